@@ -1,0 +1,308 @@
+"""What was recorded: a trace is a program that can be read, drawn and run again.
+
+The recorder (`engine.recorder`) appends plain tuples while the user's program runs.  Reading a trace turns them into
+the frozen objects below.  All ids are small integers counted from zero in the order of first appearance, so that two
+recordings of one program are equal, object for object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Scalar = bool | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One place in one of the user's own files: lines count from 1, columns (in characters) from 0."""
+
+    file: str
+    function: str
+    line: int
+    end_line: int
+    col: int
+    end_col: int
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a tensor held: the whole array, or past the recorder's limit a strided sample and statistics.
+
+    `array` is None where only the `sample` (at most 64 elements, flat) was kept.  `stats` has min, max, mean, norm
+    (of the finite elements, as float) and the counts nan, inf and zeros.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    array: np.ndarray | None
+    sample: np.ndarray
+    stats: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One argument of an op: a tensor in the version that it had, or a Python number."""
+
+    name: str
+    tensor: int | None
+    version: int = 0
+    scalar: Scalar | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One result of an op.  `view_of` is the tensor whose storage it shares; `value` is an index for `trace.value`."""
+
+    tensor: int
+    version: int
+    value: int
+    shape: tuple[int, ...]
+    dtype: str
+    requires_grad: bool
+    storage: int
+    view_of: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Where a cotangent goes: an output of another node, or (`leaf`) the AccumulateGrad of a leaf tensor."""
+
+    node: int | None
+    leaf: int | None
+    output_nr: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What a node keeps for backward under one name.  `value` is None for a number, which stands in `scalar`."""
+
+    name: str
+    value: int | None
+    scalar: Scalar | None
+    tensor: int | None
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRecord:
+    """A node of the backward graph: torch's name (`MulBackward0`), one edge per differentiable input of the op.
+
+    `inputs` names the op's input behind each edge.
+    """
+
+    node: int
+    name: str
+    sequence_nr: int
+    inputs: tuple[str, ...]
+    edges: tuple[Edge | None, ...]
+    saved: tuple[Saved, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A tensor that backward starts from, with its gradient (`implicit`: the 1 that backward() fills in)."""
+
+    tensor: int
+    gradient: int
+    implicit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """`index` is the event's place in `trace.events`, `stack` its place in `trace.stacks` (-1: none)."""
+
+    index: int
+    stack: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeafCreated(Event):
+    """A tensor that no recorded op computed: `source` is the function that made it, or `seen` if it was there before."""
+
+    tensor: int
+    storage: int
+    value: int
+    shape: tuple[int, ...]
+    dtype: str
+    device: str
+    requires_grad: bool
+    source: str
+    grad: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpCalled(Event):
+    """A forward op.  `inplace` is the tensor that it wrote; `call` the backward call it ran in (create_graph), if any."""
+
+    name: str
+    inputs: tuple[Input, ...]
+    attrs: Mapping[str, Any]
+    outputs: tuple[Output, ...]
+    node: NodeRecord | None
+    inplace: int | None
+    call: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FlagChanged(Event):
+    """`requires_grad` or `retain_grad` of a tensor set by the user."""
+
+    tensor: int
+    flag: str
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModeChanged(Event):
+    """A grad-mode switch: what follows runs with (`no_grad`: without) gradient recording."""
+
+    grad_enabled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GradSet(Event):
+    """`x.grad = ...` by the user; `value` None for `x.grad = None`, else with the tensor assigned."""
+
+    tensor: int
+    value: int | None
+    source: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BackwardStarted(Event):
+    """A call of `backward` or `autograd.grad` (`function`); `call` counts them.  `inputs` None: all leaves."""
+
+    call: int
+    function: str
+    roots: tuple[Root, ...]
+    inputs: tuple[int, ...] | None
+    retain_graph: bool
+    create_graph: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VjpRun(Event):
+    """One node ran: upstream gradient per output of the node, cotangent per edge (after `sum_to_size`).
+
+    `unsummed` has the cotangent before broadcast dimensions were summed, where that changed its shape.
+    `freed` tells whether the node's saved values were freed after it ran.
+    """
+
+    call: int
+    node: int
+    upstream: tuple[int | None, ...]
+    cotangents: tuple[int | None, ...]
+    unsummed: tuple[int | None, ...]
+    freed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulated(Event):
+    """A gradient reached a leaf (or, `retained`, an inner tensor that retains its gradient): after = before + added.
+
+    `grad` is the tensor that `.grad` holds, so that a later `x.grad.zero_()` is known to write this leaf's gradient.
+    """
+
+    call: int
+    tensor: int
+    grad: int
+    before: int | None
+    added: int
+    after: int
+    retained: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HookRan(Event):
+    """A tensor hook ran on the gradient of `tensor`; `after` differs from `before` where it returned another one."""
+
+    call: int
+    tensor: int
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Escaped(Event):
+    """A value left for Python (`item`, `bool`, `numpy`, ...): what the program does next may depend on it."""
+
+    tensor: int
+    kind: str
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRaised(Event):
+    """An exception of the engine or the user's program.
+
+    `message` is torch's text, `note` our second part.  `node` and `call` are set for errors of a backward call,
+    `tensors` has the tensors that the error is about (the one changed in place, the root ...).
+    `traceback` is what Python would have printed (user frames only).
+    """
+
+    type: str
+    message: str
+    note: str
+    call: int | None
+    node: int | None
+    tensors: tuple[int, ...]
+    traceback: str
+
+
+@dataclass(frozen=True, slots=True)
+class WarningGiven(Event):
+    """A warning in torch's words."""
+
+    category: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class BackwardEnded(Event):
+    """The call `call` ended; `completed` is False where an error stopped it."""
+
+    call: int
+    completed: bool
+
+
+AnyEvent = (
+    LeafCreated
+    | OpCalled
+    | FlagChanged
+    | ModeChanged
+    | GradSet
+    | BackwardStarted
+    | VjpRun
+    | Accumulated
+    | HookRan
+    | Escaped
+    | ErrorRaised
+    | WarningGiven
+    | BackwardEnded
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """A finished recording: immutable, valid up to and including an error.
+
+    `events` in the order in which they happened, `stacks` the interned call stacks (outermost frame first), `files`
+    the text of the user's own files by the name that the frames use, `names` the variable name of a tensor where the
+    source binds one.
+    """
+
+    events: Sequence[AnyEvent]
+    stacks: Sequence[tuple[Frame, ...]]
+    files: Mapping[str, str]
+    names: Mapping[int, str]
+    values: Sequence[Value]
+    argv: tuple[str, ...] = ()
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def value(self, index: int) -> Value:
+        return self.values[index]
