@@ -1,0 +1,242 @@
+"""The programs that ship: a script `<id>.py`, shown as it stands, and beside it `<id>.toml` with what to say about it.
+
+This module only reads: no program runs here, and nothing is recorded.  `CONTENTS` has the order in which they are
+offered; the first one is what the app opens with.  The form of the sidecar is described in docs/gallery.md.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+
+CONTENTS: Mapping[str, tuple[str, ...]] = {
+    "Founding cases": (
+        "weights",
+        "accumulation",
+        "three_inputs",
+        "scalar_root",
+        "twice",
+        "infinity",
+        "too_many_weights",
+        "element_by_element",
+        "scalar_only",
+        "weighted_matrix",
+        "jacobian",
+        "matrix_product",
+        "second_backward",
+        "inner_grad",
+        "scaling",
+        "row_of_weights",
+        "mean_of_cubes",
+        "several_losses",
+        "stage",
+        "mini_batches",
+        "rnn",
+        "leaf_facts",
+    ),
+    "As in PyTorch 0.3": (
+        "legacy_weights",
+        "legacy_scaling",
+        "legacy_rows",
+        "legacy_mean",
+    ),
+    "Surprises": (
+        "diamond",
+        "forgotten_zero",
+        "silent_second",
+        "half_detached",
+        "no_grad",
+        "leaf_in_place",
+        "saved_in_place",
+        "poisoned_where",
+        "log_of_softmax",
+        "ties",
+        "second_derivative",
+        "rnn_growing",
+    ),
+}
+
+KINDS = frozenset({"forward", "vjp", "accumulate", "write", "error"})
+
+
+@dataclass(frozen=True, slots=True)
+class StepRef:
+    """A step by what happens in it: the `nth` (from 1; -1 is the last) of its kind that the lines caused.
+
+    `at` narrows it to one tensor or op by label.  A backward step is caused by the line of the backward call.
+    """
+
+    kind: str
+    nth: int = 1
+    line: str | None = None
+    at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """One text of a story, tied to the source lines from `line` to `until` and leading to the end of a step.
+
+    A line is named by a text that it contains (`"x.grad.zero_()"`, the second such line: `"x.grad.zero_() #2"`), an
+    element by its label in the picture or by its expression (`"x"`, `"2 * x"`, `"h #3"`).
+    """
+
+    title: str
+    text: str
+    line: str
+    until: str | None = None
+    step: StepRef | None = None
+    select: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program of the gallery.  `rows` are the founding cases that it proves, `random` names without fixed values."""
+
+    id: str
+    title: str
+    question: str
+    group: str
+    legacy: bool
+    chapters: tuple[Chapter, ...]
+    source: str
+    path: Path
+    outcome: str
+    rows: tuple[int, ...] = ()
+    random: tuple[str, ...] = ()
+
+
+@cache
+def gallery() -> tuple[Program, ...]:
+    """All programs in the order in which they are offered.
+
+    >>> gallery()[0].question
+    'What do the weights in backward() select?'
+    """
+    return tuple(read(HERE / f"{name}.py", group) for group, names in CONTENTS.items() for name in names)
+
+
+def find(name: str) -> Program | None:
+    """The program with this id, or None.
+
+    >>> find("weights").title
+    'One-hot weights'
+    """
+    return next((program for program in gallery() if program.id == name), None)
+
+
+def read(path: Path, group: str) -> Program:
+    """The program at `path` and its sidecar.  Raises ValueError that names the file where the sidecar is not in form."""
+    sidecar = path.with_suffix(".toml")
+    try:
+        about = tomllib.loads(sidecar.read_text("utf-8"))
+        chapters = tuple(_chapter(entry) for entry in about.pop("chapter"))
+        rows, random = tuple(about.pop("rows", ())), tuple(about.pop("random", ()))
+        legacy = about.pop("legacy", False)
+        source = path.read_text("utf-8")
+        return Program(path.stem, group=group, legacy=legacy, chapters=chapters, source=source, path=path, rows=rows,
+                       random=random, **about)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{sidecar.name}: {error}; docs/gallery.md has the form") from error
+
+
+def _chapter(entry: dict[str, Any]) -> Chapter:
+    step = entry.pop("step", None)
+    select = tuple(entry.pop("select", ()))
+    if step is not None and step["kind"] not in KINDS:
+        raise ValueError(f"a step is one of {', '.join(sorted(KINDS))}, not {step['kind']!r}")
+    return Chapter(**entry, step=StepRef(**step) if step else None, select=select)
+
+
+def find_line(source: str, name: str) -> int | None:
+    """The line (from 1) that contains the text, or with ` #2` behind it, the second such line.
+
+    >>> find_line("a = 1\\nb = a\\nc = a\\n", "= a #2")
+    3
+    """
+    text, nth = _split(name)
+    found = [number for number, line in enumerate(source.splitlines(), 1) if text in line]
+    return found[nth - 1] if len(found) >= nth else None
+
+
+def resolve(chapters: Sequence[Chapter], scene: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The chapters as a scene holds them: with line numbers, the time `t` that each leads to, and element ids.
+
+    The scene's first file is the program.  `step` is the time at which the step referred to is done (its number + 1).
+    What this scene does not have, since it was edited or has stopped at an error, is None or left out.
+    """
+    files = scene["program"]["files"]
+    source = files[0]["text"] if files else ""
+    return [
+        {
+            "title": chapter.title,
+            "text": chapter.text,
+            "lines": _lines(chapter.line, chapter.until, source),
+            "step": _step(chapter, scene, source),
+            "select": [node for name in chapter.select if (node := _element(name, scene, source)) is not None],
+        }
+        for chapter in chapters
+    ]
+
+
+def _lines(line: str, until: str | None, source: str) -> list[int] | None:
+    first = find_line(source, line)
+    last = first if until is None else find_line(source, until)
+    return None if first is None or last is None else [first, last]
+
+
+def _step(chapter: Chapter, scene: Mapping[str, Any], source: str) -> int | None:
+    ref = chapter.step
+    if ref is None:
+        return None
+    lines = _lines(ref.line, None, source) if ref.line else _lines(chapter.line, chapter.until, source)
+    if lines is None:
+        return None
+    labels = {node["id"]: node["label"] for node in scene["nodes"]}
+    found = [
+        number
+        for number, step in enumerate(scene["steps"], 1)
+        if step["kind"] == ref.kind
+        and (ref.at is None or ref.at == labels.get(step["at"]))
+        and any(_overlaps(code, lines) for code in _causes(step))
+    ]
+    place = ref.nth - 1 if ref.nth > 0 else ref.nth
+    return found[place] if -len(found) <= place < len(found) else None
+
+
+def _causes(step: Mapping[str, Any]) -> Iterator[Mapping[str, int]]:
+    """The positions that a step counts as caused by: of a backward step the backward call, of others the expression."""
+    if step.get("from") is not None:
+        yield step["from"]
+    if step.get("code") is not None and (step.get("from") is None or step["kind"] == "error"):
+        yield step["code"]
+
+
+def _overlaps(code: Mapping[str, int], lines: Sequence[int]) -> bool:
+    return code["file"] == 0 and code["line"] <= lines[1] and code["end"] >= lines[0]
+
+
+def _element(name: str, scene: Mapping[str, Any], source: str) -> str | None:
+    text, nth = _split(name)
+    nodes = [node for node in scene["nodes"] if node["kind"] in ("tensor", "op")]
+    found = [node["id"] for node in nodes if text == node["label"]]
+    if not found:
+        found = [node["id"] for node in nodes if node["code"] and text == _text_at(node["code"], source)]
+    return found[nth - 1] if len(found) >= nth else None
+
+
+def _text_at(code: Mapping[str, int], source: str) -> str | None:
+    lines = source.splitlines()
+    if code["file"] != 0 or code["line"] != code["end"] or code["line"] > len(lines):
+        return None
+    return lines[code["line"] - 1][code["col"] : code["stop"]]
+
+
+def _split(name: str) -> tuple[str, int]:
+    text, mark, number = name.rpartition(" #")
+    return (text, int(number)) if mark and number.isdigit() else (name, 1)

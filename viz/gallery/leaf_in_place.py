@@ -1,0 +1,11 @@
+import engine as torch
+
+w = torch.tensor([1., -2], requires_grad=True)
+x = torch.tensor([3., 4])
+
+loss = (w * x).sum()
+loss.backward()
+print(w.grad)
+
+step = 0.1 * w.grad
+w -= step

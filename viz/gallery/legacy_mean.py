@@ -1,0 +1,14 @@
+import engine as torch
+
+x = torch.tensor([[1., 2], [3, 4]], requires_grad=True)
+y = 2 * x
+z = y ** 3
+out = z.mean()
+
+with torch.autograd.legacy_broadcasting():
+    out.backward(torch.tensor([1.0]), retain_graph=True)
+    print(x.grad)
+
+    x.grad.zero_()
+    out.backward(torch.tensor([0.1]))
+    print(x.grad)

@@ -1,0 +1,23 @@
+import engine as torch
+
+x = torch.tensor([[1., 2, 3, 4]], requires_grad=True)
+z = 2 * x
+loss = z.sum(dim=1)
+
+z.backward(torch.tensor([[1., 0, 0, 0]]),
+           retain_graph=True)
+print(x.grad)
+
+x.grad.zero_()
+z.backward(torch.tensor([[0., 1, 0, 0]]),
+           retain_graph=True)
+print(x.grad)
+
+x.grad.zero_()
+z.backward(torch.tensor([[1., 1, 1, 1]]),
+           retain_graph=True)
+print(x.grad)
+
+x.grad.zero_()
+loss.backward()
+print(x.grad)
