@@ -1,0 +1,277 @@
+"""The arrays under a Tensor: numpy on the processor, cupy on a GPU.  The only file that names cupy.
+
+`xp` is numpy.  Its functions hand cupy arrays on to cupy (NEP 13 and NEP 18), so that one kernel, `xp.exp(self)`,
+serves both; what creates an array says where with `like=` or `on(device)`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as xp
+import scipy.special as special
+from numpy import ndarray
+
+try:
+    import cupy
+except ImportError:
+    cupy = None
+
+# A kernel may overflow or divide by zero: the result says so (inf, nan) as in torch, numpy's warning would only repeat it.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"engine(\.|$)")
+
+Array = Any
+"""A numpy or cupy array; as the annotation of a kernel's parameter it marks a tensor input."""
+Arrays = Sequence[Any]
+"""A list of arrays; as the annotation of a kernel's parameter it marks a list of tensors."""
+
+
+class dtype:
+    """An element type under torch's name.
+
+    >>> float32
+    torch.float32
+    >>> float32.itemsize
+    4
+    """
+
+    __slots__ = ("is_floating_point", "itemsize", "legacy", "name", "numpy")
+
+    def __init__(self, name: str, numpy_name: str, legacy: str) -> None:
+        self.name = name
+        self.numpy = xp.dtype(numpy_name)
+        self.legacy = legacy
+        self.itemsize = self.numpy.itemsize
+        self.is_floating_point = self.numpy.kind == "f"
+
+    is_complex = False
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+float16 = half = dtype("float16", "float16", "HalfTensor")
+float32 = dtype("float32", "float32", "FloatTensor")
+float64 = double = dtype("float64", "float64", "DoubleTensor")
+uint8 = dtype("uint8", "uint8", "ByteTensor")
+int8 = dtype("int8", "int8", "CharTensor")
+int16 = short = dtype("int16", "int16", "ShortTensor")
+int32 = dtype("int32", "int32", "IntTensor")
+int64 = long = dtype("int64", "int64", "LongTensor")
+bool_ = dtype("bool", "bool", "BoolTensor")
+
+DTYPES = (float16, float32, float64, uint8, int8, int16, int32, int64, bool_)
+BY_NUMPY = {d.numpy: d for d in DTYPES}
+default_dtype = float32
+
+
+def dtype_of(array: Array) -> dtype:
+    """The torch dtype of an array; complex and other kinds are out of scope."""
+    try:
+        return BY_NUMPY[array.dtype]
+    except KeyError:
+        raise TypeError(f"arrays of dtype {array.dtype} are out of scope: real floats, integers and bool are taken") from None
+
+
+def as_numpy_dtype(which: dtype | type | None) -> xp.dtype | None:
+    """The numpy dtype for a torch dtype or one of Python's number types."""
+    if which is None:
+        return None
+    if isinstance(which, dtype):
+        return which.numpy
+    builtin = {float: float32, int: int64, bool: bool_}
+    if which in builtin:
+        return builtin[which].numpy
+    raise TypeError(f"dtype must be a torch.dtype, found {which!r}; complex and quantised types are out of scope")
+
+
+class device:
+    """Where an array lives: `cpu` or `cuda`.
+
+    >>> device("cpu")
+    device(type='cpu')
+    """
+
+    __slots__ = ("index", "type")
+
+    def __init__(self, kind: str | device = "cpu", index: int | None = None) -> None:
+        if isinstance(kind, device):
+            kind, index = kind.type, kind.index
+        name, _, number = str(kind).partition(":")
+        if name not in ("cpu", "cuda"):
+            raise RuntimeError(f"Expected one of cpu, cuda device type at start of device string: {name}")
+        self.type = name
+        self.index = int(number) if number else (index if name == "cpu" else index or 0)
+
+    def __repr__(self) -> str:
+        return f"device(type='{self.type}')" if self.index is None else f"device(type='{self.type}', index={self.index})"
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+
+CPU = device("cpu")
+
+
+def cuda_is_available() -> bool:
+    """Whether cupy is installed and finds a GPU."""
+    if cupy is None:
+        return False
+    try:
+        return bool(cupy.cuda.runtime.getDeviceCount())
+    except cupy.cuda.runtime.CUDARuntimeError:
+        return False
+
+
+def device_of(array: Array) -> device:
+    """Where an array lives."""
+    return CPU if isinstance(array, ndarray) else device("cuda", array.device.id)
+
+
+def move(array: Array, where: device) -> Array:
+    """The array on device `where`; itself if it is there."""
+    if where.type == "cpu":
+        return array if isinstance(array, ndarray) else cupy.asnumpy(array)
+    if cupy is None:
+        raise AssertionError("Torch not compiled with CUDA enabled")
+    with cupy.cuda.Device(where.index):
+        return cupy.asarray(array)
+
+
+def on(where: device) -> Any:
+    """The context in which cupy allocates on `where`; nothing for the processor."""
+    return nullcontext() if where.type == "cpu" else cupy.cuda.Device(where.index)
+
+
+def as_array(value: Any) -> Array:
+    """An array for what a kernel returned: numpy gives scalars where torch gives 0-d tensors."""
+    if isinstance(value, ndarray) or (cupy is not None and isinstance(value, cupy.ndarray)):
+        return value
+    return xp.asarray(value)
+
+
+def is_array(value: Any) -> bool:
+    """Whether `value` is a numpy or cupy array."""
+    return isinstance(value, ndarray) or (cupy is not None and isinstance(value, cupy.ndarray))
+
+
+def to_numpy(array: Array) -> ndarray:
+    """The array's elements as a numpy array (copied from a GPU)."""
+    return array if isinstance(array, ndarray) else cupy.asnumpy(array)
+
+
+_RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
+
+
+def result_dtype(values: Sequence[Any]) -> xp.dtype:
+    """torch's type promotion: category first; a number or 0-d array counts only where its category is higher.
+
+    Source: torch.result_type.
+    """
+    dimensioned: xp.dtype | None = None
+    zero_dim: xp.dtype | None = None
+    number: xp.dtype | None = None
+    for value in values:
+        if isinstance(value, (bool, int, float)):
+            kind = bool_ if isinstance(value, bool) else int64 if isinstance(value, int) else default_dtype
+            number = kind.numpy if number is None else _promoted(number, kind.numpy)
+        elif value.ndim:
+            dimensioned = value.dtype if dimensioned is None else _promoted(dimensioned, value.dtype)
+        else:
+            zero_dim = value.dtype if zero_dim is None else _promoted(zero_dim, value.dtype)
+    best = dimensioned
+    for weaker in (zero_dim, number):
+        if weaker is None:
+            continue
+        if best is None or _RANK[weaker.kind] > _RANK[best.kind]:
+            best = weaker
+    assert best is not None
+    return best
+
+
+def _promoted(a: xp.dtype, b: xp.dtype) -> xp.dtype:
+    if a == b:
+        return a
+    if a.kind == "f" and b.kind != "f":
+        return a
+    if b.kind == "f" and a.kind != "f":
+        return b
+    return xp.promote_types(a, b)
+
+
+def promote(values: list[Any]) -> list[Any]:
+    """Arguments of an arithmetic op in their common dtype; numbers stay numbers where numpy would agree."""
+    first = None
+    for value in values:
+        kind = type(value)
+        if kind is float or kind is int or kind is bool:
+            if first is not None and first.kind == "f":
+                continue
+            return _converted(values, result_dtype(values))
+        if first is None:
+            first = value.dtype
+        elif value.dtype is not first:
+            return _converted(values, result_dtype(values))
+    return values
+
+
+def promote_float(values: list[Any]) -> list[Any]:
+    """As `promote`, and integers become the default float dtype (exp, division, mean ...)."""
+    first = None
+    for value in values:
+        kind = type(value)
+        if kind is float or kind is int or kind is bool:
+            if first is None:
+                break
+            continue
+        if value.dtype.kind != "f" or (first is not None and value.dtype is not first):
+            break
+        first = value.dtype
+    else:
+        return values
+    target = result_dtype(values)
+    return _converted(values, target if target.kind == "f" else default_dtype.numpy)
+
+
+def _converted(values: list[Any], target: xp.dtype) -> list[Any]:
+    arrays = [v for v in values if not isinstance(v, (bool, int, float))]
+    like = arrays[0] if arrays else None
+    return [
+        xp.asarray(v, dtype=target, like=like) if isinstance(v, (bool, int, float)) else v.astype(target, copy=False)
+        for v in values
+    ]
+
+
+def statistics(data: Array) -> dict[str, float]:
+    """min, max, mean and norm of the finite elements, and how many are nan, infinite, zero.  Linear in the size."""
+    flat = data.reshape(-1)
+    nan = inf = 0
+    if flat.dtype.kind == "f":
+        finite = xp.isfinite(flat)
+        if not finite.all():
+            nan = int(xp.isnan(flat).sum())
+            inf = int(flat.size - finite.sum()) - nan
+            flat = flat[finite]
+    wide = flat.astype("float64") if flat.size else xp.zeros(1)
+    return {
+        "min": float(wide.min()),
+        "max": float(wide.max()),
+        "mean": float(wide.mean()),
+        "norm": float(xp.sqrt((wide * wide).sum())),
+        "nan": nan,
+        "inf": inf,
+        "zeros": int((data == 0).sum()),
+        "size": int(data.size),
+    }

@@ -1,0 +1,266 @@
+"""backward and grad: every error of the user is raised here, in torch's words, before anything runs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from .. import errors
+from ..array import as_array, dtype_of, xp
+from ..backward import run_backward
+from ..mode import mode
+from ..node import gradient_edge
+from ..ops.reduction import sum_to_size
+from ..recorder import slot
+from ..tensor import Size, Tensor, refresh_view
+
+Tensors = Tensor | Sequence[Tensor]
+
+CREATE_GRAPH = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which "
+    "can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use "
+    "this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and "
+    "avoid the leak."
+)
+
+
+def backward(
+    tensors: Tensors,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Tensors | None = None,
+) -> None:
+    """Accumulate the gradients of `tensors`, weighted by `grad_tensors`, into the leaves (or into `inputs` only).
+
+    `grad_tensors` has one gradient per tensor, of its shape; None stands for 1 and is for scalars.  Saved values are
+    freed unless `retain_graph` (default: `create_graph`).  Errors are torch's.  Source: torch.autograd.backward.
+
+    >>> x = Tensor(xp.asarray([1.0, 2.0]), requires_grad=True)
+    >>> backward(x, Tensor(xp.asarray([3.0, 4.0])))
+    >>> x.grad._array.tolist()
+    [3.0, 4.0]
+    """
+    if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        if grad_tensors is None:
+            grad_tensors = grad_variables
+        else:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
+                "use `grad_tensors`."
+            )
+    if inputs is not None and not isinstance(inputs, Tensor) and len(inputs) == 0:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    roots = _listed(tensors)
+    wanted = None if inputs is None else _listed(inputs)
+    keep = create_graph if retain_graph is None else retain_graph
+    call("backward", roots, grad_tensors, keep, create_graph, wanted, accumulate=True)
+
+
+def grad(
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """The gradients of `outputs`, weighted by `grad_outputs`, with respect to `inputs`; no `.grad` is touched.
+
+    Source: torch.autograd.grad.
+
+    >>> x = Tensor(xp.asarray([1.0, 2.0]), requires_grad=True)
+    >>> grad(x, x, Tensor(xp.asarray([1.0, 0.0])))[0]._array.tolist()
+    [1.0, 0.0]
+    """
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
+    wanted = _listed(inputs)
+    keep = create_graph if retain_graph is None else retain_graph
+    roots = _listed(outputs)
+    if is_grads_batched:
+        batches = [_listed(g) for g in _as_sequence(grad_outputs)]
+        rows = [
+            grad(roots, wanted, [g[i] for g in (b[0] for b in batches)], True, create_graph, True, allow_unused)
+            for i in range(len(batches[0][0]))
+        ]
+        return tuple(_stacked([row[i] for row in rows]) for i in range(len(wanted)))
+    found = call("grad", roots, grad_outputs, keep, create_graph, wanted, accumulate=False)
+    results: list[Tensor | None] = []
+    for position, (tensor, gradient) in enumerate(zip(wanted, found, strict=True)):
+        if gradient is None and materialize_grads:
+            gradient = xp.zeros_like(tensor._array)
+            gradient = Tensor(gradient) if create_graph else gradient
+        if gradient is None and not allow_unused:
+            raise errors.runtime(
+                f"The differentiated Tensor at index {position} appears to not have been used in the graph. Set "
+                "allow_unused=True if this is the desired behavior.",
+                tensors=(tensor,),
+            )
+        results.append(gradient if gradient is None or isinstance(gradient, Tensor) else Tensor(gradient))
+    return tuple(results)
+
+
+def call(
+    function: str, roots: list[Tensor], gradients: Any, keep: bool, create_graph: bool, inputs: Any, accumulate: bool
+) -> list[Any]:
+    """Check the arguments of a backward call, run it, and report it to the recording."""
+    try:
+        given = _gradients(roots, gradients)
+        edges = [_root_edge(i, root) for i, root in enumerate(roots)]
+        captures = None if inputs is None else [_input_edge(t) for t in inputs]
+    except (RuntimeError, TypeError, ValueError) as error:
+        _refused(function, roots, gradients, keep, create_graph, error)
+        raise
+    if create_graph and function == "backward":
+        warnings.warn(CREATE_GRAPH, UserWarning, stacklevel=4)
+        if slot.active is not None:
+            slot.active.event("warning", "UserWarning", CREATE_GRAPH)
+    active = slot.active
+    outer = None if active is None else active.call
+    number = -1
+    if active is not None:
+        implicit = [g is None for g in (_as_sequence(gradients) or [None] * len(roots))]
+        number = active.start(function, roots, [g._array for g in given], implicit, inputs, keep, create_graph)
+    completed = False
+    try:
+        found = run_backward(
+            edges, given if create_graph else [g._array for g in given],
+            keep=keep, create_graph=create_graph, captures=captures, accumulate=accumulate,
+        )  # fmt: skip
+        completed = True
+    except Exception as error:
+        if active is not None:
+            active.error(error)
+        raise
+    finally:
+        if active is not None:
+            active.end(number, completed, outer)
+    return found
+
+
+def _refused(function: str, roots: Any, gradients: Any, keep: bool, create_graph: bool, error: BaseException) -> None:
+    """Record a call that was refused: it started, and ended at once."""
+    active = slot.active
+    if active is None:
+        return
+    if getattr(error, "place", None) is None:
+        errors.explained(error, tensors=tuple(t for t in roots if isinstance(t, Tensor)))
+    known = [t for t in roots if isinstance(t, Tensor)]
+    given = [g for g in (_as_sequence(gradients) or []) if isinstance(g, Tensor)]
+    arrays = [g._array for g in given] if len(given) == len(known) else [xp.ones_like(t._array) for t in known]
+    outer = active.call
+    number = active.start(function, known, arrays, [len(given) != len(known)] * len(known), None, keep, create_graph)
+    active.error(error)
+    active.end(number, False, outer)
+
+
+def _listed(value: Any) -> list[Any]:
+    return [value] if isinstance(value, Tensor) else list(value)
+
+
+def _as_sequence(value: Any) -> list[Any] | None:
+    if value is None:
+        return None
+    return [value] if isinstance(value, Tensor) or not isinstance(value, (list, tuple)) else list(value)
+
+
+def _gradients(roots: list[Tensor], gradients: Any) -> list[Tensor]:
+    """One gradient per root, checked as torch checks them."""
+    given = _as_sequence(gradients) or [None] * len(roots)
+    if len(given) != len(roots):
+        raise errors.runtime(f"got {len(roots)} tensors and {len(given)} gradients")
+    made = []
+    for position, (root, gradient) in enumerate(zip(roots, given, strict=True)):
+        if gradient is None:
+            made.append(_implicit(root))
+            continue
+        if not isinstance(gradient, Tensor):
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
+        if gradient._array.shape != root._array.shape:
+            gradient = _fitted(position, root, gradient)
+        if gradient._array.dtype != root._array.dtype:
+            gradient = Tensor(gradient._array.astype(root._array.dtype)) if not gradient._requires_grad else gradient
+        made.append(gradient)
+    return made
+
+
+def _implicit(root: Tensor) -> Tensor:
+    if not root._requires_grad:
+        return Tensor(xp.ones_like(root._array))
+    if root._array.size != 1:
+        raise errors.runtime(
+            "grad can be implicitly created only for scalar outputs",
+            f"Backstep: the root has shape {list(root._array.shape)}, so there is one gradient per weighting of its "
+            f"{root._array.size} elements. Pass one: backward(gradient=torch.ones_like(root)), or reduce to a scalar: "
+            "root.sum().backward().",
+            tensors=(root,),
+        )
+    if root._array.dtype.kind != "f":
+        raise errors.runtime(
+            f"grad can be implicitly created only for real scalar outputs but got {dtype_of(root._array)}",
+            tensors=(root,),
+        )
+    return Tensor(xp.ones_like(root._array))
+
+
+def _fitted(position: int, root: Tensor, gradient: Tensor) -> Tensor:
+    """A gradient of another shape: torch's error, or the legacy rule of PyTorch 0.3."""
+    have, want = gradient._array.shape, root._array.shape
+    if mode.legacy_broadcasting:
+        fitted = _legacy_fit(gradient._array, want)
+        if fitted is not None:
+            return Tensor(fitted)
+    raise errors.runtime(
+        f"Mismatch in shape: grad_output[{position}] has a shape of {Size(have)} and output[{position}] has a shape of "
+        f"{Size(want)}.",
+        f"Backstep: gradient weighs each element of the root, so it has the root's shape {list(want)}. PyTorch 0.3 "
+        "broadcast it: `with torch.autograd.legacy_broadcasting():` does that again.",
+        tensors=(root,),
+    )
+
+
+def _legacy_fit(gradient: Any, shape: tuple[int, ...]) -> Any:
+    try:
+        return xp.broadcast_to(gradient, shape).copy()
+    except ValueError:
+        pass
+    try:
+        xp.broadcast_to(xp.empty(shape), gradient.shape)
+    except ValueError:
+        return None
+    return as_array(sum_to_size(gradient, shape))
+
+
+def _root_edge(position: int, root: Any) -> tuple[Any, int]:
+    if not isinstance(root, Tensor):
+        raise TypeError(f"expected a Tensor to start from, found {type(root).__name__}")
+    refresh_view(root)
+    edge = gradient_edge(root)
+    if edge is None:
+        raise errors.runtime(
+            f"element {position} of tensors does not require grad and does not have a grad_fn",
+            "Backstep: nothing that leads to this tensor requires grad: it was made under no_grad, detached, is of an "
+            "integer type, or its leaves have requires_grad=False.",
+            tensors=(root,),
+        )
+    return edge
+
+
+def _input_edge(tensor: Any) -> tuple[Any, int]:
+    edge = gradient_edge(tensor)
+    if edge is None:
+        raise errors.runtime("One of the differentiated Tensors does not require grad", tensors=(tensor,))
+    return edge
+
+
+def _stacked(rows: list[Any]) -> Any:
+    return None if rows[0] is None else Tensor(xp.stack([r._array for r in rows]))

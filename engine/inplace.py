@@ -1,0 +1,133 @@
+"""In-place ops: the same kernels and rules, written into the tensor, with versions and rebased history."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import errors
+from .array import as_array, dtype_of
+from .mode import mode
+from .node import Node, gradient_edge
+from .op import Op
+from .ops.inplace import copy_slices, zero_slice
+from .recorder import slot
+from .tensor import Storage, Tensor, View, _edges, _kernel_error, _save, refresh_view
+
+__all__ = ["apply_inplace", "check_inplace", "copy_slices", "wrote", "zero_slice"]
+
+
+def check_inplace(tensor: Tensor) -> None:
+    """Raise torch's error where `tensor` may not be written while gradients are recorded."""
+    if not mode.enabled:
+        return
+    view = tensor._view
+    if tensor._requires_grad and tensor._node is None and view is None:
+        raise errors.runtime(
+            "a leaf Variable that requires grad is being used in an in-place operation.",
+            "Backstep: a leaf is the end of the graph, it has no earlier value to send its gradient to. "
+            "Write inside `with torch.no_grad():`, or work on a clone.",
+            tensors=(tensor,),
+        )
+    if view is not None and view.base._requires_grad and view.base._node is None:
+        raise errors.runtime(
+            "a view of a leaf Variable that requires grad is being used in an in-place operation.",
+            "Backstep: writing the view would write the leaf. Write inside `with torch.no_grad():`, or on a clone.",
+            tensors=(tensor, view.base),
+        )
+
+
+def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], writer: Any = None) -> Tensor:
+    """Run `op` and write its result into its first argument, which is returned.
+
+    `writer(self_array, *other_arrays, **statics)` writes by itself where computing the whole result would waste work.
+    """
+    target: Tensor = args[0]
+    check_inplace(target)
+    refresh_view(target)
+    inputs, statics = op.bind(args, kwargs)
+    arrays = [v._array if isinstance(v, Tensor) else v for v in inputs]
+    sources = arrays
+    if op.traits.promote is not None:
+        arrays = op.traits.promote(arrays)
+    result = None
+    if writer is None:
+        result = _computed(op, arrays, statics, target)
+    node, before = _rebased(op, inputs, statics, target)
+    if (active := slot.active) is not None:
+        active.see(target)
+        active.before_write(target._storage)
+    if node is not None and any(v is before for v in inputs_of(node, op, before)):
+        before._array = target._array.copy()
+    if writer is None:
+        target._array[...] = result
+    else:
+        writer(*arrays, **statics)
+    target._storage.version += 1
+    if node is not None:
+        _attach(op, node, (before, *inputs[1:]), arrays if arrays is not sources else None, target)
+    if active is not None:
+        base = None if target._view is None else target._view.base
+        active.op(op, inputs, statics, (target,), node, target, base)
+    return target
+
+
+def inputs_of(node: Node, op: Op, before: Any) -> tuple[Any, ...]:
+    """`before` where the plan keeps the written input as it was, else nothing."""
+    return (before,) if op.inputs[0] in node.plan.names else ()
+
+
+def _computed(op: Op, arrays: list[Any], statics: Any, target: Tensor) -> Any:
+    try:
+        result = as_array(op.kernel(*arrays, **statics))
+    except (ValueError, IndexError, TypeError) as error:
+        raise _kernel_error(op, arrays, error) from None
+    if result.shape != target._array.shape:
+        raise errors.runtime(
+            f"output with shape {list(target._array.shape)} doesn't match the broadcast shape {list(result.shape)}"
+        )
+    if result.dtype.kind == "f" and target._array.dtype.kind != "f":
+        names = [dtype_of(a).legacy.removesuffix("Tensor") for a in (result, target._array)]
+        raise errors.runtime(f"result type {names[0]} can't be cast to the desired output type {names[1]}")
+    return result
+
+
+def _rebased(op: Op, inputs: Any, statics: Any, target: Tensor) -> tuple[Node | None, Any]:
+    """The node of the written tensor, and a stand-in for the tensor as it was before."""
+    needs = 0
+    for position, value in enumerate(inputs):
+        if isinstance(value, Tensor) and value._requires_grad:
+            needs |= 1 << position
+    if not (needs and mode.enabled and op.rules):
+        return None, None
+    plan = op.plan(needs)
+    before = Tensor.__new__(Tensor)
+    before._array, before._storage = target._array, Storage()
+    before._node, before._nr, before._requires_grad = target._node, target._nr, target._requires_grad
+    node = Node(op, plan, _edges(op, (before, *inputs[1:])), [(target._array.shape, target._array.dtype)])
+    node.statics = statics
+    return node, before
+
+
+def _attach(op: Op, node: Node, inputs: Any, promoted: Any, target: Tensor) -> None:
+    """Make `node` the history of the written tensor, and of the base where it is a view."""
+    _save(node, inputs, promoted, (target._array,), (target,), several=False)
+    wrote(target, node)
+
+
+def wrote(target: Tensor, node: Node) -> None:
+    """`target` was written, with history `node`: itself, or through CopySlices where it is a view."""
+    target._requires_grad = True
+    view: View | None = target._view
+    if view is None:
+        target._node, target._nr = node, 0
+        return
+    base = view.base
+    joint = copy_slices.op  # type: ignore[attr-defined]
+    plan = joint.plan(3 if base._requires_grad else 2)
+    edges = (gradient_edge(base) if base._requires_grad else None, (node, 0))
+    through = Node(joint, plan, edges, [(base._array.shape, base._array.dtype)])
+    through.statics = {"path": view.path}
+    through.save([view.path for _ in plan.names], [])
+    base._node, base._nr, base._requires_grad = through, 0, True
+    view.version = -1
+    refresh_view(target)

@@ -1,0 +1,258 @@
+"""An op is declared once: a kernel, and one rule (vector-Jacobian product) per differentiable input.
+
+    mul = op("mul", xp.multiply, Traits(promote=promote),
+             self=lambda grad, other: grad * other,
+             other=lambda grad, self: grad * self)
+
+The names of a rule's parameters say what backward needs:
+
+=============== =======================================================
+`grad`          the upstream gradient (`grads`: one per output, of an op with several differentiable outputs)
+an input's name its value (a number where a number was given)
+`result`        the output (`results`: all of them)
+a static name   the argument, with its default filled in
+`self_sizes`    the shape of the input `self` (and so on)
+=============== =======================================================
+
+They are checked here, at import, and compiled into a save plan.  A rule calls only operators and other ops, so that it
+runs on raw arrays, on Tensors (`create_graph=True`), on symbols (the formula) and on arrays read from a file alike.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import array
+from .array import Array
+
+Rule = Callable[..., Any]
+Handler = Callable[["Op", tuple[Any, ...], dict[str, Any]], Any]
+
+HANDLERS: dict[type, Handler] = {}
+"""What an op does with a kind of value: Tensors record themselves, symbols become expressions; arrays are the default."""
+REGISTRY: dict[str, Op] = {}
+"""Every op by its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What else is to be said of an op.
+
+    `promote` brings the arguments to one dtype before the kernel; `node` is torch's name of the node where it is not
+    the op's own (`PowBackward0`); `view` ops share the storage of their first input; `differentiable` are the outputs
+    that carry gradient (None: all of floating dtype).
+    """
+
+    promote: Callable[[list[Any]], list[Any]] | None = None
+    node: str | None = None
+    view: bool = False
+    differentiable: tuple[int, ...] | None = None
+
+
+PLAIN = Traits()
+SAME = Traits(promote=array.promote)
+FLOAT = Traits(promote=array.promote_float)
+VIEW = Traits(view=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a node keeps and calls when the inputs in one set need gradients.
+
+    `names` are the saved names, `pick` where they stand in (*inputs, *outputs, *statics); a negative one `~i` means the
+    shape of input `i`.  `tensors` are the places in `names` that hold tensors (freed after backward).  `calls` has one
+    (input position, rule, places in `names`) per input that needs a gradient.
+    """
+
+    names: tuple[str, ...]
+    pick: tuple[int, ...]
+    tensors: tuple[int, ...]
+    calls: tuple[tuple[int, Rule, tuple[int, ...]], ...]
+
+
+@dataclass(eq=False)
+class Op:
+    """A declared op; see the module's text.  `inputs` are the tensor parameters, `statics` the others with defaults."""
+
+    name: str
+    kernel: Callable[..., Any]
+    traits: Traits
+    rules: Mapping[str, Rule]
+    inputs: tuple[str, ...]
+    lists: frozenset[str]
+    statics: dict[str, Any]
+    node_name: str
+    arity: int
+    differentiable: tuple[str, ...]
+    signature: inspect.Signature
+    plans: dict[int, Plan] = field(default_factory=dict)
+
+    @functools.cached_property
+    def edge_places(self) -> dict[int, int]:
+        """Which edge of a node belongs to the input at a position."""
+        return {self.inputs.index(name): place for place, name in enumerate(self.differentiable)}
+
+    def list_lengths(self, edges: int) -> list[tuple[int, int]]:
+        """(input position, number of edges) of the differentiable inputs, of a node with `edges` edges."""
+        others = sum(name not in self.lists for name in self.differentiable)
+        return [
+            (self.inputs.index(name), edges - others if name in self.lists else 1) for name in self.differentiable
+        ]
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Split the arguments of a call into inputs and static arguments, defaults filled in."""
+        arity = self.arity
+        if not kwargs and len(args) == arity:
+            return args, self.statics
+        if len(args) >= arity:
+            statics = dict(self.statics)
+            names = list(statics)
+            rest = args[arity:]
+            if len(rest) <= len(names) and all(k in statics and names.index(k) >= len(rest) for k in kwargs):
+                statics.update(zip(names, rest, strict=False))
+                statics.update(kwargs)
+                return args[:arity], statics
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        values = bound.arguments
+        return tuple(values[n] for n in self.inputs), {n: values[n] for n in self.statics}
+
+    def plan(self, needs: int) -> Plan:
+        """The save plan when the inputs whose bits are set in `needs` need gradients."""
+        plan = self.plans.get(needs)
+        if plan is None:
+            plan = self.plans[needs] = _plan(self, needs)
+        return plan
+
+
+def op(name: str, kernel: Callable[..., Any], traits: Traits = PLAIN, /, **rules: Rule) -> Callable[..., Any]:
+    """Declare an op and return the function that calls it, on arrays, Tensors or symbols.
+
+    Raises TypeError where a rule asks for a name that the kernel does not have, and where the name is taken.
+
+    >>> cube = op("_doc_cube", lambda self: self * self * self, self=lambda grad, self: grad * 3 * self * self)
+    >>> float(cube(2.0))
+    8.0
+    >>> del REGISTRY["_doc_cube"]
+    """
+    if name in REGISTRY:
+        raise TypeError(f"op {name!r} is declared twice")
+    signature = _signature(kernel, rules)
+    inputs, lists, statics = _parameters(signature, rules)
+    node_name = traits.node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
+    declared = Op(
+        name, kernel, traits, rules, inputs, lists, statics, node_name, len(inputs),
+        tuple(n for n in inputs if n in rules), signature,
+    )  # fmt: skip
+    _check(declared)
+    REGISTRY[name] = declared
+    return _function(declared)
+
+
+def _function(op: Op) -> Callable[..., Any]:
+    """The function users call: it looks at the kinds of the arguments, once, in the order in which they stand."""
+    kernel, handlers = op.kernel, HANDLERS.get
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        for value in args:
+            handler = handlers(type(value))
+            if handler is not None:
+                return handler(op, args, kwargs)
+        for value in kwargs.values():
+            handler = handlers(type(value))
+            if handler is not None:
+                return handler(op, args, kwargs)
+        return kernel(*args, **kwargs)
+
+    def call_with_lists(*args: Any, **kwargs: Any) -> Any:
+        for value in (*args, *kwargs.values()):
+            for item in value if isinstance(value, (list, tuple)) else (value,):
+                handler = handlers(type(item))
+                if handler is not None:
+                    return handler(op, args, kwargs)
+        return kernel(*args, **kwargs)
+
+    function = call_with_lists if op.lists else call
+    function.__name__ = function.__qualname__ = op.name
+    function.op = op  # type: ignore[attr-defined]
+    function.__doc__ = op.kernel.__doc__ if not hasattr(op.kernel, "nin") else f"torch.{op.name}, elementwise."
+    return function
+
+
+def _signature(kernel: Callable[..., Any], rules: Mapping[str, Rule]) -> inspect.Signature:
+    if hasattr(kernel, "nin"):  # a ufunc: its inputs are named by the rules
+        kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        return inspect.Signature([inspect.Parameter(name, kinds) for name in rules])
+    return inspect.signature(kernel)
+
+
+def _parameters(
+    signature: inspect.Signature, rules: Mapping[str, Rule]
+) -> tuple[tuple[str, ...], frozenset[str], dict[str, Any]]:
+    inputs, lists, statics = [], set(), {}
+    for name, parameter in signature.parameters.items():
+        marked = str(parameter.annotation)
+        if name in rules or marked.startswith("Array"):
+            inputs.append(name)
+            if marked.startswith("Arrays"):
+                lists.add(name)
+        else:
+            statics[name] = parameter.default
+    return tuple(inputs), frozenset(lists), statics
+
+
+def _check(op: Op) -> None:
+    """Fail at import where a rule could not run."""
+    known = {"grad", "grads", "result", "results", *op.inputs, *op.statics, *(f"{n}_sizes" for n in op.inputs)}
+    for target, rule in op.rules.items():
+        if target not in op.inputs:
+            raise TypeError(f"op {op.name!r} has a rule for {target!r}, which is no parameter of its kernel")
+        for need in inspect.signature(rule).parameters:
+            if need not in known:
+                raise TypeError(f"the rule of {op.name!r} for {target!r} asks for {need!r}; known are {sorted(known)}")
+
+
+def _plan(op: Op, needs: int) -> Plan:
+    """Compile which values a node keeps, and how each rule finds them, for one set of inputs."""
+    where: dict[str, int] = {n: i for i, n in enumerate(op.inputs)}
+    where.update({f"{n}_sizes": ~i for i, n in enumerate(op.inputs)})
+    where["result"] = where["results"] = op.arity
+    where.update({n: op.arity + 1 + i for i, n in enumerate(op.statics)})
+    names: list[str] = []
+    calls = []
+    for position, name in enumerate(op.inputs):
+        if name not in op.rules or not needs >> position & 1:
+            continue
+        wanted = [n for n in inspect.signature(op.rules[name]).parameters]
+        places = []
+        for want in wanted:
+            if want in ("grad", "grads"):
+                places.append(-1)
+                continue
+            if want not in names:
+                names.append(want)
+            places.append(names.index(want))
+        calls.append((position, _grad_first(op.rules[name], wanted), tuple(p for p in places if p >= 0)))
+    tensors = tuple(i for i, n in enumerate(names) if n in op.inputs or n in ("result", "results"))
+    return Plan(tuple(names), tuple(where[n] for n in names), tensors, tuple(calls))
+
+
+def _grad_first(rule: Rule, wanted: list[str]) -> Rule:
+    """The rule as a function of (grad, *saved): that is how most are written, and then it is the rule itself."""
+    if wanted and wanted[0] in ("grad", "grads"):
+        return rule
+    if "grad" not in wanted and "grads" not in wanted:
+        return lambda grad, *saved: rule(*saved)
+    raise TypeError(f"the upstream gradient comes first in a rule's parameters, found {wanted}")
+
+
+def call_kernel(op: Op, inputs: tuple[Array, ...], attrs: Mapping[str, Any]) -> Any:
+    """Run the kernel on arrays with promotion, as dispatch does: for replay, details and checks."""
+    values = list(inputs)
+    if op.traits.promote:
+        values = op.traits.promote(values)
+    return op.kernel(*values, **attrs)

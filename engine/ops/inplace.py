@@ -1,0 +1,45 @@
+"""What writing a part of a tensor means for gradients: the part's history replaces that of what was there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..array import Array, xp
+from ..op import Traits, op
+
+
+def _taken(self: Array, path: tuple[Any, ...]) -> Array:
+    for step, statics in path:
+        self = step.kernel(self, **statics)
+    return self
+
+
+def _zeroed(self: Array, path: tuple[Any, ...]) -> Array:
+    out = self.copy()
+    _taken(out, path)[...] = 0
+    return out
+
+
+def _put(self: Array, source: Array, path: tuple[Any, ...]) -> Array:
+    out = self.copy()
+    _taken(out, path)[...] = source
+    return out
+
+
+def _spread(self: Array, path: tuple[Any, ...], sizes: tuple[int, ...]) -> Array:
+    out = xp.zeros(sizes, dtype=self.dtype, like=self)
+    _taken(out, path)[...] = self
+    return out
+
+
+take_slice = op(
+    "take_slice", lambda self, path: _taken(self, path).copy(),
+    self=lambda grad, path, self_sizes: spread_slice(grad, path, self_sizes),
+)  # fmt: skip
+spread_slice = op("spread_slice", _spread, self=lambda grad, path: take_slice(grad, path))
+zero_slice = op("zero_slice", _zeroed, self=lambda grad, path: zero_slice(grad, path))
+copy_slices = op(
+    "copy_slices", _put, Traits(node="CopySlices"),
+    self=lambda grad, path: zero_slice(grad, path),
+    source=lambda grad, path: take_slice(grad, path),
+)  # fmt: skip

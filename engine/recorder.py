@@ -1,0 +1,257 @@
+"""The hot path of recording: plain tuples, interned call stacks, arrays kept by reference.
+
+One module-level slot, `slot.active`, is read by op dispatch and by the backward loop; nothing is paid beyond that read
+while no recording runs.  What is appended here becomes the objects of `engine.trace` only when it is read
+(`engine.reading`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+import sysconfig
+from types import CodeType
+from typing import Any
+
+from . import array
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_LIBRARY = tuple({sysconfig.get_paths()[k] for k in ("stdlib", "platstdlib", "purelib", "platlib")})
+_OURS = (_HERE + os.sep, os.path.join(os.path.dirname(_HERE), "viz") + os.sep)
+
+LIMIT = 65_536
+"""Elements up to which a value is kept whole; beyond it, a sample and statistics."""
+
+_ids = itertools.count()
+
+
+class Slot:
+    """Where op dispatch and the backward loop look for the recording that runs, if any."""
+
+    __slots__ = ("active",)
+    active: Recorder | None
+
+    def __init__(self) -> None:
+        self.active = None
+
+
+slot = Slot()
+
+
+def is_users(filename: str) -> bool:
+    """Whether a code object's file is the user's own: neither ours, nor the library's, nor made up (`<frozen ...>`)."""
+    if filename.startswith("<"):
+        return filename.startswith(("<stdin>", "<ipython", "<backstep"))
+    gallery = os.path.join(_OURS[1], "gallery") + os.sep
+    if filename.startswith(gallery):
+        return True
+    return not filename.startswith(_OURS) and not filename.startswith(_LIBRARY)
+
+
+class Recorder:
+    """Collects what happens, as tuples (kind, stack, ...).  `finish` in `engine.reading` makes the Trace.
+
+    Kinds and their fields:
+    leaf (tensor, storage, value, requires_grad, source, grad) · op (name, inputs, statics, outputs, number, plan,
+    inplace, call) · flag · mode · grad_set · start · vjp · accumulate · hook · escape · error · warning · end.
+    """
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self.limit = limit
+        self.log: list[tuple[Any, ...]] = []
+        self.values: list[Any] = []
+        self.known: dict[int, tuple[int, int]] = {}  # tensor -> (version, value) as last recorded
+        self.tensors: list[Any] = []  # keeps ids meaningful: a tensor's number is never taken twice
+        self.stacks: dict[tuple[int, ...], int] = {}
+        self.codes: dict[int, CodeType] = {}
+        self.users: dict[int, bool] = {}
+        self.pinned: int | None = None  # replay: the stack to record instead of the one that runs
+        self.call: int | None = None
+        self.calls = 0
+        self.errors: set[int] = set()
+
+    # -- where ----------------------------------------------------------------------------------------------------
+
+    def stack(self, depth: int = 2) -> int:
+        """The number of the user's call stack: pairs (code, last instruction), innermost first, interned."""
+        if self.pinned is not None:
+            return self.pinned
+        users = self.users
+        key: list[int] = []
+        frame: Any = sys._getframe(depth)
+        while frame is not None:
+            code = frame.f_code
+            mark = id(code)
+            try:
+                wanted = users[mark]
+            except KeyError:
+                self.codes[mark] = code
+                wanted = users[mark] = is_users(code.co_filename)
+            if wanted:
+                key.append(mark)
+                key.append(frame.f_lasti)
+            frame = frame.f_back
+        place = tuple(key)
+        stacks = self.stacks
+        number = stacks.get(place)
+        if number is None:
+            number = stacks[place] = len(stacks)
+        return number
+
+    # -- what tensors hold ----------------------------------------------------------------------------------------
+
+    def keep(self, data: Any) -> int:
+        """Keep an array that nobody will write (a gradient on its way, a fresh result); its value number."""
+        values = self.values
+        values.append(data if data.size <= self.limit else Summary.of(data))
+        return len(values) - 1
+
+    def keep_copy(self, data: Any) -> int:
+        """Keep what an array holds now, though it may be written later."""
+        self.values.append(data.copy() if data.size <= self.limit else Summary.of(data))
+        return len(self.values) - 1
+
+    def register(self, tensor: Any, value: int) -> int:
+        """Give `tensor` a number and note its value for the version it has; writes must go through `before_write`."""
+        number = tensor._id
+        if number is None:
+            number = tensor._id = next(_ids)
+        storage = tensor._storage
+        self.known[number] = (storage.version, value)
+        if storage.recorded is None:
+            storage.recorded = [value]
+        else:
+            storage.recorded.append(value)
+        return number
+
+    def before_write(self, storage: Any) -> None:
+        """Copy the recorded values of a storage that is about to be written."""
+        if storage.recorded:
+            for value in storage.recorded:
+                data = self.values[value] if value < len(self.values) else None
+                if array.is_array(data):
+                    self.values[value] = data.copy()
+            storage.recorded = None
+
+    def see(self, tensor: Any, source: str = "seen") -> tuple[int, int]:
+        """(number, version) of a tensor that is used now, recorded as a leaf where the trace does not know it."""
+        number, version = tensor._id, tensor._storage.version
+        known = self.known.get(number) if number is not None else None
+        if known is not None:
+            if known[0] == version:
+                return number, version
+            value = self.keep(tensor._array)  # a view whose base was written since
+            self.register(tensor, value)
+            self.log.append(("refresh", -1, number, version, value))
+            return number, version
+        value = self.keep(tensor._array)
+        number = self.register(tensor, value)
+        self.tensors.append(tensor._storage)
+        grad = tensor._grad
+        held = self.see(grad)[0] if grad is not None else None
+        self.log.append(
+            ("leaf", self.stack(2), number, id(tensor._storage), version, value, tensor._requires_grad, source, held)
+        )
+        return number, version
+
+    # -- what happens ---------------------------------------------------------------------------------------------
+
+    def op(self, op: Any, inputs: Any, statics: Any, outputs: Any, node: Any, inplace: Any, base: Any = None) -> None:
+        """A forward op ran."""
+        known = self.known
+        refs: list[Any] = []
+        for value in inputs:
+            kind = type(value)
+            if kind is float or kind is int or kind is bool or value is None:
+                refs.append((None, value))
+            elif kind is list or kind is tuple:
+                refs.append([self.see(v) if hasattr(v, "_storage") else (None, v) for v in value])
+            else:
+                entry = known.get(value._id)
+                version = value._storage.version
+                if value is inplace:
+                    version -= 1
+                    refs.append((value._id, version) if entry is not None else self.see(value))
+                elif entry is not None and entry[0] == version:
+                    refs.append((value._id, version))
+                else:
+                    refs.append(self.see(value))
+        results = []
+        for out in outputs:
+            data = out._array
+            value = self.keep_copy(data) if out is inplace else self.keep(data)
+            number = self.register(out, value)
+            results.append((number, out._storage.version, value, out._requires_grad, id(out._storage)))
+            self.tensors.append(out._storage)
+        self.log.append(
+            (
+                "op", self.stack(3), op.name, refs, statics, results, None if node is None else (node.sequence_nr, node.plan),
+                None if inplace is None else inplace._id, None if base is None else base._id, self.call,
+            )
+        )  # fmt: skip
+
+    def start(self, function: str, roots: Any, gradients: Any, implicit: Any, inputs: Any, keep: bool, graph: bool) -> int:
+        """A backward call begins; its number."""
+        seen = [self.see(root)[0] for root in roots]
+        held = [self.keep_copy(g) for g in gradients]
+        asked = None if inputs is None else [self.see(t)[0] for t in inputs]
+        self.call = call = self.calls
+        self.calls += 1
+        self.log.append(("start", self.stack(2), call, function, list(zip(seen, held, implicit, strict=True)), asked, keep, graph))
+        return call
+
+    def end(self, call: int, completed: bool, outer: int | None) -> None:
+        """The backward call `call` ended; `outer` is the call it ran in, if any."""
+        self.log.append(("end", -1, call, completed))
+        self.call = outer
+
+    def vjp(self, node: Any, upstream: Any, cotangents: Any, unsummed: Any, freed: bool) -> None:
+        """A node ran."""
+        keep = self.keep
+        self.log.append(
+            (
+                "vjp", -1, self.call, node.sequence_nr,
+                [None if g is None else keep(g) for g in upstream],
+                [None if c is None else keep(c) for c in cotangents],
+                [None if c is None else keep(c) for c in unsummed],
+                freed,
+            )
+        )  # fmt: skip
+
+    def accumulate(self, tensor: Any, grad: Any, before: int | None, added: Any, retained: bool) -> None:
+        """A gradient was added to `.grad`."""
+        number = self.see(tensor)[0]
+        after = self.keep_copy(grad._array)
+        held = self.register(grad, after)
+        self.tensors.append(grad._storage)
+        self.log.append(("accumulate", -1, self.call, number, held, id(grad._storage), before, self.keep(added), after, retained))
+
+    def hook(self, tensor: Any, before: Any, after: Any) -> None:
+        """A tensor hook replaced a gradient."""
+        self.log.append(("hook", -1, self.call, self.see(tensor)[0], self.keep(before), self.keep(after)))
+
+    def event(self, kind: str, *fields: Any) -> None:
+        """Anything rare."""
+        self.log.append((kind, self.stack(2), *fields))
+
+    def error(self, error: BaseException) -> None:
+        """An exception passed through; the same one is recorded once."""
+        if id(error) not in self.errors:
+            self.errors.add(id(error))
+            self.log.append(("error", self.stack(2), error, self.call))
+
+
+class Summary:
+    """What is kept of an array over the limit: statistics and at most 64 elements, taken with an even stride."""
+
+    __slots__ = ("dtype", "sample", "shape", "size", "stats")
+
+    @classmethod
+    def of(cls, data: Any) -> Summary:
+        self = cls()
+        flat = data.reshape(-1)
+        self.shape, self.dtype, self.size = data.shape, data.dtype, data.size
+        self.sample = array.to_numpy(flat[:: max(1, -(-flat.size // 64))]).copy()
+        self.stats = array.statistics(data)
+        return self

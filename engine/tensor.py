@@ -1,0 +1,525 @@
+"""Tensor: an array that remembers how it was made.
+
+This file holds the data and the two ways in which an op meets a Tensor: `apply` (a new Tensor) and `apply_inplace`
+(the same one, written).  The ops themselves become methods in `engine/__init__.py`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+from numpy import ndarray
+
+from . import errors
+from .array import CPU, Array, as_array, device, device_of, dtype, dtype_of
+from .mode import mode
+from .node import Node, SavedResult, gradient_edge
+from .op import HANDLERS, Op
+from .recorder import slot
+
+NON_LEAF_GRAD = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
+    "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
+    ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf "
+    "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
+)
+
+
+class Storage:
+    """What views share: the count of in-place writes, and the recorded values that a write must not change."""
+
+    version = 0
+    recorded: list[int] | None = None
+
+
+class Size(tuple[int, ...]):
+    """A shape, printed as torch prints it.
+
+    >>> Size((2, 3))
+    torch.Size([2, 3])
+    """
+
+    def numel(self) -> int:
+        """The number of elements."""
+        count = 1
+        for n in self:
+            count *= n
+        return count
+
+    def __getitem__(self, key: Any) -> Any:
+        picked = tuple.__getitem__(self, key)
+        return Size(picked) if isinstance(key, slice) else picked
+
+    def __repr__(self) -> str:
+        return f"torch.Size({list(self)})"
+
+
+class Tensor:
+    """A multi-dimensional array with gradient.  Source: torch.Tensor.
+
+    `_array` is the numpy or cupy array, `_node` and `_nr` the node (and its output) that computed it, `_storage` what
+    it shares with its views.  The other attributes are class-level defaults, so that a fresh result sets few.
+    """
+
+    _array: Array
+    _node: Any = None
+    _nr = 0
+    _requires_grad = False
+    _grad: Tensor | None = None
+    _storage: Storage
+    _accumulator: Any = None
+    _view: View | None = None
+    _hooks: dict[int, Any] | None = None
+    _post_hooks: dict[int, Any] | None = None
+    _retains = False
+    _id: int | None = None
+    __array_priority__ = 1000
+
+    def __init__(self, data: Array, requires_grad: bool = False) -> None:
+        self._array = data
+        self._storage = Storage()
+        if requires_grad:
+            self._requires_grad = True
+
+    def __init_subclass__(cls) -> None:
+        HANDLERS[cls] = apply
+
+    # -- shape and type -------------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Size:
+        return Size(self._array.shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or its entry `dim`."""
+        return self.shape if dim is None else self._array.shape[dim]
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return int(self._array.ndim)
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return int(self._array.size)
+
+    ndim = property(dim)
+    ndimension = dim
+    nelement = numel
+
+    @property
+    def dtype(self) -> dtype:
+        return dtype_of(self._array)
+
+    @property
+    def device(self) -> device:
+        return CPU if type(self._array) is ndarray else device_of(self._array)
+
+    @property
+    def itemsize(self) -> int:
+        return int(self._array.itemsize)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self._array.nbytes)
+
+    @property
+    def is_cuda(self) -> bool:
+        return self.device.type == "cuda"
+
+    def is_floating_point(self) -> bool:
+        """Whether the dtype is a float."""
+        return bool(self._array.dtype.kind == "f")
+
+    # -- graph ----------------------------------------------------------------------------------------------------
+
+    @property
+    def grad_fn(self) -> Any:
+        """The node that computed this tensor; None for a leaf."""
+        refresh_view(self)
+        return self._node
+
+    @property
+    def output_nr(self) -> int:
+        return self._nr
+
+    @property
+    def is_leaf(self) -> bool:
+        return self._node is None
+
+    @property
+    def requires_grad(self) -> bool:
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        if self._node is not None:
+            if wanted:
+                return
+            raise errors.runtime(
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in "
+                "a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+            )
+        if wanted and self._array.dtype.kind != "f":
+            raise errors.runtime("only Tensors of floating point dtype can require gradients")
+        if slot.active is not None and self._requires_grad != wanted:
+            slot.active.event("flag", slot.active.see(self)[0], "requires_grad", bool(wanted))
+        self._requires_grad = bool(wanted)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set `requires_grad` in place."""
+        self.requires_grad = requires_grad
+        return self
+
+    @property
+    def grad(self) -> Tensor | None:
+        if self._node is not None and not self._retains and self._grad is None:
+            warnings.warn(NON_LEAF_GRAD, UserWarning, stacklevel=2)
+            if slot.active is not None:
+                slot.active.event("warning", "UserWarning", NON_LEAF_GRAD)
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None:
+            if not isinstance(value, Tensor):
+                raise TypeError(
+                    f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
+                )
+            if value._array.shape != self._array.shape:
+                raise errors.runtime(
+                    f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
+                    f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"
+                )
+            if value._array.dtype != self._array.dtype:
+                raise errors.runtime(
+                    f"attempting to assign a gradient with dtype '{_legacy(value)}' to a tensor with dtype "
+                    f"'{_legacy(self)}'. Please ensure that the gradient and the tensor have the same dtype"
+                )
+        self._grad = value
+        if (active := slot.active) is not None:
+            held = (None, None) if value is None else (active.keep_copy(value._array), active.see(value)[0])
+            active.event("grad_set", active.see(self)[0], *held)
+
+    @property
+    def _version(self) -> int:
+        return self._storage.version
+
+    def retain_grad(self) -> None:
+        """Have `.grad` filled in though this tensor is no leaf."""
+        if not self._requires_grad:
+            raise errors.runtime("can't retain_grad on Tensor that has requires_grad=False")
+        if self._node is None or self._retains:
+            return
+        self._retains = True
+        extras = self._node.extras()
+        extras.setdefault("retain", {})[self._nr] = weakref.ref(self)
+        if slot.active is not None:
+            slot.active.event("flag", slot.active.see(self)[0], "retain_grad", True)
+
+    @property
+    def retains_grad(self) -> bool:
+        return self._retains
+
+    def register_hook(self, hook: Any) -> RemovableHandle:
+        """Call `hook(grad)` when the gradient of this tensor is complete; a result replaces it."""
+        if not self._requires_grad:
+            raise errors.runtime("cannot register a hook on a tensor that doesn't require gradient")
+        if self._hooks is None:
+            self._hooks = {}
+        if self._node is not None:
+            self._node.extras().setdefault("tensor_hooks", {})[self._nr] = self._hooks
+        return RemovableHandle(self._hooks, hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Any) -> RemovableHandle:
+        """Call `hook(self)` after `.grad` was accumulated; for leaves."""
+        if not self._requires_grad:
+            raise errors.runtime("cannot register a hook on a tensor that doesn't require gradient")
+        if self._node is not None:
+            raise errors.runtime("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        if self._post_hooks is None:
+            self._post_hooks = {}
+        return RemovableHandle(self._post_hooks, hook)
+
+    # -- values that leave for Python -----------------------------------------------------------------------------
+
+    def item(self) -> Any:
+        """The only element, as a Python number."""
+        if self._array.size != 1:
+            raise errors.runtime(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
+        escape(self, "item")
+        return self._array.item()
+
+    def tolist(self) -> Any:
+        """The elements as nested lists."""
+        escape(self, "tolist")
+        return self._array.tolist()
+
+    def numpy(self, *, force: bool = False) -> ndarray:
+        """The array itself, sharing memory."""
+        if self._requires_grad and not force:
+            raise errors.runtime(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+            )
+        if self.is_cuda and not force:
+            raise TypeError(
+                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
+                "memory first."
+            )
+        escape(self, "numpy")
+        return self._array if isinstance(self._array, ndarray) else self._array.get()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> ndarray:
+        found = self.numpy()
+        return found if dtype is None else found.astype(dtype, copy=False)
+
+    def __bool__(self) -> bool:
+        if self._array.size != 1:
+            kind = "no values" if self._array.size == 0 else "more than one value"
+            raise errors.runtime(f"Boolean value of Tensor with {kind} is ambiguous")
+        escape(self, "bool")
+        return bool(self._array.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        if self._array.dtype.kind not in "iub" or self._array.size != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.item())
+
+    def __len__(self) -> int:
+        if not self._array.ndim:
+            raise TypeError("len() of a 0-d tensor")
+        return len(self._array)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self._array.ndim:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter([self[i] for i in range(len(self._array))])  # type: ignore[index]
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("Tensors are not pickled; save the values (numpy), or the whole program with trace.save(path)")
+
+
+
+class RemovableHandle:
+    """What a hook's registration returns.  Source: torch.utils.hooks.RemovableHandle."""
+
+    _numbers = itertools.count()
+
+    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
+        self._dict = hooks
+        self.id = next(self._numbers)
+        hooks[self.id] = hook
+
+    def remove(self) -> None:
+        """Take the hook away."""
+        self._dict.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
+class View:
+    """How a view is taken from its base: a path of (op, static arguments), and the version that its node is for."""
+
+    __slots__ = ("base", "path", "version")
+
+    def __init__(self, base: Tensor, path: tuple[tuple[Op, Any], ...], version: int) -> None:
+        self.base = base
+        self.path = path
+        self.version = version
+
+
+def _legacy(tensor: Tensor) -> str:
+    return f"torch.{dtype_of(tensor._array).legacy}"
+
+
+def escape(tensor: Tensor, kind: str) -> None:
+    """Note that a value left for Python."""
+    if slot.active is not None:
+        number, _ = slot.active.see(tensor)
+        slot.active.event("escape", number, kind, slot.active.known[number][1])
+
+
+def refresh_view(tensor: Tensor) -> None:
+    """Give a view whose base was written in place the node that leads to the base as it is now."""
+    view = tensor._view
+    if view is None or view.version == tensor._storage.version or not view.base._requires_grad:
+        return
+    active, slot.active = slot.active, None
+    try:
+        fresh: Any = view.base
+        for op, statics in view.path:
+            fresh = apply(op, (fresh,), dict(statics))
+    finally:
+        slot.active = active
+    tensor._node, tensor._nr, tensor._requires_grad = fresh._node, fresh._nr, fresh._requires_grad
+    view.version = tensor._storage.version
+
+
+def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run an op on Tensors: kernel, node where a gradient is needed, event where a recording runs."""
+    inputs, statics = op.bind(args, kwargs)
+    enabled = mode.enabled
+    arrays: list[Any] = []
+    needs = 0
+    bit = 1
+    for value in inputs:
+        if isinstance(value, Tensor):
+            arrays.append(value._array)
+            if value._requires_grad:
+                needs |= bit
+        elif type(value) is list or type(value) is tuple:
+            arrays.append([v._array if isinstance(v, Tensor) else v for v in value])
+            if any(isinstance(v, Tensor) and v._requires_grad for v in value):
+                needs |= bit
+        else:
+            arrays.append(value)
+        bit <<= 1
+    traits = op.traits
+    sources = arrays
+    if traits.promote is not None:
+        arrays = traits.promote(arrays)
+    try:
+        made = op.kernel(*arrays, **statics)
+    except (ValueError, IndexError, TypeError) as error:
+        raise _kernel_error(op, arrays, error) from None
+
+    several = type(made) is tuple
+    results = made if several else (made,)
+    outputs = []
+    node = None
+    if needs and enabled and op.rules:
+        plan = op.plan(needs)
+        if plan.calls:
+            results = [r if type(r) is ndarray else as_array(r) for r in results]
+            carriers = traits.differentiable
+            flows = [r.dtype.kind == "f" and (carriers is None or i in carriers) for i, r in enumerate(results)]
+            if True in flows:
+                node = Node(op, plan, _edges(op, inputs), [(r.shape, r.dtype) for r in results])
+    for nr, result in enumerate(results):
+        out = Tensor.__new__(Tensor)
+        out._array = result if type(result) is ndarray else as_array(result)
+        if traits.view and (out._array.base is not None):
+            _share(out, inputs[0], op, statics)
+        else:
+            out._storage = Storage()
+        if node is not None and flows[nr]:
+            out._node = node
+            out._requires_grad = True
+            if nr:
+                out._nr = nr
+        outputs.append(out)
+    if node is not None:
+        node.statics = statics
+        _save(node, inputs, arrays if arrays is not sources else None, results, outputs, several)
+    if slot.active is not None:
+        slot.active.op(op, inputs, statics, outputs, node, None)
+    return tuple(outputs) if several else outputs[0]
+
+
+def _edges(op: Op, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Where the cotangents of the differentiable inputs go; a list of tensors has one edge each."""
+    edges: list[Any] = []
+    for name, value in zip(op.inputs, inputs, strict=True):
+        if name not in op.rules:
+            continue
+        for tensor in value if type(value) in (list, tuple) else (value,):
+            if isinstance(tensor, Tensor) and tensor._requires_grad:
+                if tensor._view is not None:
+                    refresh_view(tensor)
+                edges.append(gradient_edge(tensor))
+            else:
+                edges.append(None)
+    return tuple(edges)
+
+
+def _save(node: Node, inputs: Any, promoted: Any, results: Any, outputs: Any, several: bool) -> None:
+    """Fill in what the plan keeps."""
+    plan = node.plan
+    arity = len(inputs)
+    saved: list[Any] = []
+    storages = []
+    for place in plan.pick:
+        if place < 0:
+            value = inputs[~place]
+            saved.append(_sizes(value))
+        elif place < arity:
+            value = inputs[place]
+            if isinstance(value, Tensor):
+                storages.append(value._storage)
+                if promoted is not None and promoted[place] is not value._array:
+                    value = Promoted(value, promoted[place].dtype)
+            saved.append(value)
+        elif place == arity:
+            kept = [SavedResult(r, out._storage, nr) for nr, (r, out) in enumerate(zip(results, outputs, strict=True))]
+            storages.extend(out._storage for out in outputs)
+            saved.append(kept if several and "results" in plan.names else kept[0])
+        else:
+            saved.append(list(node.statics.values())[place - arity - 1])
+    node.save(saved, storages)
+
+
+class Promoted:
+    """A saved input that the op read in another dtype."""
+
+    __slots__ = ("_node", "_nr", "_storage", "dtype", "tensor")
+
+    def __init__(self, tensor: Tensor, which: Any) -> None:
+        self.tensor = tensor
+        self.dtype = which
+        self._storage = tensor._storage
+        self._node, self._nr = tensor._node, tensor._nr
+
+    @property
+    def _array(self) -> Array:
+        return self.tensor._array.astype(self.dtype)
+
+
+def _sizes(value: Any) -> Any:
+    if type(value) in (list, tuple):
+        return [_sizes(v) for v in value]
+    return value._array.shape if isinstance(value, Tensor) else ()
+
+
+def _share(out: Tensor, source: Any, op: Op, statics: Any) -> None:
+    """Make `out` a view of `source`: one storage, one version, a path back to the base."""
+    out._storage = source._storage
+    view = source._view
+    base, path = (source, ()) if view is None else (view.base, view.path)
+    out._view = View(base, (*path, (op, statics)), out._storage.version)
+
+
+def _kernel_error(op: Op, arrays: Any, error: Exception) -> BaseException:
+    """A kernel's complaint in torch's words where it is about broadcasting; the shapes stand in the note."""
+    shapes = [tuple(a.shape) if hasattr(a, "shape") else a for a in arrays]
+    note = f"Backstep: {op.name} was called with " + ", ".join(
+        f"{name} {list(s) if isinstance(s, tuple) else s}" for name, s in zip(op.inputs, shapes, strict=True)
+    )
+    if "broadcast" in str(error) and len(shapes) >= 2:
+        for back in range(1, 1 + min(len(s) for s in shapes if isinstance(s, tuple))):
+            a, b = shapes[0][-back], shapes[-1][-back]
+            if a != b and 1 not in (a, b):
+                place = max(len(shapes[0]), len(shapes[-1])) - back
+                return errors.runtime(
+                    f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {place}",
+                    note,
+                )
+    return errors.explained(error, note)
+
+
+HANDLERS[Tensor] = apply
