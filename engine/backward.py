@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .array import xp
-from .mode import set_grad_enabled
+from .mode import mode
 from .node import LAST, AccumulateGrad, Node, SavedResult
 from .ops.reduction import sum_to_size
 from .ops.shape import cast
@@ -46,14 +46,17 @@ def run_backward(
     taken: dict[Capture, Any] = {}
     if captures is not None:
         taken = dict.fromkeys(captures)
-    with set_grad_enabled(create_graph):
-        run = _Run(counts, wanted, taken, captures is None or accumulate, keep, create_graph)
+    run = _Run(counts, wanted, taken, captures is None or accumulate, keep, create_graph)
+    before, mode.enabled = mode.enabled, create_graph
+    try:
         for (node, nr), gradient in zip(roots, gradients, strict=True):
             run.deliver(node, nr, gradient)
         for node in dict.fromkeys(nodes):
             if not counts.get(node):
                 run.push(node)
         run.drain()
+    finally:
+        mode.enabled = before
     return [taken[c] for c in captures] if captures is not None else []
 
 

@@ -36,11 +36,9 @@ def check_inplace(tensor: Tensor) -> None:
         )
 
 
-def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], writer: Any = None) -> Tensor:
-    """Run `op` and write its result into its first argument, which is returned.
-
-    `writer(self_array, *other_arrays, **statics)` writes by itself where computing the whole result would waste work.
-    """
+def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+    """Run `op` and write its result into its first argument, which is returned."""
+    writer = op.traits.write
     target: Tensor = args[0]
     check_inplace(target)
     refresh_view(target)

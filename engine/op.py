@@ -44,13 +44,15 @@ class Traits:
 
     `promote` brings the arguments to one dtype before the kernel; `node` is torch's name of the node where it is not
     the op's own (`PowBackward0`); `view` ops share the storage of their first input; `differentiable` are the outputs
-    that carry gradient (None: all of floating dtype).
+    that carry gradient (None: all of floating dtype); `write(self, ...)` is the in-place kernel where computing the
+    whole result and copying it would waste work.
     """
 
     promote: Callable[[list[Any]], list[Any]] | None = None
     node: str | None = None
     view: bool = False
     differentiable: tuple[int, ...] | None = None
+    write: Callable[..., None] | None = None
 
 
 PLAIN = Traits()

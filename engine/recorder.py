@@ -191,20 +191,22 @@ class Recorder:
             )
         )  # fmt: skip
 
-    def start(self, function: str, roots: Any, gradients: Any, implicit: Any, inputs: Any, keep: bool, graph: bool) -> int:
-        """A backward call begins; its number."""
+    def start(self, function: str, roots: Any, gradients: Any, given: Any, inputs: Any, keep: bool, graph: bool) -> int:
+        """A backward call begins; its number.  `given` are the gradients as the user passed them, None where none."""
         seen = [self.see(root)[0] for root in roots]
+        sources = [self.see(g)[0] if hasattr(g, "_storage") else g for g in given]
         held = [self.keep_copy(g) for g in gradients]
         asked = None if inputs is None else [self.see(t)[0] for t in inputs]
         self.call = call = self.calls
         self.calls += 1
-        self.log.append(("start", self.stack(2), call, function, list(zip(seen, held, implicit, strict=True)), asked, keep, graph))
+        self.log.append(("start", self.stack(2), call, function, list(zip(seen, held, sources, strict=True)), asked, keep, graph))
         return call
 
-    def end(self, call: int, completed: bool, outer: int | None) -> None:
-        """The backward call `call` ended; `outer` is the call it ran in, if any."""
-        self.log.append(("end", -1, call, completed))
+    def end(self, call: int, completed: bool, outer: int | None, results: Any = ()) -> None:
+        """The backward call `call` ended; `outer` is the call it ran in, `results` what `autograd.grad` returns."""
         self.call = outer
+        numbers = [None if t is None else self.see(t, "grad")[0] for t in results]
+        self.log.append(("end", -1, call, completed, numbers))
 
     def vjp(self, node: Any, upstream: Any, cotangents: Any, unsummed: Any, freed: bool) -> None:
         """A node ran."""

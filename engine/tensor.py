@@ -18,7 +18,7 @@ from . import errors
 from .array import CPU, Array, as_array, device, device_of, dtype, dtype_of
 from .mode import mode
 from .node import Node, SavedResult, gradient_edge
-from .op import HANDLERS, Op
+from .op import HANDLERS, REGISTRY, Op
 from .recorder import slot
 
 NON_LEAF_GRAD = (
@@ -334,11 +334,11 @@ class RemovableHandle:
 
 
 class View:
-    """How a view is taken from its base: a path of (op, static arguments), and the version that its node is for."""
+    """How a view is taken from its base: a path of (op name, static arguments), and the version that its node is for."""
 
     __slots__ = ("base", "path", "version")
 
-    def __init__(self, base: Tensor, path: tuple[tuple[Op, Any], ...], version: int) -> None:
+    def __init__(self, base: Tensor, path: tuple[tuple[str, Any], ...], version: int) -> None:
         self.base = base
         self.path = path
         self.version = version
@@ -364,7 +364,7 @@ def refresh_view(tensor: Tensor) -> None:
     try:
         fresh: Any = view.base
         for op, statics in view.path:
-            fresh = apply(op, (fresh,), dict(statics))
+            fresh = apply(REGISTRY[op], (fresh,), dict(statics))
     finally:
         slot.active = active
     tensor._node, tensor._nr, tensor._requires_grad = fresh._node, fresh._nr, fresh._requires_grad
@@ -501,7 +501,7 @@ def _share(out: Tensor, source: Any, op: Op, statics: Any) -> None:
     out._storage = source._storage
     view = source._view
     base, path = (source, ()) if view is None else (view.base, view.path)
-    out._view = View(base, (*path, (op, statics)), out._storage.version)
+    out._view = View(base, (*path, (op.name, statics)), out._storage.version)
 
 
 def _kernel_error(op: Op, arrays: Any, error: Exception) -> BaseException:

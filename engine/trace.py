@@ -7,7 +7,7 @@ recordings of one program are equal, object for object.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -105,11 +105,15 @@ class NodeRecord:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A tensor that backward starts from, with its gradient (`implicit`: the 1 that backward() fills in)."""
+    """A tensor that backward starts from, with its gradient (`implicit`: the 1 that backward() fills in).
+
+    `source` is the tensor that was passed as gradient.
+    """
 
     tensor: int
     gradient: int
     implicit: bool
+    source: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +137,7 @@ class LeafCreated(Event):
     requires_grad: bool
     source: str
     grad: int | None
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +151,15 @@ class OpCalled(Event):
     node: NodeRecord | None
     inplace: int | None
     call: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed(Event):
+    """A tensor was found changed by a write through another name of its storage (a view, its base)."""
+
+    tensor: int
+    version: int
+    value: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,15 +278,20 @@ class WarningGiven(Event):
 
 @dataclass(frozen=True, slots=True)
 class BackwardEnded(Event):
-    """The call `call` ended; `completed` is False where an error stopped it."""
+    """The call `call` ended; `completed` is False where an error stopped it.
+
+    `results` are the tensors that `autograd.grad` returned.
+    """
 
     call: int
     completed: bool
+    results: tuple[int | None, ...] = ()
 
 
 AnyEvent = (
     LeafCreated
     | OpCalled
+    | Refreshed
     | FlagChanged
     | ModeChanged
     | GradSet
@@ -301,8 +320,44 @@ class Trace:
     files: Mapping[str, str]
     names: Mapping[int, str]
     values: Sequence[Value]
-    argv: tuple[str, ...] = ()
+    argv: tuple[str, ...] = field(default_factory=tuple)
     meta: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def pending(cls, load: Callable[[], Trace]) -> Trace:
+        """A trace that is read when something of it is first asked for."""
+        trace = object.__new__(cls)
+        trace.__dict__["_load"] = load
+        return trace
+
+    def __getattr__(self, name: str) -> Any:
+        load = self.__dict__.get("_load")
+        if load is None or name not in self.__dataclass_fields__:
+            raise AttributeError(f"a Trace has no {name!r}")
+        loaded = load()
+        self.__dict__.pop("_load", None)
+        self.__dict__.update({n: getattr(loaded, n) for n in self.__dataclass_fields__})
+        return self.__dict__[name]
+
     def value(self, index: int) -> Value:
+        """The value that events name by `index`."""
         return self.values[index]
+
+    def save(self, path: str) -> None:
+        """Write the trace to one file; see docs/trace-format.md."""
+        saver(self, path)
+
+    @staticmethod
+    def open(path: str) -> Trace:
+        """Read a trace from a file that `save` wrote; nothing in the file is run."""
+        return opener(path)
+
+
+def saver(trace: Trace, path: str) -> None:
+    """Replaced by `engine.tracefile` when the package is imported."""
+    raise NotImplementedError
+
+
+def opener(path: str) -> Trace:
+    """Replaced by `engine.tracefile` when the package is imported."""
+    raise NotImplementedError

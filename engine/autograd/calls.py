@@ -98,14 +98,14 @@ def grad(
     for position, (tensor, gradient) in enumerate(zip(wanted, found, strict=True)):
         if gradient is None and materialize_grads:
             gradient = xp.zeros_like(tensor._array)
-            gradient = Tensor(gradient) if create_graph else gradient
+            gradient = Tensor(gradient)
         if gradient is None and not allow_unused:
             raise errors.runtime(
                 f"The differentiated Tensor at index {position} appears to not have been used in the graph. Set "
                 "allow_unused=True if this is the desired behavior.",
                 tensors=(tensor,),
             )
-        results.append(gradient if gradient is None or isinstance(gradient, Tensor) else Tensor(gradient))
+        results.append(gradient)
     return tuple(results)
 
 
@@ -128,14 +128,15 @@ def call(
     outer = None if active is None else active.call
     number = -1
     if active is not None:
-        implicit = [g is None for g in (_as_sequence(gradients) or [None] * len(roots))]
-        number = active.start(function, roots, [g._array for g in given], implicit, inputs, keep, create_graph)
-    completed = False
+        passed = _as_sequence(gradients) or [None] * len(roots)
+        number = active.start(function, roots, [g._array for g in given], passed, inputs, keep, create_graph)
+    completed, found = False, []
     try:
         found = run_backward(
             edges, given if create_graph else [g._array for g in given],
             keep=keep, create_graph=create_graph, captures=captures, accumulate=accumulate,
         )  # fmt: skip
+        found = [g if g is None or create_graph else Tensor(g) for g in found]
         completed = True
     except Exception as error:
         if active is not None:
@@ -143,7 +144,7 @@ def call(
         raise
     finally:
         if active is not None:
-            active.end(number, completed, outer)
+            active.end(number, completed, outer, found if function == "grad" else ())
     return found
 
 
@@ -158,7 +159,8 @@ def _refused(function: str, roots: Any, gradients: Any, keep: bool, create_graph
     given = [g for g in (_as_sequence(gradients) or []) if isinstance(g, Tensor)]
     arrays = [g._array for g in given] if len(given) == len(known) else [xp.ones_like(t._array) for t in known]
     outer = active.call
-    number = active.start(function, known, arrays, [len(given) != len(known)] * len(known), None, keep, create_graph)
+    passed = given if len(given) == len(known) else [None] * len(known)
+    number = active.start(function, known, arrays, passed, None, keep, create_graph)
     active.error(error)
     active.end(number, False, outer)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..array import Array, xp
-from ..op import Traits, op
+from ..op import REGISTRY, Traits, op
 
 
 def _taken(self: Array, path: tuple[Any, ...]) -> Array:
     for step, statics in path:
-        self = step.kernel(self, **statics)
+        self = REGISTRY[step].kernel(self, **statics)
     return self
 
 

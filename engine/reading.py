@@ -1,0 +1,314 @@
+"""From the recorder's tuples to the events of a Trace: names, positions, nodes and edges are worked out here, on reading.
+
+Linear in the length of the log.  Ids become dense and ordered by first appearance, so that equal programs give equal
+traces.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from . import source
+from .array import statistics, to_numpy
+from .op import REGISTRY
+from .recorder import Recorder, Summary, is_users
+from .trace import (
+    Accumulated,
+    AnyEvent,
+    BackwardEnded,
+    BackwardStarted,
+    Edge,
+    ErrorRaised,
+    Escaped,
+    FlagChanged,
+    GradSet,
+    HookRan,
+    Input,
+    LeafCreated,
+    ModeChanged,
+    NodeRecord,
+    OpCalled,
+    Output,
+    Refreshed,
+    Root,
+    Saved,
+    Trace,
+    Value,
+    VjpRun,
+    WarningGiven,
+)
+
+SAMPLE = 64
+
+
+def read(
+    recorder: Recorder,
+    argv: tuple[str, ...] = (),
+    meta: dict[str, Any] | None = None,
+    *,
+    base: Trace | None = None,
+    seeds: dict[int, int] | None = None,
+) -> Trace:
+    """The Trace of a finished recording.
+
+    For a replay `base` is the trace that was run again, and `seeds` say which of its tensors the new ones are.
+    """
+    reader = _Reader(recorder)
+    if base is not None:
+        reader.tensors = _Seeded(seeds or {}, 1 + max(_tensors(base), default=-1))
+    events = tuple(reader.read(entry) for entry in recorder.log)
+    if base is not None:
+        stacks, files, names = base.stacks, base.files, base.names
+    else:
+        stacks, files = reader.stacks()
+        names = source.bound_names(events, stacks, files)
+    return Trace(events, stacks, files, names, tuple(value_of(v) for v in recorder.values), argv, meta or {})
+
+
+def _tensors(trace: Trace) -> Iterator[int]:
+    """Every tensor id of a trace (some twice)."""
+    for event in trace.events:
+        if isinstance(event, LeafCreated):
+            yield event.tensor
+        elif isinstance(event, OpCalled):
+            yield from (out.tensor for out in event.outputs)
+        elif isinstance(event, Accumulated):
+            yield event.grad
+
+
+def value_of(kept: Any) -> Value:
+    """The Value of what the recorder kept: an array, or the Summary of one over the limit."""
+    if isinstance(kept, Summary):
+        return Value(tuple(kept.shape), str(kept.dtype), None, kept.sample, kept.stats)
+    data = to_numpy(kept)
+    flat = data.reshape(-1)
+    return Value(data.shape, str(data.dtype), data, flat[:: max(1, -(-flat.size // SAMPLE))], LazyStats(data))
+
+
+class LazyStats(dict[str, float]):
+    """Statistics of an array, worked out when one is asked for."""
+
+    def __init__(self, data: Any) -> None:
+        super().__init__()
+        self._data = data
+
+    def __missing__(self, key: str) -> float:
+        self.update(statistics(self._data))
+        return dict.__getitem__(self, key)
+
+    def full(self) -> LazyStats:
+        """The same, filled in."""
+        if not len(self):
+            self.update(statistics(self._data))
+        return self
+
+
+class _Numbers(dict[Any, int]):
+    """Dense numbers in the order of asking."""
+
+    def __missing__(self, key: Any) -> int:
+        self[key] = number = len(self)
+        return number
+
+
+class _Seeded(_Numbers):
+    """Numbers that are known for some, and above those for the others."""
+
+    def __init__(self, seeds: dict[int, int], free: int) -> None:
+        super().__init__(seeds)
+        self.free = free
+
+    def __missing__(self, key: Any) -> int:
+        self[key] = number = self.free
+        self.free += 1
+        return number
+
+
+class _Reader:
+    """Reads a log once, in order; `handlers` has one method per kind of entry."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.tensors = _Numbers()
+        self.storages = _Numbers()
+        self.nodes = _Numbers()
+        self.makers: dict[int, tuple[int, int]] = {}
+        self.requires: dict[int, bool] = {}
+        self.current: dict[int, int] = {}
+        self.index = 0
+        self.handlers: dict[str, Callable[..., AnyEvent]] = {
+            "leaf": self.leaf, "op": self.op, "flag": self.flag, "mode": self.mode, "grad_set": self.grad_set,
+            "start": self.start, "vjp": self.vjp, "accumulate": self.accumulate, "hook": self.hook,
+            "escape": self.escape, "error": self.error, "warning": self.warning, "end": self.end,
+            "refresh": self.refresh, "raised": self.raised,
+        }  # fmt: skip
+
+    def read(self, entry: tuple[Any, ...]) -> AnyEvent:
+        kind, stack, *fields = entry
+        event = self.handlers[kind](self.index, stack, *fields)
+        self.index += 1
+        return event
+
+    def leaf(self, at: int, stack: int, tensor: int, storage: int, version: int, value: int, requires: bool,
+             origin: str, grad: int | None) -> AnyEvent:  # fmt: skip
+        number = self.tensors[tensor]
+        self.requires[number] = requires
+        self.current[number] = value
+        shape, dtype = self.shape(value)
+        held = None if grad is None else self.tensors[grad]
+        return LeafCreated(
+            at, stack, number, self.storages[storage], value, shape, dtype, "cpu", requires, origin, held, version
+        )
+
+    def op(self, at: int, stack: int, name: str, refs: Any, statics: Any, results: Any, made: Any,
+           inplace: int | None, base: int | None, call: int | None) -> AnyEvent:  # fmt: skip
+        op = REGISTRY[name]
+        inputs = tuple(self.inputs(op, refs))
+        edges_of = {i.name: self.edge(i) for i in inputs}
+        outputs = []
+        for nr, (tensor, version, value, requires, storage) in enumerate(results):
+            number = self.tensors[tensor]
+            shape, dtype = self.shape(value)
+            view_of = inputs[0].tensor if op.traits.view and inplace is None else None
+            outputs.append(Output(number, version, value, shape, dtype, requires, self.storages[storage], view_of))
+            self.requires[number] = requires
+        record = None if made is None else self.node(op, made, inputs, edges_of, statics, outputs)
+        for nr, out in enumerate(outputs):
+            self.current[out.tensor] = out.value
+            if record is not None and out.requires_grad:
+                self.makers[out.tensor] = (record.node, nr)
+            elif inplace is None:
+                self.makers.pop(out.tensor, None)
+        written = None if inplace is None else self.tensors[inplace]
+        return OpCalled(at, stack, name, inputs, dict(statics), tuple(outputs), record, written, call)
+
+    def inputs(self, op: Any, refs: Any) -> Any:
+        for name, ref in zip(op.inputs, refs, strict=True):
+            several = isinstance(ref, list)
+            for position, (tensor, extra) in enumerate(ref if several else (ref,)):
+                label = f"{name}[{position}]" if several else name
+                if tensor is None:
+                    if extra is not None:
+                        yield Input(label, None, 0, extra)
+                else:
+                    yield Input(label, self.tensors[tensor], extra)
+
+    def edge(self, given: Input) -> Edge | None:
+        if given.tensor is None or not self.requires.get(given.tensor):
+            return None
+        maker = self.makers.get(given.tensor)
+        return Edge(None, given.tensor) if maker is None else Edge(maker[0], None, maker[1])
+
+    def node(self, op: Any, made: Any, inputs: Any, edges: Any, statics: Any, outputs: Any) -> NodeRecord:
+        sequence, plan = made
+        own = [i for i in inputs if i.name.partition("[")[0] in op.rules]
+        saved = []
+        for place in plan.tensors:
+            name = plan.names[place]
+            if name in ("result", "results"):
+                saved.extend(self.saved(name, out.value, None, out.tensor) for out in outputs)
+            else:
+                saved.extend(
+                    self.saved(i.name, None if i.tensor is None else self.current[i.tensor], i.scalar, i.tensor)
+                    for i in inputs
+                    if i.name.partition("[")[0] == name
+                )
+        return NodeRecord(
+            self.nodes[sequence], op.node_name, len(self.nodes) - 1, tuple(i.name for i in own),
+            tuple(edges[i.name] for i in own), tuple(saved),
+        )  # fmt: skip
+
+    def saved(self, name: str, value: int | None, scalar: Any, tensor: int | None) -> Saved:
+        if value is None:
+            return Saved(name, None, scalar, None, 8)
+        kept = self.recorder.values[value]
+        return Saved(name, value, None, tensor, int(kept.size * kept.dtype.itemsize))
+
+    def shape(self, value: int) -> tuple[tuple[int, ...], str]:
+        kept = self.recorder.values[value]
+        return tuple(kept.shape), str(kept.dtype)
+
+    def refresh(self, at: int, stack: int, tensor: int, version: int, value: int) -> AnyEvent:
+        number = self.tensors[tensor]
+        self.current[number] = value
+        return Refreshed(at, stack, number, version, value)
+
+    def flag(self, at: int, stack: int, tensor: int, flag: str, value: bool) -> AnyEvent:
+        number = self.tensors[tensor]
+        if flag == "requires_grad":
+            self.requires[number] = value
+        return FlagChanged(at, stack, number, flag, value)
+
+    def mode(self, at: int, stack: int, enabled: bool) -> AnyEvent:
+        return ModeChanged(at, stack, enabled)
+
+    def grad_set(self, at: int, stack: int, tensor: int, value: int | None, held: int | None) -> AnyEvent:
+        return GradSet(at, stack, self.tensors[tensor], value, None if held is None else self.tensors[held])
+
+    def start(self, at: int, stack: int, call: int, function: str, roots: Any, inputs: Any, keep: bool,
+              graph: bool) -> AnyEvent:  # fmt: skip
+        starts = tuple(Root(self.tensors[t], v, g is None, None if g is None else self.tensors[g]) for t, v, g in roots)
+        asked = None if inputs is None else tuple(self.tensors[t] for t in inputs)
+        return BackwardStarted(at, stack, call, function, starts, asked, bool(keep), bool(graph))
+
+    def vjp(self, at: int, stack: int, call: int, sequence: int, upstream: Any, cotangents: Any, unsummed: Any,
+            freed: bool) -> AnyEvent:  # fmt: skip
+        return VjpRun(
+            at, stack, call, self.nodes[sequence], tuple(upstream), tuple(cotangents), tuple(unsummed), freed
+        )
+
+    def accumulate(self, at: int, stack: int, call: int, tensor: int, grad: int, storage: int, before: int | None,
+                   added: int, after: int, retained: bool) -> AnyEvent:  # fmt: skip
+        held = self.tensors[grad]
+        self.current[held] = after
+        return Accumulated(at, stack, call, self.tensors[tensor], held, before, added, after, retained)
+
+    def hook(self, at: int, stack: int, call: int, tensor: int, before: int, after: int) -> AnyEvent:
+        return HookRan(at, stack, call, self.tensors[tensor], before, after)
+
+    def escape(self, at: int, stack: int, tensor: int, kind: str, value: int) -> AnyEvent:
+        return Escaped(at, stack, self.tensors[tensor], kind, value)
+
+    def error(self, at: int, stack: int, error: BaseException, call: int | None) -> AnyEvent:
+        place = getattr(error, "place", None)
+        node = None if place is None or place.node is None else self.nodes.get(place.node.sequence_nr)
+        ids = [] if place is None else [t._id for t in place.tensors]
+        return ErrorRaised(
+            at, stack, type(error).__name__, str(error), "\n".join(getattr(error, "__notes__", ())), call, node,
+            tuple(self.tensors[i] for i in ids if i is not None and i in self.tensors), users_traceback(error),
+        )  # fmt: skip
+
+    def raised(self, at: int, stack: int, event: ErrorRaised) -> AnyEvent:
+        return replace(event, index=at)
+
+    def warning(self, at: int, stack: int, category: str, message: str) -> AnyEvent:
+        return WarningGiven(at, stack, category, message)
+
+    def end(self, at: int, stack: int, call: int, completed: bool, results: Any) -> AnyEvent:
+        found = tuple(None if t is None else self.tensors[t] for t in results)
+        return BackwardEnded(at, stack, call, completed, found)
+
+    def stacks(self) -> Any:
+        """The interned stacks as Frames, outermost first, and the text of the user's files."""
+        codes = self.recorder.codes
+        frames: dict[tuple[int, int], Any] = {}
+        stacks = []
+        for key in self.recorder.stacks:
+            stack = []
+            for mark, lasti in zip(key[::2], key[1::2], strict=True):
+                if (mark, lasti) not in frames:
+                    frames[mark, lasti] = source.frame(codes[mark], lasti)
+                stack.append(frames[mark, lasti])
+            stacks.append(tuple(reversed(stack)))
+        return tuple(stacks), source.files(code for code in codes.values() if is_users(code.co_filename))
+
+
+def users_traceback(error: BaseException) -> str:
+    """What Python prints for `error`, with the user's own frames only."""
+    report = traceback.TracebackException.from_exception(error)
+    kept = [frame for frame in report.stack if is_users(frame.filename)]
+    report.stack = traceback.StackSummary.from_list(kept)
+    return "".join(report.format())

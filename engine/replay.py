@@ -1,0 +1,488 @@
+"""Run a trace again, with edits: other leaf values, other backward calls, never the user's code.
+
+A trace is read as a program: what is fixed (leaves, forward ops, flags) in its order, and *commands* (backward calls,
+zeroing and setting of gradients) that may be changed, removed, added and moved between the fixed actions.  The law,
+tested on every program of the gallery: a replay equals a fresh run with the same changes, bit for bit.
+
+Cost: that of the recorded ops, run once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from . import errors
+from .array import xp
+from .autograd.calls import CREATE_GRAPH, call
+from .inplace import apply_inplace
+from .mode import mode
+from .op import REGISTRY
+from .reading import read
+from .recorder import Recorder, slot
+from .tensor import Tensor, apply
+from .trace import (
+    Accumulated,
+    AnyEvent,
+    BackwardEnded,
+    BackwardStarted,
+    ErrorRaised,
+    Escaped,
+    FlagChanged,
+    GradSet,
+    HookRan,
+    LeafCreated,
+    ModeChanged,
+    OpCalled,
+    Refreshed,
+    Trace,
+    VjpRun,
+    WarningGiven,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Something the user told autograd to do: `backward` (or `grad`), `zero` the gradient of a leaf, or `set` it.
+
+    `after` is the index of the fixed event that it follows (-1: the start).  A command of the recording has its number
+    in `base`; a new one has None.  `gradient` is None for the one recorded (or the implicit 1), else nested lists.
+    """
+
+    id: str
+    kind: str
+    after: int
+    base: int | None = None
+    roots: tuple[int, ...] = ()
+    gradient: Any = None
+    retain_graph: bool = False
+    create_graph: bool = False
+    inputs: tuple[int, ...] | None = None
+    leaf: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """What a revision changes: values of leaves by tensor id, and the list of commands (None: as recorded)."""
+
+    leaves: Mapping[int, Any] = field(default_factory=dict)
+    commands: tuple[Command, ...] | None = None
+
+    def key(self) -> str:
+        """A short name of these edits: equal edits, equal key."""
+        return hashlib.sha256(json.dumps(self.as_json(), sort_keys=True).encode()).hexdigest()[:16]
+
+    def as_json(self) -> dict[str, Any]:
+        """The edits as JSON, the form in which the browser holds them."""
+        listed = None if self.commands is None else [_command_json(c) for c in self.commands]
+        return {"leaves": {str(k): v for k, v in self.leaves.items()}, "commands": listed}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Edits:
+        """Edits from JSON.  Raises ValueError that says what was expected and found."""
+        try:
+            leaves = {int(k): v for k, v in (data.get("leaves") or {}).items()}
+            listed = data.get("commands")
+            commands = None if listed is None else tuple(_command_from(c) for c in listed)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"edits should be {{leaves, commands}} as in docs/scene-format.md; found {error!r}") from None
+        return cls(leaves, commands)
+
+
+def _command_json(c: Command) -> dict[str, Any]:
+    return {
+        "id": c.id, "kind": c.kind, "after": c.after, "base": c.base, "roots": list(c.roots), "gradient": c.gradient,
+        "retain_graph": c.retain_graph, "create_graph": c.create_graph,
+        "inputs": None if c.inputs is None else list(c.inputs), "leaf": c.leaf,
+    }  # fmt: skip
+
+
+def _command_from(data: Mapping[str, Any]) -> Command:
+    if data["kind"] not in ("backward", "zero", "set"):
+        raise ValueError(f"command kind {data['kind']!r}")
+    inputs = data.get("inputs")
+    return Command(
+        str(data["id"]), data["kind"], int(data["after"]), data.get("base"), tuple(data.get("roots") or ()),
+        data.get("gradient"), bool(data.get("retain_graph")), bool(data.get("create_graph")),
+        None if inputs is None else tuple(inputs), data.get("leaf"),
+    )  # fmt: skip
+
+
+def gradient_tensors(trace: Trace) -> dict[int, int]:
+    """The tensors that are some leaf's `.grad`, with the leaf."""
+    held = {e.grad: e.tensor for e in trace.events if isinstance(e, Accumulated)}
+    held.update({e.grad: e.tensor for e in trace.events if isinstance(e, LeafCreated) and e.grad is not None})
+    held.update({e.source: e.tensor for e in trace.events if isinstance(e, GradSet) and e.source is not None})
+    return held
+
+
+def commands(trace: Trace) -> tuple[Command, ...]:
+    """The commands of a recording, in order."""
+    return tuple(action for _, action in _program(trace) if isinstance(action, Command))
+
+
+def replay(trace: Trace, edits: Edits | None = None) -> Trace:
+    """Run `trace` again with `edits`.  Tensors keep their ids; what is new gets ids above those of `trace`.
+
+    `meta["doubt"]` of the result is the index of the first event whose value left for Python and is another than in the
+    recording: from there on the program itself might have done otherwise.  Raises ValueError where an edit does not
+    fit (another shape, a command before what it needs).
+    """
+    return _Replay(trace, edits or Edits()).run()
+
+
+def _program(trace: Trace) -> list[tuple[int, AnyEvent | Command]]:
+    """(event index, action) of everything that the program did: fixed events and commands, in order."""
+    holders = gradient_tensors(trace)
+    actions: list[tuple[int, AnyEvent | Command]] = []
+    after, number, depth = -1, 0, 0
+    starts: list[int] = []
+    for event in trace.events:
+        if isinstance(event, BackwardStarted):
+            depth += 1
+            if depth == 1:
+                starts.append(event.index)
+                actions.append((event.index, _backward_command(event, after, number)))
+                number += 1
+        elif isinstance(event, BackwardEnded):
+            depth -= 1
+        elif depth or isinstance(event, (VjpRun, Accumulated, HookRan, Refreshed)):
+            continue
+        elif isinstance(event, OpCalled) and event.inplace in holders:
+            command = Command(f"c{number}", "zero", after, event.index, leaf=holders[event.inplace])
+            actions.append((event.index, command))
+            number += 1
+        elif isinstance(event, GradSet):
+            actions.append((event.index, Command(f"c{number}", "set", after, event.index, leaf=event.tensor)))
+            number += 1
+        else:
+            after = event.index
+            actions.append((event.index, event))
+    return actions
+
+
+def _backward_command(event: BackwardStarted, after: int, number: int) -> Command:
+    return Command(
+        f"c{number}", "backward", after, event.index, tuple(r.tensor for r in event.roots), None,
+        event.retain_graph, event.create_graph, event.inputs,
+    )  # fmt: skip
+
+
+class Stopped(Exception):
+    """The replayed program raised, as the user's would."""
+
+
+class _Replay:
+    """One run of an edited program."""
+
+    def __init__(self, base: Trace, edits: Edits) -> None:
+        self.base = base
+        self.edits = edits
+        self.live: dict[int, Tensor] = {}  # tensor id in the base -> the tensor that runs now
+        self.recorder = Recorder()
+        self.recorder.stacks = {(frames,): number for number, frames in enumerate(base.stacks)}  # type: ignore[misc]
+        self.holders = gradient_tensors(base)
+        self.doubt: int | None = None
+        self.groups = _calls(base.events)
+        self.seeds: dict[int, int] = {}
+
+    def run(self) -> Trace:
+        """The new trace."""
+        before, slot.active = slot.active, self.recorder
+        enabled, mode.enabled = mode.enabled, True
+        try:
+            for action in self.schedule():
+                self.recorder.pinned = self.stack_of(action)
+                if isinstance(action, Command):
+                    self.command(action)
+                else:
+                    self.fixed(action)
+        except Stopped:
+            pass
+        finally:
+            slot.active, mode.enabled = before, enabled
+        for number, tensor in self.live.items():
+            if tensor._id is not None:
+                self.seeds.setdefault(tensor._id, number)
+        meta = {**self.base.meta, "doubt": self.doubt, "edits": self.edits.as_json()}
+        return read(self.recorder, self.base.argv, meta, base=self.base, seeds=self.seeds)
+
+    def schedule(self) -> Iterable[AnyEvent | Command]:
+        """The fixed actions, with the commands where they stand now."""
+        program = _program(self.base)
+        wanted = self.edits.commands
+        if wanted is None:
+            wanted = tuple(a for _, a in program if isinstance(a, Command))
+        places: dict[int, list[Command]] = {}
+        for command in wanted:
+            places.setdefault(command.after, []).append(command)
+        order: list[AnyEvent | Command] = list(places.pop(-1, []))
+        for index, action in program:
+            if not isinstance(action, Command):
+                order.append(action)
+                order.extend(places.pop(index, []))
+        if places:
+            raise ValueError(f"a command follows event {min(places)}, which is no fixed action of this program")
+        return order
+
+    def stack_of(self, action: AnyEvent | Command) -> int:
+        """The stack to record for an action: that of the recording."""
+        if isinstance(action, Command):
+            return -1 if action.base is None else self.base.events[action.base].stack
+        return action.stack
+
+    def tensor(self, number: int) -> Tensor:
+        """The live tensor of an id."""
+        found = self.live.get(number)
+        if found is None:
+            name = self.base.names.get(number, f"tensor {number}")
+            raise ValueError(f"a command uses {name} before the program makes it: move it further down")
+        return found
+
+    # -- fixed actions --------------------------------------------------------------------------------------------
+
+    def fixed(self, event: AnyEvent) -> None:
+        """Do again what the program did."""
+        if isinstance(event, LeafCreated):
+            self.leaf(event)
+        elif isinstance(event, OpCalled):
+            self.op(event)
+        elif isinstance(event, FlagChanged):
+            target = self.tensor(event.tensor)
+            if event.flag == "requires_grad":
+                target.requires_grad = event.value
+            else:
+                target.retain_grad()
+        elif isinstance(event, ModeChanged):
+            mode.enabled = event.grad_enabled
+            self.recorder.event("mode", event.grad_enabled)
+        elif isinstance(event, Escaped):
+            self.escaped(event)
+        elif isinstance(event, WarningGiven):
+            if event.message != CREATE_GRAPH:
+                self.recorder.event("warning", event.category, event.message)
+        elif isinstance(event, ErrorRaised) and event.call is None:
+            self.recorder.log.append(("raised", event.stack, event))
+
+    def leaf(self, event: LeafCreated) -> None:
+        if event.tensor in self.live:  # the result of autograd.grad, seen again
+            return
+        data = self.value(event)
+        tensor = Tensor(data, requires_grad=event.requires_grad)
+        tensor._storage.version = event.version
+        if event.grad is not None and event.grad in self.live:
+            tensor._grad = self.live[event.grad]
+        self.live[event.tensor] = tensor
+        self.recorder.see(tensor, event.source)
+
+    def value(self, event: LeafCreated) -> Any:
+        """The array of a leaf: edited, or as recorded."""
+        kept = self.base.value(event.value)
+        wanted = self.edits.leaves.get(event.tensor)
+        if wanted is not None:
+            return fitted(wanted, event.shape, event.dtype, self.base.names.get(event.tensor, f"tensor {event.tensor}"))
+        if kept.array is None:
+            name = self.base.names.get(event.tensor, f"tensor {event.tensor}")
+            raise ValueError(
+                f"{name} of shape {list(event.shape)} was recorded as a sample only: record with a higher limit to replay"
+            )
+        return xp.array(kept.array)
+
+    def op(self, event: OpCalled) -> None:
+        op = REGISTRY[event.name]
+        args = self.arguments(op, event)
+        try:
+            if event.inplace is not None:
+                made: Any = apply_inplace(op, args, dict(event.attrs))
+            else:
+                made = apply(op, args, dict(event.attrs))
+        except (RuntimeError, ValueError, IndexError, TypeError) as error:
+            self.recorder.error(errors.explained(error))
+            raise Stopped from error
+        for out, tensor in zip(event.outputs, made if isinstance(made, tuple) else (made,), strict=True):
+            self.live[out.tensor] = tensor
+
+    def arguments(self, op: Any, event: OpCalled) -> tuple[Any, ...]:
+        """The inputs of an op as its function takes them."""
+        given: dict[str, Any] = {}
+        for item in event.inputs:
+            value = item.scalar if item.tensor is None else self.tensor(item.tensor)
+            name, _, listed = item.name.partition("[")
+            if listed:
+                given.setdefault(name, []).append(value)
+            else:
+                given[name] = value
+        return tuple(given.get(name) for name in op.inputs)
+
+    def escaped(self, event: Escaped) -> None:
+        tensor = self.tensor(event.tensor)
+        kept = self.base.value(event.value).array
+        if self.doubt is None and (kept is None or not same_bits(tensor._array, kept)):
+            self.doubt = len(self.recorder.log)
+        number, _ = self.recorder.see(tensor)
+        self.recorder.event("escape", number, event.kind, self.recorder.known[number][1])
+
+    # -- commands -------------------------------------------------------------------------------------------------
+
+    def command(self, command: Command) -> None:
+        """Do what a command says."""
+        if command.kind == "backward":
+            self.backward(command)
+        elif command.base is not None and isinstance(event := self.base.events[command.base], OpCalled):
+            target = self.tensor(command.leaf)._grad if command.leaf is not None else None
+            if target is not None and event.inplace is not None:
+                self.live[event.inplace] = target
+                self.op(event)
+        elif command.kind == "zero":
+            self.zero(command)
+        else:
+            self.set_gradient(command)
+
+    def zero(self, command: Command) -> None:
+        leaf = self.tensor(_needed(command.leaf, "leaf"))
+        if leaf._grad is not None:
+            apply_inplace(REGISTRY["zero"], (leaf._grad,), {})
+
+    def set_gradient(self, command: Command) -> None:
+        event = None if command.base is None else self.base.events[command.base]
+        leaf = self.tensor(_needed(command.leaf, "leaf"))
+        source = event.source if isinstance(event, GradSet) else None
+        leaf.grad = None if source is None else self.tensor(source)
+
+    def backward(self, command: Command) -> None:
+        event = None if command.base is None else self.base.events[command.base]
+        recorded = event if isinstance(event, BackwardStarted) else None
+        roots = [self.tensor(number) for number in command.roots]
+        gradients = self.gradients(command, recorded, roots)
+        inputs = None if command.inputs is None else [self.tensor(i) for i in command.inputs]
+        function = recorded.function if recorded else "backward"
+        group = self.groups.get(recorded.call) if recorded else None
+        hooks = self.hooks(group)
+        start = len(self.recorder.log)
+        try:
+            found = call(
+                function, roots, gradients, command.retain_graph, command.create_graph, inputs,
+                accumulate=function == "backward",
+            )  # fmt: skip
+        except (RuntimeError, TypeError, ValueError) as error:
+            self.recorder.error(error)
+            if not self.survived(recorded):
+                raise Stopped from error
+            found = []
+        finally:
+            for handle in hooks:
+                handle.remove()
+        if group is not None:
+            self.match(group, start, found)
+
+    def gradients(self, command: Command, recorded: BackwardStarted | None, roots: list[Tensor]) -> Any:
+        """The `gradient` argument: edited, the tensor that the program passed, or None for the implicit 1."""
+        if command.gradient is not None:
+            listed = [command.gradient] if len(roots) == 1 else command.gradient
+            return [
+                Tensor(fitted(g, root._array.shape, str(root._array.dtype), "gradient"))
+                for g, root in zip(listed, roots, strict=True)
+            ]
+        if recorded is None or tuple(r.tensor for r in recorded.roots) != command.roots:
+            return None
+        return [None if r.source is None else self.tensor(r.source) for r in recorded.roots]
+
+    def survived(self, recorded: BackwardStarted | None) -> bool:
+        """Whether the recorded program went on after this call raised (it caught the error)."""
+        if recorded is None:
+            return False
+        group = self.groups[recorded.call]
+        raised = any(isinstance(e, ErrorRaised) for e in group)
+        return raised and group[-1].index < self.base.events[-1].index
+
+    def hooks(self, group: Sequence[AnyEvent] | None) -> list[Any]:
+        """Stand-ins for the user's tensor hooks: they return what was recorded for the gradient that was recorded."""
+        handles = []
+        for event in group or ():
+            if isinstance(event, HookRan) and event.tensor in self.live:
+                before, after = self.base.value(event.before).array, self.base.value(event.after).array
+                handles.append(self.live[event.tensor].register_hook(self.stand_in(before, after)))
+        return handles
+
+    def stand_in(self, before: Any, after: Any) -> Any:
+        def hook(gradient: Tensor) -> Tensor | None:
+            if before is not None and same_bits(gradient._array, before):
+                return Tensor(xp.array(after))
+            if self.doubt is None:
+                self.doubt = len(self.recorder.log)
+            return None
+
+        return hook
+
+    def match(self, group: Sequence[AnyEvent], start: int, found: Sequence[Any]) -> None:
+        """Tie what a backward call made (gradients, ops of create_graph, results) to the ids of the recording."""
+        log = self.recorder.log[start:]
+        ops = [entry for entry in log if entry[0] == "op"]
+        recorded = [e for e in group if isinstance(e, OpCalled)]
+        if len(ops) == len(recorded):
+            for entry, event in zip(ops, recorded, strict=True):
+                for result, out in zip(entry[5], event.outputs, strict=True):
+                    self.seeds[result[0]] = out.tensor
+        for event in group:
+            if isinstance(event, Accumulated) and event.tensor in self.live:
+                grad = self.live[event.tensor]._grad
+                if grad is not None:
+                    self.live[event.grad] = grad
+            if isinstance(event, BackwardEnded):
+                for number, tensor in zip(event.results, found, strict=False):
+                    if number is not None and tensor is not None:
+                        self.live[number] = tensor
+
+
+def _calls(events: Sequence[AnyEvent]) -> dict[int, list[AnyEvent]]:
+    """The events of each outermost backward call, from its start to its end."""
+    groups: dict[int, list[AnyEvent]] = {}
+    depth, current = 0, -1
+    for event in events:
+        if isinstance(event, BackwardStarted):
+            if not depth:
+                current = event.call
+                groups[current] = []
+            depth += 1
+        if depth:
+            groups[current].append(event)
+        if isinstance(event, BackwardEnded):
+            depth -= 1
+    return groups
+
+
+def _needed(value: int | None, what: str) -> int:
+    if value is None:
+        raise ValueError(f"the command names no {what}")
+    return value
+
+
+def same_bits(a: Any, b: Any) -> bool:
+    """Whether two arrays are equal, bit for bit."""
+    return a.shape == b.shape and a.dtype == b.dtype and bool(xp.asarray(a).tobytes() == xp.asarray(b).tobytes())
+
+
+def fitted(wanted: Any, shape: tuple[int, ...], dtype: str, name: str) -> Any:
+    """Nested lists of numbers as an array of the shape and dtype asked for.  Raises ValueError where they do not fit."""
+    try:
+        data = xp.array(_numbers(wanted), dtype=dtype)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ValueError(f"{name}: expected numbers in shape {list(shape)}, found {wanted!r} ({error})") from None
+    if data.shape != tuple(shape):
+        raise ValueError(f"{name}: expected numbers in shape {list(shape)}, found shape {list(data.shape)}")
+    return data
+
+
+def _numbers(wanted: Any) -> Any:
+    """Nested lists with the words that JSON has no numbers for ("nan", "inf", "-inf") made numbers."""
+    if isinstance(wanted, (list, tuple)):
+        return [_numbers(w) for w in wanted]
+    return float(wanted) if isinstance(wanted, str) else wanted
+
+
+def edited(command: Command, **changes: Any) -> Command:
+    """The command with some of its fields changed."""
+    return replace(command, **changes)
