@@ -1,0 +1,177 @@
+// The program, with the current expression marked by line and columns. A click on code selects what it computed.
+import { currentStep } from "../timeline.mjs";
+import { byId, fill, h } from "./dom.mjs";
+import { elementsAt, ranges } from "./read.mjs";
+
+const NARROW = 44; // letters of a line that fit beside the graph at 12 px and more
+
+let scene = null;
+let file = 0;
+let player = null;
+let lines = []; // one element a line of the file that is shown
+let marked = ""; // what is marked, as text: nothing is written where it stays
+let picked = null;
+let turns = { key: "", n: 0 };
+
+export function setUp(backstep) {
+  player = backstep;
+  byId("code").addEventListener("click", clicked);
+  byId("code").addEventListener("keydown", pressed);
+}
+
+export function load(next) {
+  const before = scene;
+  scene = next;
+  file = Math.min(file, Math.max(0, scene.program.files.length - 1));
+  if (before && before.program.id !== scene.program.id) file = 0;
+  write();
+}
+
+export function seek(t) {
+  if (!scene) return;
+  const step = scene.steps[currentStep(t)];
+  const at = step?.code || null;
+  const call = step?.from || null;
+  const back = step ? step.kind === "vjp" || step.kind === "accumulate" : false;
+  const tone = step?.kind === "error" ? "err" : back ? "bwd" : step?.kind === "write" ? "plain" : "fwd";
+  const key = JSON.stringify([at, call, tone, picked, file]);
+  if (key === marked) return;
+  const shown = at?.file ?? call?.file;
+  if (shown !== undefined && shown !== file && scene.program.files[shown]) { file = shown; write(); }
+  marked = key;
+  mark(at, call, tone);
+}
+
+/** The code of what is selected gets a line under it. */
+export function select(id) {
+  const node = scene?.nodes.find((one) => one.id === id);
+  picked = node?.code || null;
+  marked = "";
+  seek(player.t());
+}
+
+function write() {
+  const files = scene.program.files;
+  const place = byId("code");
+  const held = files[file];
+  if (!held) {
+    fill(place, h("h2", {}, "Program"), h("p.empty", {}, "The source of this program was not recorded: it ran without a file."));
+    lines = [];
+    return;
+  }
+  const active = new Set(scene.nodes.filter((node) => node.code?.file === file).map((node) => node.code.line));
+  lines = held.text.replace(/\n$/, "").split("\n").map((text, i) => {
+    const busy = active.has(i + 1);
+    return h("li", { "data-line": i + 1, tabindex: busy ? -1 : null, role: busy ? "button" : null, class: busy ? "busy" : null });
+  });
+  const first = lines.find((line) => line.tabIndex === -1 && line.classList.contains("busy"));
+  if (first) first.tabIndex = 0;
+  const tabs = files.length > 1 ? h("div.files", {}, files.map((one, i) => h("button.quiet", {
+    type: "button", "aria-pressed": i === file ? "true" : "false", onclick: () => { file = i; marked = ""; write(); seek(player.t()); },
+  }, one.name))) : null;
+  const wide = held.text.split("\n").some((line) => line.length > NARROW);
+  fill(place, h("h2", {}, files.length > 1 ? "Program" : `Program · ${held.name}`), tabs, h(`ol.program${wide ? ".wide" : ""}`, { "aria-label": "Source lines" }, lines), h("p.code-key", { id: "code-key" }));
+  texts().forEach((text, i) => plainLine(lines[i], text));
+  marked = "";
+}
+
+const texts = () => scene.program.files[file].text.replace(/\n$/, "").split("\n");
+
+function plainLine(line, text) {
+  const hash = commentStart(text);
+  if (hash < 0) line.replaceChildren(text || " ");
+  else line.replaceChildren(text.slice(0, hash), h("span.comment", {}, text.slice(hash)));
+}
+
+/** Where a comment starts: the first # outside quotes on the line; -1 where none does. */
+function commentStart(text) {
+  let quote = null;
+  for (let i = 0; i < text.length; i += 1) {
+    if (quote) { if (text[i] === "\\") i += 1; else if (text[i] === quote) quote = null; }
+    else if (text[i] === '"' || text[i] === "'") quote = text[i];
+    else if (text[i] === "#") return i;
+  }
+  return -1;
+}
+
+function mark(at, call, tone) {
+  const source = texts();
+  lines.forEach((line, i) => {
+    if (line.dataset.written) { plainLine(line, source[i]); delete line.dataset.written; }
+    line.classList.remove("on", "call", "fwd", "bwd", "err", "plain");
+  });
+  if (call?.file === file) ranges(call).forEach(([n]) => lines[n - 1]?.classList.add("call"));
+  if (picked?.file === file) ranges(picked).forEach((range) => wrap(range, "span", "picked"));
+  if (at?.file === file) {
+    ranges(at).forEach((range) => { wrap(range, "u", tone); lines[range[0] - 1]?.classList.add("on", tone); });
+    reveal(lines[at.line - 1]);
+  } else if (call?.file === file) reveal(lines[call.line - 1]);
+  const words = { fwd: "computed now", bwd: "the rule of this expression runs", err: "the error arose here", plain: "written now" };
+  fill(byId("code-key"), at || call ? [h(`i.${tone}`), words[tone]] : "Press Space: the expression that runs is marked here.");
+}
+
+function wrap([n, from, to], tag, tone) {
+  const line = lines[n - 1];
+  if (!line) return;
+  const letters = Array.from(line.textContent);
+  const start = from ?? letters.length - line.textContent.trimStart().length;
+  const stop = to ?? letters.length;
+  const cut = (a, b) => letters.slice(a, b).join("");
+  line.replaceChildren(cut(0, start), h(`${tag}.${tone}`, {}, cut(start, stop)), cut(stop));
+  line.dataset.written = "yes";
+}
+
+/** Scrolls the pane, and only the pane, until the line is in view. */
+function reveal(line) {
+  const pane = byId("left");
+  if (!line || !pane) return;
+  const [box, view] = [line.getBoundingClientRect(), pane.getBoundingClientRect()];
+  if (box.top < view.top + 40) pane.scrollTop += box.top - view.top - 80;
+  else if (box.bottom > view.bottom - 24) pane.scrollTop += box.bottom - view.bottom + 80;
+}
+
+function clicked(event) {
+  const line = event.target.closest("li[data-line]");
+  if (!line || !scene) return;
+  choose(Number(line.dataset.line), columnAt(line, event));
+}
+
+/** Selects what the place computed; the next click on the same place takes the next candidate. */
+function choose(n, col) {
+  const found = elementsAt(scene, file, n, col);
+  if (!found.length) { player.select(null); return; }
+  const key = found.join();
+  turns = key === turns.key ? { key, n: turns.n + 1 } : { key, n: 0 };
+  player.select(found[turns.n % found.length]);
+}
+
+/** The letter under the pointer, or null where the browser cannot say. */
+function columnAt(line, event) {
+  const spot = document.caretPositionFromPoint?.(event.clientX, event.clientY);
+  const range = spot ? null : document.caretRangeFromPoint?.(event.clientX, event.clientY);
+  const [node, offset] = spot ? [spot.offsetNode, spot.offset] : range ? [range.startContainer, range.startOffset] : [null, 0];
+  if (!node || !line.contains(node)) return null;
+  const before = document.createRange();
+  before.setStart(line, 0);
+  before.setEnd(node, offset);
+  return Array.from(before.toString()).length;
+}
+
+function pressed(event) {
+  const line = event.target.closest("li.busy");
+  if (!line) return;
+  if (event.key === "Enter" || event.key === " ") choose(Number(line.dataset.line), null);
+  else if (event.key === "ArrowDown" || event.key === "ArrowUp") step(line, event.key === "ArrowDown" ? 1 : -1);
+  else return;
+  event.preventDefault();
+  event.stopPropagation(); // Space and the arrows are the player's elsewhere
+}
+
+function step(line, by) {
+  const busy = lines.filter((one) => one.classList.contains("busy"));
+  const next = busy[busy.indexOf(line) + by];
+  if (!next) return;
+  line.tabIndex = -1;
+  next.tabIndex = 0;
+  next.focus();
+}

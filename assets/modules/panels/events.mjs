@@ -1,0 +1,75 @@
+// The table of all steps: a click goes there, the row of the present step is marked and kept in view.
+import { currentStep } from "../timeline.mjs";
+import { byId, fill, mount, setProps } from "./dom.mjs";
+
+let scene = null;
+let player = null;
+let shown = false; // whether the tab is open: a hidden table follows nothing
+let loaded = null;
+let marked = -1;
+
+export function setUp(backstep) {
+  player = backstep;
+}
+
+export function load(next) {
+  scene = next;
+  if (shown) show();
+}
+
+export function open(visible) {
+  shown = visible;
+  if (visible && scene) show();
+}
+
+function show() {
+  mount("events-grid-place");
+  if (loaded !== scene) {
+    loaded = scene;
+    marked = -1;
+    const rowData = scene.steps.map((step, i) => ({
+      step: i + 1, kind: step.kind, name: step.name, line: (step.from || step.code)?.line ?? "", say: step.say,
+    }));
+    requestAnimationFrame(() => setProps("events-grid", { rowData }));
+    fill(byId("events-note"), `${rowData.length} steps. Click a row to go there.`);
+  }
+  seek(player.t());
+}
+
+const grid = () => {
+  try { return window.dash_ag_grid?.getApi("events-grid") || null; } catch { return null; }
+};
+
+export function seek(t) {
+  if (!shown || !scene) return;
+  const k = currentStep(t);
+  if (k === marked) return;
+  const api = grid();
+  if (!api) return;
+  let found = null;
+  api.forEachNode((node) => { if (node.data.step === k + 1) found = node; });
+  api.deselectAll();
+  if (!found && k >= 0) return;
+  marked = k;
+  if (!found) return;
+  found.setSelected(true);
+  if (found.displayed !== false) api.ensureNodeVisible(found, null);
+}
+
+/** The rows are there: mark the present one. */
+export function ready() {
+  marked = -2;
+  seek(player.t());
+}
+
+export function clicked(cell) {
+  const row = cell?.rowId !== undefined ? grid()?.getRowNode(String(cell.rowId)) : null;
+  const step = row?.data?.step;
+  if (step) player.seek(step);
+}
+
+export function filter(text) {
+  grid()?.setGridOption("quickFilterText", text || "");
+  const left = grid()?.getDisplayedRowCount();
+  fill(byId("events-note"), text ? `${left ?? 0} of ${scene?.steps.length ?? 0} steps have “${text}”.` : `${scene?.steps.length ?? 0} steps. Click a row to go there.`);
+}

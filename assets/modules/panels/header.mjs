@@ -1,0 +1,118 @@
+// The bar on top: where one is, undo and redo, share and export, theme, help, and which panels are open.
+import { byId, fill, h, setProps, toast } from "./dom.mjs";
+import * as session from "./session.mjs";
+
+const NARROW = "(max-width: 1365px)"; // below this the right panel slides over the graph
+
+let acts = {};
+
+export function setUp(given) {
+  acts = {
+    undo: session.undo, redo: session.redo, share, theme: () => setTheme(theme() === "dark" ? "light" : "dark", true),
+    "export-trace": exportTrace, "export-scene": exportScene, panel: () => togglePanel(), ...given,
+  };
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest?.("[data-act]");
+    if (!button || button.disabled || !acts[button.dataset.act]) return;
+    if (event.metaKey || event.ctrlKey) return;
+    event.preventDefault();
+    acts[button.dataset.act]();
+  });
+  document.addEventListener("keydown", pressed);
+  document.documentElement.dataset.right = matchMedia(NARROW).matches ? "closed" : "open";
+}
+
+function pressed(event) {
+  const typing = event.target.closest?.("input, textarea, select, [contenteditable], .ag-cell-inline-editing");
+  if (typing || document.documentElement.dataset.page !== "player") return;
+  const key = event.key.toLowerCase();
+  if ((event.ctrlKey || event.metaKey) && !event.altKey && (key === "z" || key === "y")) {
+    event.preventDefault();
+    if (key === "y" || event.shiftKey) session.redo();
+    else session.undo();
+  } else if (event.ctrlKey || event.metaKey || event.altKey) return;
+  else if (key === "]") togglePanel();
+  else if (key === "[") document.documentElement.toggleAttribute("data-left-closed");
+  else if (key === "escape" && matchMedia(NARROW).matches) togglePanel(false);
+}
+
+export function togglePanel(open = document.documentElement.dataset.right !== "open") {
+  document.documentElement.dataset.right = open ? "open" : "closed";
+  byId("act-panel")?.setAttribute("aria-expanded", String(open));
+}
+
+export function load(scene) {
+  const { program, revision } = scene;
+  const crumbs = program.crumbs?.length ? program.crumbs : ["Gallery", program.question || program.title];
+  const last = crumbs.length - 1;
+  fill(byId("crumbs"), crumbs.map((crumb, i) => [
+    i ? h("span.sep", { "aria-hidden": "true" }, "›") : null,
+    i === 0 ? h("a", { href: "/", "data-act": "home" }, crumb) : i === last ? h("h1", { title: crumb }, crumb) : h("span", {}, crumb),
+  ]));
+  fill(byId("revision"), `Revision ${revision.number} · ${revision.label}`);
+  const { history, index } = session.state();
+  setProps("act-undo", { disabled: index === 0 });
+  setProps("act-redo", { disabled: index >= history.length - 1 });
+  document.title = `${program.title} · Backstep`;
+  doubt(scene);
+}
+
+/** Where replay can no longer promise what the program itself would do. */
+function doubt(scene) {
+  const place = byId("doubt");
+  const found = scene.revision.doubt;
+  place.hidden = !found;
+  if (found) fill(place, found.text);
+}
+
+export function clear() {
+  fill(byId("crumbs"));
+  fill(byId("revision"));
+  fill(byId("live-bar"));
+  document.title = "Backstep";
+}
+
+const theme = () => document.documentElement.dataset.theme;
+
+/** The theme of the page, the components and the pictures; `chosen` keeps it for the next visit. */
+export function setTheme(name, chosen = false) {
+  document.documentElement.dataset.theme = name;
+  setProps("theme", { forceColorScheme: name });
+  document.dispatchEvent(new CustomEvent("backstep:theme", { detail: name }));
+  if (!chosen) return;
+  try { localStorage.setItem("backstep.theme", name); } catch { /* forbidden: the address still carries it */ }
+  acts.themed?.(name);
+}
+
+async function share() {
+  const address = location.href;
+  try {
+    await navigator.clipboard.writeText(address);
+    toast("The address of this view is copied.");
+  } catch {
+    window.prompt("The address of this view:", address);
+  }
+}
+
+function save(blob, name) {
+  const link = h("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+const fileName = (ending) => `${session.state().program.replace(/[^\w.-]+/g, "-")}-${session.state().index + 1}.${ending}`;
+
+function exportScene() {
+  save(new Blob([JSON.stringify(session.state().scene, null, 1)], { type: "application/json" }), fileName("scene.json"));
+}
+
+async function exportTrace() {
+  const { program, edits } = session.state();
+  try {
+    const answer = await fetch("/export/trace", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ program, edits }) });
+    if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).problem?.text || `the server answered ${answer.status}`);
+    save(await answer.blob(), fileName("backstep"));
+  } catch (error) {
+    toast(`The trace could not be saved: ${error.message}`);
+  }
+}

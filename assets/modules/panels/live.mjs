@@ -1,0 +1,42 @@
+// Live coding: a watched script that was recorded again is shown where one was, with the edits kept.
+import { byId, fill, h } from "./dom.mjs";
+import * as session from "./session.mjs";
+
+const EVERY = 700; // ms between two looks; they go past Dash, and no step waits for one
+
+let timer = 0;
+let noted = "";
+
+export function load() {
+  clearTimeout(timer);
+  const { watch, note } = session.state();
+  fill(byId("live-bar"), watch ? [h("span.dot", { "aria-hidden": "true" }), note ? short(note) : "watching the script"] : null);
+  byId("live-bar").classList.toggle("wrong", Boolean(watch && note));
+  if (watch) timer = setTimeout(look, EVERY);
+}
+
+const short = (note) => h("span", { title: note }, note.split("\n").pop().slice(0, 80));
+
+async function look() {
+  const { program, version, watch, waiting } = session.state();
+  if (!watch || !program) return;
+  if (!waiting && !document.hidden) {
+    try {
+      const answer = await fetch(`/live?program=${encodeURIComponent(program)}`);
+      const found = await answer.json();
+      if (found.version !== null && found.version !== version) { session.again(() => said()); return; }
+      if (found.note !== noted) { noted = found.note; session.state().note = found.note; load(); return; }
+    } catch {
+      fill(byId("live-bar"), "Backstep has ended; start it again and reload.");
+      byId("live-bar").classList.add("wrong");
+    }
+  }
+  timer = setTimeout(look, EVERY);
+}
+
+function said() {
+  noted = "";
+  const bar = byId("live-bar");
+  bar.classList.remove("fresh");
+  requestAnimationFrame(() => bar.classList.add("fresh"));
+}

@@ -1,0 +1,140 @@
+// The shell: connects the panels, the address and the server's answers to the player, `window.backstep`.
+import * as code from "./code.mjs";
+import * as commands from "./commands.mjs";
+import { byId, h, setProps, until } from "./dom.mjs";
+import * as events from "./events.mjs";
+import * as gallery from "./gallery.mjs";
+import * as header from "./header.mjs";
+import * as inspector from "./inspector.mjs";
+import * as live from "./live.mjs";
+import * as notice from "./notice.mjs";
+import * as session from "./session.mjs";
+import * as story from "./story.mjs";
+import * as url from "./url.mjs";
+
+const SETTLED = 250; // ms of rest before a step goes into the address: browsers limit how often that may change
+
+const root = document.documentElement;
+let player = null;
+let theme = null; // in the address only where it was chosen
+let quiet = false; // while a view is taken from the address nothing is written back into it
+let resting = 0;
+
+/** Called once, by viz.mjs, with the player; resolves when the page stands and its address is shown. */
+export async function install(backstep) {
+  player = backstep;
+  hear();
+  await until(() => window.backstepParts && byId("commands-count") && byId("gallery") && byId("inspect-body"));
+  [story, code, inspector, commands, events].forEach((panel) => panel.setUp(player));
+  gallery.setUp((program) => visit({ ...url.view(""), program }, true));
+  header.setUp({
+    home: () => visit(url.view(""), true), themed: (name) => { theme = name; write(false); },
+    help: () => (player.help ? player.help() : document.dispatchEvent(new KeyboardEvent("keydown", { key: "?", bubbles: true }))),
+    "command-run": () => commands.run(), "command-close": () => commands.close(),
+  });
+  session.on("scene", shown);
+  session.on("problem", refused);
+  follow();
+  window.addEventListener("popstate", () => visit(url.view(location.search), false));
+  visit(url.view(location.search), false);
+}
+
+/** What Dash's components tell (see HEARD in viz/callbacks/register.py). */
+function hear() {
+  window.backstepHears = {
+    scene: session.receive, details: inspector.receive, tab: (name) => events.open(name === "events"),
+    gallerySearch: gallery.search, eventsFilter: events.filter, eventClicked: events.clicked, eventsReady: events.ready,
+    commandRoot: (value) => commands.flagChanged("root", value), commandRetain: (value) => commands.flagChanged("retain", value),
+    commandCreate: (value) => commands.flagChanged("create", value), commandInputs: (value) => commands.flagChanged("inputs", value),
+    commandCell: commands.cellChanged, commandClicked: commands.cellClicked,
+  };
+}
+
+function follow() {
+  player.on("time", (t) => { const now = t ?? player.t(); code.seek(now); story.seek(now); inspector.seek(now); events.seek(now); });
+  player.on("step", () => { clearTimeout(resting); resting = setTimeout(() => write(false), SETTLED); });
+  player.on("select", (id) => { code.select(id ?? null); inspector.select(id ?? null); if (id) reveal(); write(true); });
+  player.on("edit", (edits) => session.edit(edits));
+}
+
+/** A selection on a narrow screen opens the panel that tells about it, and shows the inspector. */
+function reveal() {
+  if (!quiet && root.dataset.right === "closed" && session.state().scene) header.togglePanel(true);
+}
+
+/** Shows the view of an address. */
+function visit(view, push) {
+  notice.hide();
+  if (view.theme) { theme = view.theme; }
+  header.setTheme(view.theme || root.dataset.theme);
+  if (!view.program) { home(push); return; }
+  root.dataset.page = "player";
+  if (view.damaged) {
+    notice.show({ title: "This address was cut", text: "The edits in it cannot be read; it was probably shortened on the way. The program is still here, as it was recorded.", ways: [["Open the program as recorded", `/?program=${encodeURIComponent(view.program)}`], ["Open the gallery", "/"]] }, false);
+    return;
+  }
+  const { program, edits, scene } = session.state();
+  const known = scene && program === view.program && JSON.stringify(view.edits || null) === JSON.stringify(url.view(location.search).edits || null);
+  if (known && !push && JSON.stringify(shortEdits(edits)) === JSON.stringify(view.edits || null)) { place(view); return; }
+  if (!scene || program !== view.program) blank();
+  session.open(view, () => requestAnimationFrame(() => { place(view); if (push) write(true); }));
+}
+
+const shortEdits = (edits) => (edits.commands === null && !Object.keys(edits.leaves).length ? null : edits);
+
+/** The moment and the selection of a view, without making a new place in the history of them. */
+function place(view) {
+  quiet = true;
+  player.pause();
+  player.seek(view.step);
+  player.select(view.select);
+  quiet = false;
+}
+
+function home(push) {
+  player.pause();
+  session.close();
+  commands.close();
+  root.dataset.page = "gallery";
+  header.clear();
+  if (push) url.write({ theme }, true);
+  byId("gallery-search")?.focus({ preventScroll: true });
+}
+
+/** Another program is on its way: what belongs to the old one must not look current. */
+function blank() {
+  root.dataset.blank = "yes";
+  header.clear();
+}
+
+function shown(scene) {
+  delete root.dataset.blank;
+  root.dataset.page = "player";
+  player.load(scene);
+  [header, story, code, inspector, commands, events, live].forEach((panel) => panel.load(scene));
+  const now = player.t();
+  code.seek(now);
+  story.seek(now);
+  notice.empty(scene);
+  if (scene.error && session.state().index > 0) player.seek(scene.error.step + 1);
+  write(true);
+  root.dataset.ready = scene.revision.id;
+}
+
+function refused(problem, stay) {
+  if (!stay) root.dataset.blank = "yes";
+  notice.show(problem, stay);
+  root.dataset.ready = "problem";
+}
+
+/** The present view into the address. */
+function write(push) {
+  const { program, edits, scene, layout, folds } = session.state();
+  if (quiet || !program || !scene || root.dataset.page !== "player") return;
+  url.write({
+    program, edits: shortEdits(edits), revision: scene.revision.id, step: Math.ceil(player.t()),
+    select: player.selected?.() ?? player.state?.()?.selected ?? null, theme, layout, folds,
+  }, push);
+}
+
+export const shell = { session, visit, h, setProps };

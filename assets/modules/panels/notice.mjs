@@ -1,0 +1,26 @@
+// Screens that explain: nothing was found, something failed, nothing was recorded; each with a way on.
+import { byId, fill, h } from "./dom.mjs";
+
+/** Over the graph. `stay` says that the picture behind it is still true and may be gone back to. */
+export function show(problem, stay) {
+  const place = byId("notice");
+  place.hidden = false;
+  place.classList.toggle("over", stay);
+  fill(place, h("div.notice-box", {},
+    h("h1", {}, problem.title), h("p", {}, problem.text),
+    h("div.row.wrap", {},
+      (problem.ways || []).map(([label, address]) => h("a.btn", { href: address }, label)),
+      stay ? h("button.btn.primary", { type: "button", onclick: hide }, "Back to what was shown") : null)));
+  place.querySelector("a, button")?.focus();
+}
+
+export function hide() {
+  const place = byId("notice");
+  if (place) place.hidden = true;
+}
+
+/** A scene without steps still has to say why it is empty. */
+export function empty(scene) {
+  if (scene.steps.length || scene.nodes.length) { hide(); return; }
+  show({ title: "This program recorded nothing", text: "No tensor op ran in it. A program is recorded from its first tensor on; check that it imports the engine (or run it with --as-torch).", ways: [["Open the gallery", "/"]] }, false);
+}

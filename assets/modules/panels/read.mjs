@@ -1,0 +1,73 @@
+// Values and code of a scene as text for the panels. Pure: no page here.
+import { num, shapeText } from "../format.mjs";
+
+const WHOLE = 16; // elements that are written out one by one
+
+/** Rows and columns of a shape: all dimensions but the last one in the rows. */
+export function table(shape) {
+  if (!shape || shape.length === 0) return [1, 1];
+  return [shape.slice(0, -1).reduce((a, b) => a * b, 1), shape[shape.length - 1]];
+}
+
+export const count = (shape) => (shape || []).reduce((a, b) => a * b, 1);
+
+/** Nested lists as flat data. */
+export const flat = (nested) => (Array.isArray(nested) ? nested.flat(Infinity) : [nested]);
+
+/** Rows of numbers of a Value, as text: whole where it is small, else its corners with dots between. */
+export function rowsOf(value, most = 8) {
+  if (!value || !value.data) return [];
+  const [rows, cols] = table(value.shape);
+  const pick = (n) => (n <= most ? Array.from({ length: n }, (_, i) => i) : [...Array(most - 2).keys(), null, n - 1]);
+  return pick(rows).map((r) => pick(cols).map((c) => (r === null || c === null ? "…" : num(value.data[r * cols + c], 5))));
+}
+
+/** A Value in one line: all numbers where it is small, else shape, norm and range. */
+export function brief(value) {
+  if (!value) return "none";
+  if (value.data && value.data.length <= WHOLE) {
+    if (value.shape.length === 0) return num(value.data[0], 5);
+    return rowsOf(value, WHOLE).map((row) => `[${row.join(" ")}]`).join(" ");
+  }
+  const { min, max, norm } = value.stats;
+  return `${shapeText(value.shape)}, norm ${num(norm)}, ${num(min)} … ${num(max)}`;
+}
+
+/** The text of a piece of code, on one line. */
+export function codeText(code, files) {
+  if (!code || !files[code.file]) return "";
+  const lines = files[code.file].text.split("\n").slice(code.line - 1, code.end);
+  const cut = lines.map((line, i) => {
+    const letters = Array.from(line);
+    return letters.slice(i === 0 ? code.col : 0, i === lines.length - 1 ? code.stop : undefined).join("");
+  });
+  return cut.map((line) => line.trim()).join(" ");
+}
+
+/** The first line of a piece of code, whole and without its indentation. */
+export function lineText(code, files) {
+  return (code && files[code.file]?.text.split("\n")[code.line - 1]?.trim()) || "";
+}
+
+/** The ranges of letters that a piece of code covers: [line, from, to] with `to` null at the end of the line. */
+export function ranges(code) {
+  const list = [];
+  for (let line = code.line; line <= code.end; line += 1) {
+    list.push([line, line === code.line ? code.col : null, line === code.end ? code.stop : null]);
+  }
+  return list;
+}
+
+/** The elements whose code holds this place, the shortest expression first; without a column, those of the line. */
+export function elementsAt(scene, file, line, col = null) {
+  const holds = ({ code }) => {
+    if (!code || code.file !== file || line < code.line || line > code.end) return false;
+    if (col === null) return true;
+    return !(line === code.line && col < code.col) && !(line === code.end && col >= code.stop);
+  };
+  const length = ({ code }) => (code.end - code.line) * 1000 + code.stop - code.col;
+  const found = scene.nodes.filter((node) => node.kind !== "group" && node.kind !== "stub" && holds(node));
+  if (!found.length && col !== null) return elementsAt(scene, file, line);
+  const rank = (node) => length(node) * 2 + (node.kind === "op" ? 1 : 0);
+  return found.sort((a, b) => rank(a) - rank(b)).map((node) => node.id);
+}

@@ -1,0 +1,64 @@
+// The address of a view, both ways. Pure but for `write`, which puts it into the browser's history.
+
+const LONGEST = 2048; // characters of edits in an address; what is longer goes by the id of its revision
+
+/** Text as base64url without padding, so that it stands in an address as it is. */
+export function pack(value) {
+  const bytes = new TextEncoder().encode(JSON.stringify(value));
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+/** The value again, or undefined where the text was cut or changed. */
+export function unpack(text) {
+  try {
+    const raw = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+    return JSON.parse(new TextDecoder().decode(Uint8Array.from(raw, (letter) => letter.charCodeAt(0))));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The query of a view: {program, edits, revision, step, select, theme, layout, folds}; what is null is left out. */
+export function query(view) {
+  if (!view.program) return view.theme ? `?theme=${view.theme}` : "";
+  const pairs = [["program", view.program]];
+  const packed = view.edits ? pack(view.edits) : "";
+  if (packed && packed.length <= LONGEST) pairs.push(["edits", packed]);
+  else if (packed) pairs.push(["revision", view.revision]);
+  if (view.step) pairs.push(["step", view.step]);
+  if (view.select) pairs.push(["select", view.select]);
+  if (view.layout) pairs.push(["layout", view.layout]);
+  if (view.folds && Object.keys(view.folds).length) pairs.push(["folds", pack(view.folds)]);
+  if (view.theme) pairs.push(["theme", view.theme]);
+  return `?${new URLSearchParams(pairs.filter(([, value]) => value !== null && value !== undefined))}`;
+}
+
+/** The view of a query; `damaged` says that the edits in it could not be read. */
+export function view(search) {
+  const given = new URLSearchParams(search);
+  const edits = given.has("edits") ? unpack(given.get("edits")) : null;
+  const folds = given.has("folds") ? unpack(given.get("folds")) : {};
+  const step = Number(given.get("step"));
+  const theme = given.get("theme");
+  return {
+    program: given.get("program"),
+    edits: edits ?? null,
+    damaged: edits === undefined,
+    revision: given.get("revision"),
+    step: Number.isFinite(step) && step > 0 ? step : 0,
+    select: given.get("select"),
+    layout: given.get("layout") || "",
+    folds: folds && typeof folds === "object" ? folds : {},
+    theme: theme === "dark" || theme === "light" ? theme : null,
+  };
+}
+
+/** Puts the view into the address: `push` makes a place that the back button returns to. */
+export function write(shown, push) {
+  const address = `${location.pathname}${query(shown)}`;
+  if (address === `${location.pathname}${location.search}`) return;
+  if (push) history.pushState(null, "", address);
+  else history.replaceState(history.state, "", address);
+}

@@ -1,0 +1,88 @@
+"""The Dash application: its page, its callbacks and the guard in front of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Any
+
+from dash import Dash
+from flask import Flask, Response, request
+
+from viz.callbacks.register import add_requests, register
+from viz.components.shell import shell
+from viz.security import MAX_BODY, Application, Guard, headers, trusted_hosts
+from viz.static import assets_folder
+from viz.store import Store
+
+log = logging.getLogger("backstep")
+
+INDEX = """<!DOCTYPE html>
+<html lang="en" data-theme="light" data-page="loading">
+<head>
+{%metas%}
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{%title%}</title>
+<link rel="icon" href="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='M12 2v12L3 8z' fill='%23c4500a'/%3E%3C/svg%3E">
+<script src="/assets/modules/panels/early.js"></script>
+{%css%}
+</head>
+<body>
+<noscript><p>Backstep plays in the browser and needs JavaScript.</p></noscript>
+{%app_entry%}
+<footer>{%config%}{%scripts%}{%renderer%}</footer>
+</body>
+</html>"""
+
+
+def build(store: Store) -> Dash:
+    """The Dash app on this store, without the guard: `guarded` puts that in front for serving."""
+    app = Dash(
+        __name__,
+        assets_folder=str(assets_folder()),
+        assets_path_ignore=["modules"],
+        index_string=INDEX,
+        title="Backstep",
+        update_title=None,  # the title stays while the server is asked
+        suppress_callback_exceptions=True,  # the grids are mounted later, and their callbacks are registered now
+        compress=False,
+        enable_mcp=False,
+        use_pages=False,
+        pages_folder="",
+        add_log_handler=False,
+        on_error=_on_error,
+    )
+    app.enable_dev_tools(debug=False, dev_tools_disable_version_check=True)
+    app.layout = lambda: shell(store.catalogue.programs())
+    register(app, store)
+    add_requests(app, store)
+    _harden(app.server)
+    return app
+
+
+def guarded(app: Dash, allowed: Iterable[str] = ()) -> Application:
+    """The WSGI application to serve: hosts, origins and content types are checked before anything else runs."""
+    trusted = trusted_hosts(allowed)
+    app.server.config["TRUSTED_HOSTS"] = sorted(trusted)
+    return Guard(app.server.wsgi_app, trusted, headers(app.csp_hashes()))
+
+
+def _harden(server: Flask) -> None:
+    server.config["MAX_CONTENT_LENGTH"] = MAX_BODY
+
+    @server.errorhandler(500)
+    def failed(_error: Any) -> Response:
+        return Response("Backstep could not answer; its terminal has the details.\n", 500, mimetype="text/plain")
+
+    @server.after_request
+    def revalidate(response: Response) -> Response:
+        # Modules import each other without a version in their address, so a stale copy would mix two versions.
+        if request.path.startswith("/assets/"):
+            response.headers["Cache-Control"] = "no-cache"
+        return response
+
+
+def _on_error(error: Exception) -> None:
+    """Errors that no answer caught: logged here; the browser sees that no answer came and says so."""
+    log.error("a callback failed", exc_info=error)

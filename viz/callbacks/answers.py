@@ -1,0 +1,109 @@
+"""The answers to the browser's questions, as plain data: no dash here, so that each can be tried in three lines.
+
+Every answer repeats the request's number; the browser shows the answer to its latest question only.
+"""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from viz.store import Json, Problem, Revision, Store
+
+log = logging.getLogger("backstep")
+
+
+def scene_answer(store: Store, ask: Mapping[str, Any]) -> Json:
+    """`{request, scene, watch, version, note}` for an ask with program, edits or revision, previous, folds, layout."""
+
+    def answer() -> Json:
+        program = store.catalogue.find(_text(ask, "program"))
+        revision = _revision(store, ask)
+        previous = _previous(store, ask, revision)
+        folds = ask.get("folds") or {}
+        scene = store.scene(revision, previous, {str(key): bool(folds[key]) for key in folds}, str(ask.get("layout") or ""))
+        edits = None if revision.is_base else revision.edits
+        return {
+            "scene": scene,
+            "edits": edits,
+            "watch": program.watched,
+            "version": program.version,
+            "note": program.note,
+        }
+
+    return _safely(ask, answer)
+
+
+def details_answer(store: Store, ask: Mapping[str, Any]) -> Json:
+    """`{request, revision, element, details}` for a selection; the program and edits let a forgotten one be remade."""
+
+    def answer() -> Json:
+        revision = _revision(store, ask)
+        element = _text(ask, "element")
+        return {"revision": revision.id, "element": element, "details": store.details(revision, element)}
+
+    return _safely(ask, answer)
+
+
+def live_answer(store: Store, program: str) -> Json:
+    """Which recording of a watched program is the newest, and what was wrong with the latest attempt."""
+    try:
+        found = store.catalogue.find(program)
+    except Problem:
+        return {"version": None, "note": ""}
+    return {"version": found.version, "note": found.note}
+
+
+def _previous(store: Store, ask: Mapping[str, Any], revision: Revision) -> Revision | None:
+    before = ask.get("previous")
+    if not isinstance(before, Mapping):
+        return None
+    try:
+        made = store.revision(revision.program, before.get("edits") or {}, None)
+        store.trace(made)
+    except Exception:  # ghosts are an extra: without them the new picture is still right
+        log.warning("the revision before could not be made again", exc_info=True)
+        return None
+    return made
+
+
+def _revision(store: Store, ask: Mapping[str, Any]) -> Revision:
+    edits, named = ask.get("edits"), ask.get("revision")
+    program = _text(ask, "program")
+    if edits is None and named:
+        return store.revision(program, None, str(named))
+    if edits is not None and not isinstance(edits, Mapping):
+        raise Problem("bad-edits", "These edits cannot be read", "Edits are an object with leaves and commands.")
+    return store.revision(program, edits or {})
+
+
+def _text(ask: Mapping[str, Any], key: str) -> str:
+    value = ask.get(key)
+    if not isinstance(value, str) or not value:
+        raise Problem("bad-ask", "This question cannot be read", f"It names no {key}.", [("Open the gallery", "/")])
+    return value
+
+
+def _safely(ask: Mapping[str, Any], answer: Callable[[], Json]) -> Json:
+    request = ask.get("request")
+    try:
+        return {"request": request, **answer()}
+    except Problem as problem:
+        return {"request": request, "problem": problem.as_json()}
+    except Exception as error:  # the boundary: whatever went wrong is said to the user in words and logged in full
+        log.error("an answer failed:\n%s", traceback.format_exc())
+        return {"request": request, "problem": failure(error).as_json()}
+
+
+def failure(error: BaseException) -> Problem:
+    """What a person reads where Backstep itself failed."""
+    first = (str(error).strip().splitlines() or [""])[0]
+    return Problem(
+        "failed",
+        "Backstep could not answer",
+        f"{type(error).__name__}: {first}. This is a fault of Backstep, not of your program; the terminal that it was "
+        "started in has the details. What was shown before is still there.",
+        [("Open the gallery", "/")],
+    )

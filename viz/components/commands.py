@@ -1,0 +1,104 @@
+"""The commands: the calls of the program as a list, and one form in which a call is edited.
+
+The list is written by assets/modules/panels/commands.mjs; the form is of components, hidden until a command is chosen.
+"""
+
+from __future__ import annotations
+
+import dash_ag_grid as dag
+import dash_mantine_components as dmc
+from dash import html
+
+PRESETS = (
+    ("ones", "ones", "Every element counts once: the gradient of the sum"),
+    ("one-hot", "one-hot", "Click a cell: only that element counts, one row of the Jacobian"),
+    ("zeros", "zeros", "Nothing counts"),
+    ("random", "random", "Weights between -1 and 1"),
+    ("case", "as in the program", "The weights that the program passes"),
+)
+
+
+def commands_panel() -> html.Div:
+    return html.Div(
+        [
+            html.Div(id="command-error"),
+            html.Div(id="command-list"),
+            html.Div(id="command-add", className="row wrap"),
+            html.Div(command_form(), id="command-form", hidden=True, className="form"),
+        ],
+        id="commands",
+        className="tab-body",
+    )
+
+
+def command_form() -> list[object]:
+    presets = [
+        dmc.Button(
+            text, variant="default", size="compact-sm", radius="xl", **{"data-preset": key, "aria-label": f"{text}: {why}"}
+        )
+        for key, text, why in PRESETS
+    ]
+    return [
+        html.H2(id="command-title"),
+        html.Div(
+            dmc.Select(id="command-root", label="Start from", size="sm", data=[], allowDeselect=False, searchable=True),
+            id="command-root-row",
+        ),
+        html.Div(id="command-values-label", className="label"),
+        html.Div(presets, id="command-presets", className="row wrap"),
+        html.Div(id="command-hint", className="hint"),
+        html.Div(id="command-window", className="row wrap"),
+        html.Div(id="command-grid-place"),
+        html.Div(
+            [
+                dmc.Switch(
+                    id="command-retain",
+                    label="retain_graph",
+                    description="Keep the saved tensors, so that the graph can be run again",
+                    size="sm",
+                ),
+                dmc.Switch(
+                    id="command-create",
+                    label="create_graph",
+                    description="Record this backward too, so that it can be differentiated",
+                    size="sm",
+                ),
+                dmc.MultiSelect(
+                    id="command-inputs",
+                    label="inputs",
+                    description="Only these leaves receive a gradient; none chosen: all of them",
+                    size="sm",
+                    data=[],
+                    clearable=True,
+                ),
+            ],
+            id="command-flags",
+            className="flags",
+        ),
+        html.Div(
+            [
+                dmc.Button("Run", id="command-run", size="sm", **{"data-act": "command-run"}),
+                dmc.Button("Close", id="command-close", size="sm", variant="default", **{"data-act": "command-close"}),
+            ],
+            className="row",
+        ),
+    ]
+
+
+def gradient_grid() -> dag.AgGrid:
+    return dag.AgGrid(
+        id="command-grid",
+        columnDefs=[],
+        rowData=[],
+        defaultColDef={"editable": True, "sortable": False, "resizable": False, "suppressMovable": True},
+        dashGridOptions={
+            "rowHeight": 32,
+            "headerHeight": 26,
+            "animateRows": False,
+            "stopEditingWhenCellsLoseFocus": True,
+            "singleClickEdit": False,
+            "enterNavigatesVerticallyAfterEdit": True,
+        },
+        className="ag-theme-backstep",
+        style={"height": "80px", "width": "100%"},
+    )

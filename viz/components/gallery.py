@@ -1,0 +1,89 @@
+"""The first page: every program with the question that it answers, in groups, with a search box."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+from urllib.parse import quote
+
+import dash_mantine_components as dmc
+from dash import html
+
+from viz.store import Program
+
+
+def group_of(program: Program) -> str:
+    """The heading under which a program stands: the crumb after `Gallery`."""
+    crumbs = list(program.about.get("crumbs") or [])
+    return str(crumbs[1]) if len(crumbs) > 1 else "Programs"
+
+
+def gallery(programs: Sequence[Program]) -> html.Main:
+    groups = [(name, list(members)) for name, members in groupby(programs, key=group_of)]
+    return html.Main(
+        [
+            html.Div(
+                [
+                    html.H1("Step through backpropagation, forwards and backwards"),
+                    html.P(
+                        "Every program here is a few lines of ordinary code. Open one, press Space and watch the "
+                        "gradient travel; then change what was asked, and see what follows.",
+                        className="lead",
+                    ),
+                    dmc.TextInput(
+                        id="gallery-search",
+                        placeholder="Search: accumulate, one-hot, inf, retain_graph …",
+                        size="md",
+                        debounce=80,
+                        **{"aria-label": "Search the gallery"},
+                    ),
+                ],
+                className="gallery-top",
+            ),
+            html.Div(
+                [section(name, members) for name, members in groups] or [nothing_here()],
+                id="gallery-groups",
+            ),
+            html.Div(id="gallery-empty", className="empty", hidden=True, **{"aria-live": "polite"}),
+            html.P(
+                ["Your own script: ", html.Code("backstep run script.py"), " records it and opens it here; ",
+                 html.Code("--as-torch"), " runs one that imports torch."],
+                className="gallery-foot",
+            ),
+        ],
+        id="gallery",
+    )
+
+
+def section(name: str, members: Sequence[Program]) -> html.Section:
+    return html.Section(
+        [html.H2(name), html.Div([card(member) for member in members], className="cards")], className="gallery-group"
+    )
+
+
+def card(program: Program) -> html.A:
+    about: Mapping[str, Any] = program.about
+    chapters = len(about.get("chapters") or [])
+    marks = [html.Span("legacy", className="chip grey")] if about.get("legacy") else []
+    words = " ".join(str(about.get(key, "")) for key in ("title", "question", "words", "id"))
+    return html.A(
+        [
+            html.Div([html.Span(about.get("title", program.id), className="card-title"), *marks], className="card-top"),
+            html.P(about.get("question", ""), className="card-question"),
+            html.Span(f"{chapters} chapters" if chapters > 1 else "", className="card-foot"),
+        ],
+        href=f"/?program={quote(program.id)}",
+        className="card",
+        **{"data-program": program.id, "data-words": f"{words} {program.id}".lower()},
+    )
+
+
+def nothing_here() -> html.Div:
+    return html.Div(
+        [
+            html.H2("No programs yet"),
+            html.P(["Record one of yours: ", html.Code("backstep run script.py")]),
+        ],
+        className="empty",
+    )

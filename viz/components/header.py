@@ -1,0 +1,75 @@
+"""The bar on top: where one is, which revision is shown, and what can be done with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dash_mantine_components as dmc
+from dash import html
+
+
+def icon_button(act: str, label: str, icon: str, **more: Any) -> dmc.Tooltip:
+    """A square button: `act` is what assets/modules/panels/header.mjs does, `icon` a class of assets/app.css."""
+    attributes = {"data-act": act, "aria-label": label}
+    button = dmc.ActionIcon(
+        html.Span(className=f"icon icon-{icon}", **{"aria-hidden": "true"}),
+        id=f"act-{act}",
+        variant="default",
+        size=32,
+        radius="md",
+        **attributes,
+        **more,
+    )
+    return dmc.Tooltip(button, label=label, openDelay=500, withinPortal=True)
+
+
+def text_button(act: str, text: str, label: str) -> dmc.Button:
+    attributes = {"data-act": act, "aria-label": label}
+    return dmc.Button(text, id=f"act-{act}", variant="default", size="compact-md", radius="md", **attributes)
+
+
+def header() -> html.Header:
+    return html.Header(
+        [
+            html.A(
+                [html.Span("◂", className="logo-mark", **{"aria-hidden": "true"}), " Backstep"],
+                href="/",
+                className="logo",
+                **{"data-act": "home", "aria-label": "Backstep, to the gallery"},
+            ),
+            html.Nav(id="crumbs", className="crumbs", **{"aria-label": "Where you are"}),
+            html.Span(className="space"),
+            html.Span(id="live-bar", className="live-bar", **{"aria-live": "polite"}),
+            html.Span(id="revision", className="revision"),
+            html.Div(
+                [
+                    icon_button("undo", "Undo the edit (Ctrl+Z)", "undo", disabled=True),
+                    icon_button("redo", "Redo the edit (Ctrl+Shift+Z)", "redo", disabled=True),
+                    text_button("share", "Share", "Copy the address of this view"),
+                    export_menu(),
+                ],
+                className="for-player",
+            ),
+            icon_button("theme", "Light or dark", "theme"),
+            html.Div(
+                [
+                    icon_button("help", "Keys and gestures (?)", "help"),
+                    icon_button("panel", "Show or hide the right panel (])", "panel"),
+                ],
+                className="for-player",
+            ),
+        ],
+        id="top",
+    )
+
+
+def export_menu() -> dmc.Menu:
+    items = [("export-trace", "Trace file (opens with backstep open)"), ("export-scene", "Scene as JSON")]
+    return dmc.Menu(
+        [
+            dmc.MenuTarget(text_button("export", "Export", "Save this revision")),
+            dmc.MenuDropdown([dmc.MenuItem(text, **{"data-act": act}) for act, text in items]),
+        ],
+        position="bottom-end",
+        width=280,
+    )

@@ -1,0 +1,72 @@
+"""The whole page: stores, header, gallery, and the player with its panels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import dash_mantine_components as dmc
+from dash import dcc, html
+
+from viz.components.gallery import gallery
+from viz.components.header import header
+from viz.components.inspector import lazy_parts, right_panel
+from viz.components.side import left_panel
+from viz.store import Program
+
+THEME: dict[str, Any] = {
+    "fontFamily": "Inter, system-ui, 'Segoe UI', Roboto, sans-serif",
+    "fontFamilyMonospace": "ui-monospace, 'JetBrains Mono', Menlo, Consolas, monospace",
+    "primaryColor": "orange",
+    "primaryShade": {"light": 9, "dark": 4},
+    "defaultRadius": "md",
+    "respectReducedMotion": True,
+}
+
+
+def shell(programs: Sequence[Program]) -> dmc.MantineProvider:
+    return dmc.MantineProvider(
+        [
+            *stores(),
+            html.A("To the steps", href="#timeline", className="skip"),
+            header(),
+            gallery(programs),
+            player(),
+            html.Div(id="toast", role="status", className="toast", hidden=True),
+        ],
+        id="theme",
+        theme=THEME,
+        forceColorScheme="light",
+    )
+
+
+def stores() -> list[Any]:
+    """`ask` and `selection` are written by the browser, `scene` and `details` by the server; `lazy` never changes."""
+    return [
+        dcc.Store(id="ask"),
+        dcc.Store(id="scene"),
+        dcc.Store(id="selection"),
+        dcc.Store(id="details"),
+        dcc.Store(id="lazy", data=lazy_parts()),
+    ]
+
+
+def player() -> html.Div:
+    return html.Div(
+        [
+            left_panel(),
+            html.Main(
+                [
+                    html.Div(id="stage"),
+                    html.Div(id="doubt", className="doubt", hidden=True),
+                    html.Div(id="busy", className="busy", hidden=True, role="status"),
+                    html.Div(id="notice", className="notice", hidden=True, **{"aria-live": "assertive"}),
+                ],
+                id="middle",
+            ),
+            right_panel(),
+            html.Footer(id="timeline", tabIndex="-1"),
+            html.Div(id="live", className="unseen", **{"aria-live": "polite"}),
+        ],
+        id="player",
+    )
