@@ -10,8 +10,8 @@ The values that flow are arrays, or Tensors when a graph is to be made of the ba
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
 from typing import Any
 
 from .array import xp
@@ -62,18 +62,15 @@ def run_backward(
 
 def count_dependencies(roots: Iterable[Any]) -> dict[Any, int]:
     """How many edges lead to each node reachable from `roots`."""
-    counts: dict[Any, int] = {}
-    seen = set(roots)
-    stack = list(seen)
+    counts: dict[Any, int] = dict.fromkeys(roots, 0)
+    stack = list(counts)
     while stack:
-        for edge in stack.pop().edges:
-            if edge is None:
+        for target in stack.pop().targets:
+            if target is None:
                 continue
-            target = edge[0]
-            if target in seen:
-                counts[target] = counts.get(target, 0) + 1
+            if target in counts:
+                counts[target] += 1
             else:
-                seen.add(target)
                 counts[target] = 1
                 stack.append(target)
     return counts
@@ -83,20 +80,20 @@ def _leading_to(targets: set[Any], roots: Iterable[Any]) -> set[Any]:
     """The nodes from which one of `targets` can be reached (and those themselves)."""
     order: list[Any] = []
     seen = set(roots)
-    stack = [(node, iter(node.edges)) for node in seen]
+    stack = [(node, iter(node.targets)) for node in seen]
     while stack:
-        node, edges = stack[-1]
-        for edge in edges:
-            if edge is not None and edge[0] not in seen:
-                seen.add(edge[0])
-                stack.append((edge[0], iter(edge[0].edges)))
+        node, targets_left = stack[-1]
+        for target in targets_left:
+            if target is not None and target not in seen:
+                seen.add(target)
+                stack.append((target, iter(target.targets)))
                 break
         else:
             stack.pop()
             order.append(node)
     found = set(targets)
     for node in order:
-        if any(edge is not None and edge[0] in found for edge in node.edges):
+        if any(target in found for target in node.targets if target is not None):
             found.add(node)
     return found
 
@@ -111,119 +108,132 @@ class _Run:
         self.accumulate = accumulate
         self.keep = keep
         self.create_graph = create_graph
-        self.buffers: dict[Any, list[Any]] = {}
+        self.buffers: dict[Any, Any] = {}
         self.ready: list[tuple[int, int, Any]] = []
         self.pushed = 0
 
     def push(self, node: Any) -> None:
         """Make a node ready to run."""
         self.pushed += 1
-        heapq.heappush(self.ready, (-node.sequence_nr, self.pushed, node))
+        heappush(self.ready, (-node.sequence_nr, self.pushed, node))
 
     def deliver(self, node: Any, nr: int, gradient: Any) -> None:
-        """Add a contribution to what waits for output `nr` of `node`."""
-        buffer = self.buffers.get(node)
-        if buffer is None:
-            buffer = self.buffers[node] = [None] * len(node.metas)
-        shape, dtype = node.metas[nr]
+        """Add a contribution to what waits for output `nr` of `node`: one value, or a list for several outputs."""
+        several = node.metas is not None
+        shape, dtype = node.metas[nr] if several else (node.shape, node.dtype)
         if gradient.shape != shape:
             gradient = sum_to_size(gradient, shape)
-        array = gradient._array if self.create_graph else gradient
-        if array.dtype is not dtype and array.dtype != dtype:
+        found = gradient._array.dtype if self.create_graph else gradient.dtype
+        if found is not dtype and found != dtype:
             gradient = cast(gradient, dtype)
-        present = buffer[nr]
-        buffer[nr] = gradient if present is None else present + gradient
+        buffers = self.buffers
+        present = buffers.get(node)
+        if not several:
+            buffers[node] = gradient if present is None else present + gradient
+            return
+        if present is None:
+            present = buffers[node] = [None] * len(node.metas)
+        present[nr] = gradient if present[nr] is None else present[nr] + gradient
 
     def drain(self) -> None:
         """Run what is ready until nothing is."""
-        ready, counts, wanted = self.ready, self.counts, self.wanted
+        ready, counts, wanted, buffers = self.ready, self.counts, self.wanted, self.buffers
+        deliver = self.deliver
         while ready:
-            node = heapq.heappop(ready)[2]
-            upstream = self.buffers.pop(node, None)
+            node = heappop(ready)[2]
+            upstream = buffers.pop(node, None)
             if wanted is not None and node not in wanted:
                 continue
             if node.sequence_nr == LAST:
                 self.arrive(node, upstream)
                 continue
-            if upstream is None:
-                cotangents: Sequence[Any] = ()
-            else:
-                cotangents = self.visit(node, upstream)
-            for position, edge in enumerate(node.edges):
-                if edge is None:
+            cotangents = None if upstream is None else self.visit(node, upstream)
+            numbers = node.numbers
+            for position, target in enumerate(node.targets):
+                if target is None:
                     continue
-                target, nr = edge
-                if cotangents and cotangents[position] is not None:
-                    self.deliver(target, nr, cotangents[position])
-                left = counts[target] = counts[target] - 1
+                if cotangents is not None:
+                    cotangent = cotangents[position]
+                    if cotangent is not None:
+                        deliver(target, numbers[position], cotangent)
+                left = counts[target] - 1
+                counts[target] = left
                 if not left:
-                    self.push(target)
+                    self.pushed += 1
+                    heappush(ready, (-target.sequence_nr, self.pushed, target))
 
-    def visit(self, node: Any, upstream: list[Any]) -> Sequence[Any]:
+    def visit(self, node: Any, upstream: Any) -> Sequence[Any] | None:
         """Hooks, captures, the rules, freeing and the report of one node; the cotangent per edge, None where none."""
         if node.more is not None:
-            self.before(node, upstream)
-        if self.taken:
-            for nr, gradient in enumerate(upstream):
-                if (node, nr) in self.taken:
-                    self.taken[node, nr] = gradient
-            if not any(e is not None and e[0] in self.wanted for e in node.edges):
-                return ()
+            upstream = self.before(node, upstream)
+        if self.taken and not self.capture(node, upstream):
+            return None
         cotangents = self.vjp(node, upstream)
         freed = False if self.keep else node.free()
         if node.more is not None and "post_hooks" in node.more:
-            cotangents = _post_hooks(node, cotangents, upstream, self.create_graph)
-        if (active := slot.active) is not None:
-            self.report(active, node, upstream, cotangents, freed)
+            cotangents = _post_hooks(node, cotangents, _listed(node, upstream), self.create_graph)
+        if slot.active is not None:
+            self.report(slot.active, node, _listed(node, upstream), cotangents, freed)
         return cotangents
 
-    def vjp(self, node: Node, upstream: list[Any]) -> Sequence[Any]:
+    def capture(self, node: Any, upstream: Any) -> bool:
+        """Take the gradients that were asked for at this node; whether the node still has to run."""
+        for nr, gradient in enumerate(_listed(node, upstream)):
+            if (node, nr) in self.taken:
+                self.taken[node, nr] = gradient
+        return any(target in self.wanted for target in node.targets if target is not None)
+
+    def vjp(self, node: Node, upstream: Any) -> Sequence[Any]:
         """Run the rules of a node on its saved values."""
-        if hasattr(node, "apply_backward"):
-            return node.apply_backward(upstream, self.create_graph)
-        try:
-            saved = node.saved_values()
-        except RuntimeError as error:
-            if slot.active is not None:
-                slot.active.error(error)
-            raise
-        values = [_as_tensor(node, v) for v in saved] if self.create_graph else [_as_array(v) for v in saved]
-        op = node.op
-        if len(upstream) == 1:
-            grad = upstream[0]
-        elif op.traits.differentiable is not None and len(op.traits.differentiable) == 1:
-            grad = upstream[op.traits.differentiable[0]]
+        saved = node.saved
+        if saved is None:
+            raise node.freed()
+        if node.versions:
+            node.check_versions()
+        if self.create_graph:
+            values = [_as_tensor(node, v) for v in saved]
         else:
-            grad = [self.zeros(meta, upstream) if g is None else g for g, meta in zip(upstream, node.metas, strict=True)]
+            values = [v._array if hasattr(v, "_array") else v for v in saved]
+        op = node.op
+        if node.metas is not None:
+            upstream = self.of_several(node, upstream)
         if op.lists:
-            return _list_cotangents(node, grad, values)
-        cotangents: list[Any] = [None] * len(node.edges)
-        places = op.edge_places
+            return _list_cotangents(node, upstream, values if self.create_graph else [_as_array(v) for v in saved])
+        cotangents: list[Any] = [None] * len(node.targets)
         for position, rule, wanted in node.plan.calls:
-            cotangents[places[position]] = rule(grad, *[values[i] for i in wanted])
+            cotangents[position] = rule(upstream, *[values[i] for i in wanted])
         return cotangents
 
-    def zeros(self, meta: Any, upstream: list[Any]) -> Any:
-        """An undefined gradient as zeros."""
+    def of_several(self, node: Node, upstream: list[Any]) -> Any:
+        """The upstream gradient as the rules of an op with several outputs take it."""
+        carrier = node.op.carrier
+        if carrier is not None:
+            return upstream[carrier]
         some = next(g for g in upstream if g is not None)
-        zero = xp.zeros(meta[0], dtype=meta[1], like=some._array if self.create_graph else some)
+        return [self.zeros(meta, some) if g is None else g for g, meta in zip(upstream, node.metas, strict=True)]
+
+    def zeros(self, meta: Any, like: Any) -> Any:
+        """An undefined gradient as zeros."""
+        zero = xp.zeros(meta[0], dtype=meta[1], like=like._array if self.create_graph else like)
         return Tensor(zero) if self.create_graph else zero
 
     # -- hooks and leaves -----------------------------------------------------------------------------------------
 
-    def before(self, node: Any, upstream: list[Any]) -> None:
+    def before(self, node: Any, upstream: Any) -> Any:
         """Tensor hooks, prehooks and retained gradients, in torch's order."""
+        grads = _listed(node, upstream)
         for nr, hooks in node.more.get("tensor_hooks", {}).items():
-            if upstream[nr] is not None:
-                upstream[nr] = self.hooked(hooks, upstream[nr], None)
+            if grads[nr] is not None:
+                grads[nr] = self.hooked(hooks, grads[nr], None)
         for hook in tuple(node.more.get("pre_hooks", {}).values()):
-            found = hook(tuple(self.shown(g) for g in upstream))
+            found = hook(tuple(self.shown(g) for g in grads))
             if found is not None:
-                upstream[:] = [self.inner(g) for g in found]
+                grads = [self.inner(g) for g in found]
         for nr, reference in node.more.get("retain", {}).items():
             tensor = reference()
-            if tensor is not None and upstream[nr] is not None:
-                self.add_into(tensor, upstream[nr], retained=True)
+            if tensor is not None and grads[nr] is not None:
+                self.add_into(tensor, grads[nr], retained=True)
+        return grads if node.metas is not None else grads[0]
 
     def hooked(self, hooks: dict[int, Any], gradient: Any, tensor: Any) -> Any:
         """The gradient after the hooks of one tensor."""
@@ -247,11 +257,11 @@ class _Run:
         """The array of a gradient."""
         return gradient._array if self.create_graph else gradient
 
-    def arrive(self, node: AccumulateGrad, upstream: list[Any] | None) -> None:
+    def arrive(self, node: AccumulateGrad, gradient: Any) -> None:
         """A gradient has arrived at a leaf."""
-        if upstream is None or upstream[0] is None:
+        if gradient is None:
             return
-        tensor, gradient = node.variable, upstream[0]
+        tensor = node.variable
         if tensor._hooks:
             gradient = self.hooked(tensor._hooks, gradient, tensor)
         if (node, 0) in self.taken:
@@ -287,27 +297,28 @@ class _Run:
         raw = [None if g is None else self.raw(g) for g in upstream]
         sums = []
         final = []
-        for edge, cotangent in zip(node.edges, cotangents, strict=True):
-            if edge is None or cotangent is None:
+        for target, nr, cotangent in zip(node.targets, node.numbers, cotangents, strict=True):
+            if target is None or cotangent is None:
                 final.append(None)
                 sums.append(None)
                 continue
             array = self.raw(cotangent)
-            shape = edge[0].metas[edge[1]][0]
+            shape = target.meta(nr)[0]
             sums.append(array if array.shape != shape else None)
             final.append(array if array.shape == shape else sum_to_size(array, shape))
         active.vjp(node, raw, final, sums, freed)
 
 
+def _listed(node: Any, upstream: Any) -> list[Any]:
+    """The upstream gradients as a list, one per output."""
+    return upstream if node.metas is not None else [upstream]
+
+
 def _as_array(value: Any) -> Any:
     """A saved value for a rule that runs on arrays."""
-    if isinstance(value, (Tensor, Promoted)):
-        return value._array
-    if type(value) is SavedResult:
-        return value.array
     if type(value) is list:
         return [_as_array(v) for v in value]
-    return value
+    return value._array if hasattr(value, "_array") else value
 
 
 def _as_tensor(node: Node, value: Any) -> Any:
@@ -316,9 +327,9 @@ def _as_tensor(node: Node, value: Any) -> Any:
         return cast(value.tensor, value.dtype)
     if type(value) is SavedResult:
         out = Tensor.__new__(Tensor)
-        out._array, out._storage = value.array, value.storage
-        if value.array.dtype.kind == "f":
-            out._node, out._nr, out._requires_grad = node, value.nr, True
+        out._array, out._shared = value._array, value._storage
+        if value._array.dtype.kind == "f":
+            out._node, out._nr, out._requires_grad = node, value._nr, True
         return out
     if type(value) is list:
         return [_as_tensor(node, v) for v in value]
@@ -327,17 +338,17 @@ def _as_tensor(node: Node, value: Any) -> Any:
 
 def _list_cotangents(node: Node, grad: Any, values: list[Any]) -> list[Any]:
     """Cotangents of an op that takes lists: its rule for the list returns one per element."""
+    op = node.op
+    rules = {edge: (rule, wanted) for edge, rule, wanted in node.plan.calls}
     found: list[Any] = []
-    calls = {position: (rule, wanted) for position, rule, wanted in node.plan.calls}
-    per_input = node.op.list_lengths(len(node.edges))
-    for position, length in per_input:
-        if position not in calls:
+    for edge, (position, length) in enumerate(op.list_lengths(len(node.targets))):
+        if edge not in rules:
             found.extend([None] * length)
             continue
-        rule, wanted = calls[position]
+        rule, wanted = rules[edge]
         result = rule(grad, *[values[i] for i in wanted])
-        found.extend(result if node.op.inputs[position] in node.op.lists else [result])
-    return [c if edge is not None else None for c, edge in zip(found, node.edges, strict=True)]
+        found.extend(result if op.inputs[position] in op.lists else [result])
+    return [c if target is not None else None for c, target in zip(found, node.targets, strict=True)]
 
 
 def _post_hooks(node: Any, cotangents: Any, upstream: Any, tensors: bool) -> Any:

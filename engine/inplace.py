@@ -7,11 +7,11 @@ from typing import Any
 from . import errors
 from .array import as_array, dtype_of
 from .mode import mode
-from .node import Node, gradient_edge
+from .node import Node, gradient_edge, next_number
 from .op import Op
 from .ops.inplace import copy_slices, zero_slice
 from .recorder import slot
-from .tensor import Storage, Tensor, View, _edges, _kernel_error, _save, refresh_view
+from .tensor import Storage, Tensor, View, _kernel_error, connect, refresh_view, save
 
 __all__ = ["apply_inplace", "check_inplace", "copy_slices", "wrote", "zero_slice"]
 
@@ -54,7 +54,7 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     if (active := slot.active) is not None:
         active.see(target)
         active.before_write(target._storage)
-    if node is not None and any(v is before for v in inputs_of(node, op, before)):
+    if node is not None and op.inputs[0] in node.plan.names:
         before._array = target._array.copy()
     if writer is None:
         target._array[...] = result
@@ -67,11 +67,6 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
         base = None if target._view is None else target._view.base
         active.op(op, inputs, statics, (target,), node, target, base)
     return target
-
-
-def inputs_of(node: Node, op: Op, before: Any) -> tuple[Any, ...]:
-    """`before` where the plan keeps the written input as it was, else nothing."""
-    return (before,) if op.inputs[0] in node.plan.names else ()
 
 
 def _computed(op: Op, arrays: list[Any], statics: Any, target: Tensor) -> Any:
@@ -95,20 +90,20 @@ def _rebased(op: Op, inputs: Any, statics: Any, target: Tensor) -> tuple[Node | 
     for position, value in enumerate(inputs):
         if isinstance(value, Tensor) and value._requires_grad:
             needs |= 1 << position
-    if not (needs and mode.enabled and op.rules):
+    needs &= op.mask
+    if not (needs and mode.enabled):
         return None, None
-    plan = op.plan(needs)
     before = Tensor.__new__(Tensor)
     before._array, before._storage = target._array, Storage()
     before._node, before._nr, before._requires_grad = target._node, target._nr, target._requires_grad
-    node = Node(op, plan, _edges(op, (before, *inputs[1:])), [(target._array.shape, target._array.dtype)])
-    node.statics = statics
+    node = connect(op, (before, *inputs[1:]), needs, statics)
+    node.shape, node.dtype, node.metas = target._array.shape, target._array.dtype, None
     return node, before
 
 
 def _attach(op: Op, node: Node, inputs: Any, promoted: Any, target: Tensor) -> None:
     """Make `node` the history of the written tensor, and of the base where it is a view."""
-    _save(node, inputs, promoted, (target._array,), (target,), several=False)
+    save(node, inputs, promoted, (target,))
     wrote(target, node)
 
 
@@ -121,11 +116,14 @@ def wrote(target: Tensor, node: Node) -> None:
         return
     base = view.base
     joint = copy_slices.op  # type: ignore[attr-defined]
-    plan = joint.plan(3 if base._requires_grad else 2)
-    edges = (gradient_edge(base) if base._requires_grad else None, (node, 0))
-    through = Node(joint, plan, edges, [(base._array.shape, base._array.dtype)])
+    through = Node()
+    through.op, through.more, through.sequence_nr = joint, None, next_number()
+    through.plan = joint.plan(3 if base._requires_grad else 2)
+    earlier, nr = (base._requires_grad and gradient_edge(base)) or (None, 0)
+    through.targets, through.numbers = (earlier, node), (nr, 0)
+    through.shape, through.dtype, through.metas = base._array.shape, base._array.dtype, None
     through.statics = {"path": view.path}
-    through.save([view.path for _ in plan.names], [])
+    through.saved, through.versions = tuple(view.path for _ in through.plan.names), ()
     base._node, base._nr, base._requires_grad = through, 0, True
     view.version = -1
     refresh_view(target)

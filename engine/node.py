@@ -8,10 +8,6 @@ from typing import Any
 
 from . import errors
 from .array import Array, dtype_of
-from .op import Op, Plan
-
-Edge = tuple[Any, int]
-"""A node and the number of its output: where a cotangent goes."""
 
 LAST = 2**64 - 1
 """The sequence number of AccumulateGrad, torch's: it runs as soon as it is ready."""
@@ -30,30 +26,26 @@ SECOND_BACKWARD = (
 class SavedResult:
     """An output that its own node keeps: the array, not the Tensor, which would close a reference cycle."""
 
-    __slots__ = ("array", "nr", "storage")
+    __slots__ = ("_array", "_nr", "_storage")
 
-    def __init__(self, array: Array, storage: Any, nr: int) -> None:
-        self.array = array
-        self.storage = storage
-        self.nr = nr
+    def __init__(self, data: Array, storage: Any, nr: int) -> None:
+        self._array = data
+        self._storage = storage
+        self._nr = nr
 
 
 class Node:
     """One op of the backward graph, named as in torch (`MulBackward0`).
 
-    `edges` has a (node, output number) or None per differentiable input, `saved` what the plan says, `versions` what
-    the storages of the saved tensors were at when they were saved, `metas` the (shape, dtype) of each output.
+    `targets` has a node or None per differentiable input and `numbers` the output of that node which the input was;
+    `saved` has a value per name of the plan, `versions` what the storages of the saved tensors were at.  `shape` and
+    `dtype` are the output's; a node of several outputs has `metas`, one (shape, dtype) each.
     """
 
-    __slots__ = ("__weakref__", "edges", "metas", "more", "op", "plan", "saved", "sequence_nr", "statics", "versions")
-
-    def __init__(self, op: Op, plan: Plan, edges: tuple[Edge | None, ...], metas: list[Any]) -> None:
-        self.op = op
-        self.plan = plan
-        self.edges = edges
-        self.metas = metas
-        self.more: dict[str, Any] | None = None
-        self.sequence_nr = next_number()
+    __slots__ = (
+        "__weakref__", "dtype", "metas", "more", "numbers", "op", "plan", "saved", "sequence_nr", "shape", "statics",
+        "targets", "versions",
+    )  # fmt: skip
 
     def name(self) -> str:
         """torch's name of this node."""
@@ -62,7 +54,7 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """The nodes that the cotangents go to, `(None, 0)` where no gradient is needed, as torch shows them."""
-        return tuple(edge or (None, 0) for edge in self.edges)
+        return tuple(zip(self.targets, self.numbers, strict=True))
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -75,54 +67,51 @@ class Node:
             self.more = {}
         return self.more
 
-    def save(self, values: list[Any], storages: list[Any]) -> None:
-        """Keep `values` (one per name of the plan); `storages` are those whose version must not change."""
-        self.saved: list[Any] | None = values
-        self.versions = [(storage, storage.version) for storage in storages]
+    def meta(self, nr: int) -> tuple[tuple[int, ...], Any]:
+        """(shape, dtype) of output `nr`."""
+        return (self.shape, self.dtype) if self.metas is None else self.metas[nr]
 
     def free(self) -> bool:
         """Drop the saved tensors; False where there was none to drop (the node can run again)."""
         if not self.plan.tensors or self.saved is None:
             return False
         self.saved = None
-        self.versions = []
         return True
 
-    def saved_values(self) -> list[Any]:
-        """What was saved, checked: raises torch's error where it was freed or changed in place."""
-        if self.saved is None:
-            raise errors.runtime(
-                SECOND_BACKWARD,
-                f"Backstep: {self.name()} needs what it saved in forward, and an earlier backward has freed it. "
-                "Pass retain_graph=True to the earlier call, or compute the forward again.",
-                node=self,
-            )
-        for storage, version in self.versions:
-            if storage.version != version:
-                raise self._changed(storage, version)
-        return self.saved
+    def freed(self) -> RuntimeError:
+        """torch's error for a node that ran before and has nothing left to run on."""
+        return errors.runtime(
+            SECOND_BACKWARD,
+            f"Backstep: {self.name()} needs what it saved in forward, and an earlier backward has freed it. "
+            "Pass retain_graph=True to the earlier call, or compute the forward again.",
+            node=self,
+        )
 
-    def _changed(self, storage: Any, version: int) -> RuntimeError:
-        assert self.saved is not None
-        guilty = next(v for v in self.saved if getattr(v, "_storage", getattr(v, "storage", None)) is storage)
-        if isinstance(guilty, SavedResult):
-            array, nr, maker = guilty.array, guilty.nr, self.op.node_name
-        else:
-            array, nr, maker = guilty._array, guilty._nr, guilty._node and guilty._node.name()
-        kind = f"torch.{dtype_of(array).legacy} {list(array.shape)}"
-        origin = f", which is output {nr} of {maker.removesuffix('Backward0')}," if maker else ""
+    def check_versions(self) -> None:
+        """Raise torch's error where a saved tensor was written in place since it was saved."""
+        for place, version in zip(self.plan.tensors, self.versions, strict=True):
+            value = self.saved[place]
+            for kept in value if type(value) is list else (value,):
+                storage = getattr(kept, "_storage", None)
+                if storage is not None and storage.version != version:
+                    raise self._changed(kept, self.plan.names[place], storage.version, version)
+
+    def _changed(self, kept: Any, name: str, found: int, expected: int) -> RuntimeError:
+        own = isinstance(kept, SavedResult)
+        maker = self.name() if own else kept._node and kept._node.name()
+        origin = f", which is output {kept._nr} of {maker.removesuffix('Backward0')}," if maker else ""
+        shape = list(kept._array.shape)
         message = (
-            f"one of the variables needed for gradient computation has been modified by an inplace operation: [{kind}]"
-            f"{origin or ''} is at version {storage.version}; expected version {version} instead. Hint: enable anomaly "
-            "detection to find the operation that failed to compute its gradient, with "
+            "one of the variables needed for gradient computation has been modified by an inplace operation: "
+            f"[torch.{dtype_of(kept._array).legacy} {shape}]{origin} is at version {found}; expected version {expected} "
+            "instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
             "torch.autograd.set_detect_anomaly(True, check_nan=False)."
         )
-        name = self.plan.names[self.saved.index(guilty)]
         note = (
-            f"Backstep: {self.name()} saved {name!r} of shape {list(array.shape)} in forward; since then it was written "
-            f"in place {storage.version - version} time(s). Write out of place (x = x + 1), or change a clone."
+            f"Backstep: {self.name()} saved {name!r} of shape {shape} in forward; since then it was written in place "
+            f"{found - expected} time(s). Write out of place (x = x + 1), or change a clone."
         )
-        return errors.runtime(message, note, node=self, tensors=(guilty,) if not isinstance(guilty, SavedResult) else ())
+        return errors.runtime(message, note, node=self, tensors=() if own else (kept,))
 
     def __repr__(self) -> str:
         return f"<{self.name()} object at 0x{id(self):x}>"
@@ -131,17 +120,19 @@ class Node:
 class AccumulateGrad:
     """The end of the graph at a leaf: adds what arrives into the leaf's `.grad`."""
 
-    __slots__ = ("__weakref__", "metas", "more", "variable")
+    __slots__ = ("__weakref__", "dtype", "more", "shape", "variable")
 
-    edges: tuple[Edge | None, ...] = ()
+    targets: tuple[Any, ...] = ()
+    numbers: tuple[int, ...] = ()
+    next_functions: tuple[tuple[Any, int], ...] = ()
+    metas = None
     sequence_nr = LAST
 
     def __init__(self, variable: Any) -> None:
         self.variable = variable
-        self.metas = [(variable._array.shape, variable._array.dtype)]
+        self.shape = variable._array.shape
+        self.dtype = variable._array.dtype
         self.more: dict[str, Any] | None = None
-
-    next_functions: tuple[tuple[Any, int], ...] = ()
 
     def name(self) -> str:
         """torch's name of this node."""
@@ -149,21 +140,24 @@ class AccumulateGrad:
 
     extras = Node.extras
     metadata = Node.metadata
+    meta = Node.meta
 
     def __repr__(self) -> str:
         return f"<AccumulateGrad object at 0x{id(self):x}>"
 
 
-def gradient_edge(tensor: Any) -> Edge | None:
-    """Where the gradient of `tensor` goes: its node, the AccumulateGrad of a leaf, or nowhere."""
-    node = tensor._node
-    if node is not None:
-        return node, tensor._nr
-    if not tensor._requires_grad:
-        return None
+def accumulator(tensor: Any) -> AccumulateGrad:
+    """The AccumulateGrad of a leaf: one as long as a graph holds it."""
     reference = tensor._accumulator
-    accumulator = reference() if reference is not None else None
-    if accumulator is None:
-        accumulator = AccumulateGrad(tensor)
-        tensor._accumulator = weakref.ref(accumulator)
-    return accumulator, 0
+    found = reference() if reference is not None else None
+    if found is None:
+        found = AccumulateGrad(tensor)
+        tensor._accumulator = weakref.ref(found)
+    return found
+
+
+def gradient_edge(tensor: Any) -> tuple[Any, int] | None:
+    """Where the gradient of `tensor` goes: its node, the AccumulateGrad of a leaf, or nowhere."""
+    if tensor._node is not None:
+        return tensor._node, tensor._nr
+    return (accumulator(tensor), 0) if tensor._requires_grad else None

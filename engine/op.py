@@ -20,7 +20,6 @@ runs on raw arrays, on Tensors (`create_graph=True`), on symbols (the formula) a
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -67,13 +66,14 @@ class Plan:
 
     `names` are the saved names, `pick` where they stand in (*inputs, *outputs, *statics); a negative one `~i` means the
     shape of input `i`.  `tensors` are the places in `names` that hold tensors (freed after backward).  `calls` has one
-    (input position, rule, places in `names`) per input that needs a gradient.
+    (edge, rule, places in `names`) per input that needs a gradient.
     """
 
     names: tuple[str, ...]
     pick: tuple[int, ...]
     tensors: tuple[int, ...]
     calls: tuple[tuple[int, Rule, tuple[int, ...]], ...]
+    zeros: tuple[int, ...]
 
 
 @dataclass(eq=False)
@@ -93,10 +93,15 @@ class Op:
     signature: inspect.Signature
     plans: dict[int, Plan] = field(default_factory=dict)
 
-    @functools.cached_property
-    def edge_places(self) -> dict[int, int]:
-        """Which edge of a node belongs to the input at a position."""
-        return {self.inputs.index(name): place for place, name in enumerate(self.differentiable)}
+    def __post_init__(self) -> None:
+        self.places = tuple(self.inputs.index(name) for name in self.differentiable)
+        self.mask = sum(1 << place for place in self.places)
+        self.edge_places = {place: edge for edge, place in enumerate(self.places)}
+        self.promote = self.traits.promote
+        self.view = self.traits.view
+        carriers = self.traits.differentiable
+        self.carrier = carriers[0] if carriers is not None and len(carriers) == 1 else None
+        self.zeros = (0,) * len(self.places)
 
     def list_lengths(self, edges: int) -> list[tuple[int, int]]:
         """(input position, number of edges) of the differentiable inputs, of a node with `edges` edges."""
@@ -238,9 +243,9 @@ def _plan(op: Op, needs: int) -> Plan:
             if want not in names:
                 names.append(want)
             places.append(names.index(want))
-        calls.append((position, _grad_first(op.rules[name], wanted), tuple(p for p in places if p >= 0)))
+        calls.append((op.edge_places[position], _grad_first(op.rules[name], wanted), tuple(p for p in places if p >= 0)))
     tensors = tuple(i for i, n in enumerate(names) if n in op.inputs or n in ("result", "results"))
-    return Plan(tuple(names), tuple(where[n] for n in names), tensors, tuple(calls))
+    return Plan(tuple(names), tuple(where[n] for n in names), tensors, tuple(calls), (0,) * len(tensors))
 
 
 def _grad_first(rule: Rule, wanted: list[str]) -> Rule:

@@ -17,7 +17,7 @@ from numpy import ndarray
 from . import errors
 from .array import CPU, Array, as_array, device, device_of, dtype, dtype_of
 from .mode import mode
-from .node import Node, SavedResult, gradient_edge
+from .node import Node, SavedResult, accumulator, gradient_edge, next_number
 from .op import HANDLERS, REGISTRY, Op
 from .recorder import slot
 
@@ -27,6 +27,9 @@ NON_LEAF_GRAD = (
     ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf "
     "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
 )
+
+
+_new = object.__new__
 
 
 class Storage:
@@ -70,7 +73,7 @@ class Tensor:
     _nr = 0
     _requires_grad = False
     _grad: Tensor | None = None
-    _storage: Storage
+    _shared: Storage | None = None
     _accumulator: Any = None
     _view: View | None = None
     _hooks: dict[int, Any] | None = None
@@ -81,7 +84,6 @@ class Tensor:
 
     def __init__(self, data: Array, requires_grad: bool = False) -> None:
         self._array = data
-        self._storage = Storage()
         if requires_grad:
             self._requires_grad = True
 
@@ -206,7 +208,18 @@ class Tensor:
 
     @property
     def _version(self) -> int:
-        return self._storage.version
+        return 0 if self._shared is None else self._shared.version
+
+    @property
+    def _storage(self) -> Storage:
+        """What is shared with views; made when it is first needed, for most tensors never."""
+        if self._shared is None:
+            self._shared = Storage()
+        return self._shared
+
+    @_storage.setter
+    def _storage(self, storage: Storage) -> None:
+        self._shared = storage
 
     def retain_grad(self) -> None:
         """Have `.grad` filled in though this tensor is no leaf."""
@@ -373,12 +386,14 @@ def refresh_view(tensor: Tensor) -> None:
 
 def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run an op on Tensors: kernel, node where a gradient is needed, event where a recording runs."""
-    inputs, statics = op.bind(args, kwargs)
-    enabled = mode.enabled
+    if kwargs or len(args) != op.arity:
+        args, statics = op.bind(args, kwargs)
+    else:
+        statics = op.statics
     arrays: list[Any] = []
     needs = 0
     bit = 1
-    for value in inputs:
+    for value in args:
         if isinstance(value, Tensor):
             arrays.append(value._array)
             if value._requires_grad:
@@ -389,89 +404,150 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                 needs |= bit
         else:
             arrays.append(value)
-        bit <<= 1
-    traits = op.traits
+        bit += bit
     sources = arrays
-    if traits.promote is not None:
-        arrays = traits.promote(arrays)
+    promote = op.promote
+    if promote is not None:
+        arrays = promote(arrays)
     try:
         made = op.kernel(*arrays, **statics)
     except (ValueError, IndexError, TypeError) as error:
         raise _kernel_error(op, arrays, error) from None
-
-    several = type(made) is tuple
-    results = made if several else (made,)
-    outputs = []
-    node = None
-    if needs and enabled and op.rules:
-        plan = op.plan(needs)
-        if plan.calls:
-            results = [r if type(r) is ndarray else as_array(r) for r in results]
-            carriers = traits.differentiable
-            flows = [r.dtype.kind == "f" and (carriers is None or i in carriers) for i, r in enumerate(results)]
-            if True in flows:
-                node = Node(op, plan, _edges(op, inputs), [(r.shape, r.dtype) for r in results])
-    for nr, result in enumerate(results):
-        out = Tensor.__new__(Tensor)
-        out._array = result if type(result) is ndarray else as_array(result)
-        if traits.view and (out._array.base is not None):
-            _share(out, inputs[0], op, statics)
-        else:
-            out._storage = Storage()
-        if node is not None and flows[nr]:
+    needs &= op.mask
+    node = connect(op, args, needs, statics) if needs and mode.enabled else None
+    if type(made) is tuple:
+        return _several(op, args, statics, made, node, None if arrays is sources else arrays)
+    if type(made) is not ndarray:
+        made = as_array(made)
+    out: Tensor = _new(Tensor)
+    out._array = made
+    if op.view and made.base is not None:
+        _share(out, args[0], op, statics)
+    if node is not None:
+        if made.dtype.kind == "f":
             out._node = node
             out._requires_grad = True
-            if nr:
-                out._nr = nr
+            node.shape = made.shape
+            node.dtype = made.dtype
+            node.metas = None
+            save(node, args, None if arrays is sources else arrays, (out,))
+        else:
+            node = None
+    if slot.active is not None:
+        slot.active.op(op, args, statics, (out,), node, None)
+    return out
+
+
+def connect(op: Op, args: Any, needs: int, statics: Any) -> Node | None:
+    """A node with its edges, for the inputs whose bits are set in `needs`."""
+    plan = op.plans.get(needs)
+    if plan is None:
+        plan = op.plan(needs)
+    node: Node = _new(Node)
+    node.op = op
+    node.plan = plan
+    node.statics = statics
+    node.more = None
+    node.sequence_nr = next_number()
+    if op.lists:
+        edges = [_edge(t) for value in (args[p] for p in op.places) for t in (value if _is_list(value) else (value,))]
+        node.targets = tuple(target for target, _ in edges)
+        node.numbers = tuple(nr for _, nr in edges)
+        return node
+    targets = []
+    numbered = False
+    for place in op.places:
+        if needs >> place & 1:
+            value = args[place]
+            if value._view is not None:
+                refresh_view(value)
+            target = value._node
+            if target is None:
+                target = accumulator(value)
+            elif value._nr:
+                numbered = True
+            targets.append(target)
+        else:
+            targets.append(None)
+    node.targets = tuple(targets)
+    node.numbers = op.zeros if not numbered else tuple(_edge(args[place])[1] for place in op.places)
+    return node
+
+
+def _is_list(value: Any) -> bool:
+    return type(value) is list or type(value) is tuple
+
+
+def _edge(value: Any) -> tuple[Any, int]:
+    """(node, output number) that the gradient of an argument goes to; (None, 0) where none goes."""
+    if not isinstance(value, Tensor) or not value._requires_grad:
+        return None, 0
+    refresh_view(value)
+    return gradient_edge(value) or (None, 0)
+
+
+def _several(op: Op, args: Any, statics: Any, made: tuple[Any, ...], node: Node | None, promoted: Any) -> Any:
+    """The outputs of an op that has more than one."""
+    carriers = op.traits.differentiable
+    outputs = []
+    for nr, result in enumerate(made):
+        out: Tensor = _new(Tensor)
+        out._array = as_array(result)
+        if op.view and out._array.base is not None:
+            _share(out, args[0], op, {**statics, "_output": nr})
+        if node is not None and out._array.dtype.kind == "f" and (carriers is None or nr in carriers):
+            out._node, out._nr, out._requires_grad = node, nr, True
         outputs.append(out)
     if node is not None:
-        node.statics = statics
-        _save(node, inputs, arrays if arrays is not sources else None, results, outputs, several)
+        node.metas = [(out._array.shape, out._array.dtype) for out in outputs]
+        node.shape = node.dtype = None
+        save(node, args, promoted, outputs)
     if slot.active is not None:
-        slot.active.op(op, inputs, statics, outputs, node, None)
-    return tuple(outputs) if several else outputs[0]
+        slot.active.op(op, args, statics, outputs, node, None)
+    return tuple(outputs)
 
 
-def _edges(op: Op, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Where the cotangents of the differentiable inputs go; a list of tensors has one edge each."""
-    edges: list[Any] = []
-    for name, value in zip(op.inputs, inputs, strict=True):
-        if name not in op.rules:
-            continue
-        for tensor in value if type(value) in (list, tuple) else (value,):
-            if isinstance(tensor, Tensor) and tensor._requires_grad:
-                if tensor._view is not None:
-                    refresh_view(tensor)
-                edges.append(gradient_edge(tensor))
-            else:
-                edges.append(None)
-    return tuple(edges)
-
-
-def _save(node: Node, inputs: Any, promoted: Any, results: Any, outputs: Any, several: bool) -> None:
-    """Fill in what the plan keeps."""
+def save(node: Node, args: Any, promoted: Any, outputs: Any) -> None:
+    """Keep what the plan says; `promoted` are the arrays that the kernel read, where they are not the arguments' own."""
     plan = node.plan
-    arity = len(inputs)
+    pick = plan.pick
+    if not pick:
+        node.saved = ()
+        node.versions = ()
+        return
+    arity = len(args)
     saved: list[Any] = []
-    storages = []
-    for place in plan.pick:
+    versions = plan.zeros
+    for place in pick:
         if place < 0:
-            value = inputs[~place]
-            saved.append(_sizes(value))
+            saved.append(_sizes(args[~place]))
         elif place < arity:
-            value = inputs[place]
+            value = args[place]
             if isinstance(value, Tensor):
-                storages.append(value._storage)
+                if value._shared is not None and value._shared.version:
+                    versions = None
                 if promoted is not None and promoted[place] is not value._array:
                     value = Promoted(value, promoted[place].dtype)
+            elif _is_list(value):
+                value = list(value)
+                versions = None
             saved.append(value)
         elif place == arity:
-            kept = [SavedResult(r, out._storage, nr) for nr, (r, out) in enumerate(zip(results, outputs, strict=True))]
-            storages.extend(out._storage for out in outputs)
-            saved.append(kept if several and "results" in plan.names else kept[0])
+            kept = [SavedResult(out._array, out._storage, out._nr or nr) for nr, out in enumerate(outputs)]
+            versions = None
+            saved.append(kept if "results" in plan.names else kept[0])
         else:
             saved.append(list(node.statics.values())[place - arity - 1])
-    node.save(saved, storages)
+    node.saved = tuple(saved)
+    node.versions = tuple(_version(saved[p]) for p in plan.tensors) if versions is None else versions
+
+
+def _version(value: Any) -> int:
+    """The version of a saved value (of a list: of its first; they are compared one by one only where they can differ)."""
+    if type(value) is list:
+        return _version(value[0]) if value else 0
+    storage = getattr(value, "_storage", None)
+    return 0 if storage is None else storage.version
 
 
 class Promoted:
@@ -498,10 +574,10 @@ def _sizes(value: Any) -> Any:
 
 def _share(out: Tensor, source: Any, op: Op, statics: Any) -> None:
     """Make `out` a view of `source`: one storage, one version, a path back to the base."""
-    out._storage = source._storage
+    out._shared = source._storage
     view = source._view
     base, path = (source, ()) if view is None else (view.base, view.path)
-    out._view = View(base, (*path, (op.name, statics)), out._storage.version)
+    out._view = View(base, (*path, (op.name, statics)), out._shared.version)
 
 
 def _kernel_error(op: Op, arrays: Any, error: Exception) -> BaseException:
