@@ -1,0 +1,253 @@
+// The controller: joins stage, footer, player, keys and editing, and is what `window.backstep` answers from.
+
+import { Bus } from "./bus.mjs";
+import { serverCalls } from "./counters.mjs";
+import { CellEditor } from "./editor.mjs";
+import { Footer } from "./footer.mjs";
+import { helpDialog, listenKeys } from "./keys.mjs";
+import { announce, Mirror } from "./mirror.mjs";
+import { Player, SPEEDS } from "./player.mjs";
+import { listen } from "./pointer.mjs";
+import { Presets } from "./presets.mjs";
+import { Stage } from "./stage.mjs";
+import { describe, prepare, stateAt } from "./state.mjs";
+import { clampTime, currentStep, nextCall, previousCall, runTo, sentence } from "./timeline.mjs";
+import { legend, toolbar } from "./toolbar.mjs";
+
+export class App {
+  constructor() {
+    this.bus = new Bus();
+    this.player = new Player((t) => this.timeChanged(t), (on) => this.played(on));
+    Object.assign(this, { index: null, scene: null, frames: 0, scrub: false, step: null, stage: null, footer: null, asked: null });
+    listenKeys(this);
+  }
+
+  /** Moves into the page, once its places are there; what was asked for before is done now. */
+  attach(stageHost, footerHost) {
+    this.stage = new Stage(stageHost, { painted: () => { this.frames += 1; }, moved: () => this.viewMoved() });
+    this.mirror = new Mirror(stageHost);
+    this.editor = new CellEditor(this.stage, (edit) => this.edit(edit));
+    this.presets = new Presets(this.stage, (edit) => this.edit(edit));
+    this.tools = toolbar({ zoomIn: () => this.stage.zoom(1.2), zoomOut: () => this.stage.zoom(1 / 1.2), fit: () => this.stage.fitMore(),
+      follow: () => this.toggleFollow(), cells: () => this.toggleCells() });
+    this.stage.layer.append(this.tools.element, legend());
+    listen(this.stage, { select: (id) => this.select(id), fold: (id) => this.fold(id), edit: (...spot) => this.editor.start(...spot),
+      cellClick: (...spot) => this.presets.cellClick(...spot), panned: () => this.editor.close() });
+    this.stage.onHover = (id) => this.hovered(id);
+    this.footer = new Footer(footerHost, {
+      seek: (t) => this.player.seek(t), scrubbing: (on) => this.scrubbing(on), toggle: () => this.player.toggle(), speed: (speed) => this.setSpeed(speed),
+      first: () => this.seek(0), last: () => this.seek(Infinity), back: () => this.player.back(), step: () => this.player.forward(),
+      previousCall: () => this.previousCall(), nextCall: () => this.nextCall(), help: () => this.help(),
+    });
+    this.footer.theme(this.stage.tokens);
+    this.stage.onTheme = (tokens) => this.footer.theme(tokens);
+    if (this.asked) this.load(this.asked);
+  }
+
+  ready() {
+    return this.scene !== null && this.stage !== null && this.stage.host.isConnected && this.stage.view.width > 0;
+  }
+
+  hasFocus(target) {
+    return target === this.stage.host;
+  }
+
+  load(scene) {
+    if (!this.stage) {
+      this.asked = scene;
+      return;
+    }
+    this.asked = null;
+    const same = this.scene?.program.id === scene.program.id;
+    const t = same ? clampTime(scene, Math.round(this.player.t)) : 0;
+    this.scene = scene;
+    this.index = prepare(scene);
+    this.step = null;
+    this.player.load(scene, t);
+    this.stage.load(this.index, t, same);
+    this.footer.load(scene, t);
+    if (this.stage.selection && !this.known(this.stage.selection)) this.select(null);
+    this.presets.update();
+    this.bus.emit("scene", scene);
+    this.timeChanged(t);
+  }
+
+  known(id) {
+    return this.index?.nodes.has(id) || this.index?.groups.has(id) || false;
+  }
+
+  timeChanged(t) {
+    this.stage.seek(t, this.player.running || false);
+    this.footer.show(t);
+    this.bus.emit("time", t);
+    const k = currentStep(t);
+    if (k === this.step) return;
+    this.step = k;
+    this.editor.close();
+    this.presets.update();
+    this.mirror.update(this.stage);
+    this.bus.emit("step", k, this.scene.steps[k] ?? null);
+    if (!this.scrub) this.speak();
+  }
+
+  speak() {
+    const { lead, text } = sentence(this.scene, this.player.t);
+    announce(`${lead} ${text}`);
+  }
+
+  played(on) {
+    if (on && this.followWanted !== false) this.stage.follow = true;
+    this.footer?.playing(on);
+    this.tools?.follow(this.stage.follow);
+    this.bus.emit("play", on);
+  }
+
+  scrubbing(on) {
+    this.scrub = on;
+    if (!on) this.speak();
+  }
+
+  viewMoved() {
+    this.editor?.place();
+    this.presets?.place();
+    if (this.mirror) this.mirror.update(this.stage);
+  }
+
+  hovered(id) {
+    this.presets.update();
+    this.bus.emit("hover", id);
+  }
+
+  select(id) {
+    const wanted = id !== null && this.known(id) ? id : null;
+    if (!this.stage || wanted === this.stage.selection) return;
+    this.stage.selection = wanted;
+    this.stage.settle();
+    this.stage.touch("graph");
+    this.presets.update();
+    this.mirror.update(this.stage);
+    this.bus.emit("select", wanted);
+  }
+
+  /** Selects the next node of the order of execution; false at its end, so that Tab leaves the stage. */
+  selectNext(by) {
+    const { order } = this.index;
+    const now = order.indexOf(this.stage.selection);
+    const next = now < 0 ? (by > 0 ? 0 : order.length - 1) : now + by;
+    if (next < 0 || next >= order.length) return false;
+    this.select(order[next]);
+    this.stage.reveal(order[next]);
+    const node = this.index.nodes.get(order[next]);
+    announce(`${node.label}, ${node.sub}`);
+    return true;
+  }
+
+  enter() {
+    const node = this.index.nodes.get(this.stage.selection);
+    if (!node) return false;
+    if (node.kind === "group") return this.fold(node.id);
+    const row = ["seed", "value"].map((key) => node.rows.find((one) => one.key === key)).find((one) => one && this.editor.start(node, one, 0));
+    if (!row) this.bus.emit("enter", node.id);
+    return true;
+  }
+
+  escape() {
+    if (this.presets.hot) return this.presets.heat(false);
+    if (this.stage.selection === null) return false;
+    this.select(null);
+    return true;
+  }
+
+  foldSelected() {
+    const id = this.stage.selection;
+    const own = this.index.groups.has(id) ? id : this.index.nodes.get(id)?.group;
+    return own ? this.fold(own) : false;
+  }
+
+  fold(id) {
+    this.bus.emit("fold", id);
+    return true;
+  }
+
+  edit(change) {
+    this.player.pause();
+    this.bus.emit("edit", change);
+  }
+
+  toggleCells() {
+    this.stage.allWires = !this.stage.allWires;
+    this.tools.cells(this.stage.allWires);
+    this.stage.settle();
+    this.stage.touch("graph");
+  }
+
+  toggleFollow() {
+    this.stage.follow = this.followWanted = !this.stage.follow;
+    this.tools.follow(this.stage.follow);
+    if (this.stage.follow) this.stage.followActive();
+  }
+
+  setSpeed(speed) {
+    this.player.speed = speed;
+    this.footer.setSpeed(speed);
+  }
+
+  changeSpeed(by) {
+    const place = SPEEDS.indexOf(this.player.speed) + by;
+    if (SPEEDS[place]) this.setSpeed(SPEEDS[place]);
+  }
+
+  space() {
+    if (!this.bus.emit("space")) this.player.toggle();
+  }
+
+  seek(t) {
+    this.player.seek(t === Infinity ? this.scene.steps.length : t);
+    this.stage.followActive();
+  }
+
+  nextCall() {
+    this.seek(nextCall(this.scene, this.player.t));
+  }
+
+  previousCall() {
+    this.seek(previousCall(this.scene, this.player.t));
+  }
+
+  runToSelected() {
+    const id = this.stage.selection;
+    const t = id === null ? null : runTo(this.scene, this.index.edges, id, this.player.t);
+    if (t === null) return false;
+    this.seek(t);
+    return true;
+  }
+
+  help() {
+    this.dialog ??= helpDialog(this);
+    if (!this.dialog.open) this.dialog.showModal();
+  }
+
+  /** Plain JSON of what is drawn now. */
+  state() {
+    if (!this.scene) return null;
+    const { stage, player } = this;
+    return { ...describe(stateAt(this.index, player.t)), playing: player.playing, speed: player.speed, selection: stage.selection, hover: stage.hover,
+      camera: { ...stage.camera }, follow: stage.follow, wires: stage.wires.map(({ edge, from, to, local, carries }) => ({ edge: edge.id, from, to, local, carries })),
+      visible: stage.visible.map((node) => node.id) };
+  }
+
+  /** The object that the page and the tests speak to. */
+  api() {
+    return {
+      load: (scene) => this.load(scene), scene: () => this.scene, seek: (t) => this.scene && this.player.seek(t), t: () => this.player.t,
+      play: () => this.player.play(), pause: () => this.player.pause(), playing: () => this.player.playing,
+      step: () => this.player.forward(), back: () => this.player.back(), speed: (speed) => this.setSpeed(speed),
+      select: (id) => this.select(id), selection: () => this.stage?.selection ?? null, reveal: (id) => this.stage?.reveal(id),
+      on: (event, listener) => this.bus.on(event, listener), emit: (event, ...payload) => this.bus.emit(event, ...payload),
+      edit: (change) => this.edit(change), fold: (id) => this.fold(id), fit: () => this.stage?.fit(), help: () => this.help(),
+      clearPending: () => this.stage && (this.stage.pending.clear(), this.stage.touch("graph")),
+      state: () => this.state(), screenPos: (id, row, cell) => this.stage?.screenPos(id, row, cell) ?? null,
+      frameCount: () => this.frames, serverCalls,
+    };
+  }
+}

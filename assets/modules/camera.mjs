@@ -1,0 +1,76 @@
+// The camera: which part of the plane is on screen.  Pure: every function returns a new camera {x, y, zoom},
+// where (x, y) is the point of the plane in the middle of the screen and a view is {width, height} in CSS px.
+
+export const MIN_ZOOM = 0.02;
+export const MAX_ZOOM = 4;
+export const READABLE = 12 / 13; // the smallest text is 13 units: below this zoom it would be under 12 px
+const LARGEST_FIT = 1.7;
+
+export function toScreen(camera, view, x, y) {
+  return [(x - camera.x) * camera.zoom + view.width / 2, (y - camera.y) * camera.zoom + view.height / 2];
+}
+
+export function toWorld(camera, view, sx, sy) {
+  return [(sx - view.width / 2) / camera.zoom + camera.x, (sy - view.height / 2) / camera.zoom + camera.y];
+}
+
+/** The part of the plane in view, as [x0, y0, x1, y1]. */
+export function visibleBox(camera, view, margin = 0) {
+  const w = view.width / 2 / camera.zoom + margin;
+  const h = view.height / 2 / camera.zoom + margin;
+  return [camera.x - w, camera.y - h, camera.x + w, camera.y + h];
+}
+
+export function pan(camera, dx, dy) {
+  return { ...camera, x: camera.x - dx / camera.zoom, y: camera.y - dy / camera.zoom };
+}
+
+/** Zoom by a factor so that what is under the screen point stays under it. */
+export function zoomAt(camera, view, sx, sy, factor, smallest = MIN_ZOOM) {
+  const zoom = Math.min(Math.max(camera.zoom * factor, Math.min(smallest, camera.zoom)), MAX_ZOOM);
+  const [wx, wy] = toWorld(camera, view, sx, sy);
+  return { zoom, x: wx - (sx - view.width / 2) / zoom, y: wy - (sy - view.height / 2) / zoom };
+}
+
+/**
+ * All of a box, with `pad` px around it ({top, right, bottom, left}); never smaller than `floor`.  Where that cuts the box
+ * off, the `focus` point is shown, kept away from looking past the ends.
+ */
+export function fit(box, view, pad, floor = READABLE, focus = null) {
+  const room = { w: Math.max(view.width - pad.left - pad.right, 40), h: Math.max(view.height - pad.top - pad.bottom, 40) };
+  const wanted = Math.min(room.w / Math.max(box[2] - box[0], 1), room.h / Math.max(box[3] - box[1], 1), LARGEST_FIT);
+  const zoom = Math.max(wanted, floor, MIN_ZOOM);
+  const shift = { x: (pad.right - pad.left) / 2 / zoom, y: (pad.bottom - pad.top) / 2 / zoom };
+  const along = (low, high, size, wish) => {
+    const half = size / 2 / zoom;
+    if (high - low <= 2 * half + 1e-6) return (low + high) / 2;
+    return Math.min(Math.max(wish ?? low, low + half), high - half);
+  };
+  return { zoom, x: along(box[0], box[2], room.w, focus?.[0]) + shift.x, y: along(box[1], box[3], room.h, focus?.[1]) + shift.y };
+}
+
+/** The least move that brings a box into the inner part of the view; the same camera where it is there already. */
+export function reveal(camera, view, box, margin = 72) {
+  const mx = Math.min(margin, view.width / 4) / camera.zoom;
+  const my = Math.min(margin, view.height / 4) / camera.zoom;
+  const seen = visibleBox(camera, view);
+  const shift = (low, high, from, to) => {
+    if (high - low > to - from) return (low + high) / 2 - (from + to) / 2;
+    return low < from ? low - from : high > to ? high - to : 0;
+  };
+  const dx = shift(box[0], box[2], seen[0] + mx, seen[2] - mx);
+  const dy = shift(box[1], box[3], seen[1] + my, seen[3] - my);
+  return dx || dy ? { ...camera, x: camera.x + dx, y: camera.y + dy } : camera;
+}
+
+/** The camera that keeps what was at (x0, y0) of the plane where it is on screen, now that it is at (x1, y1). */
+export function keep(camera, [x0, y0], [x1, y1]) {
+  return { ...camera, x: camera.x + x1 - x0, y: camera.y + y1 - y0 };
+}
+
+/** Between two cameras: position along a line, zoom by ratio. */
+export function between(a, b, part) {
+  if (part >= 1) return b;
+  const s = part * part * (3 - 2 * part);
+  return { x: a.x + (b.x - a.x) * s, y: a.y + (b.y - a.y) * s, zoom: a.zoom * (b.zoom / a.zoom) ** s };
+}

@@ -1,0 +1,79 @@
+// Where things are inside the box of a node.  Pure: units of the plane, relative to nothing (absolute coordinates).
+// The layout gives the box; natural sizes are in docs/scene-format.md.  What does not fit is shrunk, never cut.
+
+export const HEAD = 38;
+export const PAD = 12;
+export const LABEL = 22;
+export const CELL_GAP = 4;
+export const CELL_PITCH = 48;
+export const ROW_PITCH = 34;
+export const STRIP = 46;
+export const CHIPS = 28;
+const FOOT = 8;
+
+export function boxOf(node) {
+  return [node.x - node.w / 2, node.y - node.h / 2, node.x + node.w / 2, node.y + node.h / 2];
+}
+
+const layouts = new WeakMap();
+
+/** The rows of a card: [{ row, x, y, w, h, labelY, cellW, cellH, pitchX, pitchY }]; memoised, a node never moves. */
+export function rowsOf(node) {
+  let layout = layouts.get(node);
+  if (!layout) layouts.set(node, (layout = layRows(node)));
+  return layout;
+}
+
+function layRows(node) {
+  const [x0, y0] = boxOf(node);
+  const natural = node.rows.reduce((sum, row) => sum + rowHeight(row), 0);
+  const room = node.h - HEAD - FOOT;
+  const scale = natural > 0 ? Math.min(1, room / natural) : 1;
+  const inner = node.w - 2 * PAD;
+  let y = y0 + HEAD;
+  return node.rows.map((row) => {
+    const label = row.key === "value" ? 0 : LABEL * scale;
+    const pitchX = row.cols ? Math.min((inner + CELL_GAP) / row.cols, 1.4 * CELL_PITCH) : inner;
+    const pitchY = (row.rows ? ROW_PITCH : STRIP) * scale;
+    const place = {
+      row, x: x0 + PAD, y: y + label, w: row.cols ? pitchX * row.cols - CELL_GAP : inner, h: pitchY * (row.rows || 1) - CELL_GAP,
+      labelY: y + label / 2 + 1, pitchX, pitchY, cellW: pitchX - CELL_GAP, cellH: pitchY - CELL_GAP,
+    };
+    y += rowHeight(row) * scale;
+    return place;
+  });
+}
+
+function rowHeight(row) {
+  return (row.key === "value" ? 0 : LABEL) + (row.rows ? row.rows * ROW_PITCH : STRIP);
+}
+
+/** The box of one cell: {x, y, w, h}; of the whole row where it has no cells. */
+export function cellOf(place, cell) {
+  if (!place.row.cols) return { x: place.x, y: place.y, w: place.w, h: place.h };
+  const r = Math.floor(cell / place.row.cols);
+  const c = cell % place.row.cols;
+  return { x: place.x + c * place.pitchX, y: place.y + r * place.pitchY, w: place.cellW, h: place.cellH };
+}
+
+/** What is under a point of a card: { row, cell } (cell -1 between the cells or on a strip), or null. */
+export function cellAt(node, x, y) {
+  for (const place of rowsOf(node)) {
+    if (x < place.x || x > place.x + place.w || y < place.y || y > place.y + place.h) continue;
+    if (!place.row.cols) return { row: place.row, cell: -1 };
+    const c = Math.floor((x - place.x) / place.pitchX);
+    const r = Math.floor((y - place.y) / place.pitchY);
+    const inside = x - place.x - c * place.pitchX <= place.cellW && y - place.y - r * place.pitchY <= place.cellH;
+    return { row: place.row, cell: inside ? r * place.row.cols + c : -1 };
+  }
+  return null;
+}
+
+/** The fold mark of a group: a square at the right of its title; of a node (folded) or of an open group's box. */
+export function foldMark(box) {
+  return { x: box[2] - 28, y: box[1] + 8, w: 20, h: 20 };
+}
+
+export function contains(rect, x, y) {
+  return x >= rect.x && x <= rect.x + rect.w && y >= rect.y && y <= rect.y + rect.h;
+}

@@ -1,0 +1,170 @@
+// The rows of a tensor card: cells with numbers, heat strips, ghosts of the revision before.
+
+import { cellOf, PAD, rowsOf } from "./card.mjs";
+import { fitNum, num, statsText, toNumber } from "./format.mjs";
+import { flowsAt, ghostOf, nodeState, rowState } from "./state.mjs";
+import { cut, widthOf } from "./text.mjs";
+
+export function paintRows(brush, node) {
+  const { moment } = brush;
+  const future = nodeState(moment, node) === "future";
+  for (const place of rowsOf(node)) {
+    const state = rowState(moment, place.row);
+    paintLabel(brush, node, place, state);
+    if (place.row.cols) paintCells(brush, node, place, state, future);
+    else paintStrip(brush, place, state);
+  }
+}
+
+function paintLabel({ write, context, font, tokens }, node, place, state) {
+  const { row } = place;
+  if (row.key === "value") return;
+  const empty = state.value === null;
+  const label = row.key === "seed" ? (row.label || "gradient you pass") : row.label || ".grad";
+  const after = row.key === "seed" ? (state.next ? " next" : "") : empty ? " none" : "";
+  const text = cut(context, font.plain, label + after, node.w - 2 * PAD - (row.key === "seed" ? 20 : 0));
+  write(text, place.x, place.labelY, font.plain, tokens.soft);
+  if (row.key === "seed" && !empty && row.cols) pencil(context, place.x + widthOf(context, font.plain, text) + 7, place.labelY, tokens.root);
+}
+
+function pencil(context, x, y, colour) {
+  context.strokeStyle = colour;
+  context.lineWidth = 1.4;
+  context.beginPath();
+  context.moveTo(x, y + 5);
+  context.lineTo(x + 1, y + 2);
+  context.lineTo(x + 7, y - 4);
+  context.lineTo(x + 9, y - 2);
+  context.lineTo(x + 3, y + 4);
+  context.closePath();
+  context.stroke();
+}
+
+function paintCells(brush, node, place, state, future) {
+  const { moment, pending } = brush;
+  const { row } = place;
+  const count = row.rows * row.cols;
+  const data = state.value?.data ?? null;
+  const ghost = data && !state.next ? ghostOf(moment, node, row, state.value) : null;
+  const lit = row.key === "value" && data ? litCells(moment, node, count) : null;
+  const small = !data || data.some((value) => num(value).length * 8.5 > place.cellW - 6);
+  for (let cell = 0; cell < count; cell++) {
+    const box = cellOf(place, cell);
+    const typed = pending?.get(`${node.id}|${row.key}|${cell}`);
+    const value = typed ?? (data ? data[cell] : null);
+    const look = cellLook(brush, row, value, state, lit?.has(cell) ?? false, typed !== undefined);
+    paintBox(brush, box, look, future);
+    if (value !== null && value !== undefined) paintNumber(brush, box, value, look, small, ghost?.[cell] ?? null);
+    else if (!future) dash(brush, box);
+  }
+}
+
+/** Cells of a tensor through which the gradient of the current step goes: those that are not zero. */
+function litCells(moment, node, count) {
+  if (!moment.backward) return null;
+  const cells = new Set();
+  for (const { flow, edge, part } of flowsAt(moment)) {
+    if (!flow.back || flow.value === null) continue;
+    const arriving = edge.source === node.id;
+    if ((!arriving && edge.target !== node.id) || (arriving && part < 1)) continue;
+    const data = moment.scene.values[flow.value].data;
+    if (data?.length === count) data.forEach((value, i) => toNumber(value) !== 0 && cells.add(i));
+  }
+  return cells;
+}
+
+function cellLook({ tokens }, row, value, state, lit, typed) {
+  const nothing = value === null || value === undefined;
+  const zero = !nothing && toNumber(value) === 0;
+  const odd = !nothing && !Number.isFinite(toNumber(value));
+  const look = { fill: tokens.field, stroke: tokens.line, width: 1, ink: tokens.ink, strong: false, dashed: false, alpha: state.next ? 0.6 : 1 };
+  if (odd) Object.assign(look, { fill: tokens.errT, stroke: tokens.err, ink: tokens.err, strong: true });
+  else if (row.key === "seed" && !nothing) {
+    Object.assign(look, zero ? { ink: tokens.soft } : { fill: tokens.rootT, stroke: tokens.root, ink: tokens.root, strong: true });
+  } else if (row.key === "grad" && !nothing) {
+    Object.assign(look, zero ? { ink: tokens.soft } : { ink: tokens.bwd, strong: true });
+    if (!zero && state.changed) Object.assign(look, { fill: tokens.bwdT, stroke: tokens.bwd, width: 2 });
+  }
+  if (lit && !odd) Object.assign(look, { stroke: tokens.bwd, width: 2 });
+  if (typed) Object.assign(look, { dashed: true, width: 1.5, stroke: tokens.root });
+  return look;
+}
+
+function paintBox({ context }, box, look, future) {
+  context.globalAlpha *= look.alpha;
+  context.beginPath();
+  context.roundRect(box.x, box.y, box.w, box.h, 5);
+  if (!future) {
+    context.fillStyle = look.fill;
+    context.fill();
+  }
+  context.lineWidth = look.width;
+  context.strokeStyle = look.stroke;
+  if (look.dashed) context.setLineDash([3, 2]);
+  context.stroke();
+  if (look.dashed) context.setLineDash([]);
+  context.globalAlpha /= look.alpha;
+}
+
+function paintNumber({ context, write, font, tokens, detail }, box, value, look, small, ghost) {
+  context.globalAlpha *= look.alpha;
+  if (detail < 2) {
+    if (toNumber(value) !== 0) {
+      context.fillStyle = look.ink;
+      context.fillRect(box.x + box.w * 0.25, box.y + box.h * 0.4, box.w * 0.5, Math.max(2, box.h * 0.2));
+    }
+  } else {
+    const face = small ? (look.strong ? font.smallStrong : font.small) : look.strong ? font.cellStrong : font.cell;
+    const room = Math.max(3, Math.floor((box.w - 4) / (small ? 7.85 : 8.45)));
+    const middle = box.y + box.h / 2;
+    write(fitNum(value, room), box.x + box.w / 2, ghost === null ? middle : middle + 6.5, face, look.ink, "center");
+    if (ghost !== null) paintGhost({ context, write, font, tokens }, box, ghost, room);
+  }
+  context.globalAlpha /= look.alpha;
+}
+
+/** The old value, struck through, above the new one. */
+function paintGhost({ context, write, font, tokens }, box, ghost, room) {
+  const text = fitNum(ghost, room);
+  const x = box.x + box.w / 2;
+  const y = box.y + box.h / 2 - 7;
+  write(text, x, y, font.small, tokens.soft, "center");
+  const half = widthOf(context, font.small, text) / 2 + 2;
+  context.strokeStyle = tokens.soft;
+  context.lineWidth = 1.2;
+  context.beginPath();
+  context.moveTo(x - half, y + 0.5);
+  context.lineTo(x + half, y + 0.5);
+  context.stroke();
+}
+
+function dash({ context, tokens }, box) {
+  context.fillStyle = tokens.line;
+  context.fillRect(box.x + box.w / 2 - 5, box.y + box.h / 2 - 1, 10, 2);
+}
+
+/** A large tensor: a sample as bars above and below a line (so that the sign is a place, not a colour), then figures. */
+function paintStrip({ context, write, font, tokens, detail }, place, state) {
+  const value = state.value;
+  const height = place.h - 18;
+  context.beginPath();
+  context.roundRect(place.x, place.y, place.w, height, 5);
+  context.fillStyle = tokens.field;
+  context.fill();
+  context.lineWidth = 1;
+  context.strokeStyle = state.changed ? tokens.bwd : tokens.line;
+  context.stroke();
+  if (!value) return;
+  const colour = place.row.key === "value" ? tokens.soft : place.row.key === "seed" ? tokens.root : tokens.bwd;
+  const samples = (value.strip ?? value.data ?? []).map(toNumber);
+  const largest = Math.max(...samples.map((v) => (Number.isFinite(v) ? Math.abs(v) : 0)), 1e-300);
+  const middle = place.y + height / 2;
+  const step = (place.w - 8) / samples.length;
+  samples.forEach((sample, i) => {
+    const odd = !Number.isFinite(sample);
+    const size = odd ? height / 2 - 2 : Math.max((Math.abs(sample) / largest) * (height / 2 - 2), 0.5);
+    context.fillStyle = odd ? tokens.err : colour;
+    context.fillRect(place.x + 4 + i * step, odd || sample > 0 ? middle - size : middle, Math.max(step - 0.6, 0.8), odd ? 2 * size : size);
+  });
+  if (detail >= 2) write(cut(context, font.plain, statsText(value.stats), place.w), place.x, place.y + height + 11, font.plain, tokens.soft);
+}

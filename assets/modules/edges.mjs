@@ -1,0 +1,104 @@
+// Edges: forward routes at rest in grey, blue while the forward pass runs on them; a gradient on its own route in orange.
+
+import { toNumber } from "./format.mjs";
+import { edgeState, isFaint, lastFlow } from "./state.mjs";
+
+/** How wide a gradient is drawn: by its size relative to the largest of its call. */
+export function gradientWidth(size) {
+  return 2 + 3 * Math.min(Math.max(size ?? 0.4, 0), 1);
+}
+
+/** Strokes of one look are collected and drawn together. */
+class Strokes {
+  constructor() {
+    this.looks = new Map();
+  }
+
+  add(route, colour, width, alpha, kind = "plain") {
+    const rounded = Math.round(width * 2) / 2;
+    const key = `${colour}|${rounded}|${alpha}|${kind}`;
+    let look = this.looks.get(key);
+    if (!look) this.looks.set(key, (look = { colour, width: rounded, alpha, kind, routes: [] }));
+    look.routes.push(route);
+  }
+
+  paint(context, detail, paper) {
+    for (const look of this.looks.values()) {
+      context.globalAlpha = look.alpha;
+      context.strokeStyle = look.colour;
+      context.lineWidth = look.width;
+      context.setLineDash(look.kind === "zero" ? [2, 5] : look.kind === "later" ? [5, 5] : []);
+      trace(context, look.routes, detail);
+      context.stroke();
+      if (look.kind === "hollow") {
+        context.lineWidth = Math.max(look.width - 2.6, 1);
+        context.strokeStyle = paper;
+        context.stroke();
+      }
+      context.setLineDash([]);
+      if (detail > 0) arrows(context, look);
+    }
+    context.globalAlpha = 1;
+  }
+}
+
+function trace(context, routes, detail) {
+  context.beginPath();
+  for (const route of routes) {
+    if (detail === 0) {
+      context.moveTo(route.ends[0][0], route.ends[0][1]);
+      context.lineTo(route.ends[1][0], route.ends[1][1]);
+      continue;
+    }
+    context.moveTo(route.drawn[0][0], route.drawn[0][1]);
+    for (const b of route.drawn) context.bezierCurveTo(b[2], b[3], b[4], b[5], b[6], b[7]);
+  }
+}
+
+function arrows(context, look) {
+  const [length, half] = [10 + look.width * 0.7, 4.2 + look.width * 0.7];
+  context.fillStyle = look.colour;
+  context.beginPath();
+  for (const { tip } of look.routes) {
+    const [c, s] = [Math.cos(tip.angle), Math.sin(tip.angle)];
+    const [bx, by] = [tip.x - c * length, tip.y - s * length];
+    context.moveTo(tip.x, tip.y);
+    context.lineTo(bx - s * half, by + c * half);
+    context.lineTo(bx + s * half, by - c * half);
+    context.closePath();
+  }
+  context.fill();
+}
+
+export function paintEdges(brush, edges, routes) {
+  const { context, moment, tokens, detail } = brush;
+  const rest = new Strokes();
+  const gradients = new Strokes();
+  const thin = detail === 0 ? 1.6 / Math.max(brush.camera.zoom, 0.05) : 1;
+  for (const edge of edges) {
+    const route = routes.get(edge.id);
+    const state = edgeState(moment, edge);
+    const forward = state === "active" && !moment.backward;
+    const alpha = forward ? 1 : isFaint(moment, edge) ? 0.3 : state === "future" ? 0.4 : 0.9;
+    if (forward) gradients.add(route.forward, tokens.fwd, 2.5 * Math.min(thin, 12), 1);
+    else rest.add(route.forward, tokens.saved, 1.5 * Math.min(thin, 6), alpha, state === "future" ? "later" : "plain");
+    if (!edge.grad || moment.phase?.kind !== "backward" || (state !== "active" && state !== "done")) continue;
+    const flow = moment.step?.flows.find((one) => one.edge === edge.id && one.back) ?? lastFlow(moment, edge);
+    const sign = flow ? flow.sign : signOf(moment, edge);
+    const kind = sign === 0 ? "zero" : sign === -1 ? "hollow" : "plain";
+    const width = sign === 0 ? 1.5 : Math.max(gradientWidth(flow?.size), kind === "hollow" ? 4 : 0);
+    gradients.add(route.back, tokens.bwd, width * Math.min(thin, 6), state === "active" ? 1 : 0.75, kind);
+  }
+  rest.paint(context, detail, tokens.bg);
+  gradients.paint(context, detail, tokens.bg);
+}
+
+/** The sign of what an edge last carried: 0 all zero, null mixed or unknown. */
+function signOf(moment, edge) {
+  const id = edge.tracks.cotangent.findLast((pair) => pair[0] <= moment.t)?.[1] ?? null;
+  const data = id === null ? null : moment.scene.values[id].data;
+  if (!data) return null;
+  const numbers = data.map(toNumber);
+  if (numbers.every((v) => v === 0)) return 0;
+  return numbers.every((v) => v >= 0) ? 1 : numbers.every((v) => v <= 0) ? -1 : null;
+}

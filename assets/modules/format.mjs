@@ -1,0 +1,88 @@
+// Numbers, shapes and indices as text.  Pure.
+
+const SPECIAL = { nan: NaN, inf: Infinity, "-inf": -Infinity };
+const MINUS = "\u2212";
+
+/** A `num` of the scene (JSON has no nan and no infinities) as a JavaScript number. */
+export function toNumber(value) {
+  return typeof value === "string" ? SPECIAL[value] ?? Number(value) : value;
+}
+
+/** A number in at most `digits` significant digits: `2`, `0.0167`, `1e-4`, `−3.5`, `nan`, `inf`. */
+export function num(value, digits = 4) {
+  const x = toNumber(value);
+  if (x === null || x === undefined) return "";
+  if (Number.isNaN(x)) return "nan";
+  const sign = x < 0 ? MINUS : "";
+  const size = Math.abs(x);
+  if (size === Infinity) return `${sign}inf`;
+  if (Number.isInteger(size) && size < 1e6) return sign + String(size);
+  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return sign + scientific(size, digits);
+  return sign + String(Number(size.toPrecision(digits)));
+}
+
+function scientific(size, digits) {
+  const [mantissa, exponent] = size.toExponential(Math.max(0, digits - 1)).split("e");
+  return `${Number(mantissa)}e${exponent.replace("+", "")}`;
+}
+
+/** The most exact text of a number that has at most `room` characters (the shortest one where none has). */
+export function fitNum(value, room) {
+  let text = num(value, 6);
+  for (let digits = 5; digits >= 1 && text.length > room; digits--) text = shorter(num(value, digits), text);
+  const x = Math.abs(toNumber(value));
+  if (text.length > room && Number.isFinite(x) && x >= 1000) {
+    const sign = toNumber(value) < 0 ? MINUS : "";
+    text = shorter(sign + scientific(x, room >= 6 ? 2 : 1), text);
+  }
+  return text;
+}
+
+function shorter(a, b) {
+  return a.length <= b.length ? a : b;
+}
+
+/** `1×4`, or `scalar` for a shape without dimensions. */
+export function shapeText(shape) {
+  return !shape ? "" : shape.length === 0 ? "scalar" : shape.join("\u00d7");
+}
+
+/** The index of element `cell` (counted row by row) of a tensor: `[0, 1]`; empty for a scalar. */
+export function indexText(cell, shape) {
+  const index = [];
+  let rest = cell;
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    index.unshift(rest % shape[axis]);
+    rest = Math.floor(rest / shape[axis]);
+  }
+  return index.length ? `[${index.join(", ")}]` : "";
+}
+
+/** A flat list as a nested list of the shape, as torch and the server's Edits spell it. */
+export function nest(flat, shape) {
+  if (shape.length === 0) return flat[0];
+  let level = flat.slice();
+  for (let axis = shape.length - 1; axis > 0; axis--) {
+    const next = [];
+    for (let i = 0; i < level.length; i += shape[axis]) next.push(level.slice(i, i + shape[axis]));
+    level = next;
+  }
+  return level;
+}
+
+/** What a person typed as a number: `{ value }` (a scene `num`) or `{ error }`, a sentence that says what is expected. */
+export function parseNumber(text) {
+  const plain = text.trim().replace(MINUS, "-").replace(/(\d),(\d)/, "$1.$2").toLowerCase();
+  if (plain === "") return { error: "Type a number, such as 1 or 0.5." };
+  if (plain === "nan" || plain === "inf" || plain === "-inf") return { value: plain };
+  const fraction = /^([-+]?[\d.]+)\s*\/\s*([\d.]+)$/.exec(plain);
+  const value = fraction ? Number(fraction[1]) / Number(fraction[2]) : Number(plain);
+  if (Number.isFinite(value)) return { value };
+  return { error: `\u201c${text.trim()}\u201d is not a number. Try 1, 0.5, 1e-4, 1/3 or inf.` };
+}
+
+/** One line about a large tensor: range and norm. */
+export function statsText(stats) {
+  const odd = stats.nan ? `${stats.nan} nan  ` : stats.inf ? `${stats.inf} inf  ` : "";
+  return `${odd}${num(stats.min, 3)} \u2026 ${num(stats.max, 3)}   norm ${num(stats.norm, 3)}`;
+}

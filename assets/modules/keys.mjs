@@ -1,0 +1,76 @@
+// The keyboard: one table, from which both the keys and the overlay that lists them come.
+
+import { h } from "./panels/dom.mjs";
+
+const PAN = 80;
+
+/** Rows of [keys, what is shown, meaning, action]; `app` is the controller of viz.mjs. */
+export function keyTable(app) {
+  return [
+    { title: "Time", rows: [
+      [[" "], "Space", "Play or pause (or what the chapter offers)", () => app.space()],
+      [["ArrowRight"], "\u2192", "Step", () => app.player.forward()],
+      [["ArrowLeft"], "\u2190", "Step back", () => app.player.back()],
+      [["Shift+ArrowRight"], "Shift \u2192", "Next backward call", () => app.nextCall()],
+      [["Shift+ArrowLeft"], "Shift \u2190", "Previous backward call", () => app.previousCall()],
+      [["Home"], "Home", "First step", () => app.seek(0)],
+      [["End"], "End", "Last step", () => app.seek(Infinity)],
+      [["n", "N"], "N", "Run to the selected node", () => app.runToSelected()],
+      [["<", ">"], "< >", "Slower, faster", (key) => app.changeSpeed(key === ">" ? 1 : -1)],
+    ] },
+    { title: "Graph", rows: [
+      [["Tab", "Shift+Tab"], "Tab", "Next node in order of execution (Shift: the one before)", (key) => app.selectNext(key === "Tab" ? 1 : -1), "stage"],
+      [["Enter"], "Enter", "Edit the selected node\u2019s cells, or unfold it", () => app.enter(), "stage"],
+      [["Escape"], "Esc", "Clear the selection", () => app.escape()],
+      [["f", "F"], "F", "Fold or unfold the selected group", () => app.foldSelected()],
+      [["c", "C"], "C", "Wiring cell by cell, everywhere", () => app.toggleCells()],
+    ] },
+    { title: "View", rows: [
+      [["0"], "0", "Fit; again: all of it", () => app.stage.fitMore()],
+      [["+", "="], "+", "Zoom in", () => app.stage.zoom(1.2)],
+      [["-", "_"], "\u2212", "Zoom out", () => app.stage.zoom(1 / 1.2)],
+      [["w", "W", "Shift+ArrowUp"], "W, Shift \u2191", "Move up", () => app.stage.pan(0, PAN)],
+      [["s", "S", "Shift+ArrowDown"], "S, Shift \u2193", "Move down", () => app.stage.pan(0, -PAN)],
+      [["a", "A"], "A", "Move left", () => app.stage.pan(PAN, 0)],
+      [["d", "D"], "D", "Move right", () => app.stage.pan(-PAN, 0)],
+      [["l", "L"], "L", "Follow what happens while playing", () => app.toggleFollow()],
+      [["?"], "?", "This list", () => app.help()],
+    ] },
+  ];
+}
+
+const OWN_KEYS = "input, textarea, select, [contenteditable='true'], .ag-root-wrapper, [role=grid], [role=dialog], [role=menu], [role=listbox], [role=combobox]";
+const PRESSED = "button, a[href], summary, [role=button], [role=tab], [role=switch], [role=checkbox], [role=menuitem]";
+const MOVED = "[role=tablist], [role=radiogroup]";
+
+/** Whether what has the focus needs this key for itself. */
+export function ownsKey(target, key) {
+  if (!target?.closest) return false;
+  if (target.closest(OWN_KEYS)) return key !== "?" || target.closest("input, textarea, [contenteditable='true'], .ag-root-wrapper") !== null;
+  if (key === " " || key === "Enter") return target.closest(PRESSED) !== null;
+  return key.startsWith("Arrow") || key === "Home" || key === "End" ? target.closest(MOVED) !== null : false;
+}
+
+export function listenKeys(app) {
+  const table = new Map();
+  for (const { rows } of keyTable(app)) for (const [keys, , , act, where] of rows) for (const key of keys) table.set(key, { act, where });
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !app.ready()) return;
+    if (ownsKey(event.target, event.key)) return;
+    const shifted = event.shiftKey && (event.key.startsWith("Arrow") || event.key === "Tab");
+    const entry = table.get((shifted ? "Shift+" : "") + event.key);
+    if (!entry || (entry.where === "stage" && !app.hasFocus(event.target))) return;
+    if (entry.act(event.key === "Tab" && event.shiftKey ? "Shift+Tab" : event.key) !== false) event.preventDefault();
+  });
+}
+
+/** The overlay of all keys: a native dialog, so that focus and Escape are the browser's. */
+export function helpDialog(app) {
+  const dialog = h("dialog.bs-help", { "aria-label": "All keys" }, h("header", {}, h("h2", {}, "Keys"),
+    h("button", { type: "button", "aria-label": "Close", onclick: () => dialog.close() }, "\u00d7")),
+  h("div.bs-help-columns", {}, ...keyTable(app).map(({ title, rows }) => h("section", {}, h("h3", {}, title),
+    h("dl", {}, ...rows.map(([, shown, meaning]) => [h("dt", {}, ...shown.split(", ").map((one) => h("kbd", {}, one))), h("dd", {}, meaning)]))))));
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  document.body.append(dialog);
+  return dialog;
+}

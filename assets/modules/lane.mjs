@@ -1,0 +1,205 @@
+// The lane: the program's shape in time.  A segment per phase with the call as written, a tick per step, marks, the playhead.
+
+import { h } from "./panels/dom.mjs";
+import { fonts, cut, widthOf, writer } from "./text.mjs";
+import { currentStep, phaseIndex, sentence, tickStride } from "./timeline.mjs";
+
+const EDGE = 12; // room at both ends, so that the playhead is never cut
+const TOP = 32; // labels are above, the bar from here on
+const BAR = 16;
+const HEIGHT = 68;
+const GAP = 4;
+const GLYPHS = { zero: "0", error: "!", edit: "\u270e", warning: "!" };
+
+export class Lane {
+  /** `seek(t)` while one drags, `scrubbing(bool)` at its begin and end. */
+  constructor({ seek, scrubbing }) {
+    this.canvas = h("canvas", { "aria-hidden": "true" });
+    this.tip = h("div.bs-lane-tip", { hidden: true });
+    this.element = h("div.bs-lane", { role: "slider", tabindex: "0", "aria-label": "Time", "aria-valuemin": "0" }, this.canvas, this.tip);
+    Object.assign(this, { seek, scrubbing, scene: null, t: 0, width: 0, drag: false });
+    new ResizeObserver(() => this.resize()).observe(this.element);
+    this.element.addEventListener("pointerdown", (event) => this.press(event));
+    this.element.addEventListener("pointermove", (event) => this.point(event));
+    this.element.addEventListener("pointerup", (event) => this.release(event));
+    this.element.addEventListener("pointercancel", (event) => this.release(event));
+    this.element.addEventListener("pointerleave", () => this.hideTip());
+  }
+
+  resize() {
+    this.width = this.element.clientWidth;
+    this.paint();
+  }
+
+  load(scene, t) {
+    this.scene = scene;
+    this.element.setAttribute("aria-valuemax", String(scene.steps.length));
+    this.show(t);
+  }
+
+  show(t) {
+    this.t = t;
+    const { lead, text } = sentence(this.scene, t);
+    this.element.setAttribute("aria-valuenow", String(Math.ceil(t)));
+    this.element.setAttribute("aria-valuetext", `${lead} ${text}`);
+    this.paint();
+  }
+
+  x(t) {
+    return EDGE + (t / Math.max(this.scene.steps.length, 1)) * (this.width - 2 * EDGE);
+  }
+
+  timeAt(event) {
+    const x = event.clientX - this.element.getBoundingClientRect().left;
+    const count = this.scene.steps.length;
+    return Math.min(Math.max(((x - EDGE) / (this.width - 2 * EDGE)) * count, 0), count);
+  }
+
+  /** While scrubbing, time is what is under the hand, so that pulses move with it; let go, it rests on a step. */
+  press(event) {
+    if (!this.scene || event.button !== 0) return;
+    this.drag = true;
+    this.element.setPointerCapture(event.pointerId);
+    this.scrubbing(true);
+    this.seek(this.scrubTime(event));
+  }
+
+  scrubTime(event) {
+    const t = this.timeAt(event);
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    return still || (this.width / Math.max(this.scene.steps.length, 1)) < 14 || Math.abs(t - Math.round(t)) < 0.12 ? Math.round(t) : t;
+  }
+
+  point(event) {
+    if (!this.scene) return;
+    if (this.drag) this.seek(this.scrubTime(event));
+    this.showTip(event);
+  }
+
+  release(event) {
+    if (!this.drag) return;
+    this.drag = false;
+    this.seek(Math.round(this.timeAt(event)));
+    this.scrubbing(false);
+  }
+
+  showTip(event) {
+    const k = Math.min(Math.floor(this.timeAt(event)), this.scene.steps.length - 1);
+    if (k < 0) return;
+    const mark = this.scene.marks.find((one) => one.step === k);
+    this.tip.textContent = `${k + 1}. ${this.scene.steps[k].say}${mark ? `  (${mark.label})` : ""}`;
+    this.tip.hidden = false;
+    const x = event.clientX - this.element.getBoundingClientRect().left;
+    this.tip.style.left = `${Math.min(Math.max(x - this.tip.offsetWidth / 2, 0), this.width - this.tip.offsetWidth)}px`;
+  }
+
+  hideTip() {
+    this.tip.hidden = true;
+  }
+
+  paint() {
+    if (!this.scene || this.width < 40) return;
+    const dpr = window.devicePixelRatio || 1;
+    const context = this.canvas.getContext("2d");
+    if (this.canvas.width !== Math.round(this.width * dpr) || this.canvas.height !== Math.round(HEIGHT * dpr)) {
+      [this.canvas.width, this.canvas.height] = [Math.round(this.width * dpr), Math.round(HEIGHT * dpr)];
+    }
+    context.setTransform(dpr, 0, 0, dpr, 0, 0);
+    context.clearRect(0, 0, this.width, HEIGHT);
+    const current = phaseIndex(this.scene, Math.max(currentStep(this.t), 0));
+    let free = 0;
+    this.scene.phases.forEach((phase, i) => {
+      this.paintPhase(context, phase, i === current);
+      free = this.paintLabel(context, phase, i, current, free);
+    });
+    this.paintTicks(context);
+    this.paintMarks(context);
+    this.paintHead(context);
+  }
+
+  colourOf(phase) {
+    const { tokens } = this;
+    return phase.failed ? tokens.err : phase.kind === "forward" ? tokens.fwd : phase.kind === "backward" ? tokens.bwd : tokens.saved;
+  }
+
+  /** Pale what is to come, full what has been; the rest of the current phase in between. */
+  paintPhase(context, phase, current) {
+    const [x0, x1] = [this.x(phase.start), Math.max(this.x(phase.end) - GAP, this.x(phase.start) + 2)];
+    const past = Math.min(Math.max(this.x(this.t), x0), x1);
+    context.save();
+    context.beginPath();
+    context.roundRect(x0, TOP, x1 - x0, BAR, 4);
+    context.clip();
+    context.fillStyle = this.colourOf(phase);
+    context.globalAlpha = current ? 0.4 : 0.24;
+    context.fillRect(x0, TOP, x1 - x0, BAR);
+    context.globalAlpha = 0.9;
+    context.fillRect(x0, TOP, past - x0, BAR);
+    context.restore();
+  }
+
+  /** The call as written, where there is room for a few letters; the current one always has room. */
+  paintLabel(context, phase, i, current, free) {
+    const font = fonts(this.tokens);
+    const face = i === current ? font.strong : font.plain;
+    const next = this.scene.phases[i + 1];
+    const start = Math.max(this.x(phase.start), free);
+    const end = next ? (i + 1 === current ? this.x(next.start) - 6 : Math.max(this.x(next.start) - 6, 0)) : this.width;
+    const wanted = widthOf(context, face, phase.label);
+    const room = i === current ? Math.max(end - start, Math.min(wanted, 180)) : end - start;
+    if (room < 26) return free;
+    const text = cut(context, face, phase.label, room);
+    if (text.length < 3 && text !== phase.label) return free;
+    const x = Math.min(start, this.width - widthOf(context, face, text));
+    writer(context)(text, x, 19, face, i === current ? this.tokens.ink : this.tokens.soft);
+    return x + widthOf(context, face, text) + 10;
+  }
+
+  paintTicks(context) {
+    const count = this.scene.steps.length;
+    const stride = tickStride(count, this.width - 2 * EDGE);
+    context.strokeStyle = this.tokens.panel;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    for (let k = stride; k < count; k += stride) {
+      const x = Math.round(this.x(k) - GAP / 2) + 0.25;
+      context.moveTo(x, TOP);
+      context.lineTo(x, TOP + BAR);
+    }
+    context.stroke();
+  }
+
+  paintMarks(context) {
+    const { tokens } = this;
+    let last = -20;
+    for (const mark of this.scene.marks) {
+      const x = (this.x(mark.step) + this.x(mark.step + 1) - GAP) / 2;
+      if (mark.kind !== "error" && x - last < 9) continue;
+      last = x;
+      const colour = mark.kind === "error" ? tokens.err : mark.kind === "edit" ? tokens.root : mark.kind === "warning" ? tokens.warn : tokens.soft;
+      context.beginPath();
+      context.moveTo(x, TOP + BAR + 2);
+      context.lineTo(x + 4, TOP + BAR + 7);
+      context.lineTo(x - 4, TOP + BAR + 7);
+      context.fillStyle = colour;
+      context.fill();
+      writer(context)(GLYPHS[mark.kind] ?? "", x, TOP + BAR + 14, mark.kind === "zero" ? fonts(tokens).plain : fonts(tokens).strong, colour, "center");
+    }
+  }
+
+  paintHead(context) {
+    const { tokens } = this;
+    const x = this.x(this.t) - (this.t > 0 && this.t === Math.floor(this.t) ? GAP / 2 : 0);
+    context.strokeStyle = tokens.ink;
+    context.lineWidth = 2;
+    context.beginPath();
+    context.moveTo(x, TOP - 5);
+    context.lineTo(x, TOP + BAR + 5);
+    context.stroke();
+    context.beginPath();
+    context.arc(x, TOP + BAR / 2, 7, 0, 2 * Math.PI);
+    context.fillStyle = tokens.panel;
+    context.fill();
+    context.stroke();
+  }
+}

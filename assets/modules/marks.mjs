@@ -1,0 +1,96 @@
+// Small marks on nodes: what it waits for, what it saved, the error, the fold.
+
+import { foldMark } from "./card.mjs";
+import { savedState } from "./state.mjs";
+import { cut, widthOf, wrap } from "./text.mjs";
+
+const BADGE = 8;
+
+/** waiting: a ring; ready: a ring with a dot; done: a disc with a tick; error: a red disc with "!".  Shapes differ, not only colours. */
+export function paintBadge({ context, tokens }, state, x, y) {
+  const colour = state === "error" ? tokens.err : tokens.bwd;
+  context.beginPath();
+  context.arc(x, y, BADGE, 0, 2 * Math.PI);
+  context.fillStyle = state === "done" || state === "error" ? colour : tokens.panel;
+  context.fill();
+  context.lineWidth = 2;
+  context.strokeStyle = colour;
+  context.stroke();
+  if (state === "ready") {
+    context.beginPath();
+    context.arc(x, y, 3.4, 0, 2 * Math.PI);
+    context.fillStyle = colour;
+    context.fill();
+  } else if (state === "done") {
+    context.strokeStyle = tokens.onBwd;
+    context.beginPath();
+    context.moveTo(x - 3.6, y + 0.2);
+    context.lineTo(x - 1, y + 3);
+    context.lineTo(x + 3.8, y - 2.8);
+    context.stroke();
+  } else if (state === "error") {
+    context.fillStyle = tokens.panel;
+    context.fillRect(x - 1.1, y - 4.6, 2.2, 5.6);
+    context.fillRect(x - 1.1, y + 2.4, 2.2, 2.2);
+  }
+}
+
+/** What an op keeps for backward, inside its pill: dashed while saved, faded and struck through when freed. */
+export function paintChip(brush, node) {
+  const { context, write, font, tokens, moment } = brush;
+  const state = savedState(moment, node);
+  if (state === "none" || !node.saved.length) return;
+  const names = node.saved.map((one) => one.text || one.name).join(", ");
+  const text = cut(context, font.plain, `${state} ${names}`, node.w - 40);
+  const w = widthOf(context, font.plain, text) + 16;
+  const [x, y] = [node.x - w / 2, node.y + node.h / 2 - 33];
+  const alpha = context.globalAlpha;
+  if (state === "freed") context.globalAlpha = alpha * 0.55;
+  context.beginPath();
+  context.roundRect(x, y, w, 22, 6);
+  context.lineWidth = state === "kept" ? 1.6 : 1.2;
+  context.strokeStyle = state === "kept" ? tokens.soft : tokens.saved;
+  context.setLineDash(state === "freed" ? [1, 4] : [4, 3]);
+  context.stroke();
+  context.setLineDash([]);
+  write(text, node.x, y + 11, font.plain, state === "kept" ? tokens.ink : tokens.soft, "center");
+  if (state === "freed") context.fillRect(x + 8, y + 11, w - 16, 1.2);
+  context.globalAlpha = alpha;
+}
+
+export function paintFold({ context, tokens }, box, folded) {
+  const mark = foldMark(box);
+  const [x, y] = [mark.x + mark.w / 2, mark.y + mark.h / 2];
+  context.beginPath();
+  context.roundRect(mark.x, mark.y, mark.w, mark.h, 5);
+  context.fillStyle = tokens.field;
+  context.fill();
+  context.lineWidth = 1.2;
+  context.strokeStyle = tokens.saved;
+  context.stroke();
+  context.fillStyle = tokens.ink;
+  context.fillRect(x - 5, y - 0.8, 10, 1.6);
+  if (folded) context.fillRect(x - 0.8, y - 5, 1.6, 10);
+}
+
+/** The error in words, over its node. */
+export function paintCallout({ context, write, font, tokens }, node, error) {
+  const lines = wrap(context, font.plain, error.message, 300, 3);
+  const w = Math.max(...lines.map((line) => widthOf(context, font.plain, line)), widthOf(context, font.strong, error.type)) + 28;
+  const h = 22 + lines.length * 18 + 14;
+  const [x, y] = [node.x - w / 2, node.y - node.h / 2 - h - 16];
+  context.beginPath();
+  context.roundRect(x, y, w, h, 8);
+  context.moveTo(node.x - 7, y + h);
+  context.lineTo(node.x, y + h + 9);
+  context.lineTo(node.x + 7, y + h);
+  context.fillStyle = tokens.errT;
+  context.fill();
+  context.lineWidth = 1.5;
+  context.strokeStyle = tokens.err;
+  context.beginPath();
+  context.roundRect(x, y, w, h, 8);
+  context.stroke();
+  write(error.type, x + 14, y + 19, font.strong, tokens.err);
+  lines.forEach((line, i) => write(line, x + 14, y + 39 + i * 18, font.plain, tokens.ink));
+}

@@ -1,0 +1,64 @@
+// The minimap: the whole graph in small, the part in view as a frame; a click or a drag moves the camera there.
+
+import { visibleBox } from "./camera.mjs";
+import { h } from "./panels/dom.mjs";
+import { isFaint, nodeState } from "./state.mjs";
+
+const W = 148;
+const H = 104;
+const INSET = 10;
+
+export class Minimap {
+  constructor(moveTo) {
+    this.canvas = h("canvas", { width: W, height: H, "aria-hidden": "true" });
+    this.element = h("div.bs-minimap", { title: "The whole graph: click or drag to go there" }, this.canvas);
+    this.element.addEventListener("pointerdown", (event) => {
+      event.preventDefault();
+      event.stopPropagation();
+      this.element.setPointerCapture(event.pointerId);
+      this.moveTo(event, moveTo);
+    });
+    this.element.addEventListener("pointermove", (event) => event.buttons & 1 && this.moveTo(event, moveTo));
+  }
+
+  moveTo(event, moveTo) {
+    if (!this.transform) return;
+    const box = this.canvas.getBoundingClientRect();
+    const { scale, x, y } = this.transform;
+    moveTo((event.clientX - box.left - x) / scale, (event.clientY - box.top - y) / scale);
+  }
+
+  paint(frame, view) {
+    const context = this.canvas.getContext("2d");
+    const { bounds } = frame.plane;
+    if (this.canvas.width !== W * view.dpr) [this.canvas.width, this.canvas.height] = [W * view.dpr, H * view.dpr];
+    const scale = Math.min((W - 2 * INSET) / (bounds[2] - bounds[0] || 1), (H - 2 * INSET) / (bounds[3] - bounds[1] || 1));
+    const x = W / 2 - ((bounds[0] + bounds[2]) / 2) * scale;
+    const y = H / 2 - ((bounds[1] + bounds[3]) / 2) * scale;
+    this.transform = { scale, x, y };
+    context.setTransform(view.dpr, 0, 0, view.dpr, 0, 0);
+    context.clearRect(0, 0, W, H);
+    this.paintNodes(context, frame, scale, x, y);
+    const [x0, y0, x1, y1] = visibleBox(frame.camera, view);
+    const [left, top] = [Math.max(x0 * scale + x, 1.5), Math.max(y0 * scale + y, 1.5)];
+    const [right, bottom] = [Math.min(x1 * scale + x, W - 1.5), Math.min(y1 * scale + y, H - 1.5)];
+    context.strokeStyle = frame.tokens.soft;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    context.roundRect(left, top, Math.max(right - left, 4), Math.max(bottom - top, 4), 4);
+    context.stroke();
+  }
+
+  paintNodes(context, { moment, tokens }, scale, x, y) {
+    for (const node of moment.scene.nodes) {
+      const state = nodeState(moment, node);
+      const active = node.id === moment.active;
+      context.globalAlpha = active ? 1 : state === "future" || isFaint(moment, node) ? 0.3 : 0.8;
+      context.fillStyle = state === "error" ? tokens.err : active ? (moment.backward ? tokens.bwd : tokens.fwd)
+        : node.role === "leaf" ? tokens.leaf : node.role === "root" ? tokens.root : tokens.saved;
+      const [w, high] = [Math.max(node.w * scale, active ? 4 : 1.5), Math.max(node.h * scale, active ? 4 : 1.5)];
+      context.fillRect(node.x * scale + x - w / 2, node.y * scale + y - high / 2, w, high);
+    }
+    context.globalAlpha = 1;
+  }
+}

@@ -1,0 +1,54 @@
+// What the canvas shows, as text: a list of the nodes in view for those who do not see it, and each step's sentence.
+
+import { num } from "./format.mjs";
+import { h } from "./panels/dom.mjs";
+import { isFaint, nodeState, rowState, savedState } from "./state.mjs";
+
+const MOST = 150;
+const WORDS = { future: "not yet computed", idle: "computed", waiting: "waiting for gradients", ready: "ready to run", done: "done", error: "error" };
+
+export class Mirror {
+  constructor(host) {
+    this.list = h("ul.bs-hidden", { "aria-label": "Nodes in view", id: "bs-nodes" });
+    host.append(this.list);
+    this.host = host;
+    this.asked = 0;
+  }
+
+  /** Soon, and once for many changes: a screen reader does not read sixty times a second. */
+  update(stage) {
+    clearTimeout(this.asked);
+    this.asked = setTimeout(() => this.write(stage), 150);
+  }
+
+  write({ moment, visible, selection }) {
+    if (!moment) return;
+    const items = visible.slice(0, MOST).map((node) => h("li", { id: `bs-node-${node.id}`, "data-state": nodeState(moment, node),
+      "aria-current": node.id === selection ? "true" : null }, nodeText(moment, node)));
+    if (visible.length > MOST) items.push(h("li", {}, `and ${visible.length - MOST} more; zoom in to hear them`));
+    this.list.replaceChildren(...items);
+    if (selection && visible.some((node) => node.id === selection)) this.host.setAttribute("aria-activedescendant", `bs-node-${selection}`);
+    else this.host.removeAttribute("aria-activedescendant");
+  }
+}
+
+export function nodeText(moment, node) {
+  const parts = [`${node.kind === "op" ? "op" : node.kind} ${node.label}, ${node.sub}`,
+    node.id === moment.active ? "active" : WORDS[nodeState(moment, node)]];
+  if (isFaint(moment, node)) parts.push("takes no part in this call");
+  if (node.saved.length && savedState(moment, node) !== "none") parts.push(`${savedState(moment, node)} ${node.saved.map((one) => one.text || one.name).join(", ")}`);
+  for (const row of node.rows) {
+    const { value, next } = rowState(moment, row);
+    const name = row.key === "value" ? "value" : row.key === "grad" ? "gradient" : next ? "gradient you will pass" : "gradient you pass";
+    if (value?.data) parts.push(`${name} ${value.data.map((v) => num(v)).join(" ")}`);
+    else if (value) parts.push(`${name} norm ${num(value.stats.norm)}`);
+  }
+  return parts.join("; ");
+}
+
+/** Says a sentence in the page's live region (made here where the page has none). */
+export function announce(text) {
+  let live = document.getElementById("live");
+  if (!live) document.body.append((live = h("div.bs-hidden", { id: "live", "aria-live": "polite" })));
+  if (live.textContent !== text) live.textContent = text;
+}

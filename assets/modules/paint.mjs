@@ -1,0 +1,227 @@
+// The lower canvas: groups, edges and nodes at one moment, as far as they are in view and in the detail that the zoom allows.
+
+import { boxOf } from "./card.mjs";
+import { visibleBox } from "./camera.mjs";
+import { paintRows } from "./cards.mjs";
+import { paintEdges } from "./edges.mjs";
+import { num } from "./format.mjs";
+import { paintBadge, paintCallout, paintChip, paintFold } from "./marks.mjs";
+import { isFaint, nodeState } from "./state.mjs";
+import { at } from "./timeline.mjs";
+import { cut, fonts, widthOf, writer } from "./text.mjs";
+
+const FAINT = 0.42;
+
+/** 2: everything; 1: names, cells without numbers; 0: blocks. */
+export function detailAt(zoom) {
+  return zoom >= 0.6 ? 2 : zoom >= 0.3 ? 1 : 0;
+}
+
+/** A canvas context set to the plane, with what every painter needs. */
+export function brushFor(context, view, frame) {
+  const { camera, tokens } = frame;
+  const scale = view.dpr * camera.zoom;
+  const tx = Math.round(view.dpr * (view.width / 2 - camera.x * camera.zoom));
+  const ty = Math.round(view.dpr * (view.height / 2 - camera.y * camera.zoom));
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  context.clearRect(0, 0, context.canvas.width, context.canvas.height);
+  context.setTransform(scale, 0, 0, scale, tx, ty);
+  context.lineJoin = "round";
+  context.globalAlpha = 1;
+  return { context, write: writer(context), font: fonts(tokens), detail: detailAt(camera.zoom), view, ...frame };
+}
+
+export function paintGraph(context, view, frame) {
+  const brush = brushFor(context, view, frame);
+  const seen = visibleBox(frame.camera, view, 40);
+  paintGroups(brush, seen);
+  paintEdges(brush, frame.plane.edges.within(seen), frame.plane.routes);
+  const nodes = frame.plane.nodes.within(seen);
+  if (brush.detail === 0) paintBlocks(brush, nodes);
+  else for (const node of nodes) paintNode(brush, node);
+  paintError(brush);
+  return nodes;
+}
+
+function paintGroups(brush, seen) {
+  const { context, tokens, write, font, detail, moment } = brush;
+  for (const group of moment.scene.groups) {
+    const box = group.box;
+    if (group.folded || !box || box[2] < seen[0] || box[0] > seen[2] || box[3] < seen[1] || box[1] > seen[3]) continue;
+    context.beginPath();
+    context.roundRect(box[0], box[1], box[2] - box[0], box[3] - box[1], 14);
+    context.globalAlpha = 0.6;
+    context.fillStyle = tokens.field;
+    context.fill();
+    context.globalAlpha = 1;
+    context.lineWidth = brush.selection === group.id ? 2 : 1.2;
+    context.strokeStyle = brush.selection === group.id ? tokens.ink : tokens.line;
+    context.stroke();
+    if (detail === 0) continue;
+    write(cut(context, font.strong, group.label, box[2] - box[0] - 56), box[0] + 14, box[1] + 18, font.strong, tokens.soft);
+    paintFold(brush, box, false);
+  }
+}
+
+function blockColour({ tokens, moment }, node, state) {
+  if (state === "error") return tokens.err;
+  if (node.id === moment.active) return moment.backward ? tokens.bwd : tokens.fwd;
+  if (state === "done") return tokens.bwd;
+  return node.role === "leaf" ? tokens.leaf : node.role === "root" ? tokens.root : tokens.saved;
+}
+
+function paintBlocks(brush, nodes) {
+  const { context, moment } = brush;
+  const byColour = new Map();
+  for (const node of nodes) {
+    const state = nodeState(moment, node);
+    const alpha = state === "future" || isFaint(moment, node) ? 0.35 : 0.85;
+    const key = `${alpha}|${blockColour(brush, node, state)}`;
+    if (!byColour.has(key)) byColour.set(key, []);
+    byColour.get(key).push(node);
+  }
+  for (const [key, members] of byColour) {
+    const [alpha, colour] = key.split("|");
+    context.globalAlpha = Number(alpha);
+    context.fillStyle = colour;
+    context.beginPath();
+    for (const node of members) context.rect(node.x - node.w / 2, node.y - node.h / 2, node.w, node.h);
+    context.fill();
+  }
+  context.globalAlpha = 1;
+}
+
+function paintNode(brush, node) {
+  const { context, moment } = brush;
+  const state = nodeState(moment, node);
+  const active = node.id === moment.active;
+  context.globalAlpha = active ? 1 : state === "future" ? 0.5 : isFaint(moment, node) ? FAINT : 1;
+  const look = frameLook(brush, node, state, active);
+  if (node.kind === "op") paintOp(brush, node, look);
+  else if (node.kind === "stub" && !node.rows.length) paintStub(brush, node, look);
+  else if (node.kind === "group") paintGroupCard(brush, node, look);
+  else paintCard(brush, node, look, state);
+  if (["waiting", "ready", "done", "error"].includes(state)) {
+    const inset = node.kind === "op" ? 16 : 2;
+    paintBadge(brush, state, node.x + node.w / 2 - inset, node.y - node.h / 2 + (node.kind === "op" ? 5 : 2));
+  }
+  context.globalAlpha = 1;
+  if (brush.selection === node.id) ring(brush, node, brush.tokens.ink, 2);
+}
+
+/** Colour and width of a node's outline, and its fill. */
+function frameLook({ tokens, moment }, node, state, active) {
+  const own = node.role === "leaf" ? tokens.leaf : node.role === "root" ? tokens.root : tokens.line;
+  const look = { stroke: own, fill: tokens.panel, width: 1.5, dashed: state === "future" };
+  if (state === "error") return { ...look, stroke: tokens.err, fill: tokens.errT, width: 2.5 };
+  const op = node.kind === "op" || node.kind === "group";
+  if (active) {
+    const [line, tint] = moment.step.kind === "write" ? [tokens.ink, tokens.field] : moment.backward ? [tokens.bwd, tokens.bwdT] : [tokens.fwd, tokens.fwdT];
+    return { ...look, stroke: op || own === tokens.line ? line : own, fill: op ? tint : tokens.panel, width: 2.5, dashed: false };
+  }
+  if (op && (state === "ready" || state === "done" || state === "waiting")) return { ...look, stroke: tokens.bwd, width: 1.5 };
+  return look;
+}
+
+function shape({ context }, node, look, radius) {
+  context.beginPath();
+  context.roundRect(node.x - node.w / 2, node.y - node.h / 2, node.w, node.h, radius);
+  context.fillStyle = look.fill;
+  context.fill();
+  context.lineWidth = look.width;
+  context.strokeStyle = look.stroke;
+  if (look.dashed) context.setLineDash([2, 4]);
+  context.stroke();
+  if (look.dashed) context.setLineDash([]);
+}
+
+function paintOp(brush, node, look) {
+  const { context, write, font, tokens, detail } = brush;
+  shape(brush, node, look, Math.min(28, node.h / 2));
+  const middle = node.y - node.h / 2 + 28;
+  const label = cut(context, font.title, node.label, node.w - 24);
+  if (detail < 2) {
+    write(label, node.x, node.y, font.title, tokens.ink, "center");
+    return;
+  }
+  write(label, node.x, node.sub ? middle - 8 : middle, font.title, tokens.ink, "center");
+  if (node.sub) write(cut(context, font.plain, node.sub, node.w - 20), node.x, middle + 10, font.plain, tokens.soft, "center");
+  if (node.h >= 80) paintChip(brush, node);
+}
+
+function head(brush, node, indent = 14, right = 12) {
+  const { context, write, font, tokens } = brush;
+  const [x0, y0, x1] = boxOf(node);
+  const title = cut(context, font.title, node.label, node.w - indent - right);
+  const used = widthOf(context, font.title, title);
+  write(title, x0 + indent, y0 + 20, font.title, tokens.ink);
+  if (brush.detail < 2) return;
+  const room = node.w - indent - right - used - 10;
+  const sub = room > 20 ? cut(context, font.plain, node.sub, room) : "";
+  if (sub.length > 1) write(sub, x1 - right, y0 + 20, font.plain, tokens.soft, "right");
+}
+
+function roleBar({ context, tokens }, node) {
+  if (node.role !== "leaf" && node.role !== "root") return;
+  context.fillStyle = node.role === "leaf" ? tokens.leaf : tokens.root;
+  context.beginPath();
+  context.roundRect(node.x - node.w / 2, node.y - node.h / 2 + 9, 4, 22, [0, 2, 2, 0]);
+  context.fill();
+}
+
+function paintCard(brush, node, look) {
+  shape(brush, node, look, 10);
+  roleBar(brush, node);
+  head(brush, node);
+  paintRows(brush, node);
+}
+
+/** A further use of a leaf: its name, and an arrow that says that it is at home elsewhere. */
+function paintStub(brush, node, look) {
+  const { context, write, font, tokens } = brush;
+  shape(brush, node, look, 19);
+  const text = cut(context, font.title, node.label, node.w - 40);
+  write(text, node.x - 8, node.y, font.title, tokens.ink, "center");
+  const [x, y] = [node.x + node.w / 2 - 20, node.y];
+  context.strokeStyle = look.stroke === tokens.line ? tokens.soft : look.stroke;
+  context.lineWidth = 1.5;
+  context.beginPath();
+  context.moveTo(x - 4, y + 4);
+  context.lineTo(x + 4, y - 4);
+  context.moveTo(x - 1, y - 4);
+  context.lineTo(x + 4, y - 4);
+  context.lineTo(x + 4, y + 1);
+  context.stroke();
+}
+
+/** A folded group: a card on two others, with its shapes, and the norm of the gradient that came to it. */
+function paintGroupCard(brush, node, look) {
+  const { context, write, font, tokens, moment } = brush;
+  for (const offset of [8, 4]) shape(brush, { ...node, x: node.x + offset, y: node.y + offset }, { ...look, width: 1, stroke: tokens.line }, 10);
+  shape(brush, node, look, 10);
+  const box = boxOf(node);
+  write(cut(context, font.title, node.label, node.w - 52), box[0] + 14, box[1] + 20, font.title, tokens.ink);
+  paintFold(brush, box, true);
+  if (brush.detail < 2) return;
+  write(cut(context, font.plain, node.sub, node.w - 28), box[0] + 14, box[1] + 42, font.plain, tokens.soft);
+  const id = at(node.tracks.upstream, moment.t);
+  if (id !== null && node.h >= 70) {
+    write(`gradient norm ${num(moment.scene.values[id].stats.norm, 3)}`, box[0] + 14, box[1] + 61, font.plain, tokens.bwd);
+  }
+}
+
+export function ring({ context }, node, colour, width, gap = 5) {
+  const radius = node.kind === "op" ? Math.min(28, node.h / 2) + gap : 10 + gap;
+  context.beginPath();
+  context.roundRect(node.x - node.w / 2 - gap, node.y - node.h / 2 - gap, node.w + 2 * gap, node.h + 2 * gap, radius);
+  context.lineWidth = width;
+  context.strokeStyle = colour;
+  context.stroke();
+}
+
+function paintError(brush) {
+  const { error } = brush.moment.scene;
+  if (!error?.node || brush.moment.k < error.step || brush.detail < 2) return;
+  const node = brush.moment.index.nodes.get(error.node);
+  if (node) paintCallout(brush, node, error);
+}

@@ -1,0 +1,90 @@
+// The strip over a root: ones, one-hot, random, zeros for the gradient that one passes.
+
+import { editable, editOf } from "./editor.mjs";
+import { h } from "./panels/dom.mjs";
+
+const MAKERS = {
+  ones: () => 1,
+  random: () => Math.round((Math.random() * 2 - 1) * 100) / 100,
+  zeros: () => 0,
+};
+const WHY = {
+  ones: "Every element counts once: the gradient of the sum",
+  "one-hot": "Only one element counts: click its cell",
+  random: "Weights between \u22121 and 1",
+  zeros: "Nothing counts",
+};
+
+export class Presets {
+  constructor(stage, commit) {
+    this.stage = stage;
+    this.commit = commit;
+    this.hot = false;
+    this.buttons = Object.fromEntries(["ones", "one-hot", "random", "zeros"].map((name) => [name,
+      h("button.bs-preset", { type: "button", title: WHY[name], "data-preset-cell": name, onclick: (event) => this.choose(name, event) }, name)]));
+    this.hint = h("span.bs-preset-hint", { hidden: true }, "click a cell");
+    this.element = h("div.bs-presets", { role: "toolbar", "aria-label": "Gradient you pass", hidden: true }, ...Object.values(this.buttons), this.hint);
+    stage.layer.append(this.element);
+    this.node = null;
+  }
+
+  /** Shows the strip over the root that is selected or pointed at; it stays while the pointer is on it. */
+  update() {
+    const { index, selection, hover, moment } = this.stage;
+    const candidate = [hover, selection].map((id) => id && index?.nodes.get(id)).find((node) => node && this.subject(node));
+    const staying = this.node && index?.nodes.get(this.node.id) && (this.element.matches(":hover, :focus-within") || (this.hot && moment));
+    this.node = candidate ?? (staying ? index.nodes.get(this.node.id) : null);
+    this.element.hidden = !this.node;
+    if (!this.node) return this.heat(false);
+    this.place();
+  }
+
+  subject(node) {
+    const row = node.rows.find((one) => one.key === "seed");
+    return row && this.stage.moment ? editable(this.stage.moment, node, row) : null;
+  }
+
+  place() {
+    if (!this.node) return;
+    const spot = this.stage.screenPos(this.node.id);
+    const origin = this.stage.host.getBoundingClientRect();
+    const top = spot.y - origin.top - spot.height / 2 - 44;
+    const over = top > 8;
+    const left = Math.min(Math.max(spot.x - origin.left, 130), this.stage.view.width - 130);
+    Object.assign(this.element.style, { left: `${left}px`, top: `${over ? top : spot.y - origin.top + spot.height / 2 + 10}px` });
+  }
+
+  choose(name, event) {
+    const subject = this.node && this.subject(this.node);
+    if (!subject) return;
+    if (name !== "one-hot") {
+      this.heat(false);
+      this.commit(editOf(subject, subject.data.map(MAKERS[name])));
+    } else if (event.detail === 0) this.next(subject); // by keyboard there is no cell to click: each press takes the next one
+    else this.heat(!this.hot);
+  }
+
+  next(subject) {
+    const hot = subject.data.findIndex((value) => value !== 0);
+    const single = subject.data.filter((value) => value !== 0).length === 1;
+    this.oneHot(subject, single ? (hot + 1) % subject.data.length : 0);
+  }
+
+  oneHot(subject, cell) {
+    this.commit(editOf(subject, subject.data.map((_, i) => (i === cell ? 1 : 0))));
+  }
+
+  heat(on) {
+    this.hot = on;
+    this.hint.hidden = !on;
+    this.buttons["one-hot"].setAttribute("aria-pressed", String(on));
+  }
+
+  /** A click on a cell while one-hot is chosen: true where it was taken. */
+  cellClick(node, row, cell) {
+    if (!this.hot || row.key !== "seed") return false;
+    const subject = editable(this.stage.moment, node, row);
+    if (subject) this.oneHot(subject, cell);
+    return subject !== null;
+  }
+}

@@ -1,0 +1,171 @@
+// The upper canvas: what moves or glows: pulses with their numbers, the active node, wires, what is pointed at.
+
+import { cellOf, rowsOf } from "./card.mjs";
+import { pointAlong } from "./curve.mjs";
+import { gradientWidth } from "./edges.mjs";
+import { fitNum, toNumber } from "./format.mjs";
+import { brushFor, ring } from "./paint.mjs";
+import { flowsAt } from "./state.mjs";
+import { at, changedBy } from "./timeline.mjs";
+import { widthOf } from "./text.mjs";
+import { paintWires } from "./wiring.mjs";
+
+const MOST_LABELS = 24;
+
+export function paintPulses(context, view, frame) {
+  const brush = brushFor(context, view, frame);
+  const { moment } = frame;
+  const active = moment.active && moment.index.nodes.get(moment.active);
+  if (active) glow(brush, active);
+  if (frame.hover && frame.hover !== frame.selection) paintHover(brush, frame.hover);
+  paintTwins(brush, frame.hover ?? frame.selection);
+  if (frame.wires.length && brush.detail > 0) paintWires(brush, frame.wires, frame.hoveredWire);
+  const flows = flowsAt(moment);
+  if (moment.moving) for (const one of flows) paintPulse(brush, one);
+  if (brush.detail > 0) paintLabels(brush, flows);
+  if (moment.step?.kind === "accumulate" && moment.moving && active && brush.detail === 2) paintAdding(brush, active);
+}
+
+/** A halo that swells while the step runs and rests at its end. */
+function glow(brush, node) {
+  const { context, tokens, moment } = brush;
+  if (moment.step.kind === "write") return;
+  const swell = moment.moving ? Math.sin(Math.PI * moment.progress) : 0;
+  context.globalAlpha = 0.75 + 0.25 * swell;
+  ring(brush, node, moment.backward ? tokens.glow : tokens.glowFwd, 8 + 6 * swell, 5 + 3 * swell);
+  context.globalAlpha = 1;
+}
+
+function paintHover(brush, id) {
+  const node = brush.moment.index.nodes.get(id);
+  if (node) ring(brush, node, brush.tokens.saved, 1.5);
+}
+
+/** The other places of the same tensor: outlined, and joined with a dotted line. */
+function paintTwins(brush, id) {
+  const { context, tokens, moment } = brush;
+  const node = id && moment.index.nodes.get(id);
+  if (!node) return;
+  const home = moment.index.nodes.get(node.twin ?? node.id);
+  const others = moment.index.twins.get(home?.id ?? "") ?? [];
+  if (!home || !others.length) return;
+  context.setLineDash([1, 6]);
+  context.lineCap = "round";
+  for (const other of others.map((one) => moment.index.nodes.get(one))) {
+    ring(brush, other, tokens.leaf, 1.5);
+    context.beginPath();
+    context.moveTo(home.x, home.y + home.h / 2);
+    context.lineTo(other.x, other.y - other.h / 2);
+    context.strokeStyle = tokens.leaf;
+    context.lineWidth = 2;
+    context.stroke();
+  }
+  context.setLineDash([]);
+  context.lineCap = "butt";
+  ring(brush, home, tokens.leaf, 1.5);
+}
+
+function paintPulse({ context, tokens, plane, detail, camera }, { flow, edge, part, started }) {
+  if (!started || part >= 1) return;
+  const route = plane.routes.get(edge.id);
+  const place = pointAlong((flow.back ? route.back : route.forward).flat, ease(part));
+  const colour = flow.back ? tokens.bwd : tokens.fwd;
+  const scale = detail === 0 ? 0.5 / camera.zoom : 1;
+  const radius = (flow.back ? 4.5 + gradientWidth(flow.size) : 6) * scale;
+  disc(context, place, radius * 1.9, flow.back ? tokens.glow : tokens.glowFwd);
+  const hollow = flow.back && (flow.sign === -1 || flow.sign === 0);
+  disc(context, place, radius, hollow ? tokens.bg : colour);
+  if (hollow) {
+    context.lineWidth = 2.2 * scale;
+    context.strokeStyle = colour;
+    context.stroke();
+  }
+  if (flow.back && flow.sign !== null && flow.sign !== 0) {
+    context.fillStyle = hollow ? colour : tokens.onBwd;
+    const half = radius * 0.52;
+    context.fillRect(place.x - half, place.y - 0.9 * scale, 2 * half, 1.8 * scale);
+    if (flow.sign === 1) context.fillRect(place.x - 0.9 * scale, place.y - half, 1.8 * scale, 2 * half);
+  }
+}
+
+function disc(context, { x, y }, radius, colour) {
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+  context.fillStyle = colour;
+  context.fill();
+}
+
+function ease(part) {
+  return part < 0.5 ? 2 * part * part : 1 - 2 * (1 - part) * (1 - part);
+}
+
+/** The number that travels, beside its edge: at the first of a few places where it covers nothing. */
+function paintLabels(brush, flows) {
+  const taken = [];
+  for (const { flow, edge, started } of flows.filter((one) => one.flow.text).slice(0, MOST_LABELS)) {
+    if (!started) continue;
+    const route = brush.plane.routes.get(edge.id);
+    const box = placeLabel(brush, (flow.back ? route.back : route.forward).flat, flow.text, taken);
+    taken.push(box);
+    writeLabel(brush, flow, box);
+  }
+}
+
+function placeLabel(brush, flat, text, taken) {
+  const w = widthOf(brush.context, brush.font.smallStrong, text) + 14;
+  const h = 22;
+  let fallback = null;
+  for (const part of [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8]) {
+    const place = pointAlong(flat, part);
+    const [nx, ny] = [-Math.sin(place.angle), Math.cos(place.angle)];
+    const away = 8 + (Math.abs(nx) * w + Math.abs(ny) * h) / 2;
+    for (const side of ny < 0 ? [-1, 1] : [1, -1]) {
+      const [x, y] = [place.x + side * nx * away, place.y + side * ny * away];
+      const box = [x - w / 2, y - h / 2, x + w / 2, y + h / 2];
+      fallback ??= box;
+      const clear = !taken.some((other) => meets(box, other)) && brush.plane.nodes.within(box).length === 0;
+      if (clear) return box;
+    }
+  }
+  return fallback;
+}
+
+function meets(a, b) {
+  return a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+}
+
+function writeLabel({ context, write, font, tokens }, flow, [x0, y0, x1, y1]) {
+  context.globalAlpha = 0.9;
+  context.beginPath();
+  context.roundRect(x0, y0, x1 - x0, y1 - y0, 6);
+  context.fillStyle = tokens.bg;
+  context.fill();
+  context.globalAlpha = 1;
+  write(flow.text, (x0 + x1) / 2, (y0 + y1) / 2, font.smallStrong, flow.back ? tokens.bwd : tokens.fwd, "center");
+}
+
+/** What is being added to .grad, sinking into its cell. */
+function paintAdding(brush, node) {
+  const { context, tokens, font, moment, write } = brush;
+  const place = rowsOf(node).find((one) => one.row.key === "grad");
+  if (!place?.row.cols || !changedBy(place.row.track, moment.k)) return;
+  const data = (time) => moment.scene.values[at(place.row.track, time)]?.data ?? null;
+  const [before, after] = [data(moment.k), data(moment.k + 1)];
+  if (!after) return;
+  const sink = ease(Math.min(moment.progress / 0.8, 1));
+  after.forEach((value, cell) => {
+    const added = toNumber(value) - (before ? toNumber(before[cell]) : 0);
+    if (added === 0) return;
+    const box = cellOf(place, cell);
+    const text = `${added > 0 ? "+" : ""}${fitNum(added, 5)}`;
+    const [x, y] = [box.x + box.w / 2, box.y + box.h + 22 - sink * 22 - box.h / 2 * sink];
+    const w = widthOf(context, font.smallStrong, text) + 12;
+    context.globalAlpha = Math.min(1, (1 - moment.progress) * 5);
+    context.beginPath();
+    context.roundRect(x - w / 2, y - 11, w, 22, 11);
+    context.fillStyle = tokens.bwd;
+    context.fill();
+    write(text, x, y, font.smallStrong, tokens.onBwd, "center");
+    context.globalAlpha = 1;
+  });
+}

@@ -1,0 +1,230 @@
+// The stage: two canvases, their size, the camera, and one frame at a time of what has changed.
+
+import { boxOf, cellOf, rowsOf } from "./card.mjs";
+import { between, fit, keep, pan, READABLE, reveal, toScreen, visibleBox, zoomAt } from "./camera.mjs";
+import { Minimap } from "./minimap.mjs";
+import { paintGraph } from "./paint.mjs";
+import { h } from "./panels/dom.mjs";
+import { layPlane } from "./plane.mjs";
+import { paintPulses } from "./pulses.mjs";
+import { stateAt, wiredOps } from "./state.mjs";
+import { readTokens, watchTheme } from "./theme.mjs";
+import { wiresAt } from "./wiring.mjs";
+
+const GLIDE = 320; // ms of a camera move
+const PADDING = { top: 76, right: 40, bottom: 64, left: 40 };
+const LABEL = "Graph. Tab goes through the nodes, the arrows through time, question mark lists the keys.";
+
+export class Stage {
+  /** `painted()` is called after every frame that painted something, `moved()` when the camera or the scene has changed. */
+  constructor(host, { painted, moved }) {
+    this.host = host;
+    this.hooks = { painted, moved };
+    this.graph = h("canvas.bs-canvas", { "aria-hidden": "true" });
+    this.pulses = h("canvas.bs-canvas.bs-pulses", { "aria-hidden": "true" });
+    this.layer = h("div.bs-layer");
+    this.minimap = new Minimap((x, y) => this.look({ ...this.camera, x, y }));
+    host.classList.add("bs-stage");
+    host.setAttribute("role", "application");
+    host.setAttribute("aria-label", LABEL);
+    host.tabIndex = 0;
+    host.append(this.graph, this.pulses, this.layer, this.minimap.element);
+    Object.assign(this, { camera: { x: 0, y: 0, zoom: 1 }, view: { width: 0, height: 0, dpr: 1 }, index: null, plane: null, t: 0,
+      selection: null, hover: null, hoveredWire: null, allWires: false, follow: true, pending: new Map(), visible: [], glide: null,
+      dirty: new Set(), asked: false, wires: [] });
+    this.tokens = readTokens();
+    this.paint = this.paint.bind(this);
+    watchTheme(() => {
+      this.tokens = readTokens();
+      this.touch("graph");
+      this.onTheme?.(this.tokens);
+    });
+    new ResizeObserver(() => this.resize()).observe(host);
+    this.watchDensity();
+    this.resize();
+  }
+
+  /** Moving the window to a screen of another density changes devicePixelRatio without a resize. */
+  watchDensity() {
+    matchMedia(`(resolution: ${devicePixelRatio}dppx)`).addEventListener("change", () => {
+      this.resize();
+      this.watchDensity();
+    }, { once: true });
+  }
+
+  resize() {
+    const { width, height } = this.host.getBoundingClientRect();
+    const dpr = window.devicePixelRatio || 1;
+    if (width === this.view.width && height === this.view.height && dpr === this.view.dpr) return;
+    const first = this.view.width < 2 && width >= 2;
+    this.view = { width, height, dpr };
+    for (const canvas of [this.graph, this.pulses]) [canvas.width, canvas.height] = [Math.round(width * dpr), Math.round(height * dpr)];
+    if (first && this.plane) this.fit(false);
+    else if (this.fitted && this.plane && !this.glide) this.fit(false);
+    this.touch("graph");
+    if (this.view.width) this.paint(); // in the same task, so that a resized canvas is never seen empty
+  }
+
+  /** Shows another scene; of the same program, what one looked at stays where it was. */
+  load(index, t, same) {
+    const anchor = same && this.index ? this.anchor(index) : null;
+    this.index = index;
+    this.plane = layPlane(index);
+    this.t = t;
+    this.pending.clear();
+    this.hover = null;
+    this.hoveredWire = null;
+    if (anchor) this.look(keep(this.camera, anchor[0], anchor[1]), this.fitted);
+    else if (!same || !this.view.width) this.fit(false);
+    this.settle();
+  }
+
+  /** A node that both scenes have, as near to the middle of the view as possible (the selected one where in view). */
+  anchor(index) {
+    const middle = this.visible.filter((node) => index.nodes.has(node.id));
+    const chosen = middle.find((node) => node.id === this.selection)
+      ?? middle.sort((a, b) => this.distance(a) - this.distance(b))[0];
+    if (!chosen) return null;
+    const now = index.nodes.get(chosen.id);
+    return [[chosen.x, chosen.y], [now.x, now.y]];
+  }
+
+  distance(node) {
+    return Math.hypot(node.x - this.camera.x, node.y - this.camera.y);
+  }
+
+  seek(t, playing) {
+    const before = this.moment?.active;
+    this.t = t;
+    this.settle();
+    if (playing && this.follow && this.moment.active !== before) this.followActive();
+  }
+
+  settle() {
+    this.moment = this.index ? stateAt(this.index, this.t) : null;
+    const ops = !this.index ? [] : this.allWires ? this.visibleOps() : [...new Set([this.selection, this.hover].filter(Boolean)
+      .flatMap((id) => wiredOps(this.index, id)))];
+    this.wires = this.moment ? wiresAt(this.moment, ops) : [];
+    const { moment } = this;
+    const key = moment ? `${moment.settled}|${moment.k}|${moment.progress >= 0.5}|${moment.progress >= 1}` : "";
+    this.touch(key === this.painted ? "pulses" : "graph");
+    this.painted = key;
+  }
+
+  visibleOps() {
+    return this.visible.filter((node) => node.kind === "op");
+  }
+
+  /** Brings what happens now into view: the active node and the ends of what travels. */
+  followActive() {
+    const node = this.index.nodes.get(this.moment.active);
+    if (!node) return;
+    const box = boxOf(node).slice();
+    const wide = visibleBox(this.camera, this.view);
+    for (const flow of this.moment.step.flows) {
+      const edge = this.index.edges.get(flow.edge);
+      const other = edge && this.index.nodes.get(edge.source === node.id ? edge.target : edge.source);
+      if (!other) continue;
+      const [x0, y0, x1, y1] = boxOf(other);
+      const grown = [Math.min(box[0], x0), Math.min(box[1], y0), Math.max(box[2], x1), Math.max(box[3], y1)];
+      if (grown[2] - grown[0] < (wide[2] - wide[0]) * 0.85 && grown[3] - grown[1] < (wide[3] - wide[1]) * 0.8) box.splice(0, 4, ...grown);
+    }
+    const camera = reveal(this.glide?.to ?? this.camera, this.view, box);
+    if (camera !== (this.glide?.to ?? this.camera)) this.glideTo(camera);
+  }
+
+  reveal(id) {
+    const node = this.index?.nodes.get(id);
+    if (!node) return;
+    const near = this.camera.zoom < READABLE * 0.6 ? { x: node.x, y: node.y, zoom: 1 } : reveal(this.camera, this.view, boxOf(node), 48);
+    if (near !== this.camera) this.glideTo(near);
+  }
+
+  fit(smooth = true, whole = false) {
+    if (!this.plane || !this.view.width) return;
+    const node = this.moment?.active && this.index.nodes.get(this.moment.active);
+    const focus = node ? [node.x, node.y] : null;
+    const camera = fit(this.plane.bounds, this.view, PADDING, whole ? 0 : READABLE, focus);
+    if (smooth) this.glideTo(camera, !whole);
+    else this.look(camera, true);
+  }
+
+  /** All of it where readable; where that is what one sees already, all of it at any size. */
+  fitMore() {
+    const readable = fit(this.plane.bounds, this.view, PADDING, READABLE, null).zoom;
+    this.fit(true, Math.abs(this.camera.zoom - readable) < 0.01);
+  }
+
+  look(camera, fitted = false) {
+    this.glide = null;
+    this.camera = camera;
+    this.fitted = fitted;
+    this.touch("graph");
+    this.hooks.moved();
+  }
+
+  glideTo(camera, fitted = false) {
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return this.look(camera, fitted);
+    this.glide = { from: this.camera, to: camera, start: performance.now(), fitted };
+    this.touch("graph");
+  }
+
+  zoom(factor, at = null) {
+    const [x, y] = at ?? [this.view.width / 2, this.view.height / 2];
+    const whole = this.plane ? fit(this.plane.bounds, this.view, PADDING, 0).zoom : 1;
+    this.look(zoomAt(this.camera, this.view, x, y, factor, Math.min(whole * 0.6, 0.5)));
+  }
+
+  pan(dx, dy) {
+    this.look(pan(this.camera, dx, dy));
+  }
+
+  touch(what) {
+    this.dirty.add(what);
+    if (this.asked) return;
+    this.asked = true;
+    requestAnimationFrame(this.paint);
+  }
+
+  paint() {
+    this.asked = false;
+    this.advanceGlide();
+    if (!this.dirty.size || !this.moment || !this.view.width) return;
+    const { moment, plane, camera, tokens, selection, hover, wires, hoveredWire, pending } = this;
+    const frame = { moment, plane, camera, tokens, selection, hover, wires, hoveredWire, pending };
+    if (this.dirty.has("graph")) {
+      this.visible = paintGraph(this.graph.getContext("2d"), this.view, frame);
+      this.minimap.paint(frame, this.view);
+      if (this.allWires) frame.wires = this.wires = wiresAt(moment, this.visibleOps());
+    }
+    paintPulses(this.pulses.getContext("2d"), this.view, frame);
+    this.dirty.clear();
+    this.hooks.painted();
+    if (this.glide) this.touch("graph");
+  }
+
+  advanceGlide() {
+    if (!this.glide) return;
+    const part = Math.min((performance.now() - this.glide.start) / GLIDE, 1);
+    this.camera = between(this.glide.from, this.glide.to, Math.max(part, 0));
+    this.dirty.add("graph");
+    if (part < 1) return;
+    this.fitted = this.glide.fitted;
+    this.glide = null;
+    this.hooks.moved();
+  }
+
+  /** Where a node, a row or a cell of it is, in CSS px of the page; null for what is not there. */
+  screenPos(id, key = null, cell = 0) {
+    const node = this.index?.nodes.get(id);
+    if (!node) return null;
+    const place = key === null ? null : rowsOf(node).find((one) => one.row.key === key);
+    if (key !== null && !place) return null;
+    const box = place ? cellOf(place, cell) : { x: node.x - node.w / 2, y: node.y - node.h / 2, w: node.w, h: node.h };
+    const [x, y] = toScreen(this.camera, this.view, box.x + box.w / 2, box.y + box.h / 2);
+    const origin = this.host.getBoundingClientRect();
+    const { zoom } = this.camera;
+    return { x: origin.left + x, y: origin.top + y, width: box.w * zoom, height: box.h * zoom,
+      visible: x >= 0 && y >= 0 && x <= this.view.width && y <= this.view.height };
+  }
+}

@@ -1,0 +1,185 @@
+// What the picture is at a time: a function of (scene, t) and of nothing else.  Pure.
+
+import { toNumber } from "./format.mjs";
+import { at, changedBy, clampTime, currentStep, executionOrder, phaseIndex, progress, upcoming } from "./timeline.mjs";
+
+/** Look-up tables of a scene, made once when it is loaded. */
+export function prepare(scene) {
+  const nodes = new Map(scene.nodes.map((node) => [node.id, node]));
+  const edges = new Map(scene.edges.map((edge) => [edge.id, edge]));
+  const incoming = new Map(scene.nodes.map((node) => [node.id, []]));
+  const outgoing = new Map(scene.nodes.map((node) => [node.id, []]));
+  for (const edge of scene.edges) {
+    outgoing.get(edge.source)?.push(edge);
+    incoming.get(edge.target)?.push(edge);
+  }
+  const twins = new Map();
+  for (const node of scene.nodes) {
+    if (node.twin) twins.set(node.twin, [...(twins.get(node.twin) ?? []), node.id]);
+  }
+  return {
+    scene, nodes, edges, incoming, outgoing, twins,
+    groups: new Map(scene.groups.map((group) => [group.id, group])),
+    order: executionOrder(scene), flows: flowHistory(scene),
+  };
+}
+
+/** Per edge a track of what travelled on it: [[k + 1, flow] …]. */
+function flowHistory(scene) {
+  const history = new Map();
+  scene.steps.forEach((step, k) => {
+    for (const flow of step.flows) {
+      if (!history.has(flow.edge)) history.set(flow.edge, []);
+      history.get(flow.edge).push([k + 1, flow]);
+    }
+  });
+  return history;
+}
+
+/** The moment `t` of a prepared scene; its methods answer for one node or edge, so that only what is in view is computed. */
+export function stateAt(index, time) {
+  const { scene } = index;
+  const t = clampTime(scene, time);
+  const k = currentStep(t);
+  const step = k >= 0 ? scene.steps[k] : null;
+  return {
+    index, scene, t, k, step,
+    settled: Math.floor(t),
+    progress: progress(t),
+    moving: t > 0 && !Number.isInteger(t),
+    phase: scene.phases[phaseIndex(scene, Math.max(k, 0))] ?? null,
+    active: step?.at ?? null,
+    backward: step ? step.kind === "vjp" || step.kind === "accumulate" : false,
+  };
+}
+
+export function nodeState(moment, node) {
+  return at(node.tracks.state, moment.t) ?? "idle";
+}
+
+export function isFaint(moment, item) {
+  return item.id !== moment.active && at(item.tracks.faint, moment.t) === true;
+}
+
+export function savedState(moment, node) {
+  return at(node.tracks.saved, moment.t) ?? "none";
+}
+
+/** What a row shows: `{ value, next, changed, call }`; `next` marks a seed that will be passed but is not yet. */
+export function rowState(moment, row) {
+  const { scene, t, k } = moment;
+  const id = at(row.track, t);
+  if (id !== null) {
+    return { value: scene.values[id], next: false, changed: k >= 0 && changedBy(row.track, k) && t === moment.settled,
+             call: callOf(row, t) };
+  }
+  const pair = row.key === "seed" ? upcoming(row.track, t) : null;
+  return { value: pair ? scene.values[pair[1]] : null, next: pair !== null, changed: false,
+           call: pair ? callOf(row, pair[0]) : null };
+}
+
+function callOf(row, t) {
+  return row.key !== "seed" ? null : Array.isArray(row.call) ? at(row.call, t) : row.call;
+}
+
+/** The elements of a row of the revision before where they differ: an array with null at equal places, or null. */
+export function ghostOf(moment, node, row, value) {
+  const track = moment.scene.previous?.values[`${node.id}|${row.key}`];
+  if (!track || !value?.data) return null;
+  const id = at(track, moment.t);
+  const old = id === null ? null : moment.scene.values[id];
+  if (!old?.data || old.data.length !== value.data.length) return null;
+  const differing = old.data.map((v, i) => (Object.is(v, value.data[i]) ? null : v));
+  return differing.some((v) => v !== null) ? differing : null;
+}
+
+/** The state of an edge: one of "future", "idle", "active", "done", and the last flow in the running call. */
+export function edgeState(moment, edge) {
+  const active = moment.step?.flows.some((flow) => flow.edge === edge.id) ?? false;
+  const settled = at(edge.tracks.state, moment.t) ?? "idle";
+  return active ? "active" : settled === "active" ? "idle" : settled;
+}
+
+/** What last travelled on an edge in this phase (for the colour and width of an edge that is done). */
+export function lastFlow(moment, edge) {
+  const history = moment.index.flows.get(edge.id);
+  if (!history) return null;
+  const flow = at(history, moment.t);
+  return flow && flow.back ? flow : null;
+}
+
+/** The flows of the current step, each with how far it is (0 to 1): first what comes to the node, then what leaves it. */
+export function flowsAt(moment) {
+  const { step, index } = moment;
+  if (!step) return [];
+  const arriving = step.flows.map((flow) => {
+    const edge = index.edges.get(flow.edge);
+    return edge ? (flow.back ? edge.source : edge.target) === step.at : true;
+  });
+  const twoActs = arriving.includes(true) && arriving.includes(false);
+  const result = [];
+  step.flows.forEach((flow, i) => {
+    const edge = index.edges.get(flow.edge);
+    if (!edge) return;
+    const [from, to] = !twoActs ? [0, 1] : arriving[i] ? [0, 0.5] : [0.5, 1];
+    const part = (moment.progress - from) / (to - from);
+    result.push({ flow, edge, part: Math.min(Math.max(part, 0), 1), started: part > 0 || from === 0 });
+  });
+  return result;
+}
+
+/** The wires of an op: from each cell of an input to each cell of the output, with the upstream gradient if there is one. */
+export function wiresOf(moment, op) {
+  const { index, scene } = moment;
+  const output = index.outgoing.get(op.id)?.map((edge) => index.nodes.get(edge.target)).find(Boolean);
+  if (!output) return [];
+  const inBackward = moment.phase?.kind === "backward" && !["idle", "future"].includes(nodeState(moment, op));
+  const id = inBackward || moment.active === op.id ? at(op.tracks.upstream, moment.t) : null;
+  const upstream = id === null ? null : scene.values[id]?.data;
+  const wires = [];
+  for (const edge of index.incoming.get(op.id) ?? []) {
+    for (const [from, to, local] of edge.wiring ?? []) {
+      const arriving = upstream ? toNumber(upstream[to]) : 0;
+      const carries = arriving !== 0 && toNumber(local) !== 0;
+      wires.push({ op, edge, source: index.nodes.get(edge.source), output, from, to, local, carries });
+    }
+  }
+  return wires;
+}
+
+/** The ops whose wiring an element shows: an op its own, a tensor that of the ops around it. */
+export function wiredOps(index, id) {
+  const node = index.nodes.get(id);
+  if (!node) return [];
+  if (node.kind === "op") return [node];
+  const near = [...(index.outgoing.get(id) ?? []).map((edge) => edge.target),
+                ...(index.incoming.get(id) ?? []).map((edge) => edge.source)];
+  return near.map((other) => index.nodes.get(other)).filter((other) => other?.kind === "op");
+}
+
+/** The command behind the backward call that a seed row belongs to. */
+export function commandOfCall(scene, call) {
+  const phase = scene.phases.find((one) => one.kind === "backward" && one.call === call);
+  const backward = scene.commands.filter((command) => command.kind === "backward");
+  return (phase && backward.find((one) => one.start <= phase.start && phase.start < Math.max(one.end, one.start + 1)))
+    ?? backward[call] ?? null;
+}
+
+/** All of it as plain JSON, for tests and for the panels. */
+export function describe(moment) {
+  const nodes = {};
+  for (const node of moment.scene.nodes) {
+    const rows = {};
+    for (const row of node.rows) {
+      const { value, next } = rowState(moment, row);
+      rows[row.key] = value && !next ? value.data ?? { stats: value.stats } : null;
+    }
+    nodes[node.id] = { label: node.label, state: nodeState(moment, node), active: node.id === moment.active,
+                       faint: isFaint(moment, node), saved: savedState(moment, node), rows };
+  }
+  const edges = {};
+  for (const edge of moment.scene.edges) edges[edge.id] = { state: edgeState(moment, edge), faint: isFaint(moment, edge) };
+  const flows = flowsAt(moment).map(({ flow, part }) => ({ ...flow, part }));
+  return { t: moment.t, step: moment.k, steps: moment.scene.steps.length, revision: moment.scene.revision.id,
+           say: moment.step?.say ?? null, phase: moment.phase?.label ?? null, active: moment.active, nodes, edges, flows };
+}

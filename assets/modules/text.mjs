@@ -1,0 +1,69 @@
+// Text on a canvas: fonts by role, widths remembered, and cutting to a width.
+
+/** Sizes in units of the plane; 13 is the smallest (at the least readable zoom that is 12 px). */
+export function fonts(tokens) {
+  return {
+    title: `600 14px ${tokens.font}`,
+    plain: `13px ${tokens.font}`,
+    strong: `600 13px ${tokens.font}`,
+    cell: `14px ${tokens.mono}`,
+    cellStrong: `600 14px ${tokens.mono}`,
+    small: `13px ${tokens.mono}`,
+    smallStrong: `600 13px ${tokens.mono}`,
+  };
+}
+
+const MOST = 20000; // remembered widths; past that the memory starts afresh
+const widths = new Map();
+
+export function widthOf(context, font, text) {
+  const key = `${font}|${text}`;
+  let width = widths.get(key);
+  if (width === undefined) {
+    if (widths.size > MOST) widths.clear();
+    context.font = font;
+    width = context.measureText(text).width;
+    widths.set(key, width);
+  }
+  return width;
+}
+
+/** The text, cut with an ellipsis where it is wider than `room`. */
+export function cut(context, font, text, room) {
+  if (widthOf(context, font, text) <= room) return text;
+  let low = 0;
+  let high = text.length;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (widthOf(context, font, `${text.slice(0, middle).trimEnd()}\u2026`) <= room) low = middle;
+    else high = middle - 1;
+  }
+  return low > 0 ? `${text.slice(0, low).trimEnd()}\u2026` : "";
+}
+
+/** Words in lines of at most `room`; past `most` lines the last one ends in an ellipsis. */
+export function wrap(context, font, text, room, most) {
+  const lines = [];
+  let line = "";
+  const words = text.split(/\s+/);
+  for (let i = 0; i < words.length; i++) {
+    const longer = line ? `${line} ${words[i]}` : words[i];
+    if (line && widthOf(context, font, longer) > room) {
+      if (lines.length === most - 1) return [...lines, cut(context, font, `${line} ${words.slice(i).join(" ")}`, room)];
+      lines.push(line);
+      line = words[i];
+    } else line = longer;
+  }
+  return [...lines, cut(context, font, line, room)];
+}
+
+/** A function that writes one text: `write(text, x, y, font, colour, align)`, y being the middle of the line. */
+export function writer(context) {
+  context.textBaseline = "alphabetic";
+  return (text, x, y, font, colour, align = "left") => {
+    context.font = font;
+    context.fillStyle = colour;
+    context.textAlign = align;
+    context.fillText(text, x, y + 4.8);
+  };
+}

@@ -1,0 +1,136 @@
+// Time: where one is in a scene, and where to go from there.  Pure.
+//
+// `t` runs from 0 to steps.length.  For k < t < k + 1 step k is running; at t = k + 1 it is done and is still *the* step
+// that one looks at, so `currentStep` is the one that the sentence, the code mark and the pulses are about.
+
+/** The value of a track at `t`: that of the last pair [k, value] with k <= t (null before the first). */
+export function at(track, t) {
+  let low = 0;
+  let high = track.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (track[middle][0] <= t) low = middle + 1;
+    else high = middle;
+  }
+  return low === 0 ? null : track[low - 1][1];
+}
+
+/** Whether step k changed the track (it then has a pair at k + 1). */
+export function changedBy(track, k) {
+  let low = 0;
+  let high = track.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (track[middle][0] < k + 1) low = middle + 1;
+    else high = middle;
+  }
+  return low < track.length && track[low][0] === k + 1;
+}
+
+/** The first pair after `t` whose value is not null, or null: what a row will hold. */
+export function upcoming(track, t) {
+  for (const pair of track) if (pair[0] > t && pair[1] !== null) return pair;
+  return null;
+}
+
+export function clampTime(scene, t) {
+  return Number.isFinite(t) ? Math.min(Math.max(t, 0), scene.steps.length) : 0;
+}
+
+/** The step that one looks at: the running one, else the one just done; -1 before the first. */
+export function currentStep(t) {
+  return Math.ceil(t) - 1;
+}
+
+/** How far the current step is: in (0, 1]; 1 at every integer. */
+export function progress(t) {
+  return t <= 0 ? 0 : t - currentStep(t);
+}
+
+export function nextStop(scene, t) {
+  return Math.min(Math.floor(t) + 1, scene.steps.length);
+}
+
+export function previousStop(t) {
+  return Math.max(Math.ceil(t) - 1, 0);
+}
+
+/** Index of the phase of step k (binary search: phases are contiguous), -1 where there is none. */
+export function phaseIndex(scene, k) {
+  const { phases } = scene;
+  let low = 0;
+  let high = phases.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    if (k < phases[middle].start) high = middle - 1;
+    else if (k >= phases[middle].end) low = middle + 1;
+    else return middle;
+  }
+  return -1;
+}
+
+/** The times at which a backward call begins: just before its first step. */
+export function callStarts(scene) {
+  return scene.phases.filter((phase) => phase.kind === "backward").map((phase) => phase.start);
+}
+
+export function nextCall(scene, t) {
+  return callStarts(scene).find((start) => start > t) ?? scene.steps.length;
+}
+
+export function previousCall(scene, t) {
+  return callStarts(scene).findLast((start) => start < t) ?? 0;
+}
+
+/** The steps that concern a node: it is the active one, or something travels to or from it. */
+export function stepsOf(scene, edges, id) {
+  const found = [];
+  scene.steps.forEach((step, k) => {
+    const touched = step.at === id || step.flows.some((flow) => {
+      const edge = edges.get(flow.edge);
+      return edge && (flow.back ? edge.source : edge.target) === id;
+    });
+    if (touched) found.push(k);
+  });
+  return found;
+}
+
+/** The time at which the next step of a node is done; from the last one it starts over; null where it has none. */
+export function runTo(scene, edges, id, t) {
+  const steps = stepsOf(scene, edges, id);
+  if (steps.length === 0) return null;
+  return (steps.find((k) => k + 1 > t) ?? steps[0]) + 1;
+}
+
+/** Node ids in the order in which they first take part, then those that never do. */
+export function executionOrder(scene) {
+  const known = new Set(scene.nodes.map((node) => node.id));
+  const edges = new Map(scene.edges.map((edge) => [edge.id, edge]));
+  const order = new Set();
+  const add = (id) => known.has(id) && order.add(id);
+  for (const step of scene.steps) {
+    const near = step.flows.map((flow) => edges.get(flow.edge)).filter(Boolean);
+    near.filter((edge) => edge.target === step.at).forEach((edge) => add(edge.source));
+    add(step.at);
+    near.filter((edge) => edge.source === step.at).forEach((edge) => add(edge.target));
+  }
+  scene.nodes.forEach((node) => add(node.id));
+  return [...order];
+}
+
+/** Every how many steps a tick of the lane is drawn so that two are at least `gap` px apart: 1, 2, 5, 10, 20 … */
+export function tickStride(count, width, gap = 6) {
+  const wanted = (count * gap) / Math.max(width, 1);
+  for (let power = 1; ; power *= 10) {
+    for (const factor of [1, 2, 5]) if (factor * power >= wanted) return factor * power;
+  }
+}
+
+/** The sentence of the footer at `t`: `{ lead, text }`. */
+export function sentence(scene, t) {
+  const total = scene.steps.length;
+  const k = currentStep(t);
+  if (total === 0) return { lead: "No steps.", text: "This program recorded nothing to play." };
+  if (k < 0) return { lead: `${total} steps.`, text: "Nothing has run yet. Space plays, the right arrow takes one step." };
+  return { lead: `Step ${k + 1} of ${total}.`, text: scene.steps[k].say };
+}

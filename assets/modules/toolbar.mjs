@@ -1,0 +1,23 @@
+// What lies over the stage: the camera's buttons and the legend.
+
+import { icon } from "./icons.mjs";
+import { h } from "./panels/dom.mjs";
+
+const LEGEND = [["leaf", "leaf"], ["root", "root"], ["forward", "forward"], ["positive", "gradient +"], ["negative", "gradient \u2212"], ["saved", "saved"],
+  ["waiting", "waits"], ["done", "done"]];
+
+/** `acts`: zoomIn, zoomOut, fit, follow (toggles), cells (toggles). */
+export function toolbar(acts) {
+  const tool = (name, label, key, act, pressed = null) => h("button", { type: "button", title: `${label} (${key})`, "aria-label": label, "aria-pressed": pressed,
+    "data-tool": name, onclick: act }, icon(name));
+  const follow = tool("follow", "Follow what happens while playing", "L", acts.follow, "true");
+  const cells = tool("cells", "Wiring cell by cell, everywhere", "C", acts.cells, "false");
+  const element = h("div.bs-tools", { role: "toolbar", "aria-label": "View" }, tool("plus", "Zoom in", "+", acts.zoomIn), tool("minus", "Zoom out", "\u2212", acts.zoomOut),
+    tool("fit", "Fit", "0", acts.fit), follow, cells);
+  const press = (one, on) => one.setAttribute("aria-pressed", String(on));
+  return { element, follow: (on) => press(follow, on), cells: (on) => press(cells, on) };
+}
+
+export function legend() {
+  return h("ul.bs-legend", { "aria-label": "Legend" }, ...LEGEND.map(([kind, text]) => h("li", {}, h("i", { "data-kind": kind }), text)));
+}

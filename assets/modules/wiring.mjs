@@ -1,0 +1,118 @@
+// The wiring of an op cell by cell: from each cell of an input, through the pill, to the cells of the output that it reaches.
+
+import { cellOf, rowsOf } from "./card.mjs";
+import { curveThrough, distanceTo, flatten } from "./curve.mjs";
+import { indexText, num } from "./format.mjs";
+import { wiresOf } from "./state.mjs";
+
+const SPREAD = 0.62; // part of the pill's side over which wires enter
+const curves = new WeakMap();
+
+/** The wires of some ops at a moment, each with its curve. */
+export function wiresAt(moment, ops) {
+  return ops.flatMap((op) => wiresOf(moment, op).map((wire) => ({ ...wire, ...curveOf(wire) })));
+}
+
+function curveOf(wire) {
+  let known = curves.get(wire.edge);
+  if (!known) curves.set(wire.edge, (known = new Map()));
+  const key = `${wire.from}>${wire.to}`;
+  if (!known.has(key)) known.set(key, layWire(wire));
+  return known.get(key);
+}
+
+function layWire({ op, source, output, from, to }) {
+  const start = anchor(source, from, op);
+  const end = anchor(output, to, op);
+  const [a, b] = [port(op, source, start.part), port(op, output, end.part)];
+  const curve = [...half(start, a), [...a.at, ...a.at, ...b.at, ...b.at], ...half(end, b).reverse().map(turned)];
+  return { curve, get flat() {
+    this.kept ??= flatten(curve);
+    return this.kept;
+  } };
+}
+
+/** Where a wire leaves a cell: at the side that looks to the op, or above where the op is beside the card. */
+function anchor(node, cell, op) {
+  const places = rowsOf(node);
+  const place = places.find((one) => one.row.key === "value") ?? places[0];
+  if (!place) return { x: node.x, y: node.y, nx: 0, ny: 0, part: 0 };
+  const box = cellOf(place, cell);
+  const count = Math.max(place.row.rows * place.row.cols, 1);
+  const below = op.y - op.h / 2 > node.y + node.h / 2;
+  return { x: box.x + box.w / 2, y: below ? box.y + box.h : box.y, nx: 0, ny: below ? 1 : -1, part: (cell + 0.5) / count - 0.5 };
+}
+
+function port(op, node, part) {
+  const [dx, dy] = [node.x - op.x, node.y - op.y];
+  if (Math.abs(dy) - (node.h + op.h) / 2 > Math.abs(dx) - (node.w + op.w) / 2) {
+    const side = Math.sign(dy) || 1;
+    return { at: [op.x + part * op.w * SPREAD, op.y + (side * op.h) / 2], nx: 0, ny: side };
+  }
+  const side = Math.sign(dx) || 1;
+  return { at: [op.x + (side * op.w) / 2, op.y + part * op.h * SPREAD], nx: side, ny: 0 };
+}
+
+function half(cell, port) {
+  const reach = Math.max(Math.hypot(port.at[0] - cell.x, port.at[1] - cell.y) * 0.4, 18);
+  return [[cell.x, cell.y, cell.x + cell.nx * Math.min(reach, 60), cell.y + cell.ny * Math.min(reach, 60),
+    port.at[0] + port.nx * reach, port.at[1] + port.ny * reach, port.at[0], port.at[1]]];
+}
+
+function turned(b) {
+  return [b[6], b[7], b[4], b[5], b[2], b[3], b[0], b[1]];
+}
+
+export function paintWires(brush, wires, hovered) {
+  const { context, tokens } = brush;
+  const draw = (some, colour, width, alpha) => {
+    if (!some.length) return;
+    context.beginPath();
+    for (const wire of some) {
+      context.moveTo(wire.curve[0][0], wire.curve[0][1]);
+      for (const b of wire.curve) context.bezierCurveTo(b[2], b[3], b[4], b[5], b[6], b[7]);
+    }
+    context.strokeStyle = colour;
+    context.lineWidth = width;
+    context.globalAlpha = alpha;
+    context.stroke();
+    context.globalAlpha = 1;
+  };
+  const quiet = wires.filter((wire) => !wire.carries);
+  const loud = wires.filter((wire) => wire.carries);
+  draw(quiet, tokens.soft, 1.1, loud.length ? 0.4 : 0.75);
+  draw(loud, tokens.bg, 5, 0.7);
+  draw(loud, tokens.bwd, 2.6, 1);
+  dots(brush, loud, tokens.bwd, 3.2);
+  dots(brush, quiet, tokens.soft, 2);
+  const same = hovered && wires.find((wire) => wire.edge === hovered.edge && wire.from === hovered.from && wire.to === hovered.to);
+  if (same) draw([same], same.carries ? tokens.bwd : tokens.ink, 4, 1);
+}
+
+function dots({ context }, wires, colour, radius) {
+  context.fillStyle = colour;
+  context.beginPath();
+  for (const { curve } of wires) {
+    for (const [x, y] of [[curve[0][0], curve[0][1]], [curve.at(-1)[6], curve.at(-1)[7]]]) {
+      context.moveTo(x + radius, y);
+      context.arc(x, y, radius, 0, 2 * Math.PI);
+    }
+  }
+  context.fill();
+}
+
+/** The wire within `reach` units of a point, or null. */
+export function wireAt(wires, x, y, reach) {
+  let best = null;
+  let nearest = reach;
+  for (const wire of wires) {
+    const distance = distanceTo(wire.flat, x, y);
+    if (distance < nearest) [best, nearest] = [wire, distance];
+  }
+  return best;
+}
+
+/** `∂z[0, 1] / ∂x[0, 1] = 2` */
+export function wireText({ output, source, from, to, local }) {
+  return `\u2202${output.label}${indexText(to, output.shape ?? [])} / \u2202${source.label}${indexText(from, source.shape ?? [])} = ${num(local)}`;
+}

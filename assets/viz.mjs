@@ -1,0 +1,14 @@
+// The one script that Dash loads: sets up `window.backstep`, then waits for the places of the page.
+
+import { App } from "./modules/app.mjs";
+import { countServerCalls } from "./modules/counters.mjs";
+import { until } from "./modules/panels/dom.mjs";
+
+countServerCalls();
+const app = new App();
+window.backstep = app.api();
+
+until(() => document.getElementById("stage") && document.getElementById("timeline"))
+  .then(() => app.attach(document.getElementById("stage"), document.getElementById("timeline")))
+  .then(() => window.dispatchEvent(new Event("backstep:ready")))
+  .catch((error) => console.error("Backstep could not find its stage", error));
