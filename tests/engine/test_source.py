@@ -1,0 +1,221 @@
+"""Positions, texts and names, asked of programs that really run: each op of the stand-in tensor notes its stack."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from types import CodeType
+
+import pytest
+
+from engine.binding import Binder
+from engine.source import File, Places, Sources, collapse
+from engine.trace import Frame
+
+NAME = "/home/somebody/work/script.py"
+
+
+class Probe:
+    """Notes the stack of every operation, as the recorder does."""
+
+    def __init__(self, log: list[tuple[str, tuple[int, ...]]], codes: dict[int, CodeType]) -> None:
+        self.__dict__.update(_log=log, _codes=codes)
+
+    def note(self, kind: str) -> Probe:
+        key: list[int] = []
+        frame = sys._getframe(1)
+        while frame is not None:
+            if frame.f_code.co_filename == NAME:
+                self._codes[id(frame.f_code)] = frame.f_code
+                key += [id(frame.f_code), frame.f_lasti]
+            frame = frame.f_back
+        self._log.append((kind, tuple(key)))
+        return self
+
+    def __getattr__(self, name: str):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *args, **kwargs: self.note(name)
+
+    def __mul__(self, other: object) -> Probe:
+        return self.note("mul")
+
+    __rmul__ = __add__ = __radd__ = __iadd__ = __mul__
+
+    def __getitem__(self, key: object) -> Probe:
+        return self.note("getitem")
+
+    def __setitem__(self, key: object, value: object) -> None:
+        self.note("setitem")
+
+    def __bool__(self) -> bool:
+        self.note("bool")
+        return True
+
+    @property
+    def T(self) -> Probe:
+        return self.note("T")
+
+    def __iter__(self):
+        return iter([self.note("part"), self.note("part")])
+
+
+def ran(text: str) -> tuple[list[tuple[str, tuple[Frame, ...]]], Places]:
+    """What happened in a program, with the frames where it did."""
+    linecache.cache[NAME] = (len(text), None, text.splitlines(True), NAME)
+    log: list[tuple[str, tuple[int, ...]]] = []
+    codes: dict[int, CodeType] = {}
+    space = {"x": Probe(log, codes), "torch": Probe(log, codes), "__name__": "__main__"}
+    exec(compile(text, NAME, "exec"), space)  # noqa: S102 our own texts, just above
+    places = Places()
+    return [(kind, places.stack(key, codes)) for kind, key in log], places
+
+
+def names(text: str) -> list[str | None]:
+    """The name bound to each result, in the order in which they were made."""
+    happened, places = ran(text)
+    binder = Binder(Sources(places.files))
+    return [binder.bound_names(frames)[0] for _, frames in happened]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("y = 2 * x", ["y"]),
+        ("y = 2 * x + x", [None, "y"]),
+        ("y: object = x * 2", ["y"]),
+        ("a = b = x * 2", ["a"]),
+        ("x += 1", ["x"]),
+        ("print(x * 2)", [None]),
+        ("(y := x * 2)", ["y"]),
+        ("if (y := x * 2): pass", ["y", None]),
+        ("class A: pass\nself = A()\nself.w = x * 2", ["self.w"]),
+        ("h = [0, 0]\nfor t in range(2):\n    h[t] = x * t", ["h[t]", "h[t]"]),
+        ("a, b = x * 2, x * 3", ["a", "b"]),
+        ("a, b = x", ["a", "b"]),
+        ("for row in x:\n    pass", ["row", "row"]),
+        ("ys = [x * 1, x * 2]", ["ys[0]", "ys[1]"]),
+        ("ys = [x * i for i in range(3)]", ["ys[0]", "ys[1]", "ys[2]"]),
+        ("ys = [(x + 1) * i for i in range(2)]", [None, "ys[0]", None, "ys[1]"]),
+        ("ys = [x * i for i in range(2)]\nx + 1\nzs = [x * i for i in range(2)]", ["ys[0]", "ys[1]", None, "zs[0]", "zs[1]"]),
+        ("p = {'w': x * 1}", ["p['w']"]),
+        ("y = x * 1 if 1 else 0", ["y"]),
+        ("y = torch.tensor([1.])", ["y"]),
+        ("y = Variable(torch.Tensor([1.]), requires_grad=True)", ["y"]),
+        ("y = torch.randn(3).requires_grad_()", ["y", "y"]),
+        ("y = torch.zeros(3).fill_(2)", ["y", "y"]),
+        ("y = (x\n     .exp()  # one\n     .log())", [None, "y"]),
+        ("def f(v):\n    return v * 2\ny = f(x)", ["y"]),
+        ("def f(v):\n    h = v * 2\n    return h\ny = f(x)", ["h"]),
+        ("f = lambda v: v * 2\ny = f(x)", ["y"]),
+        ("def f(v):\n    return v * 2\ndef g(v):\n    return f(v)\ny = g(x)", ["y"]),
+        ("def f(v):\n    return v * 2\nys = [f(x) for _ in range(2)]", ["ys[0]", "ys[1]"]),
+        ("def f(v):\n    return v * 2\ny = f(x) + 1", [None, "y"]),
+        ("class A:\n    def __add__(self, o):\n        return x * 2\ny = A() + 1", ["y"]),
+        ("y = x.T", ["y"]),
+        ("x[0] = 1", [None]),
+        ("größe = '🎉', x * 2", ["größe[1]"]),
+        ("_ = x * 2", [None]),
+    ],
+)
+def test_name_is_that_of_the_variable(text: str, expected: list[str | None]) -> None:
+    if "Variable" in text:
+        text = "Variable = lambda v, requires_grad: v\n" + text
+    assert names(text) == expected
+
+
+def test_name_of_several_outputs_follows_the_unpacking() -> None:
+    frame = Frame("a", "<module>", 1, 1, 7, 15)
+    binder = Binder(Sources({"a": "v, i = x.max(1)"}))
+    assert binder.bound_names([frame], 2) == ("v", "i")
+    assert Binder(Sources({"a": "rrrr = x.max(1)"})).bound_names([frame], 2) == ("rrrr[0]", "rrrr[1]")
+
+
+def test_name_does_not_pass_through_functions_of_the_engine() -> None:
+    text = "import engine as torch\ny = torch.functional.jacobian(lambda v: v * 2, x)"
+    outer = Frame("a", "<module>", 2, 2, 4, 49)
+    inner = Frame("a", "<lambda>", 2, 2, 40, 45)
+    sources = Sources({"a": text})
+    assert sources.call_text(inner) == "v * 2" and sources.call_text(outer).endswith("x)")
+    assert Binder(sources).binding([outer, inner]) is None
+
+
+def test_binding_is_exact_only_where_the_tensor_is_surely_the_same() -> None:
+    happened, places = ran("def f(v):\n    return v * 2\ny = f(x)\nz = x * 2\nw = (x * 2).to(1)")
+    binder = Binder(Sources(places.files))
+    assert [(b.names, b.exact) for _, frames in happened if (b := binder.binding(frames))] == [
+        (("y",), False), (("z",), True), (("w",), False), (("w",), True),
+    ]  # fmt: skip
+
+
+def test_columns_count_characters() -> None:
+    happened, places = ran("größe = '🎉'; y = x * 2 + x")
+    sources = Sources(places.files)
+    assert [(f[-1].col, f[-1].end_col, sources.call_text(f[-1])) for _, f in happened] == [
+        (17, 22, "x * 2"), (17, 26, "x * 2 + x"),
+    ]  # fmt: skip
+
+
+def test_frame_covers_the_expression_in_every_python() -> None:
+    text = "for row in x:\n    pass\nif x:\n    pass\ny = (x\n     .exp()\n     .log(1,\n          2))\n"
+    happened, places = ran(text)
+    sources = Sources(places.files)
+    assert [(k, sources.call_text(f[-1])) for k, f in happened] == [
+        ("part", "x"), ("part", "x"), ("bool", "x"), ("exp", "x.exp()"), ("log", "x.exp().log(1, 2)"),
+    ]  # fmt: skip
+
+
+def test_stack_goes_from_the_outermost_frame_inwards() -> None:
+    happened, _ = ran("def f(v):\n    return v * 2\ny = f(x)")
+    assert [(f.function, f.line) for f in happened[0][1]] == [("<module>", 3), ("f", 2)]
+
+
+def test_file_names_tell_no_home_folder() -> None:
+    _, places = ran("y = x * 2")
+    assert list(places.files) == ["script.py"]
+    code = compile("y = 1", "/home/somebody/elsewhere/script.py", "exec")
+    assert places.frame(code, 0).file == "elsewhere/script.py"
+    inside = compile("y = 1", "/home/somebody/work/deep/model.py", "exec")
+    assert places.frame(inside, 0).file == "deep/model.py"
+    twin = compile("y = 1", "/srv/elsewhere/script.py", "exec")
+    assert places.frame(twin, 0).file == "elsewhere/script (2).py"
+
+
+def test_collapsed_text_is_one_line() -> None:
+    text = "z.backward(torch.tensor([[1., 0,  # here\n                          0, 0]]),\n  retain_graph=True  # keep\n)"
+    assert collapse(text) == "z.backward(torch.tensor([[1., 0, 0, 0]]), retain_graph=True)"
+    assert collapse("f(\n  1 +") == "f( 1 +"
+    assert collapse("f('''a\nb''')") == "f('''a b''')"
+
+
+def test_statement_text_is_the_line_as_written() -> None:
+    happened, places = ran("y = 2 * (x +\n    1)\nfor row in x: pass\n")
+    sources = Sources(places.files)
+    assert [sources.statement_text(f[-1]) for _, f in happened] == ["y = 2 * (x + 1)"] * 2 + ["for row in x"] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2 * x", ("x",)),
+        ("x * w", ("x", "w")),
+        ("torch.dot(a, h[t])", ("a", "h[t]")),
+        ("self.w.sum(dim)", ("self.w", "dim")),
+        ("torch.cat([a, b])", ("a", "b")),
+        ("f(x) + 1", ()),
+        ("-x", ("x",)),
+        ("x.T", ("x",)),
+    ],
+)
+def test_operands_are_the_names_that_an_expression_reads(text: str, expected: tuple[str, ...]) -> None:
+    sources = Sources({"a": f"import torch\n{text}"})
+    assert sources.operands(Frame("a", "<module>", 2, 2, 0, len(text))) == expected
+
+
+def test_text_that_does_not_parse_has_lines_but_no_names() -> None:
+    sources = Sources({"a": "y = = 2\n"})
+    frame = Frame("a", "<module>", 1, 1, 4, 7)
+    assert sources.node(frame) is None and sources.call_text(frame) == "= 2"
+    assert sources.statement_text(frame) == "y = = 2"
+    assert Binder(sources).bound_names([frame]) == (None,)
+    assert Sources({}).statement_text(frame) == "" and File("").nodes == {}
