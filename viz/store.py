@@ -143,16 +143,17 @@ def checked(edits: Mapping[str, Any] | None) -> Json:
     given = dict(edits or NO_EDITS)
     leaves, commands = given.get("leaves") or {}, given.get("commands")
     if not isinstance(leaves, Mapping) or not all(isinstance(key, str) for key in leaves):
-        raise _bad_edits("`leaves` maps the number of a tensor to its values.")
+        raise bad_edits("`leaves` maps the number of a tensor to its values.")
     if commands is not None:
         if not isinstance(commands, Sequence) or isinstance(commands, str):
-            raise _bad_edits("`commands` is a list.")
+            raise bad_edits("`commands` is a list.")
         if not all(isinstance(command, Mapping) and "kind" in command for command in commands):
-            raise _bad_edits("Each command has a kind: backward, zero or set.")
+            raise bad_edits("Each command has a kind: backward, zero or set.")
     return {"leaves": {str(key): leaves[key] for key in leaves}, "commands": commands}
 
 
-def _bad_edits(text: str) -> Problem:
+def bad_edits(text: str) -> Problem:
+    """The problem of edits that have another form than docs/scene-format.md."""
     return Problem("bad-edits", "These edits cannot be read", text, [("Open the gallery", "/")])
 
 

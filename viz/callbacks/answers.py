@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from viz.store import Json, Problem, Revision, Store
+from viz.store import Json, Problem, Revision, Store, bad_edits
 
 log = logging.getLogger("backstep")
 
@@ -40,11 +40,10 @@ def details_answer(store: Store, ask: Mapping[str, Any]) -> Json:
     """`{request, revision, element, details}` for a selection; the program and edits let a forgotten one be remade."""
 
     def answer() -> Json:
-        revision = _revision(store, ask)
-        element = _text(ask, "element")
-        return {"revision": revision.id, "element": element, "details": store.details(revision, element)}
+        return {"details": store.details(_revision(store, ask), _text(ask, "element"))}
 
-    return _safely(ask, answer)
+    about = {"revision": ask.get("revision"), "element": ask.get("element")}
+    return {**_safely(ask, answer), **about}
 
 
 def live_answer(store: Store, program: str) -> Json:
@@ -72,10 +71,10 @@ def _previous(store: Store, ask: Mapping[str, Any], revision: Revision) -> Revis
 def _revision(store: Store, ask: Mapping[str, Any]) -> Revision:
     edits, named = ask.get("edits"), ask.get("revision")
     program = _text(ask, "program")
-    if edits is None and named:
-        return store.revision(program, None, str(named))
+    if edits is None and isinstance(named, str) and named:
+        return store.revision(program, None, named)
     if edits is not None and not isinstance(edits, Mapping):
-        raise Problem("bad-edits", "These edits cannot be read", "Edits are an object with leaves and commands.")
+        raise bad_edits("Edits are an object with leaves and commands.")
     return store.revision(program, edits or {})
 
 

@@ -1,0 +1,146 @@
+"""The command `backstep`: the gallery, a script of one's own, or a trace file, in the browser.
+
+What parsing needs is imported at the top; the app itself, with Dash and the engine, only once something is served, so
+that `--help` and a mistyped option answer at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from viz.store import Catalogue, Program
+
+EXAMPLES = """examples:
+  backstep                          the gallery
+  backstep run train.py --epochs 2  record a script and open it
+  backstep run --as-torch train.py  the same for a script that imports torch
+  backstep run --watch lesson.py    record again on every save
+  backstep open run.backstep        open a recorded trace
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options; those of serving stand before or behind the subcommand."""
+    top = argparse.ArgumentParser(
+        prog="backstep",
+        description="Step through backpropagation, forwards and backwards in time, in the browser.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _serving(top, suppress=False)
+    commands = top.add_subparsers(dest="command", metavar="{run,open}")
+    run = commands.add_parser("run", help="record a script as Python would run it, and open it")
+    _serving(run, suppress=True)
+    run.add_argument("--as-torch", action="store_true", help="answer the script's `import torch` with the engine")
+    run.add_argument("--watch", action="store_true", help="record again whenever the script is saved")
+    run.add_argument("script", type=Path, help="the Python file")
+    run.add_argument("args", nargs=argparse.REMAINDER, help="its own arguments")
+    opened = commands.add_parser("open", help="open a trace file")
+    _serving(opened, suppress=True)
+    opened.add_argument("file", type=Path, help="a file that trace.save() or a run wrote")
+    return top
+
+
+def _serving(target: argparse.ArgumentParser, suppress: bool) -> None:
+    def default(value: object) -> object:
+        return argparse.SUPPRESS if suppress else value
+
+    target.add_argument("--host", default=default("127.0.0.1"), help="the address to listen on (default: %(default)s)"
+                        if not suppress else argparse.SUPPRESS)
+    target.add_argument("--port", type=_port, default=default(None), metavar="N",
+                        help="the port; left out: 8050, or the next free one" if not suppress else argparse.SUPPRESS)
+    target.add_argument("--allow-host", action="append", default=default(None), metavar="NAME",
+                        help="a host name that requests may use, beside the loopback names; may be repeated"
+                        if not suppress else argparse.SUPPRESS)
+    target.add_argument("--no-browser", action="store_true", default=default(False),
+                        help="print the address and open no browser" if not suppress else argparse.SUPPRESS)
+
+
+def _port(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if not 1 <= number <= 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: give a number from 1 to 65535")
+    return number
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command; the exit status is 0, 2 for what the user should change, 130 for an interrupted start."""
+    try:
+        return _main(parser().parse_args(argv))
+    except KeyboardInterrupt:
+        return 130
+
+
+def _main(options: argparse.Namespace) -> int:
+    logging.basicConfig(format="backstep: %(message)s", level=logging.WARNING)
+    if options.command == "run" and not options.script.is_file():
+        return _refuse(f"There is no script {str(options.script)!r}. Give the path of a Python file.")
+    if options.command == "open" and not options.file.is_file():
+        return _refuse(f"There is no file {str(options.file)!r}. A trace is written by trace.save(path).")
+    return _serve(options)
+
+
+def _refuse(text: str) -> int:
+    print(f"backstep: {text}", file=sys.stderr)
+    return 2
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from viz import server  # Dash and the engine take a second to import
+    from viz.security import LOOPBACK, trusted_hosts
+    from viz.store import Problem
+
+    allowed = list(options.allow_host or [])
+    if options.host not in (*LOOPBACK, *server.ANY_ADDRESS, "::1"):
+        allowed.append(options.host)
+    try:
+        trusted_hosts(allowed)
+        listening = server.bind(options.host, options.port)
+    except (ValueError, server.PortTaken, OSError) as error:
+        return _refuse(str(error))
+    if options.host not in (*LOOPBACK, "::1"):
+        print("backstep: other machines on this network can reach this address.", file=sys.stderr)
+    try:
+        catalogue, path = _catalogue(options)
+    except Problem as problem:
+        listening.close()
+        return _refuse(f"{problem.title}: {problem.text}")
+    from viz.revisions import Computed
+    from viz.store import Store
+
+    server.serve(Store(catalogue, Computed()), listening, path, allowed, not options.no_browser)
+    return 0
+
+
+def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, str]:
+    """The programs to offer and the address to open."""
+    from viz import programs
+    from viz.store import Catalogue
+
+    catalogue = Catalogue(programs.gallery_programs())
+    if options.command == "open":
+        return catalogue, page(catalogue.add(programs.from_file(options.file)))
+    if options.command == "run":
+        from viz import scripts  # the child process and the watcher
+
+        return catalogue, page(scripts.add(catalogue, options.script, options.args, options.as_torch, options.watch))
+    return catalogue, "/"
+
+
+def page(program: Program) -> str:
+    """The address of a program.
+
+    >>> page(type("P", (), {"id": "my-net"})())
+    '/?program=my-net'
+    """
+    return f"/?program={quote(program.id)}"

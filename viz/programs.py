@@ -1,0 +1,72 @@
+"""Programs that can be opened: those of the gallery, a trace file, a trace in memory."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import engine
+from engine.trace import Trace
+from viz import gallery
+from viz.store import Program
+
+GALLERY = "Gallery"
+
+
+def gallery_programs() -> list[Program]:
+    """The gallery in its order, each recorded when it is first opened."""
+    return [from_gallery(entry) for entry in gallery.gallery()]
+
+
+def from_gallery(entry: gallery.Program) -> Program:
+    about: dict[str, Any] = {
+        "title": entry.title,
+        "question": entry.question,
+        "crumbs": [GALLERY, entry.group, entry.question],
+        "legacy": entry.legacy,
+        "chapters": [{"title": chapter.title, "text": chapter.text} for chapter in entry.chapters],
+        "words": " ".join([entry.outcome, entry.source]),
+    }
+    return Program(entry.id, about, lambda: record_source(entry.source, entry.path))
+
+
+def record_source(source: str, path: Path) -> Trace:
+    """The trace of a program of ours.  What it prints is dropped; an exception is the last event of the trace."""
+    code = compile(source, str(path), "exec")
+    scope: dict[str, Any] = {"__name__": "__main__", "__file__": str(path), "__builtins__": __builtins__}
+    trace: Trace | None = None
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), engine.record() as trace:
+            exec(code, scope)  # a script that ships with us
+    except Exception:  # the programs that are about an error end with it
+        if trace is None:
+            raise
+    return trace
+
+
+def from_trace(trace: Trace, title: str = "trace", name: str | None = None) -> Program:
+    """A trace in memory."""
+    return Program(name or slug(title), about_script(title), lambda: trace)
+
+
+def from_file(path: Path) -> Program:
+    """A trace file, read when it is first opened."""
+    return Program(slug(path.stem), about_script(path.name), lambda: Trace.open(path))
+
+
+def about_script(title: str) -> Mapping[str, Any]:
+    """What the scene says of a program that has no story."""
+    return {"title": title, "question": title, "crumbs": [GALLERY, "Yours", title], "legacy": False, "chapters": []}
+
+
+def slug(text: str) -> str:
+    """A short name for an address, apart from the names of the gallery.
+
+    >>> slug("my net (2)")
+    'my-my-net-2'
+    """
+    return "my-" + (re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "trace")

@@ -1,0 +1,93 @@
+"""What the store computes with: replay, scene and details, called on the browser's form of edits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from engine import replay as engine_replay
+from engine.trace import BackwardEnded, BackwardStarted, LeafCreated, OpCalled, Trace
+from viz import details as viz_details
+from viz import gallery
+from viz import scene as viz_scene
+from viz.store import Json, Problem, SceneJob
+
+
+class Computed:
+    """The pure side of the app behind the store's three questions."""
+
+    def replay(self, trace: Trace, edits: Mapping[str, Any]) -> Trace:
+        """The trace run again.  Raises Problem where the edits do not fit this program."""
+        try:
+            return engine_replay.replay(trace, to_edits(trace, edits))
+        except (ValueError, TypeError, KeyError) as error:
+            text = str(error) or type(error).__name__
+            raise Problem("edit-refused", "This edit does not fit the program", text) from error
+
+    def scene(self, job: SceneJob) -> Json:
+        return scene_of(job)
+
+    def details(self, trace: Trace, scene: Json, element: str) -> Json:
+        return viz_details.details(trace, scene, element)
+
+
+def to_edits(base: Trace, edits: Mapping[str, Any]) -> engine_replay.Edits:
+    """The browser's edits as the engine takes them.
+
+    The browser names a command by its id alone; which recorded event stands behind it is looked up here.  A command
+    without a place (`after` null) comes behind the last thing that the program did.
+    """
+    known = {command.id: command for command in engine_replay.commands(base)}
+    listed = edits.get("commands")
+    full = None if listed is None else [_full(dict(spec), known, base) for spec in listed]
+    return engine_replay.Edits.from_json({"leaves": edits.get("leaves") or {}, "commands": full})
+
+
+def _full(spec: Json, known: Mapping[str, engine_replay.Command], base: Trace) -> Json:
+    recorded = known.get(str(spec.get("id")))
+    if recorded is not None:
+        spec["base"] = recorded.base
+    else:
+        spec.pop("base", None)  # an event number of another program must not get in
+    root = spec.pop("root", None)
+    if not spec.get("roots"):
+        same = recorded is not None and (root is None or (len(recorded.roots) > 1 and root == recorded.roots[0]))
+        spec["roots"] = list(recorded.roots) if same and recorded else [] if root is None else [root]
+    if spec.get("after") is None:
+        spec["after"] = last_action(base)
+    return spec
+
+
+def last_action(trace: Trace) -> int:
+    """The index of the last event that is no command and no part of one; -1 where there is none.
+
+    Only what can be followed counts: leaves and ops outside of backward calls that write no gradient.
+    """
+    holders = engine_replay.gradient_tensors(trace)
+    depth, last = 0, -1
+    for event in trace.events:
+        if isinstance(event, BackwardStarted):
+            depth += 1
+        elif isinstance(event, BackwardEnded):
+            depth -= 1
+        elif depth == 0 and (
+            isinstance(event, LeafCreated) or (isinstance(event, OpCalled) and event.inplace not in holders)
+        ):
+            last = event.index
+    return last
+
+
+def label_of(edits: Mapping[str, Any]) -> str:
+    """A revision in two words, for the header.
+
+    >>> label_of({"leaves": {}, "commands": None}), label_of({"leaves": {"0": [1]}, "commands": None})
+    ('as recorded', 'values edited')
+    """
+    leaves, commands = bool(edits.get("leaves")), edits.get("commands") is not None
+    if leaves and commands:
+        return "values and commands edited"
+    return "values edited" if leaves else "commands edited" if commands else "as recorded"
+
+
+__all__ = ["Computed", "gallery", "label_of", "last_action", "replace", "to_edits", "viz_scene"]

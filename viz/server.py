@@ -1,0 +1,133 @@
+"""Serving the app on a socket: the next free port, one thread for many requests, and an end without a traceback."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import logging
+import signal
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import waitress.server
+
+from viz.app import build, guarded
+from viz.store import Store
+
+log = logging.getLogger("backstep")
+
+PORT = 8050
+TRIES = 64
+THREADS = 8
+ANY_ADDRESS = ("0.0.0.0", "::", "")  # noqa: S104  # recognised here, never a default
+
+
+class PortTaken(Exception):
+    """The port that was asked for cannot be had; the text says what to do."""
+
+
+def bind(host: str, port: int | None) -> socket.socket:
+    """A listening socket: on `port`, or where it is None on the first free one from 8050 on.
+
+    Raises PortTaken where the port is in use or the address is not one of this machine's.
+    """
+    ports = [port] if port is not None else [*range(PORT, PORT + TRIES), 0]
+    for number in ports:
+        try:
+            return _listen(host, number)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE and port is None:
+                continue
+            raise PortTaken(_why(host, number, error)) from error
+    raise PortTaken(f"No port from {PORT} to {PORT + TRIES} is free on {host}.")
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    made = socket.socket(family, kind, proto)
+    try:
+        if hasattr(socket, "SO_REUSEADDR") and not hasattr(socket, "SO_EXCLUSIVEADDRUSE"):
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port left a moment ago can be had again
+        made.bind(address)
+        made.listen(128)
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def _why(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"Port {port} is in use on {host}. Leave out --port to take the next free one, or give another."
+    if error.errno == errno.EACCES:
+        return f"Port {port} needs more rights. Give one above 1023."
+    return f"Cannot listen on {host!r}, port {port}: {error.strerror or error}. --host takes an address of this machine."
+
+
+def address(made: socket.socket) -> str:
+    """The address that a browser on this machine opens."""
+    host, port = made.getsockname()[:2]
+    if host in ANY_ADDRESS:
+        host = "127.0.0.1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+@dataclass
+class Running:
+    """A server that accepts requests: `url` and how to end it."""
+
+    url: str
+    close: Callable[[], None]
+
+
+def serve(store: Store, made: socket.socket, path: str = "/", allowed: Iterable[str] = (), browser: bool = True) -> None:
+    """Serves until Ctrl-C (or SIGTERM); returns normally then."""
+    server = _server(store, made, allowed)
+    url = address(made) + path
+    with contextlib.suppress(ValueError):  # not in the main thread: the caller ends us
+        signal.signal(signal.SIGTERM, _stop)
+    print(f"Backstep is open at {url}\nPress Ctrl-C to end it.", flush=True)
+    if browser:
+        threading.Thread(target=open_browser, args=(url,), daemon=True).start()
+    try:
+        server.run()
+    except (KeyboardInterrupt, SystemExit):
+        pass  # waitress catches it while it waits; a signal between two waits arrives here
+    finally:
+        server.close()
+    print("\nBackstep has ended.", flush=True)
+
+
+def start(store: Store, made: socket.socket, path: str = "/", allowed: Iterable[str] = ()) -> Running:
+    """Serves from a thread and returns at once."""
+    server = _server(store, made, allowed)
+    thread = threading.Thread(target=server.run, daemon=True, name="backstep")
+    thread.start()
+
+    def close() -> None:
+        server.close()
+        server.pull_trigger()
+        thread.join(timeout=5)
+
+    return Running(address(made) + path, close)
+
+
+def _server(store: Store, made: socket.socket, allowed: Iterable[str]) -> Any:
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a queue of a few requests is no news
+    app = guarded(build(store), allowed)
+    return waitress.server.create_server(app, sockets=[made], threads=THREADS, ident="Backstep")
+
+
+def open_browser(url: str) -> None:
+    try:
+        webbrowser.open(url)
+    except webbrowser.Error:
+        log.info("no browser could be opened; open %s yourself", url)
+
+
+def _stop(_number: int, _frame: object) -> None:
+    raise SystemExit(0)
