@@ -1,0 +1,235 @@
+"""What a trace says, in tables: one pass over the events, shared by graph, timeline, details and findings."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from engine.trace import (
+    Accumulated,
+    BackwardEnded,
+    BackwardStarted,
+    ErrorRaised,
+    FlagChanged,
+    Frame,
+    GradSet,
+    LeafCreated,
+    NodeRecord,
+    OpCalled,
+    Refreshed,
+    Trace,
+    VjpRun,
+)
+
+
+@dataclass(slots=True)
+class OpFact:
+    """The `index`-th op event.  `order`: 0 the user's own, else of the backward call that recorded it.
+
+    `writes` is the leaf whose `.grad` (or whose own data) the op changes in place: such an op is an action of the
+    user, not a node of the graph, when it writes a gradient.
+    """
+
+    index: int
+    event: OpCalled
+    order: int
+    writes_grad: int | None = None
+    vjps: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class TensorFact:
+    """A tensor: how it began, and the value and the op behind each version of it (None: it began as a leaf)."""
+
+    tensor: int
+    shape: tuple[int, ...]
+    dtype: str
+    requires_grad: bool
+    leaf: LeafCreated | None
+    first: int
+    event: int
+    values: dict[int, int] = field(default_factory=dict)
+    producers: dict[int, int | None] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class CallFact:
+    """A backward call: its events from `start` to `end`, and the order of derivative that it computes."""
+
+    call: int
+    event: BackwardStarted
+    start: int
+    end: int
+    order: int
+    completed: bool = False
+    vjps: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Facts:
+    """Everything looked up more than once.  `users` has (op, input position) per (tensor, version) as resolved."""
+
+    trace: Trace
+    ops: list[OpFact] = field(default_factory=list)
+    op_at: dict[int, int] = field(default_factory=dict)
+    op_of_node: dict[int, int] = field(default_factory=dict)
+    tensors: dict[int, TensorFact] = field(default_factory=dict)
+    calls: dict[int, CallFact] = field(default_factory=dict)
+    owner: dict[int, int] = field(default_factory=dict)
+    retained: set[int] = field(default_factory=set)
+    roots: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    troubled: set[int] = field(default_factory=set)
+    uses: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
+    receives: set[int] = field(default_factory=set)
+    _writers: dict[int, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
+    _storages: dict[int, int] = field(default_factory=dict)
+
+    def resolve(self, tensor: int, version: int) -> int | None:
+        """The version of `tensor` that the tables know for one that an op names (a write to a base bumps its views)."""
+        fact = self.tensors.get(tensor)
+        if fact is None:
+            return None
+        if version in fact.values:
+            return version
+        known = [v for v in fact.values if v <= version]
+        return max(known) if known else fact.first
+
+    def producer(self, tensor: int, version: int) -> int | None:
+        """The op that computed what `tensor` holds in `version`, also where a view of it was written."""
+        fact = self.tensors[tensor]
+        best = fact.producers.get(version)
+        for written, op in self._writers.get(self._storages.get(tensor, -1), ()):
+            if written <= version and (best is None or op > best) and written > fact.first:
+                best = op
+        return best
+
+    def name(self, tensor: int) -> str | None:
+        """The user's name of a tensor; `x.grad` for the gradient of a leaf that has one."""
+        name = self.trace.names.get(tensor)
+        if name is None and tensor in self.owner:
+            owner = self.trace.names.get(self.owner[tensor])
+            return f"{owner}.grad" if owner else None
+        return name
+
+    def node(self, op: int) -> NodeRecord | None:
+        return self.ops[op].event.node
+
+    def is_leaf(self, tensor: int) -> bool:
+        fact = self.tensors[tensor]
+        return fact.leaf is not None and fact.requires_grad
+
+    def frame(self, stack: int) -> Frame | None:
+        """The user's innermost frame of a stack number."""
+        if stack < 0 or stack >= len(self.trace.stacks) or not self.trace.stacks[stack]:
+            return None
+        return self.trace.stacks[stack][-1]
+
+
+def facts(trace: Trace) -> Facts:
+    """Read a trace once.  Cost: linear in its events."""
+    table = Facts(trace)
+    current: CallFact | None = None
+    for event in trace.events:
+        match event:
+            case OpCalled():
+                _op(table, event, current)
+            case LeafCreated():
+                _leaf(table, event)
+            case Refreshed() if event.tensor in table.tensors:
+                table.tensors[event.tensor].values[event.version] = event.value
+            case FlagChanged(flag="requires_grad") if event.tensor in table.tensors:
+                table.tensors[event.tensor].requires_grad |= event.value
+            case FlagChanged(flag="retain_grad"):
+                table.retained.add(event.tensor)
+            case BackwardStarted():
+                current = _call(table, event)
+            case VjpRun() if current is not None:
+                current.vjps.append(event.index)
+                op = table.op_of_node.get(event.node)
+                if op is not None:
+                    table.ops[op].vjps.append(event.index)
+            case Accumulated():
+                table.owner[event.grad] = event.tensor
+                table.receives.add(event.tensor)
+                if event.retained:
+                    table.retained.add(event.tensor)
+            case GradSet(source=int() as source):
+                table.owner[source] = event.tensor
+            case ErrorRaised():
+                table.troubled.update(event.tensors)
+            case BackwardEnded() if event.call in table.calls:
+                table.calls[event.call].end = event.index
+                table.calls[event.call].completed = event.completed
+                current = None
+    return table
+
+
+def _leaf(table: Facts, event: LeafCreated) -> None:
+    table.tensors[event.tensor] = TensorFact(
+        event.tensor, event.shape, event.dtype, event.requires_grad, event, event.version, event.index,
+        {event.version: event.value}, {event.version: None},
+    )  # fmt: skip
+    table._storages[event.tensor] = event.storage
+    if event.grad is not None:
+        table.owner[event.grad] = event.tensor
+
+
+def _op(table: Facts, event: OpCalled, current: CallFact | None) -> None:
+    index = len(table.ops)
+    inside = event.call is not None and current is not None
+    op = OpFact(index, event, current.order if inside and current is not None else 0)
+    table.ops.append(op)
+    table.op_at[event.index] = index
+    if event.node is not None:
+        table.op_of_node[event.node.node] = index
+    if event.inplace is not None and event.inplace in table.owner:
+        op.writes_grad = table.owner[event.inplace]
+    for position, argument in enumerate(event.inputs):
+        if argument.tensor is not None and op.writes_grad is None:
+            version = table.resolve(argument.tensor, argument.version)
+            if version is not None:
+                table.uses[argument.tensor, version].append((index, position))
+    for out in event.outputs:
+        fact = table.tensors.get(out.tensor)
+        if fact is None:
+            fact = table.tensors[out.tensor] = TensorFact(
+                out.tensor, out.shape, out.dtype, out.requires_grad, None, out.version, event.index
+            )
+            table._storages[out.tensor] = out.storage
+        fact.requires_grad |= out.requires_grad
+        fact.values[out.version] = out.value
+        fact.producers[out.version] = index
+        if event.inplace is not None:
+            table._writers[out.storage].append((out.version, index))
+
+
+def _call(table: Facts, event: BackwardStarted) -> CallFact:
+    order = 1
+    for root in event.roots:
+        table.roots[root.tensor].append(event.call)
+        fact = table.tensors.get(root.tensor)
+        if fact is not None:
+            order = max(order, 1 + _highest_order(table, root.tensor))
+    call = table.calls[event.call] = CallFact(event.call, event, event.index, len(table.trace.events), order)
+    return call
+
+
+def _highest_order(table: Facts, tensor: int) -> int:
+    """The highest order among the ops that a backward from `tensor` would reach."""
+    fact = table.tensors[tensor]
+    first = table.producer(tensor, max(fact.values)) if fact.values else None
+    if first is None:
+        return 0
+    if all(op.order == 0 for op in table.ops):
+        return 0
+    highest, seen, todo = 0, {first}, [first]
+    while todo:
+        op = todo.pop()
+        highest = max(highest, table.ops[op].order)
+        record = table.ops[op].event.node
+        for edge in record.edges if record else ():
+            following = table.op_of_node.get(edge.node) if edge is not None and edge.node is not None else None
+            if following is not None and following not in seen:
+                seen.add(following)
+                todo.append(following)
+    return highest

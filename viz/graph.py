@@ -1,0 +1,296 @@
+"""From a trace to the graph that is drawn: tensors that have a name or a role, ops, and who hands what to whom.
+
+An unnamed result between two ops has no card: its edge runs from op to op.  A leaf that is used far apart is drawn
+again as a stub at each far use, since one card with edges across the whole picture hides everything else.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import networkx as nx
+
+from engine.trace import OpCalled
+
+from .facts import Facts
+from .groups import Grouping
+
+NEAR = 3
+"""Ranks (ops in a row) after a leaf's first use within which its further uses get edges from the card itself."""
+MANY = 16
+"""Uses of one leaf above which even near ones get stubs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What is drawn as one node.  `op` is the op's index, `tensor` and `version` a card's or a stub's."""
+
+    id: str
+    kind: str
+    role: str
+    tensor: int | None = None
+    version: int = 0
+    op: int | None = None
+    twin: str | None = None
+    group: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An edge: into input `position` of op `op`, or (op None) from an op to the card of its output `position`.
+
+    `tensor`, `version` say what flows; `slot` is the edge's place in the node record, None where no gradient can
+    travel.
+    """
+
+    id: str
+    source: str
+    target: str
+    op: int | None
+    position: int
+    input: str | None
+    tensor: int
+    version: int
+    slot: int | None
+    grad: bool
+
+
+@dataclass(slots=True)
+class Drawing:
+    """The graph and the ways to find things in it.  `graph` holds `item` per node and `link` per edge."""
+
+    graph: nx.MultiDiGraph
+    facts: Facts
+    grouping: Grouping
+    items: dict[str, Item] = field(default_factory=dict)
+    links: dict[str, Link] = field(default_factory=dict)
+    cards: dict[tuple[int, int], str] = field(default_factory=dict)
+    into: dict[int, list[Link]] = field(default_factory=lambda: defaultdict(list))
+    out_of: dict[int, list[Link]] = field(default_factory=lambda: defaultdict(list))
+    stubs: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def card(self, tensor: int) -> str | None:
+        """The newest card of a tensor."""
+        ids = [ident for (t, _), ident in self.cards.items() if t == tensor]
+        return ids[-1] if ids else None
+
+    def place(self, tensor: int) -> str | None:
+        """Where a tensor is to be seen: its card, else the op that computed it."""
+        found = self.card(tensor)
+        if found is None and tensor in self.facts.tensors:
+            fact = self.facts.tensors[tensor]
+            op = self.facts.producer(tensor, max(fact.values)) if fact.values else None
+            found = f"n{op}" if op is not None and f"n{op}" in self.items else None
+        return found
+
+
+def tensor_id(tensor: int, version: int, first: int) -> str:
+    """The id of a card: the version a tensor began with has none written.
+
+    >>> tensor_id(3, 0, 0), tensor_id(3, 2, 0)
+    ('t3', 't3.2')
+    """
+    return f"t{tensor}" if version == first else f"t{tensor}.{version}"
+
+
+def draw(facts: Facts, grouping: Grouping) -> Drawing:
+    """The whole graph, nothing folded.  Cost: linear in events and edges."""
+    drawing = Drawing(nx.MultiDiGraph(), facts, grouping)
+    drawn = [op for op in facts.ops if op.writes_grad is None]
+    for (tensor, version), role in _cards(facts).items():
+        ident = tensor_id(tensor, version, facts.tensors[tensor].first)
+        drawing.cards[tensor, version] = ident
+        drawing.items[ident] = Item(ident, "tensor", role, tensor, version, None, None, _group(drawing, tensor, version))
+    for op in drawn:
+        ident = f"n{op.index}"
+        role = "inner" if any(o.requires_grad for o in op.event.outputs) else "constant"
+        drawing.items[ident] = Item(ident, "op", role, op=op.index, group=grouping.of.get(op.index))
+    stubs = _stubs(facts, grouping, drawing)
+    for op in drawn:
+        _inputs(drawing, op.event, op.index, stubs)
+        _outputs(drawing, op.event, op.index)
+    _order(drawing)
+    return drawing
+
+
+def _cards(facts: Facts) -> Mapping[tuple[int, int], str]:
+    """Which versions of which tensors get a card, and their role, in order of appearance."""
+    cards: dict[tuple[int, int], str] = {}
+    special = facts.retained | facts.troubled | facts.receives
+    for tensor, fact in facts.tensors.items():
+        if tensor in facts.owner and fact.leaf is not None:
+            continue  # a gradient is a row of its leaf's card
+        root = tensor in facts.roots
+        named = tensor in facts.trace.names or root or tensor in special
+        for version in fact.values:
+            producer = fact.producers.get(version)
+            used = bool(facts.uses.get((tensor, version)))
+            if producer is None:
+                if version != fact.first and not used and not root:
+                    continue
+                if fact.requires_grad or used or root:
+                    role = "root" if root else "leaf" if fact.requires_grad else "constant"
+                    cards[tensor, version] = role
+                continue
+            op = facts.ops[producer]
+            if op.writes_grad is not None:
+                continue
+            leaf = fact.leaf is not None and fact.requires_grad
+            if not (named or leaf or (not used and op.order == 0)):
+                continue
+            quiet = not fact.requires_grad
+            cards[tensor, version] = "root" if root else "leaf" if leaf else "constant" if quiet else "inner"
+    return cards
+
+
+def _group(drawing: Drawing, tensor: int, version: int) -> str | None:
+    """An op's result lies in the op's group; a leaf in the innermost group that holds all its uses."""
+    facts, grouping = drawing.facts, drawing.grouping
+    producer = facts.tensors[tensor].producers.get(version)
+    if producer is not None:
+        return grouping.of.get(producer)
+    paths = [grouping.path(grouping.of.get(op))[::-1] for op, _ in facts.uses.get((tensor, version), ())]
+    common: str | None = None
+    for level in zip(*paths, strict=False):
+        if any(group != level[0] for group in level):
+            break
+        common = level[0]
+    return common
+
+
+def _ranks(facts: Facts) -> list[int]:
+    """Ops in a row before each op."""
+    ranks: list[int] = []
+    for op in facts.ops:
+        rank = 0
+        for argument in op.event.inputs:
+            if argument.tensor is not None and argument.tensor in facts.tensors:
+                producer = facts.producer(argument.tensor, argument.version)
+                if producer is not None and producer < op.index:
+                    rank = max(rank, ranks[producer] + 1)
+        ranks.append(rank)
+    return ranks
+
+
+def _stubs(facts: Facts, grouping: Grouping, drawing: Drawing) -> set[tuple[str, int]]:
+    """(card, op) of the uses that are drawn from a stub."""
+    ranks = _ranks(facts)
+    far: set[tuple[str, int]] = set()
+    for (tensor, version), ident in drawing.cards.items():
+        if drawing.items[ident].role not in ("leaf", "constant", "root") or facts.tensors[tensor].producers.get(version) is not None:
+            continue
+        ops = list(dict.fromkeys(op for op, _ in facts.uses.get((tensor, version), ())))
+        if len(ops) < 2:
+            continue
+        first = min(ranks[op] for op in ops)
+        home = grouping.of.get(ops[0])
+        for i, op in enumerate(ops):
+            near = ranks[op] - first <= NEAR and i < MANY and grouping.of.get(op) == home
+            if i and not near:
+                far.add((ident, op))
+        if any(grouping.of.get(op) != home for op in ops) and home is not None:
+            item = drawing.items[ident]
+            drawing.items[ident] = Item(ident, "tensor", item.role, tensor, version, None, None, home)
+    return far
+
+
+def _source(drawing: Drawing, tensor: int, version: int) -> str | None:
+    """The node that hands on `tensor`: its card, the op that computed it, or the leaf whose gradient it is."""
+    facts = drawing.facts
+    known = facts.resolve(tensor, version)
+    producer = facts.producer(tensor, version) if known is not None else None
+    if known is not None and (tensor, known) in drawing.cards and facts.tensors[tensor].producers.get(known) == producer:
+        return drawing.cards[tensor, known]
+    if producer is not None and f"n{producer}" in drawing.items:
+        return f"n{producer}"
+    if known is not None and (tensor, known) in drawing.cards:
+        return drawing.cards[tensor, known]
+    if tensor in facts.owner:
+        owner = facts.owner[tensor]
+        return drawing.cards.get((owner, facts.tensors[owner].first)) if owner in facts.tensors else None
+    return None
+
+
+def slots(event: OpCalled) -> dict[int, int]:
+    """Which edge of the node belongs to which input position."""
+    if event.node is None:
+        return {}
+    free: dict[str, list[int]] = defaultdict(list)
+    for position, argument in enumerate(event.inputs):
+        if argument.tensor is not None:
+            free[argument.name].append(position)
+    found = {}
+    for slot, name in enumerate(event.node.inputs):
+        if free.get(name):
+            found[free[name].pop(0)] = slot
+    return found
+
+
+def _inputs(drawing: Drawing, event: OpCalled, index: int, stubs: set[tuple[str, int]]) -> None:
+    places = slots(event)
+    for position, argument in enumerate(event.inputs):
+        if argument.tensor is None or argument.tensor not in drawing.facts.tensors:
+            continue
+        source = _source(drawing, argument.tensor, argument.version)
+        if source is None or source == f"n{index}":
+            continue
+        if (source, index) in stubs:
+            source = _stub(drawing, source, index)
+        slot = places.get(position)
+        grad = slot is not None and event.node is not None and event.node.edges[slot] is not None
+        version = drawing.facts.resolve(argument.tensor, argument.version)
+        _link(drawing, Link(
+            f"e{source}>n{index}:{position}", source, f"n{index}", index, position, argument.name, argument.tensor,
+            version if version is not None else argument.version, slot if grad else None, grad,
+        ))  # fmt: skip
+
+
+def _stub(drawing: Drawing, source: str, index: int) -> str:
+    ident = f"{source}@n{index}"
+    if ident not in drawing.items:
+        item = drawing.items[source]
+        group = drawing.grouping.of.get(index)
+        drawing.items[ident] = Item(ident, "stub", item.role, item.tensor, item.version, None, source, group)
+        if item.tensor is not None:
+            drawing.stubs[item.tensor].append(ident)
+    return ident
+
+
+def _outputs(drawing: Drawing, event: OpCalled, index: int) -> None:
+    for position, out in enumerate(event.outputs):
+        card = drawing.cards.get((out.tensor, out.version))
+        if card is not None:
+            _link(drawing, Link(
+                f"en{index}>{card}:{position}", f"n{index}", card, None, position, None, out.tensor, out.version, None,
+                out.requires_grad and event.node is not None,
+            ))  # fmt: skip
+
+
+def _link(drawing: Drawing, link: Link) -> None:
+    drawing.links[link.id] = link
+    if link.op is not None:
+        drawing.into[link.op].append(link)
+    else:
+        drawing.out_of[int(link.source[1:])].append(link)
+
+
+def _order(drawing: Drawing) -> None:
+    """Put nodes into the graph in the order of the program: layouts keep it where nothing else decides."""
+    facts = drawing.facts
+
+    def when(item: Item) -> tuple[int, int]:
+        if item.op is not None:
+            return facts.ops[item.op].event.index, 1
+        if item.twin is not None:
+            return facts.ops[int(item.id.rsplit("@n", 1)[1])].event.index, 0
+        producer = facts.tensors[item.tensor].producers.get(item.version) if item.tensor is not None else None
+        fact = facts.tensors[item.tensor] if item.tensor is not None else None
+        at = facts.ops[producer].event.index if producer is not None else fact.event if fact is not None else 0
+        return at, 2 if producer is not None else 0
+
+    for item in sorted(drawing.items.values(), key=when):
+        drawing.graph.add_node(item.id, item=item)
+    for link in drawing.links.values():
+        drawing.graph.add_edge(link.source, link.target, key=link.id, link=link)

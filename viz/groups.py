@@ -1,0 +1,239 @@
+"""Groups of ops as the program is written: rounds of a loop, calls of a function, ops recorded by a backward call.
+
+A group is an interval of the recorded order, so that groups nest and the graph between them has no cycle.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from engine.trace import BackwardStarted, Frame, OpCalled, Trace
+
+from . import text
+
+CHILDREN = 40
+"""Direct members above which a group is cut into parts: what does not fit on a screen is not read."""
+
+
+@dataclass(slots=True)
+class Scope:
+    """A group while and after it is read.  `ops` are its direct members, `key` says which loop or call it is."""
+
+    id: str
+    label: str
+    parent: Scope | None
+    key: tuple[object, ...]
+    members: list[int | Scope] = field(default_factory=list)
+    statement: int = -1
+    seen: set[tuple[int, int, int, int]] = field(default_factory=set)
+    round: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """`labels` and `parents` by group id (outermost first), `of` the innermost group of each op (None: none)."""
+
+    labels: Mapping[str, str]
+    parents: Mapping[str, str | None]
+    of: Mapping[int, str | None]
+
+    def path(self, group: str | None) -> list[str]:
+        """The group and those around it, innermost first."""
+        path = []
+        while group is not None:
+            path.append(group)
+            group = self.parents[group]
+        return path
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    line: int
+    end: int
+    label: str
+    starts: tuple[int, ...]
+
+
+def groups(trace: Trace) -> Grouping:
+    """The groups of a trace.  Cost: linear in its events times the depth of the calls."""
+    reader = _Reader(trace)
+    k = 0
+    for event in trace.events:
+        if isinstance(event, OpCalled):
+            if event.call is None or reader.backward is None:
+                reader.visit(event.stack).members.append(k)
+            else:
+                reader.backward.members.append(k)
+            k += 1
+        elif isinstance(event, BackwardStarted):
+            around = reader.visit(event.stack)
+            frames = trace.stacks[event.stack] if event.stack >= 0 else ()
+            label = source(trace, frames[-1]) if frames else "backward"
+            reader.backward = reader.open(around, f"recorded by {label}", ("backward", event.call))
+    _prune(reader.top)
+    if k > CHILDREN:
+        _cut(reader.top, reader)
+    return _collect(reader.top)
+
+
+def source(trace: Trace, frame: Frame, limit: int = 60) -> str:
+    """The program's text of one position, on one line."""
+    lines = trace.files.get(frame.file, "").splitlines()[frame.line - 1 : frame.end_line]
+    if not lines:
+        return f"line {frame.line}"
+    lines[-1] = lines[-1][: frame.end_col]
+    lines[0] = lines[0][frame.col :]
+    return text.one_line("\n".join(lines), limit)
+
+
+class _Reader:
+    """Follows the call stacks: which scopes are open at an event, and where a new round or call begins."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.top = Scope("g", "", None, ())
+        self.count = 0
+        self.opened: list[Scope] = []
+        self.backward: Scope | None = None
+        self.loops: dict[str, list[_Loop]] = {name: _loops(code) for name, code in trace.files.items()}
+        self.around: dict[tuple[str, int], list[_Loop]] = {}
+
+    def open(self, parent: Scope, label: str, key: tuple[object, ...]) -> Scope:
+        scope = Scope(f"g{self.count}", label, parent, key)
+        self.count += 1
+        parent.members.append(scope)
+        return scope
+
+    def visit(self, stack: int) -> Scope:
+        """The innermost scope of an event with this stack, opened where it is new."""
+        frames = self.trace.stacks[stack] if 0 <= stack < len(self.trace.stacks) else ()
+        scope, level = self.top, 0
+        for depth, frame in enumerate(frames):
+            last = depth == len(frames) - 1
+            place = (frame.line, frame.col, frame.end_line, frame.end_col)
+            for loop in self._enclosing(frame, frames[depth - 1] if depth else None):
+                scope = self._round(scope, level, loop, frame, place, last)
+                level += 1
+            if not last and not frames[depth + 1].function.startswith("<"):
+                key = ("call", depth, frames[depth + 1].function, place)
+                if level < len(self.opened) and self.opened[level].key == key:
+                    scope = self.opened[level]
+                else:
+                    scope = self.open(scope, frames[depth + 1].function, key)
+                    self.opened[level:] = [scope]
+                level += 1
+        del self.opened[level:]
+        return scope
+
+    def _round(
+        self, around: Scope, level: int, loop: _Loop, frame: Frame, place: tuple[int, int, int, int], last: bool
+    ) -> Scope:
+        """The round of `loop` that an event at `place` belongs to."""
+        statement = sum(start <= frame.line for start in loop.starts)
+        here = self.opened[level] if level < len(self.opened) else None
+        key = ("loop", frame.file, loop.line)
+        fresh = here is None or here.key != key
+        deeper = len(self.opened) > level + 1 and self.opened[level + 1].key[-1:] == (place,)
+        again = not fresh and here is not None and (
+            statement < here.statement or (place in here.seen and (last or not deeper))
+        )  # fmt: skip
+        if fresh or again or here is None:
+            number = here.round + 1 if again and here is not None else 1
+            here = self.open(around, f"{loop.label} · {number}", key)
+            here.round = number
+            self.opened[level:] = [here]
+        here.statement = statement
+        here.seen.add(place)
+        return here
+
+    def _enclosing(self, frame: Frame, caller: Frame | None) -> list[_Loop]:
+        key = (frame.file, frame.line)
+        if key not in self.around:
+            loops = self.loops.get(frame.file, [])
+            self.around[key] = [loop for loop in loops if loop.line < frame.line <= loop.end]
+        found = self.around[key]
+        if caller is not None and caller.file == frame.file and found:
+            outer = self.around.get((caller.file, caller.line), [])
+            found = [loop for loop in found if loop not in outer]
+        return found
+
+
+def _loops(code: str) -> list[_Loop]:
+    """The loops of a file by first line, outer ones first."""
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:
+        return []
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.For, ast.While, ast.AsyncFor)) and node.body:
+            end = node.body[-1].end_lineno or node.lineno
+            target = "while" if isinstance(node, ast.While) else f"for {ast.unparse(node.target)}"
+            found.append(_Loop(node.body[0].lineno - 1, end, target, tuple(s.lineno for s in node.body)))
+    return sorted(found, key=lambda loop: (loop.line, -loop.end))
+
+
+def _weight(scope: Scope) -> int:
+    return sum(1 if isinstance(m, int) else _weight(m) for m in scope.members)
+
+
+def _prune(top: Scope) -> None:
+    """Drop groups of fewer than two ops, and those that hold everything: a box around all tells nothing."""
+
+    def visit(scope: Scope) -> list[int | Scope]:
+        kept: list[int | Scope] = []
+        for member in scope.members:
+            if isinstance(member, int):
+                kept.append(member)
+                continue
+            inner = visit(member)
+            if len(inner) < 2:
+                kept.extend(inner)
+            else:
+                member.members = inner
+                kept.append(member)
+        return kept
+
+    top.members = visit(top)
+    while len(top.members) == 1 and isinstance(top.members[0], Scope):
+        top.members = top.members[0].members
+
+
+def _cut(top: Scope, reader: _Reader) -> None:
+    """Cut groups with too many members into parts of about the square root of their number."""
+    todo = [top]
+    while todo:
+        scope = todo.pop()
+        if len(scope.members) > CHILDREN:
+            length = max(2, min(CHILDREN, math.ceil(math.sqrt(len(scope.members)))))
+            members, scope.members = scope.members, []
+            for start in range(0, len(members), length):
+                part = members[start : start + length]
+                reader.open(scope, _span(part, start), ("part", start)).members = part
+        todo.extend(m for m in scope.members if isinstance(m, Scope))
+
+
+def _span(part: list[int | Scope], start: int) -> str:
+    first, last = part[0], part[-1]
+    if isinstance(first, Scope) and isinstance(last, Scope):
+        return f"{first.label.split('–')[0]}–{last.label.split(' ')[-1]}"
+    return f"part {start + 1}–{start + len(part)}"
+
+
+def _collect(top: Scope) -> Grouping:
+    labels: dict[str, str] = {}
+    parents: dict[str, str | None] = {}
+    of: dict[int, str | None] = {}
+    todo: list[tuple[Scope, str | None]] = [(top, None)]
+    while todo:
+        scope, ident = todo.pop()
+        for member in scope.members:
+            if isinstance(member, int):
+                of[member] = ident
+            else:
+                labels[member.id], parents[member.id] = member.label, ident
+                todo.append((member, member.id))
+    return Grouping(labels, parents, of)

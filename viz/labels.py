@@ -1,0 +1,97 @@
+"""What is written on an op: what a person would write for it, with the numbers that were given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.trace import OpCalled
+
+from . import text
+
+SIGNS = {
+    "add": "+", "sub": "−", "rsub": "−", "mul": "×", "div": "÷", "pow": "**", "matmul": "@", "mm": "@", "bmm": "@",
+    "neg": "−", "eq": "==", "ne": "!=", "lt": "<", "le": "≤", "gt": ">", "ge": "≥", "remainder": "%",
+    "floor_divide": "//", "iadd": "+=",
+}  # fmt: skip
+"""Ops that are written as an operator."""
+
+_INDEXING = frozenset({"getitem", "index", "select", "slice"})
+_SHAPES = frozenset({"reshape", "view", "expand", "permute", "broadcast_to", "sum_to_size"})
+_DEFAULTS: Mapping[str, Any] = {"keepdim": False, "dim": None, "dtype": None, "correction": 1, "alpha": 1}
+
+
+def label(event: OpCalled) -> str:
+    """The text on the pill of an op.
+
+    A binary operator with a number shows the number where it was written: `× 2`, `2 ÷`.
+    """
+    name = event.name
+    plain = name[:-1] if name.endswith("_") and not name.startswith("_") else name
+    if name in _INDEXING:
+        return index_label(event)
+    sign = SIGNS.get(plain)
+    numbers = [(i, argument.scalar) for i, argument in enumerate(event.inputs) if argument.tensor is None]
+    if sign is not None:
+        if name != plain:
+            sign += "="
+        commutes = plain in ("add", "mul")
+        shown = [(i, n) for i, n in numbers if n is not None][:1]
+        for position, value in shown:
+            written = text.scalar(value)
+            return f"{written} {sign}" if position == 0 and not commutes else f"{sign} {written}"
+        return sign
+    words = [name]
+    if plain in _SHAPES and event.outputs:
+        words.append(text.shape(event.outputs[0].shape))
+        return " ".join(words)
+    words += [text.scalar(n) for _, n in numbers if n is not None]
+    words += [f"{key}={_plain(value)}" for key, value in event.attrs.items() if shows(key, value)]
+    return text.one_line(" ".join(words), 28)
+
+
+def shows(key: str, value: Any) -> bool:
+    """Whether a static argument says more than its default would."""
+    if value is None or value is False or (isinstance(value, (tuple, list)) and not value):
+        return False
+    return key not in _DEFAULTS or _DEFAULTS[key] != value
+
+
+def index_label(event: OpCalled) -> str:
+    """`[0, 1:3]`, as it was written."""
+    for key in ("index", "indices", "key", "item"):
+        if key in event.attrs:
+            value = event.attrs[key]
+            parts = value if isinstance(value, (tuple, list)) else (value,)
+            return text.one_line("[" + ", ".join(_piece(p) for p in parts) + "]", 28)
+    return event.name
+
+
+def _piece(value: Any) -> str:
+    if isinstance(value, slice):
+        bounds = ["" if v is None else str(v) for v in (value.start, value.stop)]
+        return ":".join([*bounds, str(value.step)] if value.step not in (None, 1) else bounds)
+    if isinstance(value, Mapping) and "slice" in value:
+        return _piece(slice(*value["slice"]))
+    if value is Ellipsis:
+        return "…"
+    return _plain(value)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, (tuple, list)):
+        if len(value) == 1:
+            return _plain(value[0])
+        return "(" + ", ".join(_plain(v) for v in value) + ")"
+    if isinstance(value, float):
+        return text.number(value)
+    if hasattr(value, "shape"):
+        return text.shape(value.shape)
+    return str(value)
+
+
+def node_name(event: OpCalled) -> str:
+    """Torch's name of the node, or of the op where nothing is recorded for backward."""
+    if event.node is not None:
+        return event.node.name
+    return event.name if event.name != label(event) else "no gradient"

@@ -1,0 +1,185 @@
+"""From the graph that is shown to positions and routes: the choice of a layout, its memory and its worker process.
+
+Small groups are placed by dot in this process (1 ms at 10 nodes, 4 ms at 60): it is bounded there, and a process
+start would cost more than the layout.  Larger ones go to a worker that can be stopped; past its limit, and where
+pygraphviz is missing, the second layout serves.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import queue
+import subprocess
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+
+import networkx as nx
+
+from .layouts import barycentre, dot, layered, simple
+from .layouts.layered import Anchors, Placed, Point
+from .layouts.ranked import Ranked
+from .layouts.simple import LayoutRefused
+
+__all__ = ["NAMES", "Anchors", "LayoutRefused", "Placed", "Point", "layout", "positions", "routes"]
+
+NAMES = ("layered", "layered-own", *simple.OFFERS)
+"""The layouts of the menu; `layered-own` is the second layout, without Graphviz."""
+AT_HAND = 160
+"""Nodes and lanes of one group up to which dot runs in this process."""
+FOR_WORKER = 900
+"""Nodes and lanes of one group up to which dot is tried at all: past it, its time grows with the square."""
+TIME_LIMIT = 0.6
+"""Seconds that the worker has for one group."""
+START_LIMIT = 5.0
+"""Seconds that the worker has for its first answer, with its start."""
+MEMORY = 1024
+
+
+def layout(graph: nx.DiGraph, name: str = "layered") -> Placed:
+    """Positions, boxes and routes; the same graph always gives the same picture.
+
+    See `layouts.layered.place` for the attributes that are read.  Raises LayoutRefused where a layout of networkx would
+    take too long, ValueError for an unknown name or a graph with a cycle.
+    """
+    if name in ("", "layered"):
+        return layered.place(graph, _places)
+    if name == "layered-own":
+        placed = layered.place(graph, _own)
+        placed.name = name
+        return placed
+    placed = simple.place(graph, name)
+    _enclose(graph, placed)
+    return placed
+
+
+def positions(graph: nx.DiGraph, name: str = "layered") -> dict[Hashable, Point]:
+    """As networkx's layouts: a graph in, a dict of positions out.
+
+    >>> positions(nx.DiGraph([("a", "b")]), "layered-own")["a"]
+    (0.0, 0.0)
+    """
+    return layout(graph, name).positions
+
+
+def routes(graph: nx.DiGraph, name: str = "layered") -> dict[Hashable, list[Point]]:
+    """The points that each edge passes, by edge."""
+    return layout(graph, name).routes
+
+
+def _enclose(graph: nx.DiGraph, placed: Placed) -> None:
+    """Boxes around the members of open groups, for layouts that know no groups."""
+    parents = graph.graph.get("parents", {})
+    for node, data in graph.nodes(data=True):
+        (x, y), (w, h) = placed.positions[node], data.get("size", layered.SIZE)
+        group = data.get("group")
+        while group is not None:
+            box = placed.boxes.get(group, (x, y, x, y))
+            placed.boxes[group] = (
+                min(box[0], x - w / 2 - layered.PAD), min(box[1], y - h / 2 - layered.HEAD),
+                max(box[2], x + w / 2 + layered.PAD), max(box[3], y + h / 2 + layered.PAD),
+            )  # fmt: skip
+            group = parents[group]
+
+
+_memory: OrderedDict[tuple[str, Ranked], list[float]] = OrderedDict()
+_lock = threading.Lock()
+
+
+def _places(graph: Ranked) -> list[float]:
+    return _remembered("dot", graph)
+
+
+def _own(graph: Ranked) -> list[float]:
+    return _remembered("own", graph)
+
+
+def _remembered(way: str, graph: Ranked) -> list[float]:
+    """Places by structure: an edit of values or a repeated block costs a look-up."""
+    key = (way, graph)
+    with _lock:
+        known = _memory.get(key)
+        if known is not None:
+            _memory.move_to_end(key)
+            return list(known)
+    found = _find(graph) if way == "dot" else barycentre.places(graph)
+    with _lock:
+        _memory[key] = found
+        while len(_memory) > MEMORY:
+            _memory.popitem(last=False)
+    return list(found)
+
+
+def _find(graph: Ranked) -> list[float]:
+    count = len(graph.ranks)
+    if dot.is_available() and count <= AT_HAND:
+        return dot.places(graph)
+    if dot.is_available() and count <= FOR_WORKER:
+        found = worker.places(graph)
+        if found is not None:
+            return found
+    return barycentre.places(graph)
+
+
+class Worker:
+    """The process that runs dot: started when first needed, kept warm, ended when it takes too long."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+        self._answers: queue.Queue[str] = queue.Queue()
+        self._busy = threading.Lock()
+
+    def places(self, graph: Ranked, limit: float | None = None) -> list[float] | None:
+        """Heights by dot, or None where it failed or ran over `limit` seconds (default: TIME_LIMIT)."""
+        task = {"ranks": graph.ranks, "heights": graph.heights, "lanes": sorted(graph.lanes), "edges": graph.edges}
+        with self._busy:
+            try:
+                fresh = self._start()
+                process = self._process
+                if process is None or process.stdin is None:
+                    return None
+                process.stdin.write(json.dumps(task) + "\n")
+                process.stdin.flush()
+                wait = limit if limit is not None else START_LIMIT if fresh else TIME_LIMIT
+                answer = json.loads(self._answers.get(timeout=wait))
+            except (queue.Empty, OSError, ValueError):
+                self.stop()
+                return None
+        found = answer.get("places")
+        return [float(v) for v in found] if found is not None else None
+
+    def _start(self) -> bool:
+        if self._process is not None and self._process.poll() is None:
+            return False
+        self._answers = queue.Queue()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "viz.layout_worker"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        )  # fmt: skip
+        threading.Thread(target=_pump, args=(self._process, self._answers), daemon=True).start()
+        return True
+
+    def stop(self) -> None:
+        """End the process; the next task starts another."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    stream.close()
+
+
+def _pump(process: subprocess.Popen[str], answers: queue.Queue[str]) -> None:
+    """Hand on each line of the worker: reading with a time limit needs a thread on every platform."""
+    try:
+        for line in process.stdout or ():
+            answers.put(line)
+    except ValueError:  # the stream was closed while it was read
+        return
+
+
+worker = Worker()
+atexit.register(worker.stop)

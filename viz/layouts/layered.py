@@ -1,0 +1,355 @@
+"""Left to right in ranks, group by group: columns, boxes and routes that pass through no box but those they belong to.
+
+Each open group is laid out for itself, edges over its border enter and leave by ports, and in the layout around it the
+group has its folded size until order and heights are found.  Then its column is widened and its neighbours in that column
+move apart: so a fold changes no order, and elsewhere nothing moves but sideways as a whole.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+
+import networkx as nx
+
+from .ranked import LANE, Ranked, ranks
+
+Point = tuple[float, float]
+Size = tuple[float, float]
+Places = Callable[[Ranked], list[float]]
+
+SIZE: Size = (116.0, 56.0)
+FOLDED: Size = (200.0, 76.0)
+COLUMN_GAP = 88.0
+PORT_GAP = 36.0
+HEAD = 34.0
+PAD = 18.0
+SHIFT = 8.0
+"""How far the routes of values and of gradients lie from the middle between them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anchors:
+    """Where edges meet a node, as heights from its middle: values and gradients on its right and left side."""
+
+    right: float = -SHIFT
+    right_back: float = SHIFT
+    left: float = -SHIFT
+    left_back: float = SHIFT
+    fan: bool = True
+
+
+@dataclass(slots=True)
+class Placed:
+    """Positions (centres) by node, boxes by open group, routes of values and of gradients by edge key."""
+
+    positions: dict[Hashable, Point] = field(default_factory=dict)
+    boxes: dict[Hashable, tuple[float, float, float, float]] = field(default_factory=dict)
+    routes: dict[Hashable, list[Point]] = field(default_factory=dict)
+    back: dict[Hashable, list[Point]] = field(default_factory=dict)
+    name: str = "layered"
+    note: str | None = None
+
+
+@dataclass(slots=True)
+class _Room:
+    """One group's own layout: its size, and where things are from its top left corner."""
+
+    size: Size = FOLDED
+    at: dict[Hashable, Point] = field(default_factory=dict)
+    ins: dict[Hashable, float] = field(default_factory=dict)
+    outs: dict[Hashable, float] = field(default_factory=dict)
+    parts: dict[Hashable, tuple[list[Point], list[Point]]] = field(default_factory=dict)
+
+
+def place(graph: nx.DiGraph, places: Places) -> Placed:
+    """Positions and routes of a directed acyclic graph (multi or not).
+
+    Node attributes: `size` (w, h), `anchors`, `group` (the innermost open group).  `graph.graph["parents"]` has the
+    group around each open group, outer ones first.  An edge's `origin` names what travels (default: its source): edges
+    of one origin share their way.  Raises ValueError for a graph with a cycle.
+    """
+    return _Layered(graph, places).placed()
+
+
+class _Layered:
+    def __init__(self, graph: nx.DiGraph, places: Places) -> None:
+        self.graph, self.places = graph, places
+        self.parents: Mapping[Hashable, Hashable | None] = graph.graph.get("parents", {})
+        self.children: dict[Hashable | None, list[Hashable]] = defaultdict(list)
+        self.edges: list[tuple[Hashable, Hashable, Hashable, Hashable]] = []
+        if graph.is_multigraph():
+            self.edges = [(u, v, k, d.get("origin", u)) for u, v, k, d in graph.edges(keys=True, data=True)]
+        else:
+            self.edges = [(u, v, (u, v), d.get("origin", u)) for u, v, d in graph.edges(data=True)]
+        self.rooms: dict[Hashable | None, _Room] = {}
+
+    def placed(self) -> Placed:
+        graph, parents = self.graph, self.parents
+        path: dict[Hashable | None, list[Hashable | None]] = {None: [None]}
+        for group, around in parents.items():
+            path[group] = [*path[around], group]
+        order = {node: i for i, node in enumerate(graph)}
+        began: dict[Hashable, int] = {}
+        for node, data in graph.nodes(data=True):
+            self.children[data.get("group")].append(node)
+            for group in path[data.get("group")][1:]:
+                began.setdefault(group, order[node])
+        for group, around in parents.items():
+            if group in began:
+                self.children[around].append(group)
+        local = self.split(path)
+        for group in sorted(path, key=lambda g: -len(path[g])):
+            if group is None or group in began:
+                members = sorted(self.children[group], key=lambda n: began[n] if n in parents else order[n])
+                self.rooms[group] = self.room(group, members, local[group])
+        return self.collect([None, *(g for g in parents if g in began)])
+
+    def split(
+        self, path: Mapping[Hashable | None, list[Hashable | None]]
+    ) -> dict[Hashable | None, list[tuple[Hashable, Hashable | None, Hashable | None, Hashable]]]:
+        """Each edge cut at the borders of the groups it crosses: (edge, from, to, origin) per group; None is a port."""
+        local: dict[Hashable | None, list[tuple[Hashable, Hashable | None, Hashable | None, Hashable]]] = defaultdict(list)
+        for u, v, key, origin in self.edges:
+            ups, downs = path[self.graph.nodes[u].get("group")], path[self.graph.nodes[v].get("group")]
+            shared = sum(1 for a, b in zip(ups, downs, strict=False) if a == b)
+            ups_full: list[Hashable | None] = [*ups, u]
+            downs_full: list[Hashable | None] = [*downs, v]
+            for depth in range(len(ups) - 1, shared - 1, -1):
+                local[ups[depth]].append((key, ups_full[depth + 1], None, origin))
+            local[ups[shared - 1]].append((key, ups_full[shared], downs_full[shared], origin))
+            for depth in range(shared, len(downs)):
+                local[downs[depth]].append((key, None, downs_full[depth + 1], origin))
+        return local
+
+    # -- one group ------------------------------------------------------------------------------------------------
+
+    def size(self, vertex: Hashable) -> Size:
+        room = self.rooms.get(vertex) if vertex in self.parents else None
+        return room.size if room is not None else self.graph.nodes[vertex].get("size", SIZE)
+
+    def room(
+        self, group: Hashable | None, members: list[Hashable],
+        edges: list[tuple[Hashable, Hashable | None, Hashable | None, Hashable]],
+    ) -> _Room:  # fmt: skip
+        """Lay out the direct members of a group."""
+        index: dict[Hashable, int] = {m: i for i, m in enumerate(members)}
+        ends: list[tuple[int, int]] = []
+        for _, u, v, origin in edges:
+            a = index.setdefault(("in", origin), len(index)) if u is None else index[u]
+            b = index.setdefault(("out", origin), len(index)) if v is None else index[v]
+            ends.append((a, b))
+        vertices = list(index)
+        ins = [i for i, v in enumerate(vertices) if i >= len(members) and v[0] == "in"]  # type: ignore[index]
+        outs = [i for i, v in enumerate(vertices) if i >= len(members) and v[0] == "out"]  # type: ignore[index]
+        rank = ranks(len(vertices), ends, ins, outs)
+        sheet = _Sheet(vertices, len(members), rank)
+        sheet.chains(ends, [origin for *_, origin in edges])
+        sizes = [self.size(v) if i < len(members) else (0.0, LANE) for i, v in enumerate(vertices)]
+        nominal = [FOLDED if v in self.parents and i < len(members) else s for i, (v, s) in enumerate(zip(vertices, sizes, strict=True))]
+        ranked = sheet.ranked([s[1] for s in nominal])
+        y = self.places(ranked)
+        sheet.widen(y, sizes, nominal)
+        return self.furnish(sheet, y, sizes, edges, ends, framed=group is not None)
+
+    def furnish(
+        self, sheet: _Sheet, y: list[float], sizes: list[Size],
+        edges: list[tuple[Hashable, Hashable | None, Hashable | None, Hashable]], ends: list[tuple[int, int]], framed: bool,
+    ) -> _Room:  # fmt: skip
+        """Columns, then everything from the top left corner of the room; routes from border to border."""
+        columns = sheet.columns(sizes, framed)
+        heights = [sizes[i][1] if i < len(sizes) else LANE for i in range(len(y))]
+        top = min((y[i] - heights[i] / 2 for i in range(len(y))), default=0.0) - (HEAD if framed else 0.0)
+        bottom = max((y[i] + heights[i] / 2 for i in range(len(y))), default=0.0) + (PAD if framed else 0.0)
+        y = [v - top for v in y]
+        right = columns[-1][1] if columns else 0.0
+        room = _Room((max(right, 0.0), bottom - top))
+        for i, vertex in enumerate(sheet.vertices):
+            x = (columns[sheet.rank[i]][0] + columns[sheet.rank[i]][1]) / 2
+            if i < sheet.members:
+                room.at[vertex] = (x, y[i])
+            elif vertex[0] == "in":  # type: ignore[index]
+                room.ins[vertex[1]] = y[i]  # type: ignore[index]
+            else:
+                room.outs[vertex[1]] = y[i]  # type: ignore[index]
+        lefts = _fans(self, sheet, y, edges, ends)
+        for (key, _, _, origin), (a, b) in zip(edges, ends, strict=True):
+            out, out_back = self.right_end(sheet, y, sizes, a, origin)
+            into, into_back = self.left_end(sheet, y, sizes, b, origin, lefts.get((key, b)))
+            lanes = sheet.way(a, origin, b)
+            middle = [(lane, columns[sheet.ranks[lane]]) for lane in lanes]
+            ca, cb = columns[sheet.rank[a]], columns[sheet.rank[b]]
+            xa = (ca[0] + ca[1] + sizes[a][0]) / 2
+            xb = (cb[0] + cb[1] - sizes[b][0]) / 2
+            bends = [p for lane, (x0, x1) in middle for p in ((x0, y[lane] - 3), (x1, y[lane] - 3))]
+            bends_back = [p for lane, (x0, x1) in middle for p in ((x0, y[lane] + 3), (x1, y[lane] + 3))]
+            room.parts[key] = (
+                _clean([(xa, out), (ca[1], out), *bends, (cb[0], into), (xb, into)]),
+                _clean([(xa, out_back), (ca[1], out_back), *bends_back, (cb[0], into_back), (xb, into_back)]),
+            )
+        return room
+
+    def anchors(self, vertex: Hashable) -> Anchors:
+        found: Anchors = self.graph.nodes[vertex].get("anchors", Anchors())
+        return found
+
+    def right_end(self, sheet: _Sheet, y: list[float], sizes: list[Size], a: int, origin: Hashable) -> Point:
+        """Heights at which values leave vertex `a` and gradients come back to it."""
+        vertex = sheet.vertices[a]
+        if a >= sheet.members:
+            return y[a] - 3, y[a] + 3
+        if vertex in self.parents:
+            height = y[a] - sizes[a][1] / 2 + self.rooms[vertex].outs[origin]
+            return height - 3, height + 3
+        anchors = self.anchors(vertex)
+        return y[a] + anchors.right, y[a] + anchors.right_back
+
+    def left_end(
+        self, sheet: _Sheet, y: list[float], sizes: list[Size], b: int, origin: Hashable, fan: float | None
+    ) -> Point:
+        """Heights at which values enter vertex `b` and gradients leave it."""
+        vertex = sheet.vertices[b]
+        if b >= sheet.members:
+            return y[b] - 3, y[b] + 3
+        if vertex in self.parents:
+            height = y[b] - sizes[b][1] / 2 + self.rooms[vertex].ins[origin]
+            return height - 3, height + 3
+        if fan is not None:
+            return y[b] + fan - 4, y[b] + fan + 4
+        anchors = self.anchors(vertex)
+        return y[b] + anchors.left, y[b] + anchors.left_back
+
+    # -- all together ---------------------------------------------------------------------------------------------
+
+    def collect(self, groups: list[Hashable | None]) -> Placed:
+        """From rooms within rooms to the plane; the first node of the graph stands at (0, 0)."""
+        result = Placed()
+        corner: dict[Hashable | None, Point] = {None: (0.0, 0.0)}
+        parts: dict[Hashable, list[tuple[list[Point], list[Point]]]] = defaultdict(list)
+        for group in groups:
+            room = self.rooms[group]
+            x0, y0 = corner[group]
+            for vertex, (x, y) in room.at.items():
+                if vertex in self.parents:
+                    w, h = self.rooms[vertex].size
+                    corner[vertex] = (x0 + x - w / 2, y0 + y - h / 2)
+                    result.boxes[vertex] = (x0 + x - w / 2, y0 + y - h / 2, x0 + x + w / 2, y0 + y + h / 2)
+                else:
+                    result.positions[vertex] = (x0 + x, y0 + y)
+            for key, (go, back) in room.parts.items():
+                parts[key].append(([(x0 + x, y0 + y) for x, y in go], [(x0 + x, y0 + y) for x, y in back]))
+        for key, pieces in parts.items():
+            pieces.sort(key=lambda piece: (piece[0][0][0], piece[0][-1][0]))
+            result.routes[key] = _clean([p for go, _ in pieces for p in go])
+            result.back[key] = _clean([p for _, back in pieces for p in back])[::-1]
+        first = next(iter(self.graph), None)
+        if first is not None:
+            _translate(result, *result.positions[first])
+        return result
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """A group's vertices (members first, then ports) and the lanes of the edges between them."""
+
+    vertices: list[Hashable]
+    members: int
+    rank: list[int]
+    ranks: list[int] = field(default_factory=list)
+    lane: dict[tuple[int, Hashable], list[int]] = field(default_factory=dict)
+    edges: dict[tuple[int, int], None] = field(default_factory=dict)
+
+    def chains(self, ends: list[tuple[int, int]], origins: list[Hashable]) -> None:
+        """A lane in each rank that an edge passes; edges of one origin from one vertex share them."""
+        self.ranks = list(self.rank)
+        for (a, b), origin in zip(ends, origins, strict=True):
+            chain = self.lane.setdefault((a, origin), [])
+            need = self.rank[b] - self.rank[a] - 1
+            while len(chain) < need:
+                before = chain[-1] if chain else a
+                self.ranks.append(self.rank[a] + len(chain) + 1)
+                chain.append(len(self.ranks) - 1)
+                self.edges[before, chain[-1]] = None
+            self.edges[chain[need - 1] if need > 0 else a, b] = None
+
+    def way(self, a: int, origin: Hashable, b: int) -> list[int]:
+        return self.lane[a, origin][: self.rank[b] - self.rank[a] - 1]
+
+    def ranked(self, heights: list[float]) -> Ranked:
+        lanes = range(len(self.vertices), len(self.ranks))
+        ports = range(self.members, len(self.vertices))
+        return Ranked(
+            tuple(self.ranks), (*heights, *(LANE for _ in lanes)), frozenset((*ports, *lanes)), tuple(self.edges)
+        )
+
+    def widen(self, y: list[float], sizes: list[Size], nominal: list[Size]) -> None:
+        """Move the neighbours of open groups apart, in their own ranks only."""
+        grown = {i: s[1] - n[1] for i, (s, n) in enumerate(zip(sizes, nominal, strict=True)) if s[1] != n[1]}
+        for layer in {self.ranks[i] for i in grown}:
+            nodes = sorted((i for i, r in enumerate(self.ranks) if r == layer), key=lambda i: y[i])
+            total = sum(grown.get(i, 0.0) for i in nodes)
+            above = -total / 2
+            for i in nodes:
+                extra = grown.get(i, 0.0)
+                y[i] += above + extra / 2
+                above += extra
+
+    def columns(self, sizes: list[Size], framed: bool) -> list[tuple[float, float]]:
+        """(left, right) of each rank's column."""
+        widths = [0.0] * (max(self.ranks, default=-1) + 1)
+        for i, (w, _) in enumerate(sizes):
+            widths[self.rank[i]] = max(widths[self.rank[i]], w)
+        columns: list[tuple[float, float]] = []
+        has_in = framed and any(i >= self.members and v[0] == "in" for i, v in enumerate(self.vertices))  # type: ignore[index]
+        has_out = framed and any(i >= self.members and v[0] == "out" for i, v in enumerate(self.vertices))  # type: ignore[index]
+        x = PAD if framed and not has_in else 0.0
+        for rank, width in enumerate(widths):
+            columns.append((x, x + width))
+            near_port = (rank == 0 and has_in) or (rank == len(widths) - 2 and has_out)
+            x += width + (PORT_GAP if near_port else COLUMN_GAP)
+        if framed and not has_out and columns:
+            right = columns[-1][1]
+            columns.append((right + PAD, right + PAD))
+        return columns
+
+
+def _fans(
+    layered: _Layered, sheet: _Sheet, y: list[float],
+    edges: list[tuple[Hashable, Hashable | None, Hashable | None, Hashable]], ends: list[tuple[int, int]],
+) -> dict[tuple[Hashable, int], float]:  # fmt: skip
+    """Where several edges enter one op: side by side, in the order in which they come."""
+    arriving: dict[int, list[tuple[float, int, Hashable]]] = defaultdict(list)
+    for number, ((key, _, _, origin), (a, b)) in enumerate(zip(edges, ends, strict=True)):
+        if b < sheet.members and sheet.vertices[b] not in layered.parents and layered.anchors(sheet.vertices[b]).fan:
+            lanes = sheet.way(a, origin, b)
+            arriving[b].append((y[lanes[-1]] if lanes else y[a], number, key))
+    found: dict[tuple[Hashable, int], float] = {}
+    for b, coming in arriving.items():
+        if len(coming) < 2:
+            continue
+        height = layered.size(sheet.vertices[b])[1]
+        pitch = min(20.0, (height - 16.0) / len(coming))
+        for i, (_, _, key) in enumerate(sorted(coming, key=lambda c: c[:2])):
+            found[key, b] = (i - (len(coming) - 1) / 2) * pitch
+    return found
+
+
+def _clean(points: list[Point]) -> list[Point]:
+    """Without points that repeat or lie on the line between their neighbours."""
+    kept: list[Point] = []
+    for point in points:
+        if kept and abs(kept[-1][0] - point[0]) < 0.01 and abs(kept[-1][1] - point[1]) < 0.01:
+            continue
+        if len(kept) > 1 and abs(kept[-1][1] - point[1]) < 0.01 and abs(kept[-2][1] - point[1]) < 0.01:
+            kept[-1] = point
+            continue
+        kept.append(point)
+    return kept
+
+
+def _translate(placed: Placed, dx: float, dy: float) -> None:
+    placed.positions = {n: (x - dx, y - dy) for n, (x, y) in placed.positions.items()}
+    placed.boxes = {g: (a - dx, b - dy, c - dx, d - dy) for g, (a, b, c, d) in placed.boxes.items()}
+    placed.routes = {k: [(x - dx, y - dy) for x, y in points] for k, points in placed.routes.items()}
+    placed.back = {k: [(x - dx, y - dy) for x, y in points] for k, points in placed.back.items()}

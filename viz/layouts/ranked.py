@@ -1,0 +1,119 @@
+"""The layered layout's plain data: nodes in ranks, with sizes, and edges between neighbouring ranks only.
+
+A `Ranked` graph is small, has integers for names and is JSON as it stands, so that a worker process can place it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+GAP = 26.0
+"""Room between two boxes of a rank, in layout units."""
+LANE = 14.0
+"""Height of the lane in which an edge passes a rank."""
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """`ranks` and `heights` by node; `lanes` are the nodes that only keep room for an edge; `edges` span one rank."""
+
+    ranks: tuple[int, ...]
+    heights: tuple[float, ...]
+    lanes: frozenset[int]
+    edges: tuple[tuple[int, int], ...]
+
+    @cached_property
+    def layers(self) -> list[list[int]]:
+        layers: list[list[int]] = [[] for _ in range(max(self.ranks, default=-1) + 1)]
+        for node, rank in enumerate(self.ranks):
+            layers[rank].append(node)
+        return layers
+
+    @cached_property
+    def neighbours(self) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+        """Sources and targets of each node."""
+        before: dict[int, list[int]] = defaultdict(list)
+        after: dict[int, list[int]] = defaultdict(list)
+        for source, target in self.edges:
+            after[source].append(target)
+            before[target].append(source)
+        return before, after
+
+    def distance(self, upper: int, lower: int) -> float:
+        """Least distance between the centres of two nodes that are next to each other in a rank."""
+        gap = GAP if not (upper in self.lanes and lower in self.lanes) else 4.0
+        return (self.heights[upper] + self.heights[lower]) / 2 + gap
+
+
+def ranks(count: int, edges: Sequence[tuple[int, int]], first: Sequence[int] = (), last: Sequence[int] = ()) -> list[int]:
+    """Ranks by longest path; a node without sources moves next to its nearest target.
+
+    `first` and `last` are put before and behind all others.  Edges must run from a lower to a higher place in some
+    order without cycles; ValueError where there is none.
+    """
+    after: dict[int, list[int]] = defaultdict(list)
+    missing = [0] * count
+    for source, target in edges:
+        after[source].append(target)
+        missing[target] += 1
+    fresh = [n for n in range(count) if missing[n] == 0]
+    sources = set(fresh)
+    rank = [0] * count
+    order: list[int] = []
+    while fresh:
+        node = fresh.pop()
+        order.append(node)
+        for target in after[node]:
+            rank[target] = max(rank[target], rank[node] + 1)
+            missing[target] -= 1
+            if missing[target] == 0:
+                fresh.append(target)
+    if len(order) != count:
+        raise ValueError("the graph has a cycle: layers need an order")
+    for node in sources.difference(first):
+        if after[node]:
+            rank[node] = min(rank[target] for target in after[node]) - 1
+    inner = set(range(count)).difference(first, last)
+    low = min((rank[n] for n in inner), default=0) - 1
+    high = max((rank[n] for n in inner), default=0) + 1
+    for node in first:
+        rank[node] = low
+    for node in last:
+        rank[node] = high
+    base = min(rank, default=0)
+    return [r - base for r in rank]
+
+
+def spread(wanted: Sequence[float], gaps: Sequence[float]) -> list[float]:
+    """The places nearest to `wanted` (least squares) in this order, neighbours at least `gaps` apart.
+
+    Pool-adjacent-violators: linear, exact.
+
+    >>> spread([0.0, 0.0], [10.0])
+    [-5.0, 5.0]
+    """
+    offsets = [0.0]
+    for gap in gaps:
+        offsets.append(offsets[-1] + gap)
+    pools: list[list[float]] = []
+    for place, offset in zip(wanted, offsets, strict=True):
+        pools.append([place - offset, 1.0])
+        while len(pools) > 1 and pools[-2][0] >= pools[-1][0]:
+            total, n = pools.pop()
+            mean, m = pools[-1]
+            pools[-1] = [(mean * m + total * n) / (m + n), m + n]
+    places = [mean for mean, n in pools for _ in range(int(n))]
+    return [place + offset for place, offset in zip(places, offsets, strict=True)]
+
+
+def separated(graph: Ranked, layers: Sequence[Sequence[int]], wanted: Sequence[float]) -> list[float]:
+    """Places as near to `wanted` as the order within each rank and the sizes allow."""
+    placed = list(wanted)
+    for layer in layers:
+        gaps = [graph.distance(a, b) for a, b in zip(layer, layer[1:], strict=False)]
+        for node, y in zip(layer, spread([wanted[n] for n in layer], gaps), strict=True):
+            placed[node] = y
+    return placed

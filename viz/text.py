@@ -1,0 +1,129 @@
+"""Numbers, vectors and shapes as short text, and how wide a text will be: what labels, sentences and flows share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from engine.trace import Scalar, Value
+
+SMALL = 16
+"""Elements up to which a tensor is drawn cell by cell and written out in sentences."""
+
+_WIDTHS = {"label": 7.6, "sub": 6.5, "mono": 7.8}
+_NARROW = frozenset("iljtfrI.,:;|!'()[] ")
+
+
+def number(value: Any) -> str:
+    """At most four significant digits, no trailing zeros; nan and inf as torch prints them.
+
+    >>> number(2.0), number(1 / 3), number(-float("inf")), number(True), number(12345.678)
+    ('2', '0.3333', '-inf', 'True', '1.235e+04')
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    value = float(value)
+    if not math.isfinite(value):
+        return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    if value == 0:
+        return "0"
+    if value == int(value) and abs(value) < 1e6:
+        return str(int(value))
+    return f"{value:.4g}"
+
+
+def scalar(value: Scalar | None) -> str:
+    """A Python number as the user would write it.
+
+    >>> scalar(2), scalar(0.5), scalar(None)
+    ('2', '0.5', 'None')
+    """
+    return str(value) if isinstance(value, bool) or value is None else number(value)
+
+
+def listing(array: np.ndarray) -> str:
+    """All elements in brackets, row by row.
+
+    >>> listing(np.array([[1.0, 2.0], [3.0, 4.0]])), listing(np.array(5.0))
+    ('[[1 2] [3 4]]', '5')
+    """
+    if array.ndim == 0:
+        return number(array[()])
+    if array.ndim == 1:
+        return "[" + " ".join(number(v) for v in array) + "]"
+    return "[" + " ".join(listing(row) for row in array) + "]"
+
+
+def flat(values: Iterable[Any]) -> str:
+    """Elements in one pair of brackets whatever their shape: `[2 0 0 0]`."""
+    return "[" + " ".join(number(v) for v in values) + "]"
+
+
+def shape(sizes: Sequence[int]) -> str:
+    """A shape as it stands on a card.
+
+    >>> shape((1, 4)), shape(()), shape((3,))
+    ('1×4', 'scalar', '3')
+    """
+    return "×".join(str(n) for n in sizes) if sizes else "scalar"
+
+
+def size(sizes: Sequence[int]) -> int:
+    return math.prod(sizes)
+
+
+def brief(value: Value) -> str:
+    """A value in few characters: the number, a short vector, or shape and norm.
+
+    Rows of one (1×4) are written flat, since that is how they are drawn.
+    """
+    if value.array is not None and value.array.size <= SMALL:
+        array = value.array
+        if array.size == 1:
+            return number(array.reshape(-1)[0])
+        if array.size == max(array.shape):
+            return flat(array.reshape(-1))
+        if array.size <= 9:
+            return listing(array)
+    return f"{shape(value.shape)}, norm {number(value.stats['norm'])}"
+
+
+def count(n: int, noun: str) -> str:
+    """`1 op`, `2 ops`.
+
+    >>> count(1, "op"), count(2, "op")
+    ('1 op', '2 ops')
+    """
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def join(parts: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return ", ".join(parts[:-1]) + " and " + parts[-1]
+
+
+def one_line(source: str, limit: int = 60) -> str:
+    """Source text with its white space collapsed, cut where it is long.
+
+    >>> one_line("z.backward([[1, 0]],\\n           retain_graph=True)")
+    'z.backward([[1, 0]], retain_graph=True)'
+    """
+    text = " ".join(source.split())
+    for bracket in "([{":
+        text = text.replace(bracket + " ", bracket)
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def width(text: str, kind: str = "label") -> float:
+    """Estimated width in px of a text in the fonts of the graph: label 13 px semi-bold, sub 12 px, mono 13 px."""
+    unit = _WIDTHS[kind]
+    if kind == "mono":
+        return unit * len(text)
+    return unit * sum(0.55 if c in _NARROW else 1.35 if c in "mwMW×@" else 1.0 for c in text)

@@ -1,0 +1,477 @@
+"""When each node, edge and value is waiting, active or done: tracks over the steps of a trace.
+
+A step is one forward op, one VJP, one accumulation, one write by the user, or an error.  Tracks have entries only where
+something changes; each element that a backward call touches is reset once, so that the cost stays linear in the events
+plus what the calls reach.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.trace import (
+    Accumulated,
+    BackwardEnded,
+    BackwardStarted,
+    ErrorRaised,
+    GradSet,
+    LeafCreated,
+    NodeRecord,
+    OpCalled,
+    Refreshed,
+    VjpRun,
+    WarningGiven,
+)
+
+from .facts import Facts
+from .graph import Drawing, Link
+from .groups import source
+
+Track = list[list[Any]]
+
+
+@dataclass(slots=True)
+class Flow:
+    """What travels in a step along an edge (`back`: a gradient, from target to source); `value` is a trace value."""
+
+    link: Link
+    back: bool
+    value: int | None
+    upstream: int | None = None
+
+
+@dataclass(slots=True)
+class Step:
+    kind: str
+    phase: int
+    at: str | None
+    name: str
+    event: int
+    op: int | None
+    order: int
+    call: int | None
+    flows: list[Flow] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Phase:
+    kind: str
+    label: str
+    start: int
+    end: int
+    call: int | None
+    stack: int
+    failed: bool = False
+
+
+@dataclass(slots=True)
+class Timeline:
+    """Steps, phases and marks, and the tracks by (element id, key).
+
+    Keys of nodes: state faint saved upstream, row:value row:grad row:seed row:call; of edges: state faint cotangent.
+    Values in tracks are indices of trace values.
+    """
+
+    steps: list[Step] = field(default_factory=list)
+    phases: list[Phase] = field(default_factory=list)
+    marks: list[tuple[int, str, str]] = field(default_factory=list)
+    warnings: list[tuple[int, str]] = field(default_factory=list)
+    tracks: dict[tuple[str, str], Track] = field(default_factory=dict)
+    step_of: dict[int, int] = field(default_factory=dict)
+    spans: dict[int, tuple[int, int]] = field(default_factory=dict)
+    before: dict[int, int] = field(default_factory=dict)
+    """The step at which a backward call begins, by event; what failed before it began has its error step."""
+
+    def put(self, element: str, key: str, step: int, value: Any, default: Any = None) -> None:
+        """Let `value` hold from `step` on."""
+        track = self.tracks.get((element, key))
+        if track is None:
+            track = self.tracks[element, key] = [[0, default]]
+        if track[-1][0] == step:
+            track[-1][1] = value
+            if len(track) > 1 and track[-2][1] == value:
+                track.pop()
+        elif track[-1][1] != value:
+            track.append([step, value])
+
+    def at(self, element: str, key: str, step: float, default: Any = None) -> Any:
+        """The value of a track at a time."""
+        found = default
+        for k, value in self.tracks.get((element, key), ()):
+            if k > step:
+                break
+            found = value
+        return found
+
+
+def timeline(drawing: Drawing) -> Timeline:
+    """Play the events once.  Cost: linear in events plus the nodes that backward calls reach."""
+    player = _Player(drawing)
+    for event in drawing.facts.trace.events:
+        match event:
+            case LeafCreated():
+                player.leaf(event)
+            case Refreshed():
+                player.refreshed(event)
+            case OpCalled():
+                player.op(event)
+            case GradSet():
+                player.grad_set(event)
+            case BackwardStarted():
+                player.start(event)
+            case VjpRun():
+                player.vjp(event)
+            case Accumulated():
+                player.accumulated(event)
+            case BackwardEnded():
+                player.end(event)
+            case ErrorRaised():
+                player.error(event)
+            case WarningGiven():
+                player.line.warnings.append((player.now, event.message))
+                player.line.marks.append((player.now, "warning", event.category))
+    return player.line
+
+
+class _Player:
+    """The state of the graph while the events pass."""
+
+    def __init__(self, drawing: Drawing) -> None:
+        self.drawing = drawing
+        self.facts: Facts = drawing.facts
+        self.line = Timeline()
+        self.call: BackwardStarted | None = None
+        self.touched: dict[str, None] = {}
+        self.clear: dict[str, None] = {}
+        self.pending: dict[int, int] = {}
+        self.ready_at: dict[int, int] = {}
+        self.stale = False
+        self.latest: dict[int, str] = {}
+        self.seeded: set[int] = set()
+
+    @property
+    def now(self) -> int:
+        return len(self.line.steps)
+
+    # -- small helpers --------------------------------------------------------------------------------------------
+
+    def step(
+        self, kind: str, event: Any, at: str | None, name: str, op: int | None, order: int, own: Phase | None = None
+    ) -> Step:
+        """Append a step, in the phase that it belongs to (`own`: in this new one)."""
+        line = self.line
+        call = self.call.call if self.call is not None else None
+        group = "backward" if call is not None else "write" if kind == "write" else "forward"
+        last = line.phases[-1] if line.phases else None
+        if own is not None:
+            line.phases.append(own)
+        elif last is None or last.kind != group or last.call != call or last.failed:
+            stack = self.call.stack if self.call is not None else event.stack
+            label = "forward" if group == "forward" else self.written(stack, group)
+            line.phases.append(Phase(group, label, self.now, self.now, call, stack))
+        line.phases[-1].end = self.now + 1
+        step = Step(kind, len(line.phases) - 1, at, name, event.index, op, order, call)
+        line.step_of[event.index] = self.now
+        line.steps.append(step)
+        return step
+
+    def written(self, stack: int, otherwise: str) -> str:
+        frame = self.facts.frame(stack)
+        return otherwise if frame is None else source(self.facts.trace, frame)
+
+    def state(self, element: str, step: int, value: str) -> None:
+        self.line.put(element, "state", step, value, "future")
+
+    def faint(self, element: str, step: int, value: bool) -> None:
+        self.line.put(element, "faint", step, value, False)
+        if value:
+            self.clear.pop(element, None)
+        else:
+            self.clear[element] = None
+
+    def exists(self, element: str, step: int) -> None:
+        self.state(element, step, "idle")
+        self.clear[element] = None
+
+    # -- forward --------------------------------------------------------------------------------------------------
+
+    def leaf(self, event: LeafCreated) -> None:
+        card = self.drawing.cards.get((event.tensor, event.version))
+        if card is None:
+            return
+        self.exists(card, self.now)
+        self.latest[event.tensor] = card
+        self.line.put(card, "row:value", self.now, event.value)
+        if event.grad is not None and event.grad in self.facts.tensors:
+            held = self.facts.tensors[event.grad]
+            self.line.put(card, "row:grad", self.now, held.values[held.first])
+        for stub in self.drawing.stubs.get(event.tensor, ()):
+            if self.drawing.items[stub].version == event.version:
+                self.exists(stub, self.now)
+
+    def refreshed(self, event: Refreshed) -> None:
+        card = self.drawing.cards.get((event.tensor, event.version))
+        if card is not None:
+            self.exists(card, self.now)
+            self.latest[event.tensor] = card
+            self.line.put(card, "row:value", self.now, event.value)
+
+    def op(self, event: OpCalled) -> None:
+        index = self.facts.op_at[event.index]
+        fact = self.facts.ops[index]
+        if fact.writes_grad is not None:
+            self.write_grad(event, fact.writes_grad, event.outputs[0].value, event.name)
+            return
+        self.rest()
+        written = event.inplace is not None and self.facts.is_leaf(event.inplace)
+        cards = [self.drawing.cards.get((o.tensor, o.version)) for o in event.outputs]
+        at = f"n{index}"
+        step = self.step("write" if written else "forward", event, at, event.name, index, fact.order)
+        done = self.now
+        self.exists(at, done)
+        if event.node is not None and event.node.saved:
+            self.line.put(at, "saved", done, "saved", "none")
+        for link in self.drawing.into[index]:
+            self.exists(link.id, done)
+            fact_in = self.facts.tensors[link.tensor]
+            step.flows.append(Flow(link, False, fact_in.values.get(link.version)))
+        for out, card in zip(event.outputs, cards, strict=True):
+            if card is not None:
+                self.exists(card, done)
+                self.line.put(card, "row:value", done, out.value)
+                before = self.latest.get(out.tensor)
+                if before is not None and before != card:
+                    self.line.put(card, "row:grad", done, self.line.at(before, "row:grad", done))
+                self.latest[out.tensor] = card
+        for link in self.drawing.out_of[index]:
+            self.exists(link.id, done)
+            step.flows.append(Flow(link, False, self.facts.tensors[link.tensor].values.get(link.version)))
+
+    def write_grad(self, event: Any, owner: int, value: int | None, name: str) -> None:
+        card = self.latest.get(owner)
+        self.step("write", event, card, name, None, 0)
+        zero = value is None or name == "zero_"
+        self.line.marks.append((self.now - 1, "zero" if zero else "edit", self.written(event.stack, name)))
+        if card is not None:
+            self.line.put(card, "row:grad", self.now, value)
+
+    def grad_set(self, event: GradSet) -> None:
+        self.write_grad(event, event.tensor, event.value, "grad = None" if event.value is None else "grad = …")
+
+    def rest(self) -> None:
+        """Once the program goes on after a backward call, nothing is `done` any more."""
+        if self.call is None and self.stale:
+            for element in self.touched:
+                self.state(element, self.now + 1, "idle")
+            self.stale = False
+
+    # -- backward -------------------------------------------------------------------------------------------------
+
+    def start(self, event: BackwardStarted) -> None:
+        self.call = event
+        now = self.now
+        for element in self.touched:
+            self.state(element, now, "idle")
+            if element.startswith("n"):
+                self.line.put(element, "upstream", now, None)
+            if element.startswith("e"):
+                self.line.put(element, "cotangent", now, None)
+        self.touched = {}
+        self.pending, leaves = self.reached(event)
+        part = self.taking_part(set(self.pending), leaves)
+        for element in [e for e in self.clear if e not in part]:
+            self.faint(element, now, True)
+        for element, kind in part.items():
+            self.faint(element, now, False)
+            if kind:
+                self.touched[element] = None
+                self.state(element, now, kind)
+        self.ready_at = {op: now for op, missing in self.pending.items() if missing == 0}
+        for op in self.ready_at:
+            self.make_ready(op, now)
+        for root in event.roots:
+            card = self.drawing.card(root.tensor)
+            if card is not None:
+                start = now if root.tensor in self.seeded else 0
+                self.seeded.add(root.tensor)
+                self.line.put(card, "row:seed", start, root.gradient)
+                self.line.put(card, "row:call", start, event.call)
+                self.state(card, now, "ready")
+
+    def reached(self, event: BackwardStarted) -> tuple[dict[int, int], set[int]]:
+        """How many contributions each op waits for, and the leaves that are reached."""
+        facts = self.facts
+        missing: dict[int, int] = {}
+        leaves: set[int] = set()
+        todo: list[int] = []
+        for root in event.roots:
+            fact = facts.tensors.get(root.tensor)
+            first = facts.producer(root.tensor, max(fact.values)) if fact is not None and fact.values else None
+            if first is None:
+                leaves.add(root.tensor)
+            elif first not in missing and facts.ops[first].event.node is not None:
+                missing[first] = 0
+                todo.append(first)
+        order: list[int] = []
+        while todo:
+            op = todo.pop()
+            order.append(op)
+            for edge in self.edges(op):
+                if edge.leaf is not None:
+                    leaves.add(edge.leaf)
+                following = None if edge.node is None else facts.op_of_node.get(edge.node)
+                if following is None:
+                    continue
+                if following not in missing:
+                    missing[following] = 0
+                    todo.append(following)
+                missing[following] += 1
+        if event.inputs is not None:
+            return self.only_to(event.inputs, missing, leaves)
+        return missing, leaves
+
+    def edges(self, op: int) -> list[Any]:
+        record: NodeRecord | None = self.facts.ops[op].event.node
+        return [edge for edge in record.edges if edge is not None] if record is not None else []
+
+    def only_to(self, inputs: tuple[int, ...], missing: dict[int, int], leaves: set[int]) -> tuple[dict[int, int], set[int]]:
+        """Only what lies on the way to the `inputs` that the call asks for."""
+        facts = self.facts
+        makers = {facts.producer(t, max(facts.tensors[t].values)) for t in inputs if t in facts.tensors}
+        wanted: set[int] = set()
+        for op in sorted(missing):  # an op's inputs were computed before it
+            for edge in self.edges(op):
+                following = None if edge.node is None else facts.op_of_node.get(edge.node)
+                if edge.leaf in inputs or (following is not None and (following in wanted or following in makers)):
+                    wanted.add(op)
+        wanted |= {m for m in makers if m is not None and m in missing}
+        counts = dict.fromkeys(sorted(wanted), 0)
+        for op in wanted:
+            for edge in self.edges(op):
+                following = None if edge.node is None else facts.op_of_node.get(edge.node)
+                if following in counts and following is not None:
+                    counts[following] += 1
+        return counts, leaves & set(inputs)
+
+    def taking_part(self, ops: set[int], leaves: set[int]) -> dict[str, str]:
+        """Elements that a call concerns, with the state in which they begin (empty: they only stay visible)."""
+        drawing = self.drawing
+        part: dict[str, str] = {}
+        for op in ops:
+            part[f"n{op}"] = "waiting"
+            for link in drawing.out_of[op]:
+                part[link.id] = "idle"
+                part[link.target] = "waiting"
+            for link in drawing.into[op]:
+                item = drawing.items[link.source]
+                part[link.id] = "idle" if link.grad else ""
+                if item.tensor in leaves and item.kind != "op" and item.role != "constant":
+                    part[link.source] = "waiting"
+                    if item.twin is not None:
+                        part[item.twin] = "waiting"
+                else:
+                    part.setdefault(link.source, "")
+        for leaf in leaves:
+            card = self.latest.get(leaf)
+            if card is not None:
+                part[card] = "waiting"
+        return part
+
+    def make_ready(self, op: int, step: int) -> None:
+        self.state(f"n{op}", step, "ready")
+        for link in self.drawing.out_of[op]:
+            if link.grad:
+                self.state(link.target, step, "ready")
+
+    def vjp(self, event: VjpRun) -> None:
+        op = self.facts.op_of_node.get(event.node)
+        record = self.facts.ops[op].event.node if op is not None else None
+        order = 1 + self.facts.ops[op].order if op is not None else 1
+        at = f"n{op}" if op is not None and f"n{op}" in self.drawing.items else None
+        step = self.step("vjp", event, at, record.name if record else "VJP", op, order)
+        if op is None or record is None:
+            return
+        done, node = self.now, f"n{op}"
+        self.touched[node] = None
+        upstream = next((u for u in event.upstream if u is not None), None)
+        self.line.put(node, "upstream", self.ready_at.get(op, done - 1), upstream)
+        if record.saved:
+            self.line.put(node, "saved", done, "freed" if event.freed else "kept", "none")
+        for link in self.drawing.out_of[op]:
+            nr = link.position
+            self.carry(step, link, event.upstream[nr] if nr < len(event.upstream) else None, None, done)
+            if link.grad:
+                self.state(link.target, done, "done")
+                self.touched[link.target] = None
+        for link in self.drawing.into[op]:
+            if link.slot is not None and link.slot < len(event.cotangents):
+                self.carry(step, link, event.cotangents[link.slot], upstream, done)
+                if self.drawing.items[link.source].kind == "stub":
+                    self.state(link.source, done, "done")
+                    self.touched[link.source] = None
+        self.state(node, done, "done")
+        for edge in self.edges(op):
+            following = None if edge.node is None else self.facts.op_of_node.get(edge.node)
+            if following in self.pending and following is not None:
+                self.pending[following] -= 1
+                if self.pending[following] == 0:
+                    self.ready_at[following] = done
+                    self.make_ready(following, done)
+
+    def carry(self, step: Step, link: Link, value: int | None, upstream: int | None, done: int) -> None:
+        if value is None:
+            return
+        step.flows.append(Flow(link, True, value, upstream))
+        self.line.put(link.id, "cotangent", done, value)
+        self.state(link.id, done, "done")
+        self.touched[link.id] = None
+
+    def accumulated(self, event: Accumulated) -> None:
+        card = self.latest.get(event.tensor) or self.drawing.place(event.tensor)
+        call = self.facts.calls.get(event.call)
+        name = "retain_grad" if event.retained else "AccumulateGrad"
+        self.step("accumulate", event, card, name, None, call.order if call else 1)
+        if card is None:
+            return
+        self.line.put(card, "row:grad", self.now, event.after)
+        if not event.retained:
+            self.state(card, self.now, "done")
+            self.touched[card] = None
+
+    def end(self, event: BackwardEnded) -> None:
+        if self.call is not None:
+            start = next((p.start for p in self.line.phases if p.call == event.call), self.now)
+            self.line.spans[event.call] = (start, self.now)
+            if not event.completed and self.line.phases and self.line.phases[-1].call == event.call:
+                self.line.phases[-1].failed = True
+        self.call, self.stale = None, True
+
+    def error(self, event: ErrorRaised) -> None:
+        op = self.facts.op_of_node.get(event.node) if event.node is not None else None
+        at = f"n{op}" if op is not None else next(
+            (place for t in event.tensors if (place := self.drawing.place(t)) is not None), None
+        )  # fmt: skip
+        last = self.line.phases[-1] if self.line.phases else None
+        if self.call is None and event.call is not None and last is not None and last.call == event.call:
+            # the call has ended already: the error is its last step
+            last.failed = False
+            self.line.steps.append(Step("error", len(self.line.phases) - 1, at, event.type, event.index, op, 1, event.call))
+            self.line.step_of[event.index] = self.now - 1
+            last.end = self.now
+            self.line.spans[event.call] = (last.start, last.end)
+        else:
+            own = self.failing(event) if self.call is None else None
+            self.step("error", event, at, event.type, op, 1 if event.call is not None else 0, own)
+        self.line.phases[-1].failed = True
+        self.line.marks.append((self.now - 1, "error", event.type))
+        if at is not None:
+            self.state(at, self.now, "error")
+            self.touched[at] = None
+
+    def failing(self, event: ErrorRaised) -> Phase:
+        """The phase of an error outside any backward call: the call that failed before it began, or the program."""
+        label = self.written(event.stack, "error")
+        kind = "backward" if ".backward(" in label or "grad(" in label else "forward"
+        return Phase(kind, label, self.now, self.now, None, event.stack)
