@@ -136,9 +136,10 @@ class _Run:
         present[nr] = gradient if present[nr] is None else present[nr] + gradient
 
     def drain(self) -> None:
-        """Run what is ready until nothing is."""
+        """Run what is ready until nothing is.  Each node costs its rules and little else: what is rare is elsewhere."""
         ready, counts, wanted, buffers = self.ready, self.counts, self.wanted, self.buffers
-        deliver = self.deliver
+        special = bool(self.taken) or self.create_graph or slot.active is not None
+        keep, deliver = self.keep, self.deliver
         while ready:
             node = heappop(ready)[2]
             upstream = buffers.pop(node, None)
@@ -147,15 +148,31 @@ class _Run:
             if node.sequence_nr == LAST:
                 self.arrive(node, upstream)
                 continue
-            cotangents = None if upstream is None else self.visit(node, upstream)
-            numbers = node.numbers
+            if upstream is None:
+                cotangents = None
+            elif special or node.more is not None or node.metas is not None or node.op.lists:
+                cotangents = self.visit(node, upstream)
+            else:
+                plan = node.plan
+                values = unpacked(node)
+                cotangents = [None] * len(node.targets)
+                for position, rule, picked in plan.calls:
+                    cotangents[position] = rule(upstream, *[values[i] for i in picked])
+                if not keep and plan.tensors:
+                    node.saved = None
             for position, target in enumerate(node.targets):
                 if target is None:
                     continue
-                if cotangents is not None:
-                    cotangent = cotangents[position]
-                    if cotangent is not None:
-                        deliver(target, numbers[position], cotangent)
+                cotangent = None if cotangents is None else cotangents[position]
+                if cotangent is None:
+                    pass
+                elif special or target.metas is not None or cotangent.shape != target.shape:
+                    deliver(target, node.numbers[position], cotangent)
+                elif cotangent.dtype is not target.dtype:
+                    deliver(target, 0, cotangent)
+                else:
+                    present = buffers.get(target)
+                    buffers[target] = cotangent if present is None else present + cotangent
                 left = counts[target] - 1
                 counts[target] = left
                 if not left:
@@ -185,20 +202,14 @@ class _Run:
 
     def vjp(self, node: Node, upstream: Any) -> Sequence[Any]:
         """Run the rules of a node on its saved values."""
-        saved = node.saved
-        if saved is None:
-            raise node.freed()
-        if node.versions:
-            node.check_versions()
+        values = unpacked(node)
         if self.create_graph:
-            values = [_as_tensor(node, v) for v in saved]
-        else:
-            values = [v._array if hasattr(v, "_array") else v for v in saved]
+            values = [_as_tensor(node, v) for v in node.saved]
         op = node.op
         if node.metas is not None:
             upstream = self.of_several(node, upstream)
         if op.lists:
-            return _list_cotangents(node, upstream, values if self.create_graph else [_as_array(v) for v in saved])
+            return _list_cotangents(node, upstream, values)
         cotangents: list[Any] = [None] * len(node.targets)
         for position, rule, wanted in node.plan.calls:
             cotangents[position] = rule(upstream, *[values[i] for i in wanted])
@@ -312,6 +323,30 @@ class _Run:
 def _listed(node: Any, upstream: Any) -> list[Any]:
     """The upstream gradients as a list, one per output."""
     return upstream if node.metas is not None else [upstream]
+
+
+def unpacked(node: Node) -> list[Any]:
+    """The saved values of a node as arrays; raises torch's error where they were freed or written since."""
+    saved = node.saved
+    if saved is None:
+        raise node.freed()
+    values = []
+    written = False
+    for value in saved:
+        kind = type(value)
+        if kind is Tensor:
+            shared = value._shared
+            if shared is not None and shared.version:
+                written = True
+            values.append(value._array)
+        elif kind is float or kind is int or kind is tuple:
+            values.append(value)
+        else:
+            written = True
+            values.append(_as_array(value))
+    if written:
+        node.check_versions()
+    return values
 
 
 def _as_array(value: Any) -> Any:

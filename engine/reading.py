@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from . import source
 from .array import statistics, to_numpy
 from .op import REGISTRY
 from .recorder import Recorder, Summary, is_users
+from .source import Places
 from .trace import (
     Accumulated,
     AnyEvent,
@@ -51,6 +51,7 @@ def read(
     *,
     base: Trace | None = None,
     seeds: dict[int, int] | None = None,
+    root: str | None = None,
 ) -> Trace:
     """The Trace of a finished recording.
 
@@ -63,8 +64,10 @@ def read(
     if base is not None:
         stacks, files, names = base.stacks, base.files, base.names
     else:
-        stacks, files = reader.stacks()
-        names = source.bound_names(events, stacks, files)
+        places = Places(root)
+        stacks = tuple(places.stack(key, recorder.codes) for key in recorder.stacks)
+        files = places.files
+        names = {}
     return Trace(events, stacks, files, names, tuple(value_of(v) for v in recorder.values), argv, meta or {})
 
 
@@ -290,20 +293,6 @@ class _Reader:
     def end(self, at: int, stack: int, call: int, completed: bool, results: Any) -> AnyEvent:
         found = tuple(None if t is None else self.tensors[t] for t in results)
         return BackwardEnded(at, stack, call, completed, found)
-
-    def stacks(self) -> Any:
-        """The interned stacks as Frames, outermost first, and the text of the user's files."""
-        codes = self.recorder.codes
-        frames: dict[tuple[int, int], Any] = {}
-        stacks = []
-        for key in self.recorder.stacks:
-            stack = []
-            for mark, lasti in zip(key[::2], key[1::2], strict=True):
-                if (mark, lasti) not in frames:
-                    frames[mark, lasti] = source.frame(codes[mark], lasti)
-                stack.append(frames[mark, lasti])
-            stacks.append(tuple(reversed(stack)))
-        return tuple(stacks), source.files(code for code in codes.values() if is_users(code.co_filename))
 
 
 def users_traceback(error: BaseException) -> str:

@@ -394,11 +394,12 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     needs = 0
     bit = 1
     for value in args:
-        if isinstance(value, Tensor):
+        kind = type(value)
+        if kind is Tensor or isinstance(value, Tensor):
             arrays.append(value._array)
             if value._requires_grad:
                 needs |= bit
-        elif type(value) is list or type(value) is tuple:
+        elif kind is list or kind is tuple:
             arrays.append([v._array if isinstance(v, Tensor) else v for v in value])
             if any(isinstance(v, Tensor) and v._requires_grad for v in value):
                 needs |= bit
@@ -430,7 +431,10 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             node.shape = made.shape
             node.dtype = made.dtype
             node.metas = None
-            save(node, args, None if arrays is sources else arrays, (out,))
+            if node.plan.pick:
+                save(node, args, None if arrays is sources else arrays, (out,))
+            else:
+                node.saved = node.versions = ()
         else:
             node = None
     if slot.active is not None:
@@ -510,15 +514,10 @@ def _several(op: Op, args: Any, statics: Any, made: tuple[Any, ...], node: Node 
 def save(node: Node, args: Any, promoted: Any, outputs: Any) -> None:
     """Keep what the plan says; `promoted` are the arrays that the kernel read, where they are not the arguments' own."""
     plan = node.plan
-    pick = plan.pick
-    if not pick:
-        node.saved = ()
-        node.versions = ()
-        return
     arity = len(args)
     saved: list[Any] = []
     versions = plan.zeros
-    for place in pick:
+    for place in plan.pick:
         if place < 0:
             saved.append(_sizes(args[~place]))
         elif place < arity:
