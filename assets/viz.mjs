@@ -3,6 +3,7 @@
 import { App } from "./modules/app.mjs";
 import { countServerCalls } from "./modules/counters.mjs";
 import { until } from "./modules/panels/dom.mjs";
+import { install } from "./modules/panels/main.mjs";
 
 countServerCalls();
 const app = new App();
@@ -10,5 +11,6 @@ window.backstep = app.api();
 
 until(() => document.getElementById("stage") && document.getElementById("timeline"))
   .then(() => app.attach(document.getElementById("stage"), document.getElementById("timeline")))
+  .then(() => install(window.backstep))
   .then(() => window.dispatchEvent(new Event("backstep:ready")))
   .catch((error) => console.error("Backstep could not find its stage", error));

@@ -62,9 +62,9 @@ function write() {
   const active = new Set(scene.nodes.filter((node) => node.code?.file === file).map((node) => node.code.line));
   lines = held.text.replace(/\n$/, "").split("\n").map((text, i) => {
     const busy = active.has(i + 1);
-    return h("li", { "data-line": i + 1, tabindex: busy ? -1 : null, role: busy ? "button" : null, class: busy ? "busy" : null });
+    return h("li", { "data-line": i + 1, tabindex: busy ? -1 : null, role: busy ? "button" : null, class: active.has(i + 1) ? "has" : null });
   });
-  const first = lines.find((line) => line.tabIndex === -1 && line.classList.contains("busy"));
+  const first = lines.find((line) => line.tabIndex === -1 && line.classList.contains("has"));
   if (first) first.tabIndex = 0;
   const tabs = files.length > 1 ? h("div.files", {}, files.map((one, i) => h("button.quiet", {
     type: "button", "aria-pressed": i === file ? "true" : "false", onclick: () => { file = i; marked = ""; write(); seek(player.t()); },
@@ -158,7 +158,7 @@ function columnAt(line, event) {
 }
 
 function pressed(event) {
-  const line = event.target.closest("li.busy");
+  const line = event.target.closest("li.has");
   if (!line) return;
   if (event.key === "Enter" || event.key === " ") choose(Number(line.dataset.line), null);
   else if (event.key === "ArrowDown" || event.key === "ArrowUp") step(line, event.key === "ArrowDown" ? 1 : -1);
@@ -168,7 +168,7 @@ function pressed(event) {
 }
 
 function step(line, by) {
-  const busy = lines.filter((one) => one.classList.contains("busy"));
+  const busy = lines.filter((one) => one.classList.contains("has"));
   const next = busy[busy.indexOf(line) + by];
   if (!next) return;
   line.tabIndex = -1;

@@ -56,8 +56,9 @@ function writeError() {
 }
 
 function writeList() {
-  const list = scene.commands.map((one, i) => {
+  const list = edits.listed(scene, current()).map((one, i) => {
     const chips = [
+      one.unreached ? "not reached: the error before it ends the program" : null,
       one.kind === "zero" ? null : one.retain_graph ? "retain_graph" : null,
       one.create_graph ? "create_graph" : null,
       one.inputs ? `inputs: ${one.inputs.map((id) => node(id)?.label ?? id).join(", ")}` : null,
@@ -112,10 +113,26 @@ function clicked(event) {
     remove: () => { if (form?.id === id) close(); send(edits.remove(scene, current(), id)); },
     leaf: () => (form?.id === id ? close() : chooseLeaf(id)),
     "add-backward": addBackward,
-    "add-zero": () => send(edits.add(scene, current(), { kind: "zero" }).edits),
+    "add-zero": addZero,
     reset: () => { close(); send(edits.NONE); },
   };
   acts[act]?.();
+}
+
+/** What was typed into the graph: Edits as they stand, or new numbers for a command's gradient or a leaf. */
+export function edited(change) {
+  if (!change || !scene) return;
+  if (change.command !== undefined) send(edits.change(scene, current(), change.command, { gradient: change.gradient }));
+  else if (change.leaf !== undefined) send(edits.setLeaf(current(), String(change.leaf), change.values));
+  else send(change);
+}
+
+/** One zeroing for each leaf that can have a gradient, as `optimizer.zero_grad()` would do it. */
+function addZero() {
+  const tensors = scene.nodes.filter((one) => one.kind === "tensor" && one.role === "leaf").map((one) => edits.tensorOf(one.id));
+  let next = current();
+  tensors.forEach((leaf) => { next = edits.add(scene, next, { kind: "zero", leaf }).edits; });
+  if (tensors.length) send(next);
 }
 
 function addBackward() {

@@ -11,10 +11,19 @@ export const isNone = (edits) => !edits || (edits.commands === null && Object.ke
 
 export const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-/** The commands of a scene as specifications. What was edited before keeps its own words where the id is the same. */
+/** The commands as specifications: the edited list where there is one (it also has what an error kept from running). */
 export function specs(scene, edits) {
-  const known = new Map((edits?.commands || []).map((spec) => [spec.id, spec]));
-  return scene.commands.map((command) => known.get(command.id) || specOf(command, scene));
+  return edits?.commands ?? scene.commands.map((command) => specOf(command, scene));
+}
+
+/** The commands to list: those of the scene, and behind them those that were not reached. */
+export function listed(scene, edits) {
+  const reached = new Set(scene.commands.map((command) => command.id));
+  const rest = (edits?.commands || []).filter((spec) => !reached.has(spec.id)).map((spec) => ({
+    ...spec, label: spec.kind === "backward" ? "backward()" : "zero the gradient", code: null, start: scene.steps.length, end: scene.steps.length,
+    root: spec.root === null ? null : `t${spec.root}`, shape: null, gradient: null, implicit: false, inputs: null, edited: true, error: null, unreached: true,
+  }));
+  return [...scene.commands, ...rest];
 }
 
 export function specOf(command, scene) {
@@ -49,15 +58,9 @@ export function add(scene, edits, made) {
   const taken = new Set(list.map((spec) => spec.id));
   let n = list.length + 1;
   while (taken.has(`new${n}`)) n += 1;
-  const after = list.length ? Math.max(...list.map((spec) => spec.after)) : lastForward(scene);
   const blank = { root: null, gradient: null, retain_graph: false, create_graph: false, inputs: null, leaf: null };
-  const spec = { ...blank, id: `new${n}`, after, ...made };
+  const spec = { ...blank, id: `new${n}`, after: null, ...made }; // the server puts it behind all else
   return { edits: withCommands(edits, [...list, spec]), id: spec.id };
-}
-
-/** The last action of the program: a new command stands behind it. */
-function lastForward(scene) {
-  return Math.max(-1, ...scene.steps.flatMap((step) => (Number.isInteger(step.action) ? [step.action] : [])));
 }
 
 /** Two neighbours exchanged (`by` is -1 or 1), each taking the other's place in the program; null where that cannot be. */

@@ -29,7 +29,7 @@ export async function install(backstep) {
   gallery.setUp((program) => visit({ ...url.view(""), program }, true));
   header.setUp({
     home: () => visit(url.view(""), true), themed: (name) => { theme = name; write(false); },
-    help: () => (player.help ? player.help() : document.dispatchEvent(new KeyboardEvent("keydown", { key: "?", bubbles: true }))),
+    help: () => player.help(),
     "command-run": () => commands.run(), "command-close": () => commands.close(),
   });
   session.on("scene", shown);
@@ -51,10 +51,17 @@ function hear() {
 }
 
 function follow() {
-  player.on("time", (t) => { const now = t ?? player.t(); code.seek(now); story.seek(now); inspector.seek(now); events.seek(now); });
+  player.on("time", (t) => [code, story, inspector, events].forEach((panel) => panel.seek(t)));
   player.on("step", () => { clearTimeout(resting); resting = setTimeout(() => write(false), SETTLED); });
   player.on("select", (id) => { code.select(id ?? null); inspector.select(id ?? null); if (id) reveal(); write(true); });
-  player.on("edit", (edits) => session.edit(edits));
+  player.on("edit", commands.edited);
+  player.on("fold", fold);
+}
+
+/** Opens a folded group, or folds an open one. */
+function fold(id) {
+  const group = session.state().scene?.groups.find((one) => one.id === id);
+  if (group) session.redraw({ folds: { ...session.state().folds, [id]: !group.folded } });
 }
 
 /** A selection on a narrow screen opens the panel that tells about it, and shows the inspector. */
@@ -133,7 +140,7 @@ function write(push) {
   if (quiet || !program || !scene || root.dataset.page !== "player") return;
   url.write({
     program, edits: shortEdits(edits), revision: scene.revision.id, step: Math.ceil(player.t()),
-    select: player.selected?.() ?? player.state?.()?.selected ?? null, theme, layout, folds,
+    select: player.selection(), theme, layout, folds,
   }, push);
 }
 
