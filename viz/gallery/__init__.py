@@ -69,7 +69,8 @@ KINDS = frozenset({"forward", "vjp", "accumulate", "write", "error"})
 class StepRef:
     """A step by what happens in it: the `nth` (from 1; -1 is the last) of its kind that the lines caused.
 
-    `at` narrows it to one tensor or op by label.  A backward step is caused by the line of the backward call.
+    `at` narrows it to one tensor or op, by label or by expression.  The lines of a backward step are those of the
+    backward call.
     """
 
     kind: str
@@ -139,8 +140,17 @@ def read(path: Path, group: str) -> Program:
         rows, random = tuple(about.pop("rows", ())), tuple(about.pop("random", ()))
         legacy = about.pop("legacy", False)
         source = path.read_text("utf-8")
-        return Program(path.stem, group=group, legacy=legacy, chapters=chapters, source=source, path=path, rows=rows,
-                       random=random, **about)
+        return Program(
+            path.stem,
+            group=group,
+            legacy=legacy,
+            chapters=chapters,
+            source=source,
+            path=path,
+            rows=rows,
+            random=random,
+            **about,
+        )
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{sidecar.name}: {error}; docs/gallery.md has the form") from error
 
@@ -202,7 +212,7 @@ def _step(chapter: Chapter, scene: Mapping[str, Any], source: str) -> int | None
         number
         for number, step in enumerate(scene["steps"], 1)
         if step["kind"] == ref.kind
-        and (ref.at is None or ref.at == labels.get(step["at"]))
+        and (ref.at is None or ref.at in (labels.get(step["at"]), _text_at(step["code"], source)))
         and any(_overlaps(code, lines) for code in _causes(step))
     ]
     place = ref.nth - 1 if ref.nth > 0 else ref.nth
@@ -226,13 +236,13 @@ def _element(name: str, scene: Mapping[str, Any], source: str) -> str | None:
     nodes = [node for node in scene["nodes"] if node["kind"] in ("tensor", "op")]
     found = [node["id"] for node in nodes if text == node["label"]]
     if not found:
-        found = [node["id"] for node in nodes if node["code"] and text == _text_at(node["code"], source)]
+        found = [node["id"] for node in nodes if text == _text_at(node["code"], source)]
     return found[nth - 1] if len(found) >= nth else None
 
 
-def _text_at(code: Mapping[str, int], source: str) -> str | None:
+def _text_at(code: Mapping[str, int] | None, source: str) -> str | None:
     lines = source.splitlines()
-    if code["file"] != 0 or code["line"] != code["end"] or code["line"] > len(lines):
+    if code is None or code["file"] != 0 or code["line"] != code["end"] or code["line"] > len(lines):
         return None
     return lines[code["line"] - 1][code["col"] : code["stop"]]
 

@@ -18,7 +18,7 @@ for inputs, targets in batches:
     loss.backward()
     print(w.grad)
 
-total = sum(squared_error(inputs, targets) for inputs, targets in batches)
+total = sum(squared_error(*batch) for batch in batches)
 (whole,) = torch.autograd.grad(total, w)
 print(whole)
 
