@@ -101,7 +101,7 @@ def observe(
     with warnings.catch_warnings(record=True) as warned, contextlib.redirect_stdout(output):
         warnings.simplefilter("always")
         try:
-            exec(compile(source, str(program.path), "exec"), space)
+            exec(compile(source, str(program.path), "exec"), space)  # noqa: S102 (our own programs)
         except Exception as raised:  # noqa: BLE001 (whatever ends a program is compared)
             error = (type(raised).__name__, first_sentence(str(raised)))
     found = {name: hold(tensor) for name, tensor in tensors(space, kind)}

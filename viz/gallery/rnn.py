@@ -2,9 +2,12 @@ import math
 
 import engine as torch
 
-inputs = torch.tensor([[0.9, -0.4], [0.1, 0.3], [-0.5, 0.2], [0.4, 0.4],
-                       [-0.2, -0.6], [0.3, 0.1], [0.7, -0.3], [-0.1, 0.5]])
-U = torch.tensor([[0.5, 0.3], [-0.3, 0.5]], requires_grad=True)
+inputs = torch.tensor([[0.9, -0.4], [0.1, 0.3],
+                       [-0.5, 0.2], [0.4, 0.4],
+                       [-0.2, -0.6], [0.3, 0.1],
+                       [0.7, -0.3], [-0.1, 0.5]])
+U = torch.tensor([[0.5, 0.3], [-0.3, 0.5]],
+                 requires_grad=True)
 
 h = torch.zeros(1, 2)
 states = []
