@@ -7,6 +7,7 @@ in the sense of PEP 678, so that Python prints it under the message and no parse
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(slots=True)
@@ -34,3 +35,68 @@ def runtime(message: str, note: str = "", *, node: object = None, tensors: tuple
 
 class OutOfScope(NotImplementedError):
     """Something that torch has and Backstep leaves out on purpose (complex and sparse tensors, other devices)."""
+
+
+SYMBOLS = {
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "floor_divide": "//", "remainder": "%", "lt": "<", "le": "<=",
+    "gt": ">", "ge": ">=", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^", "pow.Tensor_Tensor": "** or pow()",
+}  # fmt: skip
+"""The operator behind an op, for Python's own sentence about operands that do not fit."""
+
+_REFUSED = {
+    "numpy boolean subtract": (
+        "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+        "instead."
+    ),
+    "numpy boolean negative": (
+        "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` "
+        "or `logical_not()` operator instead."
+    ),
+    "Integers to negative": "Integers to negative integer powers are not allowed.",
+    "read-only": (
+        "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+        "Please clone() the tensor before performing the operation."
+    ),
+}
+
+
+def from_kernel(name: str, shapes: list[Any], error: Exception, note: str) -> BaseException:
+    """numpy's complaint about the arguments of op `name` in torch's words.
+
+    `shapes` has the shape of each array among the arguments, and other arguments as they are.
+    """
+    if isinstance(error, AttributeError):
+        stranger = next((s for s in shapes if not isinstance(s, (tuple, bool, int, float))), None)
+        return explained(strange_operand(name, stranger), note)
+    for words, message in _REFUSED.items():
+        if words in str(error):
+            return runtime(message, note)
+    sizes = [s for s in shapes if isinstance(s, tuple)]
+    if "broadcast" in str(error) and len(sizes) >= 2:
+        mismatch = _mismatch(sizes[0], sizes[-1])
+        if mismatch is not None:
+            return runtime(mismatch, note)
+    return explained(error, note)
+
+
+def strange_operand(name: str, stranger: object) -> TypeError:
+    """Python's error for an operand that is neither a tensor nor a number."""
+    kind = type(stranger).__name__
+    if isinstance(stranger, (list, tuple)):
+        return TypeError("only integer tensors of a single element can be converted to an index")
+    if name in ("lt", "le", "gt", "ge"):
+        return TypeError(f"'{SYMBOLS[name]}' not supported between instances of 'Tensor' and '{kind}'")
+    if name in SYMBOLS:
+        return TypeError(f"unsupported operand type(s) for {SYMBOLS[name]}: 'Tensor' and '{kind}'")
+    return TypeError(f"{name}(): argument must be Tensor, not {kind}")
+
+
+def _mismatch(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
+    """torch's sentence for the last dimension in which two shapes do not broadcast."""
+    for back in range(1, 1 + min(len(a), len(b))):
+        if a[-back] != b[-back] and 1 not in (a[-back], b[-back]):
+            return (
+                f"The size of tensor a ({a[-back]}) must match the size of tensor b ({b[-back]}) at non-singleton "
+                f"dimension {max(len(a), len(b)) - back}"
+            )
+    return None

@@ -53,7 +53,7 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     node, before = _rebased(op, inputs, statics, target)
     if (active := slot.active) is not None:
         active.see(target)
-        active.before_write(target._storage)
+        active.before_write(target)
     if node is not None and op.inputs[0] in node.plan.names:
         before._array = target._array.copy()
     if writer is None:
@@ -64,15 +64,14 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     if node is not None:
         _attach(op, node, (before, *inputs[1:]), arrays if arrays is not sources else None, target)
     if active is not None:
-        base = None if target._view is None else target._view.base
-        active.op(op, inputs, statics, (target,), node, target, base)
+        active.op(op, inputs, statics, (target,), node, target)
     return target
 
 
 def _computed(op: Op, arrays: list[Any], statics: Any, target: Tensor) -> Any:
     try:
         result = as_array(op.kernel(*arrays, **statics))
-    except (ValueError, IndexError, TypeError) as error:
+    except (ValueError, IndexError, TypeError, AttributeError) as error:
         raise _kernel_error(op, arrays, error) from None
     if result.shape != target._array.shape:
         raise errors.runtime(

@@ -36,7 +36,8 @@ class Storage:
     """What views share: the count of in-place writes, and the recorded values that a write must not change."""
 
     version = 0
-    recorded: list[int] | None = None
+    recorded: tuple[int, ...] = ()
+    number = -1
 
 
 class Size(tuple[int, ...]):
@@ -79,7 +80,9 @@ class Tensor:
     _hooks: dict[int, Any] | None = None
     _post_hooks: dict[int, Any] | None = None
     _retains = False
-    _id: int | None = None
+    _id = -1
+    _value = -1
+    _seen = 0
     __array_priority__ = 1000
 
     def __init__(self, data: Array, requires_grad: bool = False) -> None:
@@ -215,6 +218,8 @@ class Tensor:
         """What is shared with views; made when it is first needed, for most tensors never."""
         if self._shared is None:
             self._shared = Storage()
+            if self._id >= 0:
+                self._shared.number, self._shared.recorded = self._id, (self._value,)
         return self._shared
 
     @_storage.setter
@@ -365,7 +370,7 @@ def escape(tensor: Tensor, kind: str) -> None:
     """Note that a value left for Python."""
     if slot.active is not None:
         number, _ = slot.active.see(tensor)
-        slot.active.event("escape", number, kind, slot.active.known[number][1])
+        slot.active.event("escape", number, kind, tensor._value)
 
 
 def refresh_view(tensor: Tensor) -> None:
@@ -408,11 +413,11 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         bit += bit
     sources = arrays
     promote = op.promote
-    if promote is not None:
-        arrays = promote(arrays)
     try:
+        if promote is not None:
+            arrays = promote(arrays)
         made = op.kernel(*arrays, **statics)
-    except (ValueError, IndexError, TypeError) as error:
+    except (ValueError, IndexError, TypeError, AttributeError) as error:
         raise _kernel_error(op, arrays, error) from None
     needs &= op.mask
     node = connect(op, args, needs, statics) if needs and mode.enabled else None
@@ -574,27 +579,20 @@ def _sizes(value: Any) -> Any:
 def _share(out: Tensor, source: Any, op: Op, statics: Any) -> None:
     """Make `out` a view of `source`: one storage, one version, a path back to the base."""
     out._shared = source._storage
+    if not op.rules:  # detach: what is written is shared, the history is not
+        return
     view = source._view
     base, path = (source, ()) if view is None else (view.base, view.path)
     out._view = View(base, (*path, (op.name, statics)), out._shared.version)
 
 
 def _kernel_error(op: Op, arrays: Any, error: Exception) -> BaseException:
-    """A kernel's complaint in torch's words where it is about broadcasting; the shapes stand in the note."""
+    """A kernel's complaint in torch's words; the shapes stand in the note."""
     shapes = [tuple(a.shape) if hasattr(a, "shape") else a for a in arrays]
     note = f"Backstep: {op.name} was called with " + ", ".join(
-        f"{name} {list(s) if isinstance(s, tuple) else s}" for name, s in zip(op.inputs, shapes, strict=True)
+        f"{name} {list(s) if isinstance(s, tuple) else s!r}" for name, s in zip(op.inputs, shapes, strict=True)
     )
-    if "broadcast" in str(error) and len(shapes) >= 2:
-        for back in range(1, 1 + min(len(s) for s in shapes if isinstance(s, tuple))):
-            a, b = shapes[0][-back], shapes[-1][-back]
-            if a != b and 1 not in (a, b):
-                place = max(len(shapes[0]), len(shapes[-1])) - back
-                return errors.runtime(
-                    f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {place}",
-                    note,
-                )
-    return errors.explained(error, note)
+    return errors.from_kernel(op.name, shapes, error, note)
 
 
 HANDLERS[Tensor] = apply

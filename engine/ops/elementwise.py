@@ -1,9 +1,17 @@
-"""Elementwise arithmetic and functions."""
+"""Elementwise arithmetic and functions of one or two tensors."""
 
 from __future__ import annotations
 
-from ..array import xp
-from ..op import FLOAT, SAME, op
+import math
+from typing import Any
+
+from ..array import Array, special, xp
+from ..op import FLOAT, SAME, Traits, op
+from .choice import eq, ge, gt, logical_and, where, zero
+
+TWO_BY_SQRT_PI = 2 / math.sqrt(math.pi)
+
+# -- arithmetic ---------------------------------------------------------------------------------------------------
 
 add = op("add", xp.add, SAME, self=lambda grad: grad, other=lambda grad: grad)
 sub = op("sub", xp.subtract, SAME, self=lambda grad: grad, other=lambda grad: -grad)
@@ -14,5 +22,210 @@ div = op(
     other=lambda grad, self, other: -grad * (self / other / other),
 )  # fmt: skip
 neg = op("neg", xp.negative, self=lambda grad: -grad)
+
+
+def _rsub(self: Array, other: Array) -> Array:
+    return xp.subtract(other, self)
+
+
+def _add_scaled(self: Array, other: Array, alpha: Any) -> Array:
+    return self + alpha * other
+
+
+def _sub_scaled(self: Array, other: Array, alpha: Any) -> Array:
+    return self - alpha * other
+
+
+rsub = op("rsub", _rsub, Traits(promote=SAME.promote, node="RsubBackward1"), self=lambda grad: -grad)
+add_scaled = op(
+    "add.alpha", _add_scaled, Traits(promote=SAME.promote, node="AddBackward0"),
+    self=lambda grad: grad,
+    other=lambda grad, alpha: grad * alpha,
+)  # fmt: skip
+sub_scaled = op(
+    "sub.alpha", _sub_scaled, Traits(promote=SAME.promote, node="SubBackward0"),
+    self=lambda grad: grad,
+    other=lambda grad, alpha: -grad * alpha,
+)  # fmt: skip
+reciprocal = op("reciprocal", xp.reciprocal, FLOAT, self=lambda grad, result: -grad * (result * result))
+
+
+def _no_derivative(name: str) -> Any:
+    raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+
+floor_divide = op(
+    "floor_divide", xp.floor_divide, Traits(promote=SAME.promote, node="NotImplemented"),
+    self=lambda grad: _no_derivative("floor_divide"),
+    other=lambda grad: _no_derivative("floor_divide"),
+)  # fmt: skip
+
+
+def _divided(self: Array, other: Array, rounding_mode: str) -> Array:
+    if rounding_mode == "floor":
+        return xp.floor_divide(self, other)
+    if self.dtype.kind == "f":
+        return xp.trunc(self / other)
+    signs = xp.sign(self) * xp.sign(other)
+    return signs * (abs(self) // abs(other))
+
+
+div_rounded = op(
+    "div.mode", _divided, Traits(promote=SAME.promote, node="DivBackward2"),
+    self=lambda grad: zero(grad),
+    other=lambda grad: zero(grad),
+)  # fmt: skip
+
+
+def _remainder(self: Array, other: Array) -> Array:
+    return xp.remainder(self, other)
+
+
+def _fmod(self: Array, other: Array) -> Array:
+    return xp.fmod(self, other)
+
+
+remainder_scalar = op(
+    "remainder.Scalar", _remainder, Traits(promote=SAME.promote, node="RemainderBackward0"), self=lambda grad: grad
+)
+remainder = op(
+    "remainder", _remainder, Traits(promote=SAME.promote, node="RemainderBackward1"),
+    self=lambda grad: grad,
+    other=lambda grad, self, other: -grad * floor(self / other),
+)  # fmt: skip
+fmod_scalar = op("fmod.Scalar", _fmod, Traits(promote=SAME.promote, node="FmodBackward0"), self=lambda grad: grad)
+fmod = op(
+    "fmod", _fmod, Traits(promote=SAME.promote, node="FmodBackward1"),
+    self=lambda grad: grad,
+    other=lambda grad, self, other: -grad * trunc(self / other),
+)  # fmt: skip
+
+# -- powers -------------------------------------------------------------------------------------------------------
+
+
+def _pow_number(self: Array, exponent: float) -> Array:
+    if self.dtype.kind != "f":
+        self = self.astype("float32" if isinstance(exponent, float) else xp.promote_types(self.dtype, _least(self)))
+    return self**exponent
+
+
+def _least(self: Array) -> str:
+    """The integer dtype in which a bool is raised to a power."""
+    return "int64" if self.dtype.kind == "b" else "uint8" if self.dtype.kind == "u" else "int8"
+
+
+def _pow_of_number(exponent: Array, self: float) -> Array:
+    if exponent.dtype.kind != "f" and isinstance(self, float):
+        exponent = exponent.astype("float32")
+    return xp.power(self, exponent)
+
+
+def _pow_slope(grad: Any, self: Any, exponent: Any) -> Any:
+    """The gradient of a power by its base: e * x^(e-1), 0 for e = 0 also where x is 0."""
+    return grad * (exponent * self ** (exponent - 1)) if exponent else zero(grad)
+
+
+def _log_of(number: float) -> float:
+    return math.log(number) if number > 0 else -math.inf if number == 0 else math.nan
+
+
+pow_number = op("pow.Tensor_Scalar", _pow_number, Traits(node="PowBackward0"), self=_pow_slope)
+pow_tensor = op(
+    "pow.Tensor_Tensor", xp.power, Traits(promote=SAME.promote, node="PowBackward1"),
+    self=lambda grad, self, exponent: where(eq(exponent, 0), 0, grad * (exponent * self ** (exponent - 1))),
+    exponent=lambda grad, self, exponent, result: grad
+    * where(logical_and(eq(self, 0), ge(exponent, 0)), 0, result * log(self)),
+)  # fmt: skip
+pow_of_number = op(
+    "pow.Scalar", _pow_of_number, Traits(node="PowBackward2"),
+    exponent=lambda grad, exponent, result, self: grad * (result * _log_of(self))
+    if self
+    else grad * where(ge(exponent, 0), 0, result * _log_of(self)),
+)  # fmt: skip
+
+# -- functions of one tensor --------------------------------------------------------------------------------------
+
 exp = op("exp", xp.exp, FLOAT, self=lambda grad, result: grad * result)
+expm1 = op("expm1", xp.expm1, FLOAT, self=lambda grad, result: grad * (result + 1))
+exp2 = op("exp2", xp.exp2, FLOAT, self=lambda grad, result: grad * result * math.log(2))
 log = op("log", xp.log, FLOAT, self=lambda grad, self: grad / self)
+log2 = op("log2", xp.log2, FLOAT, self=lambda grad, self: grad / (self * math.log(2)))
+log10 = op("log10", xp.log10, FLOAT, self=lambda grad, self: grad / (self * math.log(10)))
+log1p = op("log1p", xp.log1p, Traits(promote=FLOAT.promote, node="Log1PBackward0"), self=lambda grad, self: grad / (self + 1))
+sqrt = op("sqrt", xp.sqrt, FLOAT, self=lambda grad, result: grad / (2 * result))
+
+
+def _rsqrt(self: Array) -> Array:
+    return xp.reciprocal(xp.sqrt(self))
+
+
+rsqrt = op("rsqrt", _rsqrt, FLOAT, self=lambda grad, result: -0.5 * grad * result**3)
+sin = op("sin", xp.sin, FLOAT, self=lambda grad, self: grad * cos(self))
+cos = op("cos", xp.cos, FLOAT, self=lambda grad, self: -grad * sin(self))
+tan = op("tan", xp.tan, FLOAT, self=lambda grad, result: grad * (1 + result * result))
+asin = op("asin", xp.arcsin, FLOAT, self=lambda grad, self: grad * rsqrt(1 - self * self))
+acos = op("acos", xp.arccos, FLOAT, self=lambda grad, self: -grad * rsqrt(1 - self * self))
+atan = op("atan", xp.arctan, FLOAT, self=lambda grad, self: grad / (self * self + 1))
+sinh = op("sinh", xp.sinh, FLOAT, self=lambda grad, self: grad * cosh(self))
+cosh = op("cosh", xp.cosh, FLOAT, self=lambda grad, self: grad * sinh(self))
+tanh = op("tanh", xp.tanh, FLOAT, self=lambda grad, result: grad * (1 - result * result))
+asinh = op("asinh", xp.arcsinh, FLOAT, self=lambda grad, self: grad * rsqrt(self * self + 1))
+acosh = op("acosh", xp.arccosh, FLOAT, self=lambda grad, self: grad * rsqrt(self * self - 1))
+atanh = op("atanh", xp.arctanh, FLOAT, self=lambda grad, self: grad / (1 - self * self))
+
+
+def _erf(self: Array) -> Array:
+    return special.erf(self).astype(self.dtype, copy=False)
+
+
+def _erfc(self: Array) -> Array:
+    return special.erfc(self).astype(self.dtype, copy=False)
+
+
+def _sigmoid(self: Array) -> Array:
+    return special.expit(self).astype(self.dtype, copy=False)
+
+
+erf = op("erf", _erf, FLOAT, self=lambda grad, self: TWO_BY_SQRT_PI * exp(-(self * self)) * grad)
+erfc = op("erfc", _erfc, FLOAT, self=lambda grad, self: -TWO_BY_SQRT_PI * exp(-(self * self)) * grad)
+sigmoid = op("sigmoid", _sigmoid, FLOAT, self=lambda grad, result: grad * (1 - result) * result)
+absolute = op("abs", xp.absolute, self=lambda grad, self: grad * sign(self))
+
+
+def _sign(self: Array) -> Array:
+    return self.copy() if self.dtype.kind == "b" else xp.sign(self)
+
+
+def _same_if_whole(function: Any) -> Any:
+    def kernel(self: Array) -> Array:
+        return function(self) if self.dtype.kind == "f" else self.copy()
+
+    return kernel
+
+
+sign = op("sign", _sign, self=lambda grad: zero(grad))
+floor = op("floor", _same_if_whole(xp.floor), self=lambda grad: zero(grad))
+ceil = op("ceil", _same_if_whole(xp.ceil), self=lambda grad: zero(grad))
+trunc = op("trunc", _same_if_whole(xp.trunc), self=lambda grad: zero(grad))
+round_half_even = op("round", _same_if_whole(xp.rint), self=lambda grad: zero(grad))
+
+
+def _relu(self: Array) -> Array:
+    return xp.maximum(self, 0)
+
+
+def _softplus(self: Array, beta: float = 1, threshold: float = 20) -> Array:
+    scaled = self * beta
+    return xp.where(scaled > threshold, self, xp.log1p(xp.exp(xp.minimum(scaled, threshold))) / beta)
+
+
+relu = op("relu", _relu, self=lambda grad, result: where(gt(result, 0), grad, 0))
+softplus = op(
+    "softplus", _softplus,
+    self=lambda grad, self, beta, threshold: where(gt(self * beta, threshold), grad, grad * sigmoid(self * beta)),
+)  # fmt: skip
+atan2 = op(
+    "atan2", xp.arctan2, FLOAT,
+    self=lambda grad, self, other: grad * (other / (self * self + other * other)),
+    other=lambda grad, self, other: -grad * (self / (self * self + other * other)),
+)  # fmt: skip

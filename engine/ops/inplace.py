@@ -6,6 +6,8 @@ from typing import Any
 
 from ..array import Array, xp
 from ..op import REGISTRY, Traits, op
+from .choice import zero
+from .shape import sum_to_size
 
 
 def _taken(self: Array, path: tuple[Any, ...]) -> Array:
@@ -43,3 +45,41 @@ copy_slices = op(
     self=lambda grad, path: zero_slice(grad, path),
     source=lambda grad, path: take_slice(grad, path),
 )  # fmt: skip
+
+
+# -- what is written ----------------------------------------------------------------------------------------------
+
+
+def _filled(self: Array, value: Any) -> Array:
+    return xp.full_like(self, value)
+
+
+def _filled_with(self: Array, value: Array) -> Array:
+    return xp.full_like(self, value)
+
+
+def _write_fill(self: Array, value: Any) -> None:
+    self[...] = value
+
+
+def _copied(self: Array, source: Array) -> Array:
+    return xp.broadcast_to(source, self.shape).astype(self.dtype)
+
+
+def _redrawn(self: Array, values: Array) -> Array:
+    return values.astype(self.dtype, copy=False)
+
+
+fill_number = op("fill.Scalar", _filled, Traits(node="FillBackward2", write=_write_fill), self=lambda grad: zero(grad))
+fill_tensor = op(
+    "fill.Tensor", _filled_with, Traits(node="FillBackward3", write=_write_fill),
+    self=lambda grad: zero(grad),
+    value=lambda grad: sum_to_size(grad, ()),
+)  # fmt: skip
+copy = op(
+    "copy", _copied, Traits(node="CopyBackwards", write=_write_fill),
+    self=lambda grad: zero(grad),
+    source=lambda grad: grad,
+)  # fmt: skip
+redraw_normal = op("normal", _redrawn, Traits(write=_write_fill), self=lambda grad: zero(grad))
+redraw_uniform = op("uniform", _redrawn, Traits(write=_write_fill), self=lambda grad: zero(grad))

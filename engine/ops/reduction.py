@@ -1,41 +1,55 @@
-"""Reductions, and the sum that undoes broadcasting."""
+"""Reductions.  `dim` is one dimension or a tuple of several, counted from the front; None stands for all."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..array import Array, xp
-from ..op import Traits, op
-from .shape import expand, unsqueeze
+from ..op import FLOAT, Traits, op
+from .choice import eq, where, zero
+from .elementwise import absolute, exp, sign
+from .shape import Sizes, count, expand, flip, sum_to_size, unsqueeze, view
+
+__all__ = ["sum_to_size"]  # the loop looks for it here
 
 
-def _sum_to_size(self: Array, size: tuple[int, ...]) -> Array:
-    """Sum over the dimensions that broadcasting `size` to the shape of `self` added or stretched."""
-    extra = self.ndim - len(size)
-    stretched = tuple(i + extra for i, n in enumerate(size) if n == 1 and self.shape[i + extra] != 1)
-    dims = (*range(extra), *stretched)
-    summed = self.sum(axis=dims, keepdims=True) if dims else self
-    return summed.reshape(size)
+def raised(value: Any, sizes: Sizes, dim: Any, keepdim: bool) -> Any:
+    """A reduction's result or gradient with the reduced dimensions back in place, of size 1."""
+    if keepdim or not sizes:
+        return value
+    for d in range(len(sizes)) if dim is None else sorted(dim if isinstance(dim, tuple) else (dim,)):
+        value = unsqueeze(value, d)
+    return value
 
 
-sum_to_size = op("sum_to_size", _sum_to_size, self=lambda grad, self_sizes: expand(grad, self_sizes))
-
-
-def _sum(self: Array) -> Array:
-    return xp.sum(self)
-
-
-def _sum_dim(self: Array, dim: Any, keepdim: bool = False) -> Array:
-    return xp.sum(self, axis=dim, keepdims=keepdim)
-
-
-def _restored(grad: Any, sizes: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
+def _restored(grad: Any, sizes: Sizes, dim: Any, keepdim: bool) -> Any:
     """A gradient of a reduction, expanded to the shape that was reduced."""
-    if not keepdim:
-        rank = len(sizes)
-        for d in sorted(d % rank for d in (dim if isinstance(dim, tuple) else (dim,))):
-            grad = unsqueeze(grad, d)
-    return expand(grad, sizes)
+    return expand(raised(grad, sizes, dim, keepdim), sizes)
+
+
+def _wide(self: Array, dtype: Any) -> Any:
+    """The dtype in which integers are summed."""
+    return dtype if dtype is not None or self.dtype.kind == "f" else "int64"
+
+
+# -- sums ---------------------------------------------------------------------------------------------------------
+
+
+def _sum(self: Array, dtype: Any = None) -> Array:
+    return self.sum(dtype=_wide(self, dtype))
+
+
+def _sum_dim(self: Array, dim: Any, keepdim: bool = False, dtype: Any = None) -> Array:
+    return self.sum(axis=dim, keepdims=keepdim, dtype=_wide(self, dtype))
+
+
+def _mean(self: Array, dtype: Any = None) -> Array:
+    return self.mean(dtype=dtype)
+
+
+def _mean_dim(self: Array, dim: Any, keepdim: bool = False, dtype: Any = None) -> Array:
+    return self.mean(axis=dim, keepdims=keepdim, dtype=dtype)
 
 
 sum_all = op("sum", _sum, Traits(node="SumBackward0"), self=lambda grad, self_sizes: expand(grad, self_sizes))
@@ -43,3 +57,298 @@ sum_dim = op(
     "sum.dim", _sum_dim, Traits(node="SumBackward1"),
     self=lambda grad, self_sizes, dim, keepdim: _restored(grad, self_sizes, dim, keepdim),
 )  # fmt: skip
+mean_all = op(
+    "mean", _mean, Traits(node="MeanBackward0"),
+    self=lambda grad, self_sizes: expand(grad, self_sizes) / count(self_sizes),
+)  # fmt: skip
+mean_dim = op(
+    "mean.dim", _mean_dim, Traits(node="MeanBackward1"),
+    self=lambda grad, self_sizes, dim, keepdim: _restored(grad, self_sizes, dim, keepdim) / count(self_sizes, dim),
+)  # fmt: skip
+
+
+def _cumsum(self: Array, dim: int, dtype: Any = None) -> Array:
+    return self.cumsum(axis=dim, dtype=_wide(self, dtype))
+
+
+cumsum = op("cumsum", _cumsum, self=lambda grad, dim: flip(cumsum(flip(grad, (dim,)), dim), (dim,)))
+
+# -- spread -------------------------------------------------------------------------------------------------------
+
+
+def _var(self: Array, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
+    free = max(0, count(self.shape, dim) - correction)
+    off = self - self.mean(axis=dim, keepdims=True)
+    return (off * off).sum(axis=dim, keepdims=keepdim) / xp.asarray(free, dtype=self.dtype, like=self)
+
+
+def _std(self: Array, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
+    return xp.sqrt(_var(self, dim, correction, keepdim))
+
+
+def _average(self: Any, dim: Any) -> Any:
+    return mean_all(self) if dim is None else mean_dim(self, dim, True)
+
+
+def _var_slope(grad: Any, self: Any, sizes: Sizes, dim: Any, correction: float, keepdim: bool) -> Any:
+    """2 (x - mean) / (n - correction): the derivative of the variance."""
+    free = count(sizes, dim) - correction
+    factor = 2 / free if free > 0 else math.nan
+    return factor * raised(grad, sizes, dim, keepdim) * (self - _average(self, dim))
+
+
+var = op(
+    "var", _var,
+    self=lambda grad, self, self_sizes, dim, correction, keepdim: _var_slope(grad, self, self_sizes, dim, correction, keepdim),
+)  # fmt: skip
+std = op(
+    "std", _std,
+    self=lambda grad, self, self_sizes, result, dim, correction, keepdim: _var_slope(
+        where(eq(result, 0), 0, grad / (2 * result)), self, self_sizes, dim, correction, keepdim
+    ),
+)  # fmt: skip
+
+# -- products -----------------------------------------------------------------------------------------------------
+
+
+def _prod(self: Array, dtype: Any = None) -> Array:
+    return self.prod(dtype=_wide(self, dtype))
+
+
+def _prod_dim(self: Array, dim: int, keepdim: bool = False, dtype: Any = None) -> Array:
+    return self.prod(axis=dim, keepdims=keepdim, dtype=_wide(self, dtype))
+
+
+def _prod_of_others(self: Array, dim: int) -> Array:
+    """For each element the product of the others along `dim`: the running products from both sides, shifted by one."""
+    moved = xp.moveaxis(self, dim, -1)
+    before, after = xp.ones_like(moved), xp.ones_like(moved)
+    before[..., 1:] = moved[..., :-1].cumprod(axis=-1)
+    after[..., :-1] = moved[..., :0:-1].cumprod(axis=-1)[..., ::-1]
+    return xp.moveaxis(before * after, -1, dim)
+
+
+def _off_diagonal(self: Array, dim: int, value: float) -> Array:
+    """`self` with `value` where the places along `dim` and `dim + 1` are equal."""
+    out = self.copy()
+    places = xp.arange(self.shape[dim])
+    out[(slice(None),) * dim + (places, places)] = value
+    return out
+
+
+def _prod_of_others_slope(grad: Any, self: Any, self_sizes: Sizes, dim: int) -> Any:
+    """Sum over i != k of grad_i times the product of all but x_i and x_k, on an n x n table (i, k)."""
+    table_sizes = (*self_sizes[: dim + 1], *self_sizes[dim:])
+    table = off_diagonal(expand(unsqueeze(self, dim), table_sizes), dim, 1)
+    return sum_dim(unsqueeze(grad, dim + 1) * off_diagonal(prod_of_others(table, dim + 1), dim, 0), dim)
+
+
+off_diagonal = op("off_diagonal", _off_diagonal, self=lambda grad, dim: off_diagonal(grad, dim, 0))
+prod_of_others = op("prod_of_others", _prod_of_others, self=_prod_of_others_slope)
+prod_all = op(
+    "prod", _prod, Traits(node="ProdBackward0"),
+    self=lambda grad, self, self_sizes: grad * view(prod_of_others(view(self, (count(self_sizes),)), 0), self_sizes),
+)  # fmt: skip
+prod_dim = op(
+    "prod.dim_int", _prod_dim, Traits(node="ProdBackward1"),
+    self=lambda grad, self, self_sizes, dim, keepdim: raised(grad, self_sizes, dim, keepdim) * prod_of_others(self, dim)
+    if self_sizes
+    else grad,
+)  # fmt: skip
+
+# -- extremes -----------------------------------------------------------------------------------------------------
+
+
+def _amax(self: Array, dim: Any = None, keepdim: bool = False) -> Array:
+    return self.max(axis=dim, keepdims=keepdim)
+
+
+def _amin(self: Array, dim: Any = None, keepdim: bool = False) -> Array:
+    return self.min(axis=dim, keepdims=keepdim)
+
+
+def _max(self: Array) -> Array:
+    return self.max()
+
+
+def _min(self: Array) -> Array:
+    return self.min()
+
+
+def _share(self: Array, extreme: Array, dim: Any = None) -> Array:
+    """1 / (number of ties) where `self` is the extreme along `dim`, else 0."""
+    hit = (self == extreme) | ((self != self) & (extreme != extreme))
+    return (hit / hit.sum(axis=dim, keepdims=True)).astype(self.dtype, copy=False)
+
+
+even_share = op("even_share", _share)
+
+
+def _extreme_slope(grad: Any, self: Any, result: Any, self_sizes: Sizes, dim: Any, keepdim: bool) -> Any:
+    return raised(grad, self_sizes, dim, keepdim) * even_share(self, raised(result, self_sizes, dim, keepdim), dim)
+
+
+amax = op("amax", _amax, self=_extreme_slope)
+amin = op("amin", _amin, self=_extreme_slope)
+max_all = op(
+    "max", _max, Traits(node="MaxBackward1"), self=lambda grad, self, result: grad * even_share(self, result)
+)
+min_all = op(
+    "min", _min, Traits(node="MinBackward1"), self=lambda grad, self, result: grad * even_share(self, result)
+)
+
+
+def _along(self: Array, index: Array, dim: int) -> tuple[Any, ...]:
+    """The key that takes one element along `dim` for each of `index`, which has the rank of `self`."""
+    rank = self.ndim
+    places = [xp.arange(n, like=self).reshape((1,) * d + (n,) + (1,) * (rank - d - 1)) for d, n in enumerate(index.shape)]
+    places[dim] = index
+    return tuple(places)
+
+
+def _gather(self: Array, index: Array, dim: int) -> Array:
+    return self[_along(self, index, dim)] if self.ndim else self[index]
+
+
+def _scatter_sum(self: Array, index: Array, dim: int, sizes: Sizes) -> Array:
+    out = xp.zeros(sizes, dtype=self.dtype, like=self)
+    if sizes:
+        xp.add.at(out, _along(out, index, dim), self)
+    else:
+        out += self
+    return out
+
+
+gather = op("gather", _gather, self=lambda grad, index, dim, self_sizes: scatter_sum(grad, index, dim, self_sizes))
+scatter_sum = op("scatter_sum", _scatter_sum, self=lambda grad, index, dim: gather(grad, index, dim))
+
+
+def _extreme_dim(place: str) -> Any:
+    """max or min along a dimension: (values, indices), the first place among ties."""
+
+    def kernel(self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
+        if not self.ndim:
+            return self.copy(), xp.zeros((), dtype="int64", like=self)
+        index = xp.expand_dims(getattr(self, place)(axis=dim), dim)
+        values = self[_along(self, index, dim)]
+        return (values, index) if keepdim else (values.squeeze(axis=dim), index.squeeze(axis=dim))
+
+    return kernel
+
+
+def _chosen_slope(grad: Any, results: Any, self_sizes: Sizes, dim: int, keepdim: bool) -> Any:
+    """The gradient goes to the place that was chosen."""
+    if not self_sizes:
+        return grad
+    return scatter_sum(
+        raised(grad, self_sizes, dim, keepdim), raised(results[1], self_sizes, dim, keepdim), dim, self_sizes
+    )
+
+
+max_dim = op("max.dim", _extreme_dim("argmax"), Traits(node="MaxBackward0", differentiable=(0,)), self=_chosen_slope)
+min_dim = op("min.dim", _extreme_dim("argmin"), Traits(node="MinBackward0", differentiable=(0,)), self=_chosen_slope)
+
+
+def _argmax(self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
+    return self.argmax(axis=dim, keepdims=keepdim)
+
+
+def _argmin(self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
+    return self.argmin(axis=dim, keepdims=keepdim)
+
+
+def _all(self: Array, dim: Any = None, keepdim: bool = False) -> Array:
+    return self.all(axis=dim, keepdims=keepdim)
+
+
+def _any(self: Array, dim: Any = None, keepdim: bool = False) -> Array:
+    return self.any(axis=dim, keepdims=keepdim)
+
+
+argmax, argmin = op("argmax", _argmax), op("argmin", _argmin)
+all_true, any_true = op("all", _all), op("any", _any)
+
+# -- exponentials -------------------------------------------------------------------------------------------------
+
+
+def _logsumexp(self: Array, dim: Any, keepdim: bool = False) -> Array:
+    if not count(self.shape, dim):
+        return xp.log(xp.exp(self).sum(axis=dim, keepdims=keepdim))
+    top = self.max(axis=dim, keepdims=True)
+    top = xp.where(xp.isfinite(top), top, 0)
+    found = xp.log(xp.exp(self - top).sum(axis=dim, keepdims=True)) + top
+    return found if keepdim or not self.ndim else found.squeeze(axis=dim)
+
+
+def _softmax(self: Array, dim: int) -> Array:
+    if not self.size:
+        return self.copy()
+    lifted = xp.exp(self - self.max(axis=_axis(self, dim), keepdims=True))
+    return lifted / lifted.sum(axis=_axis(self, dim), keepdims=True)
+
+
+def _log_softmax(self: Array, dim: int) -> Array:
+    if not self.size:
+        return self.copy()
+    shifted = self - self.max(axis=_axis(self, dim), keepdims=True)
+    return shifted - xp.log(xp.exp(shifted).sum(axis=_axis(self, dim), keepdims=True))
+
+
+def _axis(self: Array, dim: int) -> int | None:
+    return dim if self.ndim else None
+
+
+def _summed(value: Any, sizes: Sizes, dim: int) -> Any:
+    """The sum along `dim`, which stays with size 1."""
+    return sum_dim(value, dim, True) if sizes else value
+
+
+logsumexp = op(
+    "logsumexp", _logsumexp, FLOAT,
+    self=lambda grad, self, result, self_sizes, dim, keepdim: raised(grad, self_sizes, dim, keepdim)
+    * exp(self - raised(result, self_sizes, dim, keepdim)),
+)  # fmt: skip
+softmax = op(
+    "softmax", _softmax,
+    self=lambda grad, result, self_sizes, dim: result * (grad - _summed(grad * result, self_sizes, dim)),
+)  # fmt: skip
+log_softmax = op(
+    "log_softmax", _log_softmax,
+    self=lambda grad, result, self_sizes, dim: grad - exp(result) * _summed(grad, self_sizes, dim),
+)  # fmt: skip
+
+# -- norms --------------------------------------------------------------------------------------------------------
+
+
+def _vector_norm(self: Array, ord: float = 2, dim: Any = None, keepdim: bool = False) -> Array:
+    size = abs(self)
+    if ord == 2:
+        return xp.sqrt((self * self).sum(axis=dim, keepdims=keepdim))
+    if ord == 1:
+        return size.sum(axis=dim, keepdims=keepdim)
+    if ord == 0:
+        return (self != 0).astype(self.dtype).sum(axis=dim, keepdims=keepdim)
+    if math.isinf(ord):
+        return size.max(axis=dim, keepdims=keepdim) if ord > 0 else size.min(axis=dim, keepdims=keepdim)
+    return (size**ord).sum(axis=dim, keepdims=keepdim) ** (1 / ord)
+
+
+def _norm_slope(grad: Any, self: Any, result: Any, self_sizes: Sizes, ord: float, dim: Any, keepdim: bool) -> Any:
+    """The derivative of (sum |x|^p)^(1/p) is sign(x) |x|^(p-1) / norm^(p-1); 0 where the norm is 0."""
+    grad, norm = raised(grad, self_sizes, dim, keepdim), raised(result, self_sizes, dim, keepdim)
+    if ord == 0:
+        return zero(self)
+    if ord == 1:
+        return grad * sign(self)
+    if math.isinf(ord):
+        return grad * sign(self) * even_share(absolute(self), norm, dim)
+    if ord == 2:
+        return grad * where(eq(norm, 0), 0, self / norm)
+    if ord < 2:
+        steep = where(eq(self, 0), 0, sign(self) * absolute(self) ** (ord - 1))
+    else:
+        steep = self * absolute(self) ** (ord - 2)
+    return steep * where(eq(norm, 0), 0, grad / norm ** (ord - 1))
+
+
+vector_norm = op("linalg_vector_norm", _vector_norm, self=_norm_slope)

@@ -1,38 +1,233 @@
-"""Shape, views and dtype."""
+"""Shape, views and dtype: no arithmetic, except the sum that undoes a broadcast."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from ..array import Array, xp
+from ..array import Array, Arrays, promote, xp
 from ..op import VIEW, Traits, op
 
-cast = op(
-    "to", lambda self, dtype: self.astype(dtype, copy=False), Traits(node="ToCopyBackward0"),
-    self=lambda grad: grad,
-)  # fmt: skip
+Sizes = tuple[int, ...]
 
 
-def _expand(self: Array, size: tuple[int, ...]) -> Array:
+def _cast(self: Array, dtype: Any) -> Array:
+    return self.astype(dtype, copy=False)
+
+
+cast = op("to", _cast, Traits(node="ToCopyBackward0"), self=lambda grad: grad)
+
+
+def _sum_to_size(self: Array, size: Sizes) -> Array:
+    """Sum over the dimensions that broadcasting `size` to the shape of `self` added or stretched."""
+    extra = self.ndim - len(size)
+    stretched = tuple(i + extra for i, n in enumerate(size) if n == 1 and self.shape[i + extra] != 1)
+    dims = (*range(extra), *stretched)
+    summed = self.sum(axis=dims, keepdims=True) if dims else self
+    return summed.reshape(size)
+
+
+def _expand(self: Array, size: Sizes) -> Array:
     return xp.broadcast_to(self, size)
 
 
-expand = op("expand", _expand, VIEW, self=lambda grad, self_sizes: _back(grad, self_sizes))
-unsqueeze = op("unsqueeze", lambda self, dim: xp.expand_dims(self, dim), VIEW, self=lambda grad, dim: squeeze_dim(grad, dim))
+sum_to_size = op("sum_to_size", _sum_to_size, self=lambda grad, self_sizes: expand(grad, self_sizes))
+expand = op("expand", _expand, VIEW, self=lambda grad, self_sizes: sum_to_size(grad, self_sizes))
+
+# -- one dimension more or less -----------------------------------------------------------------------------------
+
+
+def _unsqueeze(self: Array, dim: int) -> Array:
+    return xp.expand_dims(self, dim)
+
+
+def _squeeze(self: Array) -> Array:
+    return xp.squeeze(self)
 
 
 def _squeeze_dim(self: Array, dim: int) -> Array:
-    return xp.squeeze(self, axis=dim)
+    return xp.squeeze(self, axis=dim) if self.shape[dim] == 1 else self.view()
 
 
-squeeze_dim = op(
-    "squeeze.dim", _squeeze_dim, Traits(node="SqueezeBackward1", view=True),
-    self=lambda grad, dim: unsqueeze(grad, dim),
+def _squeeze_dims(self: Array, dim: Sizes) -> Array:
+    return xp.squeeze(self, axis=tuple(d for d in dim if self.shape[d] == 1))
+
+
+def _unsqueezed(grad: Any, dim: int, self_sizes: Sizes) -> Any:
+    return unsqueeze(grad, dim) if self_sizes[dim] == 1 else grad
+
+
+unsqueeze = op("unsqueeze", _unsqueeze, VIEW, self=lambda grad, dim: squeeze_dim(grad, dim))
+squeeze = op("squeeze", _squeeze, VIEW, self=lambda grad, self_sizes: reshape(grad, self_sizes))
+squeeze_dim = op("squeeze.dim", _squeeze_dim, Traits(node="SqueezeBackward1", view=True), self=_unsqueezed)
+squeeze_dims = op(
+    "squeeze.dims", _squeeze_dims, Traits(node="SqueezeBackward2", view=True),
+    self=lambda grad, self_sizes: reshape(grad, self_sizes),
+)  # fmt: skip
+squeeze_row = op("squeeze.row", _squeeze_dim, Traits(node="SqueezeBackward4", view=True), self=_unsqueezed)
+"""What matmul of a vector and a matrix ends with."""
+
+# -- reshape ------------------------------------------------------------------------------------------------------
+
+
+def _view(self: Array, size: Sizes) -> Array:
+    return self.reshape(size)
+
+
+def _copy(self: Array, size: Sizes) -> Array:
+    return self.reshape(size)
+
+
+view = op("view", _view, VIEW, self=lambda grad, self_sizes: reshape(grad, self_sizes))
+reshape_alias = op(
+    "_reshape_alias", _view, Traits(node="ReshapeAliasBackward0", view=True),
+    self=lambda grad, self_sizes: reshape(grad, self_sizes),
+)  # fmt: skip
+unsafe_view = op(
+    "_unsafe_view", _view, Traits(node="UnsafeViewBackward0"), self=lambda grad, self_sizes: reshape(grad, self_sizes)
+)
+reshape = op(
+    "reshape", _copy, Traits(node="ViewBackward0"), self=lambda grad, self_sizes: reshape(grad, self_sizes)
+)
+"""Reshape in a rule: view or copy, whichever it takes."""
+
+
+def _clone(self: Array, memory_format: str = "preserve") -> Array:
+    return self.copy(order="K" if memory_format == "preserve" else "C")
+
+
+def _alias(self: Array) -> Array:
+    return self.view()
+
+
+clone = op("clone", _clone, self=lambda grad: grad)
+alias = op("alias", _alias, VIEW, self=lambda grad: grad)
+
+
+def _detach(self: Array) -> Array:
+    return self.view()
+
+
+def _data(self: Array) -> Array:
+    return self.view()
+
+
+detach = op("detach", _detach, VIEW)
+data = op("data", _data)
+
+# -- order of dimensions ------------------------------------------------------------------------------------------
+
+
+def _transpose(self: Array, dim0: int, dim1: int) -> Array:
+    return xp.swapaxes(self, dim0, dim1)
+
+
+def _permute(self: Array, dims: Sizes) -> Array:
+    return self.transpose(dims)
+
+
+def _t(self: Array) -> Array:
+    return self.T
+
+
+def _inverse(dims: Sizes) -> Sizes:
+    """The permutation that undoes `dims`."""
+    return tuple(sorted(range(len(dims)), key=dims.__getitem__))
+
+
+def _flip(self: Array, dims: Sizes) -> Array:
+    return xp.flip(self, dims).copy()
+
+
+transpose = op("transpose", _transpose, VIEW, self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))
+permute = op("permute", _permute, VIEW, self=lambda grad, dims: permute(grad, _inverse(dims)))
+t = op("t", _t, Traits(node="TBackward0", view=True), self=lambda grad: t(grad))
+flip = op("flip", _flip, self=lambda grad, dims: flip(grad, dims))
+
+# -- joining ------------------------------------------------------------------------------------------------------
+
+
+def _promote_list(values: list[Any]) -> list[Any]:
+    return [promote(list(values[0]))]
+
+
+def _cat(tensors: Arrays, dim: int = 0) -> Array:
+    return xp.concatenate([a for a in tensors if a.shape != (0,)] or tensors, axis=dim)
+
+
+def _stack(tensors: Arrays, dim: int = 0) -> Array:
+    return xp.stack(tensors, axis=dim)
+
+
+def _parts(grad: Any, dim: int, sizes: list[Sizes]) -> list[Any]:
+    """The slices of a gradient that belong to the joined tensors."""
+    ends = [0]
+    for size in sizes:
+        ends.append(ends[-1] + (0 if size == (0,) else size[dim]))
+    return [
+        zero_of(grad, size) if size == (0,) else slice_(grad, dim, start, end)
+        for size, start, end in zip(sizes, ends, ends[1:], strict=False)
+    ]
+
+
+def _zero_of(self: Array, size: Sizes) -> Array:
+    return xp.zeros(size, dtype=self.dtype, like=self)
+
+
+zero_of = op("zero_of", _zero_of, self=lambda grad, self_sizes: zero_of(grad, self_sizes))
+"""Zeros of a size, of the kind of a tensor."""
+cat = op(
+    "cat", _cat, Traits(promote=_promote_list),
+    tensors=lambda grad, dim, tensors_sizes: _parts(grad, dim, tensors_sizes),
+)  # fmt: skip
+stack = op(
+    "stack", _stack, Traits(promote=_promote_list),
+    tensors=lambda grad, dim, tensors_sizes: [select(grad, dim, i) for i in range(len(tensors_sizes))],
+)  # fmt: skip
+
+# -- parts --------------------------------------------------------------------------------------------------------
+
+
+def _select(self: Array, dim: int, index: int) -> Array:
+    return self[(slice(None),) * dim + (index, Ellipsis)]
+
+
+def _slice(self: Array, dim: int, start: int, end: int, step: int = 1) -> Array:
+    return self[(slice(None),) * dim + (slice(start, end, step),)]
+
+
+def _spread_select(self: Array, sizes: Sizes, dim: int, index: int) -> Array:
+    out = xp.zeros(sizes, dtype=self.dtype, like=self)
+    out[(slice(None),) * dim + (index, Ellipsis)] = self
+    return out
+
+
+def _spread_slice(self: Array, sizes: Sizes, dim: int, start: int, end: int, step: int = 1) -> Array:
+    out = xp.zeros(sizes, dtype=self.dtype, like=self)
+    out[(slice(None),) * dim + (slice(start, end, step),)] = self
+    return out
+
+
+select = op(
+    "select", _select, VIEW,
+    self=lambda grad, self_sizes, dim, index: select_backward(grad, self_sizes, dim, index),
+)  # fmt: skip
+select_backward = op(
+    "select_backward", _spread_select, Traits(node="SelectBackwardBackward0"),
+    self=lambda grad, dim, index: select(grad, dim, index),
+)  # fmt: skip
+slice_ = op(
+    "slice", _slice, VIEW,
+    self=lambda grad, self_sizes, dim, start, end, step: slice_backward(grad, self_sizes, dim, start, end, step),
+)  # fmt: skip
+slice_backward = op(
+    "slice_backward", _spread_slice, Traits(node="SliceBackwardBackward0"),
+    self=lambda grad, dim, start, end, step: slice_(grad, dim, start, end, step),
 )  # fmt: skip
 
 
-def _back(grad: Any, sizes: tuple[int, ...]) -> Any:
-    """The gradient of a broadcast."""
-    from .reduction import sum_to_size
-
-    return sum_to_size(grad, sizes)
+def count(sizes: Sizes, dim: Any = None) -> int:
+    """The number of elements, or of those along `dim` (an int or a tuple)."""
+    if dim is None:
+        return math.prod(sizes)
+    return math.prod(sizes[d] for d in (dim if isinstance(dim, tuple) else (dim,)))

@@ -1,0 +1,160 @@
+"""Comparisons, masks, and the ops that choose between values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..array import Array, promote, result_dtype, xp
+from ..op import PLAIN, SAME, Traits, op
+
+
+def _compare(name: str, ufunc: Any) -> Any:
+    def kernel(self: Array, other: Array) -> Array:
+        return ufunc(self, other)
+
+    return op(name, kernel, SAME)
+
+
+def _test(name: str, function: Any) -> Any:
+    def kernel(self: Array) -> Array:
+        return function(self)
+
+    return op(name, kernel)
+
+
+eq = _compare("eq", xp.equal)
+ne = _compare("ne", xp.not_equal)
+lt = _compare("lt", xp.less)
+le = _compare("le", xp.less_equal)
+gt = _compare("gt", xp.greater)
+ge = _compare("ge", xp.greater_equal)
+bitwise_and = _compare("bitwise_and", xp.bitwise_and)
+bitwise_or = _compare("bitwise_or", xp.bitwise_or)
+bitwise_xor = _compare("bitwise_xor", xp.bitwise_xor)
+logical_and = _compare("logical_and", xp.logical_and)
+logical_or = _compare("logical_or", xp.logical_or)
+logical_xor = _compare("logical_xor", xp.logical_xor)
+logical_not = _test("logical_not", xp.logical_not)
+bitwise_not = _test("bitwise_not", xp.invert)
+isnan = _test("isnan", xp.isnan)
+isinf = _test("isinf", xp.isinf)
+isfinite = _test("isfinite", xp.isfinite)
+
+
+def _isclose(self: Array, other: Array, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Array:
+    return xp.isclose(self, other, rtol=rtol, atol=atol, equal_nan=equal_nan)
+
+
+isclose = op("isclose", _isclose, SAME)
+
+
+def _zeroed(self: Array) -> Array:
+    return xp.zeros_like(self)
+
+
+def _write_zero(self: Array) -> None:
+    self[...] = 0
+
+
+zero = op("zero", _zeroed, Traits(write=_write_zero), self=lambda grad: zero(grad))
+"""The zero of a tensor's shape: what gradient a constant step passes on; in place it is `zero_`."""
+
+
+def _promote_choices(values: list[Any]) -> list[Any]:
+    """The condition as it is, the choices in one dtype."""
+    return [values[0], *promote(values[1:])]
+
+
+def _where(condition: Array, self: Array, other: Array) -> Array:
+    return xp.where(condition, self, other)
+
+
+where = op(
+    "where", _where, Traits(promote=_promote_choices),
+    self=lambda grad, condition: where(condition, grad, 0),
+    other=lambda grad, condition: where(condition, 0, grad),
+)  # fmt: skip
+
+
+def _masked_fill(self: Array, mask: Array, value: Any) -> Array:
+    return xp.where(mask, xp.asarray(value, dtype=self.dtype, like=self), self)
+
+
+masked_fill = op("masked_fill", _masked_fill, PLAIN, self=lambda grad, mask: masked_fill(grad, mask, 0))
+
+maximum = op(
+    "maximum", xp.maximum, SAME,
+    self=lambda grad, self, other: where(lt(self, other), 0, where(eq(self, other), grad / 2, grad)),
+    other=lambda grad, self, other: where(gt(self, other), 0, where(eq(self, other), grad / 2, grad)),
+)  # fmt: skip
+minimum = op(
+    "minimum", xp.minimum, SAME,
+    self=lambda grad, self, other: where(gt(self, other), 0, where(eq(self, other), grad / 2, grad)),
+    other=lambda grad, self, other: where(lt(self, other), 0, where(eq(self, other), grad / 2, grad)),
+)  # fmt: skip
+
+
+def _bounded(self: Array, *bounds: Any) -> Array:
+    """`self` in the dtype that it has together with the bounds (numbers or None)."""
+    return self.astype(result_dtype([self, *(b for b in bounds if b is not None)]), copy=False)
+
+
+def _clamp(self: Array, min: float | None = None, max: float | None = None) -> Array:
+    self = _bounded(self, min, max)
+    if min is not None:
+        self = xp.maximum(self, min)
+    return self if max is None else xp.minimum(self, max)
+
+
+def _clamp_min(self: Array, min: float) -> Array:
+    return xp.maximum(_bounded(self, min), min)
+
+
+def _clamp_max(self: Array, max: float) -> Array:
+    return xp.minimum(_bounded(self, max), max)
+
+
+def _inside(self: Any, min: Any, max: Any) -> Any:
+    """Whether a value lies between two bounds, bounds included; None bounds nothing."""
+    if min is None:
+        return le(self, max)
+    return ge(self, min) if max is None else logical_and(ge(self, min), le(self, max))
+
+
+clamp = op(
+    "clamp", _clamp, Traits(node="ClampBackward1"),
+    self=lambda grad, self, min, max: where(_inside(self, min, max), grad, 0),
+)  # fmt: skip
+clamp_min = op("clamp_min", _clamp_min, self=lambda grad, self, min: where(ge(self, min), grad, 0))
+clamp_max = op("clamp_max", _clamp_max, self=lambda grad, self, max: where(le(self, max), grad, 0))
+
+
+def _promote_given(values: list[Any]) -> list[Any]:
+    """Promotion that leaves None alone."""
+    given = iter(promote([v for v in values if v is not None]))
+    return [None if v is None else next(given) for v in values]
+
+
+clamp_tensor = op(
+    "clamp.Tensor", lambda self, min, max: _between(self, min, max),
+    Traits(promote=_promote_given, node="ClampBackward0"),
+    self=lambda grad, self, min, max: where(_inside(self, min, max), grad, 0),
+    min=lambda grad, self, min, max: where(_below(self, min, max), grad, 0),
+    max=lambda grad, self, min, max: where(_above(self, min, max), grad, 0),
+)  # fmt: skip
+
+
+def _between(self: Array, min: Any, max: Any) -> Array:
+    if min is not None:
+        self = xp.maximum(self, min)
+    return self if max is None else xp.minimum(self, max)
+
+
+def _below(self: Any, min: Any, max: Any) -> Any:
+    """Where the lower bound is the result."""
+    return lt(self, min) if max is None else logical_and(lt(self, min), lt(min, max))
+
+
+def _above(self: Any, min: Any, max: Any) -> Any:
+    """Where the upper bound is the result."""
+    return gt(self, max) if min is None else logical_or(gt(self, max), gt(min, max))

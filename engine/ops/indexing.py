@@ -1,0 +1,76 @@
+"""Indexing with index tensors and masks; ints, slices and None are views in `shape`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..array import Array, Arrays, xp
+from ..op import Traits, op
+from .shape import Sizes
+
+
+def _key(indices: Any) -> tuple[Any, ...]:
+    return tuple(slice(None) if i is None else i for i in indices)
+
+
+def _index(self: Array, indices: Arrays) -> Array:
+    return self[_key(indices)]
+
+
+def _index_backward(self: Array, indices: Arrays, sizes: Sizes) -> Array:
+    """Each element of `self` added where `index` took it from."""
+    out = xp.zeros(sizes, dtype=self.dtype, like=self)
+    xp.add.at(out, _key(indices), self)
+    return out
+
+
+def _index_put(self: Array, values: Array, indices: Arrays, accumulate: bool = False) -> Array:
+    out = self.copy()
+    _write_index_put(out, values, indices, accumulate)
+    return out
+
+
+def _write_index_put(self: Array, values: Array, indices: Arrays, accumulate: bool = False) -> None:
+    if accumulate:
+        xp.add.at(self, _key(indices), values)
+    else:
+        self[_key(indices)] = values
+
+
+def _index_cleared(self: Array, indices: Arrays) -> Array:
+    out = self.copy()
+    out[_key(indices)] = 0
+    return out
+
+
+index = op("index", _index, self=lambda grad, indices, self_sizes: index_backward(grad, indices, self_sizes))
+index_backward = op(
+    "index_backward", _index_backward, Traits(node="IndexPutBackward0"), self=lambda grad, indices: index(grad, indices)
+)
+index_cleared = op("index_cleared", _index_cleared, self=lambda grad, indices: index_cleared(grad, indices))
+index_put = op(
+    "index_put", _index_put, Traits(write=_write_index_put),
+    self=lambda grad, indices, accumulate: grad if accumulate else index_cleared(grad, indices),
+    values=lambda grad, indices: index(grad, indices),
+)  # fmt: skip
+
+
+def _nonzero(self: Array) -> tuple[Array, ...]:
+    return tuple(self.nonzero())
+
+
+def _index_select(self: Array, index: Array, dim: int) -> Array:
+    return self.take(index, axis=dim)
+
+
+def _index_add(self: Array, index: Array, dim: int, sizes: Sizes) -> Array:
+    out = xp.zeros(sizes, dtype=self.dtype, like=self)
+    xp.add.at(out, (slice(None),) * dim + (index,), self)
+    return out
+
+
+index_select = op(
+    "index_select", _index_select,
+    self=lambda grad, index, dim, self_sizes: index_sum(grad, index, dim, self_sizes),
+)  # fmt: skip
+index_sum = op("index_sum", _index_add, self=lambda grad, index, dim: index_select(grad, index, dim))

@@ -1,0 +1,33 @@
+"""Products of matrices and vectors."""
+
+from __future__ import annotations
+
+from ..array import Array, xp
+from ..op import op
+from .shape import t, transpose, unsqueeze
+
+
+def _mm(self: Array, mat2: Array) -> Array:
+    return xp.matmul(self, mat2)
+
+
+def _mv(self: Array, vec: Array) -> Array:
+    return xp.matmul(self, vec)
+
+
+def _dot(self: Array, tensor: Array) -> Array:
+    return xp.matmul(self, tensor)
+
+
+mm = op("mm", _mm, self=lambda grad, mat2: mm(grad, t(mat2)), mat2=lambda grad, self: mm(t(self), grad))
+bmm = op(
+    "bmm", _mm,
+    self=lambda grad, mat2: bmm(grad, transpose(mat2, 1, 2)),
+    mat2=lambda grad, self: bmm(transpose(self, 1, 2), grad),
+)  # fmt: skip
+mv = op(
+    "mv", _mv,
+    self=lambda grad, vec: unsqueeze(grad, 1) * unsqueeze(vec, 0),
+    vec=lambda grad, self: mv(t(self), grad),
+)  # fmt: skip
+dot = op("dot", _dot, self=lambda grad, tensor: grad * tensor, tensor=lambda grad, self: grad * self)
