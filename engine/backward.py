@@ -288,15 +288,17 @@ class _Run:
         """Accumulate into `.grad`: in place, as torch does, unless a graph is made of it."""
         active, slot.active = slot.active, None
         present = tensor._grad
-        before = None if present is None or active is None else active.see(present)[0]
-        earlier = None if present is None or active is None else active.known[before][1]
+        earlier = None
+        if present is not None and active is not None:
+            active.see(present)
+            earlier = present._value
         if present is None:
             tensor._grad = gradient if self.create_graph else Tensor(gradient.copy())
         elif self.create_graph:
             tensor._grad = present + gradient
         else:
             if active is not None:
-                active.before_write(present._storage)
+                active.before_write(present)
             present._array += gradient
             present._storage.version += 1
         slot.active = active

@@ -74,6 +74,7 @@ class Plan:
     tensors: tuple[int, ...]
     calls: tuple[tuple[int, Rule, tuple[int, ...]], ...]
     zeros: tuple[int, ...]
+    needs: int
 
 
 @dataclass(eq=False)
@@ -245,7 +246,7 @@ def _plan(op: Op, needs: int) -> Plan:
             places.append(names.index(want))
         calls.append((op.edge_places[position], _grad_first(op.rules[name], wanted), tuple(p for p in places if p >= 0)))
     tensors = tuple(i for i, n in enumerate(names) if n in op.inputs or n in ("result", "results"))
-    return Plan(tuple(names), tuple(where[n] for n in names), tensors, tuple(calls), (0,) * len(tensors))
+    return Plan(tuple(names), tuple(where[n] for n in names), tensors, tuple(calls), (0,) * len(tensors), needs)
 
 
 def _grad_first(rule: Rule, wanted: list[str]) -> Rule:

@@ -166,8 +166,8 @@ class _Reader:
             at, stack, number, self.storages[storage], value, shape, dtype, "cpu", requires, origin, held, version
         )
 
-    def op(self, at: int, stack: int, name: str, refs: Any, statics: Any, results: Any, made: Any,
-           inplace: int | None, base: int | None, call: int | None) -> AnyEvent:  # fmt: skip
+    def op(self, at: int, stack: int, name: str, refs: Any, statics: Any, results: Any, sequence: int, needs: int,
+           inplace: int | None, call: int | None) -> AnyEvent:  # fmt: skip
         op = REGISTRY[name]
         inputs = tuple(self.inputs(op, refs))
         edges_of = {i.name: self.edge(i) for i in inputs}
@@ -178,7 +178,7 @@ class _Reader:
             view_of = inputs[0].tensor if op.traits.view and inplace is None else None
             outputs.append(Output(number, version, value, shape, dtype, requires, self.storages[storage], view_of))
             self.requires[number] = requires
-        record = None if made is None else self.node(op, made, inputs, edges_of, statics, outputs)
+        record = None if sequence < 0 else self.node(op, sequence, needs, inputs, edges_of, outputs)
         for nr, out in enumerate(outputs):
             self.current[out.tensor] = out.value
             if record is not None and out.requires_grad:
@@ -186,12 +186,12 @@ class _Reader:
             elif inplace is None:
                 self.makers.pop(out.tensor, None)
         written = None if inplace is None else self.tensors[inplace]
-        return OpCalled(at, stack, name, inputs, dict(statics), tuple(outputs), record, written, call)
+        return OpCalled(at, stack, name, inputs, dict(statics or {}), tuple(outputs), record, written, call)
 
     def inputs(self, op: Any, refs: Any) -> Any:
         for name, ref in zip(op.inputs, refs, strict=True):
-            several = isinstance(ref, list)
-            for position, (tensor, extra) in enumerate(ref if several else (ref,)):
+            several = ref[:1] == (("list",),)
+            for position, (tensor, extra) in enumerate(ref[1:] if several else (ref,)):
                 label = f"{name}[{position}]" if several else name
                 if tensor is None:
                     if extra is not None:
@@ -205,8 +205,8 @@ class _Reader:
         maker = self.makers.get(given.tensor)
         return Edge(None, given.tensor) if maker is None else Edge(maker[0], None, maker[1])
 
-    def node(self, op: Any, made: Any, inputs: Any, edges: Any, statics: Any, outputs: Any) -> NodeRecord:
-        sequence, plan = made
+    def node(self, op: Any, sequence: int, needs: int, inputs: Any, edges: Any, outputs: Any) -> NodeRecord:
+        plan = op.plan(needs)
         own = [i for i in inputs if i.name.partition("[")[0] in op.rules]
         saved = []
         for place in plan.tensors:
@@ -263,7 +263,7 @@ class _Reader:
             at, stack, call, self.nodes[sequence], tuple(upstream), tuple(cotangents), tuple(unsummed), freed
         )
 
-    def accumulate(self, at: int, stack: int, call: int, tensor: int, grad: int, storage: int, before: int | None,
+    def accumulate(self, at: int, stack: int, call: int, tensor: int, grad: int, before: int | None,
                    added: int, after: int, retained: bool) -> AnyEvent:  # fmt: skip
         held = self.tensors[grad]
         self.current[held] = after
@@ -278,10 +278,10 @@ class _Reader:
     def error(self, at: int, stack: int, error: BaseException, call: int | None) -> AnyEvent:
         place = getattr(error, "place", None)
         node = None if place is None or place.node is None else self.nodes.get(place.node.sequence_nr)
-        ids = [] if place is None else [t._id for t in place.tensors]
+        ids = [] if place is None else [getattr(t, "_id", -1) for t in place.tensors]
         return ErrorRaised(
             at, stack, type(error).__name__, str(error), "\n".join(getattr(error, "__notes__", ())), call, node,
-            tuple(self.tensors[i] for i in ids if i is not None and i in self.tensors), users_traceback(error),
+            tuple(self.tensors[i] for i in ids if i in self.tensors), users_traceback(error),
         )  # fmt: skip
 
     def raised(self, at: int, stack: int, event: ErrorRaised) -> AnyEvent:

@@ -50,26 +50,30 @@ def is_users(filename: str) -> bool:
 
 
 class Recorder:
-    """Collects what happens, as tuples (kind, stack, ...).  `finish` in `engine.reading` makes the Trace.
+    """Collects what happens, as tuples (kind, stack, ...).  `read` in `engine.reading` makes the Trace.
+
+    A tensor that was seen carries its number (`_id`, at or above `first`), the version it was seen in and the value it
+    had then (`_seen`, `_value`).  What is appended are tuples of numbers and names: Python's cyclic collector stops
+    looking at those, so that a long recording does not slow the program down.
 
     Kinds and their fields:
-    leaf (tensor, storage, value, requires_grad, source, grad) · op (name, inputs, statics, outputs, number, plan,
-    inplace, call) · flag · mode · grad_set · start · vjp · accumulate · hook · escape · error · warning · end.
+    leaf (tensor, storage, version, value, requires_grad, source, grad) · op (name, inputs, statics, outputs, sequence,
+    needs, inplace, call) · refresh · flag · mode · grad_set · start · vjp · accumulate · hook · escape · error ·
+    warning · end.
     """
 
     def __init__(self, limit: int = LIMIT) -> None:
         self.limit = limit
         self.log: list[tuple[Any, ...]] = []
         self.values: list[Any] = []
-        self.known: dict[int, tuple[int, int]] = {}  # tensor -> (version, value) as last recorded
-        self.tensors: list[Any] = []  # keeps ids meaningful: a tensor's number is never taken twice
-        self.stacks: dict[tuple[int, ...], int] = {}
+        self.first = next(_ids)
+        self.stacks: dict[tuple[Any, ...], int] = {}
         self.codes: dict[int, CodeType] = {}
         self.users: dict[int, bool] = {}
         self.pinned: int | None = None  # replay: the stack to record instead of the one that runs
         self.call: int | None = None
         self.calls = 0
-        self.errors: set[int] = set()
+        self.errors: dict[int, BaseException] = {}
 
     # -- where ----------------------------------------------------------------------------------------------------
 
@@ -114,80 +118,87 @@ class Recorder:
 
     def register(self, tensor: Any, value: int) -> int:
         """Give `tensor` a number and note its value for the version it has; writes must go through `before_write`."""
-        number = tensor._id
-        if number is None:
+        number: int = tensor._id
+        if number < self.first:
             number = tensor._id = next(_ids)
-        storage = tensor._storage
-        self.known[number] = (storage.version, value)
-        if storage.recorded is None:
-            storage.recorded = [value]
-        else:
-            storage.recorded.append(value)
+        tensor._value = value
+        shared = tensor._shared
+        if shared is not None:
+            tensor._seen = shared.version
+            if shared.number < self.first:
+                shared.number, shared.recorded = number, ()
+            shared.recorded = (*shared.recorded, value)
         return number
 
-    def before_write(self, storage: Any) -> None:
-        """Copy the recorded values of a storage that is about to be written."""
-        if storage.recorded:
-            for value in storage.recorded:
-                data = self.values[value] if value < len(self.values) else None
+    def before_write(self, tensor: Any) -> None:
+        """Copy what is recorded of the storage of `tensor`, which is about to be written."""
+        shared = tensor._storage
+        if shared.number >= self.first:
+            for value in shared.recorded:
+                data = self.values[value]
                 if array.is_array(data):
                     self.values[value] = data.copy()
-            storage.recorded = None
+        shared.recorded = ()
 
     def see(self, tensor: Any, source: str = "seen") -> tuple[int, int]:
         """(number, version) of a tensor that is used now, recorded as a leaf where the trace does not know it."""
-        number, version = tensor._id, tensor._storage.version
-        known = self.known.get(number) if number is not None else None
-        if known is not None:
-            if known[0] == version:
-                return number, version
-            value = self.keep(tensor._array)  # a view whose base was written since
-            self.register(tensor, value)
-            self.log.append(("refresh", -1, number, version, value))
+        shared = tensor._shared
+        version = 0 if shared is None else shared.version
+        number: int = tensor._id
+        if number >= self.first:
+            if tensor._seen != version:  # a view whose base was written since, or the other way round
+                value = self.keep_copy(tensor._array)
+                self.register(tensor, value)
+                self.log.append(("refresh", -1, number, version, value))
             return number, version
         value = self.keep(tensor._array)
         number = self.register(tensor, value)
-        self.tensors.append(tensor._storage)
         grad = tensor._grad
         held = self.see(grad)[0] if grad is not None else None
+        storage = number if shared is None else shared.number
         self.log.append(
-            ("leaf", self.stack(2), number, id(tensor._storage), version, value, tensor._requires_grad, source, held)
+            ("leaf", self.stack(2), number, storage, version, value, tensor._requires_grad, source, held)
         )
         return number, version
 
     # -- what happens ---------------------------------------------------------------------------------------------
 
-    def op(self, op: Any, inputs: Any, statics: Any, outputs: Any, node: Any, inplace: Any, base: Any = None) -> None:
+    def op(self, op: Any, inputs: Any, statics: Any, outputs: Any, node: Any, inplace: Any) -> None:
         """A forward op ran."""
-        known = self.known
+        first = self.first
         refs: list[Any] = []
         for value in inputs:
             kind = type(value)
             if kind is float or kind is int or kind is bool or value is None:
                 refs.append((None, value))
             elif kind is list or kind is tuple:
-                refs.append([self.see(v) if hasattr(v, "_storage") else (None, v) for v in value])
+                refs.append(tuple([("list",), *(self.see(v) if hasattr(v, "_array") else (None, v) for v in value)]))
+            elif value is inplace:
+                refs.append((value._id, value._shared.version - 1))
+            elif value._id >= first and value._shared is None:
+                refs.append((value._id, 0))
             else:
-                entry = known.get(value._id)
-                version = value._storage.version
-                if value is inplace:
-                    version -= 1
-                    refs.append((value._id, version) if entry is not None else self.see(value))
-                elif entry is not None and entry[0] == version:
-                    refs.append((value._id, version))
-                else:
-                    refs.append(self.see(value))
+                refs.append(self.see(value))
         results = []
+        values = self.values
         for out in outputs:
             data = out._array
-            value = self.keep_copy(data) if out is inplace else self.keep(data)
-            number = self.register(out, value)
-            results.append((number, out._storage.version, value, out._requires_grad, id(out._storage)))
-            self.tensors.append(out._storage)
+            values.append((data if out is not inplace else data.copy()) if data.size <= self.limit else Summary.of(data))
+            value = len(values) - 1
+            shared = out._shared
+            if shared is None and out._id < first:
+                number = out._id = next(_ids)
+                out._value = value
+                results.append((number, 0, value, out._requires_grad, number))
+            else:
+                number = self.register(out, value)
+                version, storage = (0, number) if shared is None else (shared.version, shared.number)
+                results.append((number, version, value, out._requires_grad, storage))
         self.log.append(
             (
-                "op", self.stack(3), op.name, refs, statics, results, None if node is None else (node.sequence_nr, node.plan),
-                None if inplace is None else inplace._id, None if base is None else base._id, self.call,
+                "op", self.stack(3), op.name, tuple(refs), statics or None, tuple(results),
+                -1 if node is None else node.sequence_nr, 0 if node is None else node.plan.needs,
+                None if inplace is None else inplace._id, self.call,
             )
         )  # fmt: skip
 
@@ -214,9 +225,9 @@ class Recorder:
         self.log.append(
             (
                 "vjp", -1, self.call, node.sequence_nr,
-                [None if g is None else keep(g) for g in upstream],
-                [None if c is None else keep(c) for c in cotangents],
-                [None if c is None else keep(c) for c in unsummed],
+                tuple([None if g is None else keep(g) for g in upstream]),
+                tuple([None if c is None else keep(c) for c in cotangents]),
+                tuple([None if c is None else keep(c) for c in unsummed]),
                 freed,
             )
         )  # fmt: skip
@@ -226,8 +237,7 @@ class Recorder:
         number = self.see(tensor)[0]
         after = self.keep_copy(grad._array)
         held = self.register(grad, after)
-        self.tensors.append(grad._storage)
-        self.log.append(("accumulate", -1, self.call, number, held, id(grad._storage), before, self.keep(added), after, retained))
+        self.log.append(("accumulate", -1, self.call, number, held, before, self.keep(added), after, retained))
 
     def hook(self, tensor: Any, before: Any, after: Any) -> None:
         """A tensor hook replaced a gradient."""
@@ -240,7 +250,7 @@ class Recorder:
     def error(self, error: BaseException) -> None:
         """An exception passed through; the same one is recorded once."""
         if id(error) not in self.errors:
-            self.errors.add(id(error))
+            self.errors[id(error)] = error
             self.log.append(("error", self.stack(2), error, self.call))
 
 

@@ -205,7 +205,7 @@ class _Replay:
         finally:
             slot.active, mode.enabled = before, enabled
         for number, tensor in self.live.items():
-            if tensor._id is not None:
+            if tensor._id >= 0:
                 self.seeds.setdefault(tensor._id, number)
         meta = {**self.base.meta, "doubt": self.doubt, "edits": self.edits.as_json()}
         return read(self.recorder, self.base.argv, meta, base=self.base, seeds=self.seeds)
@@ -323,7 +323,7 @@ class _Replay:
         if self.doubt is None and (kept is None or not same_bits(tensor._array, kept)):
             self.doubt = len(self.recorder.log)
         number, _ = self.recorder.see(tensor)
-        self.recorder.event("escape", number, event.kind, self.recorder.known[number][1])
+        self.recorder.event("escape", number, event.kind, tensor._value)
 
     # -- commands -------------------------------------------------------------------------------------------------
 
