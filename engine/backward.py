@@ -138,7 +138,7 @@ class _Run:
     def drain(self) -> None:
         """Run what is ready until nothing is.  Each node costs its rules and little else: what is rare is elsewhere."""
         ready, counts, wanted, buffers = self.ready, self.counts, self.wanted, self.buffers
-        special = bool(self.taken) or self.create_graph or slot.active is not None
+        special, active = bool(self.taken) or self.create_graph, slot.active
         keep, deliver = self.keep, self.deliver
         while ready:
             node = heappop(ready)[2]
@@ -158,8 +158,11 @@ class _Run:
                 cotangents = [None] * len(node.targets)
                 for position, rule, picked in plan.calls:
                     cotangents[position] = rule(upstream, *[values[i] for i in picked])
-                if not keep and plan.tensors:
+                freed = not keep and bool(plan.tensors)
+                if freed:
                     node.saved = None
+                if active is not None:
+                    self.report(active, node, [upstream], cotangents, freed)
             for position, target in enumerate(node.targets):
                 if target is None:
                     continue
@@ -307,7 +310,9 @@ class _Run:
 
     def report(self, active: Any, node: Any, upstream: Any, cotangents: Any, freed: bool) -> None:
         """Tell the recorder what one node did."""
-        raw = [None if g is None else self.raw(g) for g in upstream]
+        raw = upstream if not self.create_graph else [None if g is None else g._array for g in upstream]
+        if not self.create_graph and active.plain_vjp(node, raw, cotangents, freed):
+            return
         sums = []
         final = []
         for target, nr, cotangent in zip(node.targets, node.numbers, cotangents, strict=True):

@@ -196,7 +196,7 @@ class Recorder:
                 results.append((number, version, value, out._requires_grad, storage))
         self.log.append(
             (
-                "op", self.stack(3), op.name, tuple(refs), statics or None, tuple(results),
+                "op", self.stack(4 if inplace is None else 3), op.name, tuple(refs), statics or None, tuple(results),
                 -1 if node is None else node.sequence_nr, 0 if node is None else node.plan.needs,
                 None if inplace is None else inplace._id, self.call,
             )
@@ -231,6 +231,30 @@ class Recorder:
                 freed,
             )
         )  # fmt: skip
+
+    def plain_vjp(self, node: Any, upstream: Any, cotangents: Any, freed: bool) -> bool:
+        """A node of one output ran and nothing was summed over broadcast dimensions; False where that is not so."""
+        gradient = upstream[0]
+        targets = node.targets
+        if node.metas is not None or gradient.size > self.limit:
+            return False
+        values = self.values
+        start = len(values)
+        numbers: list[int | None] = []
+        for target, cotangent in zip(targets, cotangents, strict=True):
+            if cotangent is None:
+                numbers.append(None)
+            elif target.metas is not None or cotangent.shape != target.shape or cotangent.size > self.limit:
+                del values[start:]
+                return False
+            else:
+                numbers.append(len(values))
+                values.append(cotangent)
+        values.append(gradient)
+        self.log.append(
+            ("vjp", -1, self.call, node.sequence_nr, (len(values) - 1,), tuple(numbers), (None,) * len(numbers), freed)
+        )
+        return True
 
     def accumulate(self, tensor: Any, grad: Any, before: int | None, added: Any, retained: bool) -> None:
         """A gradient was added to `.grad`."""
