@@ -7,11 +7,11 @@ through the `return` of the user's own functions into the frame that called them
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .source import _COMPREHENSIONS, File, Sources, first_name
-from .trace import Frame
+from .trace import AnyEvent, Frame, LeafCreated, OpCalled
 
 _WRAPPERS = frozenset({"Variable", "Parameter", "as_tensor"})
 _SAME = frozenset({"contiguous", "cpu", "cuda", "double", "expand", "float", "reshape", "retain_grad", "to", "type", "view"})
@@ -23,10 +23,12 @@ class Binding:
 
     `exact` is False where the value passed through something that may have made another tensor of it (`.to(...)`,
     `Parameter(...)`, the return of a function): an exact binding of the same name by another tensor goes before.
+    `place` is where the assignment stands, in which call: equal for all that one assignment binds.
     """
 
     names: tuple[str | None, ...]
     exact: bool
+    place: object = None
 
 
 class Binder:
@@ -56,14 +58,17 @@ class Binder:
         if climb.counted is not None:
             number = self._count(climb.counted)
             names = [None if n is None else n.replace("[#]", f"[{number}]", 1) for n in names]
-        if len(names) == 1 and outputs > 1:
+        if climb.part is not None:
+            names = [*[None] * max(climb.part, 0), *names[:1], *[None] * outputs]
+            names = names[:outputs] if outputs > 1 else names[(number := self._count(tuple(frames))) : number + 1]
+        elif len(names) == 1 and outputs > 1:
             names = [f"{names[0]}[{i}]" for i in range(outputs)]
         elif len(names) > 1 and outputs == 1:  # unpacking iterates: one result after the other
             number = self._count(tuple(frames))
             names = [names[number]] if number < len(names) else [None]
         elif len(names) != outputs:
             return None
-        return Binding(tuple(names), climb.exact)
+        return Binding(tuple(names), climb.exact, climb.place)
 
     def _count(self, place: tuple[object, ...]) -> int:
         number = self._counts.get(place, -1) + 1
@@ -95,6 +100,8 @@ class _Climb:
         self.exact = True
         self.suffix = ""
         self.counted: tuple[object, ...] | None = None
+        self.place: object = None
+        self.part: int | None = None
 
     def names(self) -> list[str | None] | None:
         """The text of the target, or of each of its elements; None where nothing is bound."""
@@ -135,7 +142,7 @@ class _Climb:
                     self.suffix = f"[{above.elts.index(node)}]{self.suffix}"  # type: ignore[arg-type]
                     node = above
                 case ast.Dict() if node in above.values:
-                    key = above.keys[above.values.index(node)]  # type: ignore[arg-type]
+                    key = above.keys[above.values.index(node)]
                     if not isinstance(key, ast.Constant):
                         return None
                     self.suffix = f"[{file.written(key)}]{self.suffix}"
@@ -143,6 +150,10 @@ class _Climb:
                 case ast.ListComp(elt=element) if element is node and self.counted is None:
                     self.count(file, above)
                     node = above
+                case ast.Subscript(value=whole, slice=ast.Constant(value=int(number))) if whole is node:
+                    node = self.picked(above, number)
+                case ast.Attribute(attr="values" | "indices" as part) if isinstance(node, ast.Call):
+                    node = self.picked(above, int(part == "indices"))
                 case ast.Call() | ast.Attribute() if (outer := self.unchanged(file, above, node)) is not None:
                     node = outer
                 case _:
@@ -150,6 +161,7 @@ class _Climb:
         return None
 
     def target(self, file: File, target: ast.expr) -> list[str | None]:
+        self.place = (*self.frames[:-1], self.frames[-1].file if self.frames else "", file.span(target))
         if isinstance(target, (ast.Tuple, ast.List)) and not self.suffix:
             simple = not any(isinstance(e, ast.Starred) for e in target.elts)
             return [
@@ -158,6 +170,12 @@ class _Climb:
         if isinstance(target, ast.Name) and target.id == "_":
             return [None]
         return [file.written(target) + self.suffix]
+
+    def picked(self, above: ast.AST, number: int) -> ast.AST:
+        """Of several results one is taken: `autograd.grad(z, x)[0]`."""
+        self.part = number
+        self.exact = False
+        return above
 
     def count(self, file: File, comprehension: ast.ListComp) -> None:
         """The value is an element of a list that a comprehension makes: which one, only counting tells."""
@@ -205,3 +223,77 @@ def _paired(file: File, values: ast.Tuple | ast.List, node: ast.AST) -> ast.expr
         if len(targets) == len(values.elts) and not any(isinstance(e, ast.Starred) for e in (*targets, *values.elts)):
             return targets[values.elts.index(node)]  # type: ignore[arg-type]
     return None
+
+
+def tensor_names(
+    events: Sequence[AnyEvent], stacks: Sequence[tuple[Frame, ...]], files: Mapping[str, str]
+) -> dict[int, str]:
+    """The variable name of every tensor that the source binds to one.
+
+    A tensor keeps the first name that is surely its own.  Linear in the number of events.
+    """
+    naming = _Naming(Sources(files))
+    for event in events:
+        if isinstance(event, (LeafCreated, OpCalled)) and event.stack >= 0:
+            naming.see(event, stacks[event.stack])
+    naming.settle()
+    return naming.names
+
+
+class _Naming:
+    """Collects names; what one expression did by several ops is looked at together."""
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        self.binder = Binder(sources)
+        self.names: dict[int, str] = {}
+        self.unsure: dict[object, list[int]] = {}
+        self.strangers: set[int] = set()
+        self.at: tuple[Frame, ...] = ()
+        self.run: list[tuple[str, list[tuple[int, str]], Binding]] = []
+
+    def see(self, event: LeafCreated | OpCalled, frames: tuple[Frame, ...]) -> None:
+        if isinstance(event, LeafCreated):
+            if event.source == "seen":
+                self.strangers.add(event.tensor)
+                return
+            kind, made = "leaf", [event.tensor]
+        else:
+            self.meet(event, frames)
+            kind, made = event.name, [out.tensor for out in event.outputs]
+        if frames != self.at:
+            self.settle()
+            self.at = frames
+        found = self.binder.binding(frames, len(made))
+        if found is not None:
+            pairs = [(t, n) for t, n in zip(made, found.names, strict=True) if n is not None]
+            self.run.append((kind, pairs, found))
+
+    def settle(self) -> None:
+        """Name what the ops at one expression made: the last one's results, again for every time that it ran."""
+        kinds = [kind for kind, _, _ in self.run]
+        period = next((p for p in range(1, len(kinds) + 1) if kinds == (kinds[:p] * len(kinds))[: len(kinds)]
+                       and len(kinds) % p == 0), 1)  # fmt: skip
+        for _, pairs, found in self.run[period - 1 :: period]:
+            if found.exact:
+                for tensor in self.unsure.pop(found.place, ()):
+                    self.names.pop(tensor, None)
+            for tensor, name in pairs:
+                if tensor not in self.names:
+                    self.names[tensor] = name
+                    if not found.exact:
+                        self.unsure.setdefault(found.place, []).append(tensor)
+        self.run = []
+
+    def meet(self, event: OpCalled, frames: tuple[Frame, ...]) -> None:
+        """Name tensors from before the recording by what the expression that uses them calls them."""
+        tensors = list(dict.fromkeys(i.tensor for i in event.inputs if i.tensor is not None))
+        if not frames or self.strangers.isdisjoint(tensors):
+            return
+        read = tuple(dict.fromkeys(self.sources.operands(frames[-1])))
+        new = [t for t in tensors if t in self.strangers and t not in self.names]
+        if len(read) == len(tensors):
+            self.names.update((t, n) for t, n in zip(tensors, read, strict=True) if t in new)
+        elif len(read) == len(new) == 1:
+            self.names[new[0]] = read[0]
+        self.strangers.difference_update(tensors)

@@ -8,9 +8,9 @@ from types import CodeType
 
 import pytest
 
-from engine.binding import Binder
+from engine.binding import Binder, tensor_names
 from engine.source import File, Places, Sources, collapse
-from engine.trace import Frame
+from engine.trace import Frame, Input, LeafCreated, OpCalled, Output
 
 NAME = "/home/somebody/work/script.py"
 
@@ -116,6 +116,7 @@ def names(text: str) -> list[str | None]:
         ("x[0] = 1", [None]),
         ("größe = '🎉', x * 2", ["größe[1]"]),
         ("_ = x * 2", [None]),
+        ("g = x.grads()[0]", ["g", "g"]),
     ],
 )
 def test_name_is_that_of_the_variable(text: str, expected: list[str | None]) -> None:
@@ -146,6 +147,39 @@ def test_binding_is_exact_only_where_the_tensor_is_surely_the_same() -> None:
     assert [(b.names, b.exact) for _, frames in happened if (b := binder.binding(frames))] == [
         (("y",), False), (("z",), True), (("w",), False), (("w",), True),
     ]  # fmt: skip
+
+
+def test_names_of_a_trace_are_those_that_variables_hold() -> None:
+    text = (
+        "y = torch.softmax(2 * x)\n"
+        "for i in range(3):\n    h = h * w\n"
+        "k = (x * 2).to(torch.float64)\n"
+        "a = torch.autograd.grad(y, x)[1]\n"
+    )
+    found = [(1, "torch.softmax(2 * x)"), (1, "2 * x"), (3, "h * w"), (4, "x * 2"), (4, "(x * 2).to(torch.float64)"),
+             (5, "torch.autograd.grad(y, x)")]  # fmt: skip
+    lines = text.splitlines()
+    stacks = tuple(
+        (Frame("a", "<module>", n, n, col := lines[n - 1].index(t), col + len(t)),) for n, t in found
+    )
+
+    def leaf(tensor: int, source: str, stack: int) -> LeafCreated:
+        return LeafCreated(0, stack, tensor, 0, 0, (), "float32", "cpu", True, source, None)
+
+    def called(name: str, stack: int, inputs: tuple[int, ...], output: int) -> OpCalled:
+        made = Output(output, 0, 0, (), "float32", True, 0)
+        return OpCalled(0, stack, name, tuple(Input(f"i{t}", t) for t in inputs), {}, (made,), None, None, None)
+
+    events = [
+        leaf(0, "seen", 1), called("mul", 1, (0,), 1), called("exp", 0, (1,), 2), called("div", 0, (2,), 3),
+        leaf(4, "seen", 2), leaf(5, "seen", 2),
+        called("mul", 2, (4, 5), 6), called("mul", 2, (6, 5), 7), called("mul", 2, (7, 5), 8),
+        called("mul", 3, (0,), 9), called("to", 4, (9,), 10),
+        leaf(11, "grad", 5), leaf(12, "grad", 5),
+    ]  # fmt: skip
+    assert tensor_names(events, stacks, {"a": text}) == {
+        0: "x", 3: "y", 4: "h", 5: "w", 6: "h", 7: "h", 8: "h", 10: "k", 12: "a",
+    }  # fmt: skip
 
 
 def test_columns_count_characters() -> None:
