@@ -94,6 +94,11 @@ class Facts:
         known = [v for v in fact.values if v <= version]
         return max(known) if known else fact.first
 
+    def value(self, tensor: int, version: int) -> int | None:
+        """The trace value that a tensor holds in a version."""
+        known = self.resolve(tensor, version)
+        return None if known is None else self.tensors[tensor].values[known]
+
     def producer(self, tensor: int, version: int) -> int | None:
         """The op that computed what `tensor` holds in `version`, also where a view of it was written."""
         fact = self.tensors[tensor]

@@ -26,9 +26,9 @@ def label(event: OpCalled) -> str:
 
     A binary operator with a number shows the number where it was written: `× 2`, `2 ÷`.
     """
-    name = event.name
-    plain = name[:-1] if name.endswith("_") and not name.startswith("_") else name
-    if name in _INDEXING:
+    name = written_name(event)
+    plain = name.removesuffix("_")
+    if plain in _INDEXING:
         return index_label(event)
     sign = SIGNS.get(plain)
     numbers = [(i, argument.scalar) for i, argument in enumerate(event.inputs) if argument.tensor is None]
@@ -50,6 +50,12 @@ def label(event: OpCalled) -> str:
     return text.one_line(" ".join(words), 28)
 
 
+def written_name(event: OpCalled) -> str:
+    """The op's name as the user knows it: `sum` for the engine's `sum.dim`, `zero_` where it wrote in place."""
+    name = event.name.partition(".")[0]
+    return name + "_" if event.inplace is not None and not name.endswith("_") else name
+
+
 def shows(key: str, value: Any) -> bool:
     """Whether a static argument says more than its default would."""
     if value is None or value is False or (isinstance(value, (tuple, list)) and not value):
@@ -64,7 +70,7 @@ def index_label(event: OpCalled) -> str:
             value = event.attrs[key]
             parts = value if isinstance(value, (tuple, list)) else (value,)
             return text.one_line("[" + ", ".join(_piece(p) for p in parts) + "]", 28)
-    return event.name
+    return written_name(event)
 
 
 def _piece(value: Any) -> str:
@@ -94,4 +100,5 @@ def node_name(event: OpCalled) -> str:
     """Torch's name of the node, or of the op where nothing is recorded for backward."""
     if event.node is not None:
         return event.node.name
-    return event.name if event.name != label(event) else "no gradient"
+    name = written_name(event)
+    return name if name != label(event) else "no gradient"

@@ -28,6 +28,7 @@ from engine.trace import (
 from .facts import Facts
 from .graph import Drawing, Link
 from .groups import source
+from .labels import written_name
 
 Track = list[list[Any]]
 
@@ -222,13 +223,13 @@ class _Player:
         index = self.facts.op_at[event.index]
         fact = self.facts.ops[index]
         if fact.writes_grad is not None:
-            self.write_grad(event, fact.writes_grad, event.outputs[0].value, event.name)
+            self.write_grad(event, fact.writes_grad, event.outputs[0].value, written_name(event))
             return
         self.rest()
         written = event.inplace is not None and self.facts.is_leaf(event.inplace)
         cards = [self.drawing.cards.get((o.tensor, o.version)) for o in event.outputs]
         at = f"n{index}"
-        step = self.step("write" if written else "forward", event, at, event.name, index, fact.order)
+        step = self.step("write" if written else "forward", event, at, written_name(event), index, fact.order)
         done = self.now
         self.exists(at, done)
         if event.node is not None and event.node.saved:

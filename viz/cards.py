@@ -1,0 +1,138 @@
+"""How large a node is and what stands on it: the natural sizes of docs/scene-format.md."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from . import labels, text
+from .facts import Facts
+from .graph import Drawing, Item
+from .layouts.layered import FOLDED, SHIFT, Anchors, Size
+
+HEAD, FOOT = 38, 8
+CELL_ROW, LABEL, STRIP = 34, 22, 46
+CHIPS = 28
+STRIP_WIDTH = 212
+SEED_LABEL = "gradient you pass"
+MOST_CHIPS = 2
+
+
+def cells(shape: Sequence[int]) -> tuple[int, int]:
+    """Rows and columns of cells: a matrix in its shape, three dimensions row under row; (0, 0) is a heat strip.
+
+    >>> cells(()), cells((4,)), cells((2, 3)), cells((2, 2, 3)), cells((5, 5))
+    ((1, 1), (1, 4), (2, 3), (4, 3), (0, 0))
+    """
+    size = text.size(shape)
+    if size > text.SMALL or size == 0:
+        return 0, 0
+    columns = shape[-1] if shape else 1
+    if len(shape) == 1 and columns > 8:
+        return 2, math.ceil(columns / 2)
+    return size // columns, columns
+
+
+def rows(item: Item, drawing: Drawing) -> list[dict[str, Any]]:
+    """The rows of a card, without tracks.  The gradient has its row from the start: nothing shifts when it comes."""
+    if item.kind != "tensor" or item.tensor is None:
+        return []
+    facts, tensor = drawing.facts, item.tensor
+    fact = facts.tensors[tensor]
+    high, wide = cells(fact.shape)
+    keys = [("value", "value")]
+    leaf = facts.is_leaf(tensor)
+    used = bool(facts.uses.get((tensor, item.version))) or len(fact.values) == 1
+    if (leaf and used) or tensor in facts.retained or tensor in facts.receives:
+        keys.append(("grad", ".grad"))
+    if (tensor in facts.roots or tensor in facts.troubled) and drawing.card(tensor) == item.id and not leaf:
+        keys.append(("seed", SEED_LABEL))
+    return [{"key": key, "label": label, "rows": high, "cols": wide} for key, label in keys]
+
+
+def card_size(label: str, sub: str, card_rows: Sequence[dict[str, Any]]) -> Size:
+    """The natural size of a tensor card."""
+    columns = max((row["cols"] for row in card_rows), default=0)
+    strip = any(row["cols"] == 0 for row in card_rows)
+    head = text.width(label) + text.width(sub, "sub") + 44
+    seed = text.width(SEED_LABEL + " (edit)", "sub") + 24 if any(row["key"] == "seed" for row in card_rows) else 0
+    width = max(116.0, STRIP_WIDTH if strip else 20 + 48 * columns, head, seed)
+    height = HEAD + FOOT
+    for row in card_rows:
+        height += (0 if row["key"] == "value" else LABEL) + (CELL_ROW * row["rows"] if row["rows"] else STRIP)
+    return round(width), height
+
+
+def card_anchors(size: Size, card_rows: Sequence[dict[str, Any]]) -> Anchors:
+    """Values meet a card at its value row, gradients at `.grad` (coming back) or at the seed (setting out)."""
+    at: dict[str, float] = {}
+    y = HEAD - size[1] / 2
+    for row in card_rows:
+        y += 0 if row["key"] == "value" else LABEL
+        height = CELL_ROW * row["rows"] if row["rows"] else STRIP
+        at[row["key"]] = y + height / 2 - 2
+        y += height
+    value = at.get("value", 0.0)
+    below = value + 2 * SHIFT
+    return Anchors(value, at.get("grad", below), value, at.get("seed", at.get("grad", below)), fan=False)
+
+
+def op_size(label: str, sub: str, saved: bool) -> Size:
+    """The natural size of an op."""
+    longest = max(len(label), len(sub))
+    return max(116, 28 + 8 * longest), 56 + (CHIPS if saved else 0)
+
+
+def stub_size(label: str) -> Size:
+    return max(96, round(text.width(label) + 40)), 38
+
+
+def group_size(label: str) -> Size:
+    return max(FOLDED[0], round(text.width(label) + 60)), FOLDED[1]
+
+
+def saved_chips(op: int, facts: Facts) -> list[dict[str, Any]]:
+    """What an op saved, short enough for its pill; more than two become one chip."""
+    record = facts.ops[op].event.node
+    if record is None or not record.saved:
+        return []
+    chips = []
+    for saved in record.saved:
+        if saved.tensor is None:
+            shown = text.scalar(saved.scalar)
+        else:
+            shown = facts.name(saved.tensor) or ("result" if saved.name.startswith("result") else saved.name)
+        chips.append({"name": saved.name, "text": f"saved {shown}", "bytes": saved.bytes})
+    if len(chips) > MOST_CHIPS:
+        total = sum(chip["bytes"] for chip in chips)
+        return [{"name": "saved", "text": f"saved {len(chips)} values", "bytes": total}]
+    if len(chips) == MOST_CHIPS:
+        for chip in chips[1:]:
+            chip["text"] = chip["text"].removeprefix("saved ")
+    return chips
+
+
+def head(item: Item, drawing: Drawing) -> tuple[str, str, str]:
+    """Label, second line and tooltip of a node."""
+    facts = drawing.facts
+    if item.op is not None:
+        event = facts.ops[item.op].event
+        label, sub = labels.label(event), labels.node_name(event)
+        shapes = " , ".join(text.shape(o.shape) for o in event.outputs)
+        given = [text.shape(facts.tensors[i.tensor].shape) for i in event.inputs if i.tensor in facts.tensors and i.tensor is not None]
+        return label, sub, f"{labels.written_name(event)}: {', '.join(given) or 'nothing'} → {shapes}"
+    assert item.tensor is not None
+    fact = facts.tensors[item.tensor]
+    label = facts.name(item.tensor) or (fact.leaf.source if fact.leaf is not None and fact.leaf.source != "seen" else "")
+    if not label:
+        label = "number" if not fact.shape else "tensor"
+    if item.version != fact.first:
+        label += f" (version {item.version})"
+    role = {"leaf": "leaf", "root": "root", "constant": "constant", "inner": ""}[item.role]
+    if item.kind == "stub":
+        return label, text.shape(fact.shape), f"{label}: the same tensor, drawn again where it is used"
+    size = text.shape(fact.shape)
+    sub = f"{size} · {role}" if role else size
+    grad = "requires grad" if fact.requires_grad else "no grad"
+    return label, sub, f"{label}: {size}, {fact.dtype}, {grad}"

@@ -1,0 +1,500 @@
+"""One JSON document per revision: everything that the browser needs to play it (docs/scene-format.md)."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import networkx as nx
+import numpy as np
+
+from engine.replay import commands as recorded_commands
+from engine.trace import Accumulated, BackwardStarted, Trace
+
+from . import cards, diagnose, layout, sentences, text, wiring
+from .facts import Facts, facts
+from .graph import Drawing, Item, Link, draw
+from .groups import groups, source
+from .layouts.layered import Anchors
+from .timeline import Step, Timeline, timeline
+from .values import Table
+
+log = logging.getLogger("backstep")
+
+FORMAT = 1
+FOLD_ABOVE = 150
+"""Nodes above which groups begin folded."""
+WIRE_ABOVE = 220
+"""Visible nodes above which cell-by-cell wiring is left to the details of an op."""
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A trace as the app reads it, once."""
+
+    facts: Facts
+    drawing: Drawing
+    line: Timeline
+
+
+_readings: WeakKeyDictionary[Trace, Reading] = WeakKeyDictionary()
+
+
+def reading(trace: Trace) -> Reading:
+    """Facts, graph and timeline of a trace, remembered as long as the trace lives."""
+    found = _readings.get(trace)
+    if found is None:
+        table = facts(trace)
+        drawing = draw(table, groups(trace))
+        found = _readings[trace] = Reading(table, drawing, timeline(drawing))
+    return found
+
+
+def scene(
+    trace: Trace, *, revision: Mapping[str, Any] | None = None, program: Mapping[str, Any] | None = None,
+    edits: Mapping[str, Any] | None = None, folds: Mapping[str, bool] | None = None, layout: str = "layered",
+    previous: Trace | None = None,
+) -> Json:  # fmt: skip
+    """The scene of a trace, deterministic and JSON as it stands.
+
+    `revision` and `program` fill those parts of the document; `edits` are those that made this trace, in the browser's
+    form; `folds` says of groups whether they are folded (others: folded where the graph has more than 150 nodes);
+    `previous` is the trace whose values are shown as ghosts.  Cost: linear in events and visible nodes.
+    """
+    return _Scene(trace, folds or {}, layout, edits).document(revision or {}, program or {}, previous)
+
+
+class _Scene:
+    def __init__(self, trace: Trace, folds: Mapping[str, bool], layout_name: str, edits: Mapping[str, Any] | None) -> None:
+        self.trace, self.layout_name, self.edits = trace, layout_name, edits
+        read = reading(trace)
+        self.facts, self.drawing, self.line = read.facts, read.drawing, read.line
+        self.values = Table()
+        self.files = {name: i for i, name in enumerate(trace.files)}
+        grouping = self.drawing.grouping
+        default = len(self.drawing.items) > FOLD_ABOVE
+        self.folded = {g for g in grouping.labels if folds.get(g, default)}
+        self.home: dict[str | None, str | None] = {None: None}  # the outermost folded group around a group, if any
+        for group, around in grouping.parents.items():
+            self.home[group] = self.home[around] or (group if group in self.folded else None)
+        self.shown = {ident: self.home[item.group] or ident for ident, item in self.drawing.items.items()}
+        self.members: dict[str, list[str]] = defaultdict(list)
+        for ident, place in self.shown.items():
+            self.members[place].append(ident)
+        self.merged: dict[str, list[Link]] = {}
+        self.edge_of: dict[str, str] = {}
+        self.matrices: dict[str, np.ndarray | None] = {}
+        self.rows: dict[str, list[Json]] = {}
+
+    def document(self, revision: Mapping[str, Any], program: Mapping[str, Any], previous: Trace | None) -> Json:
+        graph = self.visible()
+        placed, note = self.place(graph)
+        nodes = [self.node(ident, graph, placed) for ident in graph]
+        self.wire(len(graph))
+        edges = [self.edge(key, placed) for *_, key in graph.edges(keys=True)]
+        line = self.line
+        return {
+            "format": FORMAT,
+            "revision": {"id": "", "number": 0, "label": "as recorded", "base": None, "doubt": self.doubt(), **revision},
+            "program": self.program(program),
+            "steps": [self.step(step) for step in line.steps],
+            "phases": [
+                {"kind": p.kind, "label": p.label, "start": p.start, "end": p.end, "call": p.call,
+                 "code": self.code(p.stack) if p.kind != "forward" or p.failed else None, "failed": p.failed}
+                for p in line.phases
+            ],
+            "marks": [{"step": k, "kind": kind, "label": label} for k, kind, label in line.marks],
+            "nodes": nodes, "edges": edges, "groups": self.groups(placed),
+            "commands": self.commands(),
+            "error": self.error(),
+            "warnings": [{"step": k, "message": message} for k, message in line.warnings],
+            "previous": self.previous(previous),
+            "values": self.values.rows,
+            "bounds": bounds(nodes, placed),
+            "layout": placed.name, "layout_note": note,
+            "folded": sorted(self.folded),
+        }  # fmt: skip
+
+    # -- graph ----------------------------------------------------------------------------------------------------
+
+    def visible(self) -> nx.MultiDiGraph:
+        """The graph with folded groups as nodes."""
+        drawing, grouping = self.drawing, self.drawing.grouping
+        graph = nx.MultiDiGraph(parents={g: a for g, a in grouping.parents.items() if self.home[g] is None})
+        for ident in drawing.graph:
+            place = self.shown[ident]
+            if place in graph:
+                continue
+            if place in grouping.labels:
+                size, anchors, group = cards.group_size(grouping.labels[place]), Anchors(fan=False), grouping.parents[place]
+            else:
+                item = drawing.items[ident]
+                size, anchors = self.measure(item)
+                group = item.group
+            graph.add_node(place, size=size, anchors=anchors, group=group)
+        for link in drawing.links.values():
+            a, b = self.shown[link.source], self.shown[link.target]
+            if a == b:
+                continue
+            key = link.id if (a, b) == (link.source, link.target) else f"e{a}>{b}:0"
+            self.edge_of[link.id] = key
+            if key not in self.merged:
+                self.merged[key] = []
+                graph.add_edge(a, b, key=key, origin=link.source)
+            self.merged[key].append(link)
+        return graph
+
+    def measure(self, item: Item) -> tuple[cards.Size, Anchors]:
+        label, sub, _ = cards.head(item, self.drawing)
+        if item.kind == "op" and item.op is not None:
+            record = self.facts.ops[item.op].event.node
+            return cards.op_size(label, sub, bool(record and record.saved)), Anchors()
+        if item.kind == "stub":
+            return cards.stub_size(label), Anchors(fan=False)
+        rows = self.rows[item.id] = cards.rows(item, self.drawing)
+        size = cards.card_size(label, sub, rows)
+        return size, cards.card_anchors(size, rows)
+
+    def place(self, graph: nx.MultiDiGraph) -> tuple[layout.Placed, str | None]:
+        """Positions; where the wanted layout refuses, the layered one and the reason."""
+        try:
+            return layout.layout(graph, self.layout_name), None
+        except layout.LayoutRefused as refusal:
+            return layout.layout(graph), str(refusal)
+        except ValueError as error:
+            log.warning("layout %r: %s", self.layout_name, error)
+            if self.layout_name not in ("", *layout.NAMES):
+                return layout.layout(graph), str(error)
+            flat = nx.MultiDiGraph(graph)
+            flat.graph["parents"] = {}
+            nx.set_node_attributes(flat, None, "group")
+            return layout.layout(flat), "The groups of this graph cannot be drawn apart, so it is drawn without them."
+
+    def node(self, ident: str, graph: nx.MultiDiGraph, placed: layout.Placed) -> Json:
+        x, y = placed.positions[ident]
+        w, h = graph.nodes[ident]["size"]
+        base = {"id": ident, "x": round(x, 2), "y": round(y, 2), "w": w, "h": h}
+        if ident in self.drawing.grouping.labels:
+            return base | self.folded_group(ident)
+        item = self.drawing.items[ident]
+        label, sub, title = cards.head(item, self.drawing)
+        fact = self.facts.tensors[item.tensor] if item.tensor is not None else None
+        tracks: Json = {"state": self.track(ident, "state", "future"), "faint": self.track(ident, "faint", False)}
+        saved: list[Json] = []
+        stack = fact.leaf.stack if fact is not None and fact.leaf is not None else -1
+        if item.op is not None:
+            tracks["saved"] = self.track(ident, "saved", "none")
+            tracks["upstream"] = self.value_track(ident, "upstream")
+            saved = cards.saved_chips(item.op, self.facts)
+            stack = self.facts.ops[item.op].event.stack
+        elif fact is not None and fact.producers.get(item.version) is not None:
+            stack = self.facts.ops[fact.producers[item.version]].event.stack  # type: ignore[index]
+        rows = []
+        for row in self.rows.get(ident, []):
+            rows.append(row | {"track": self.value_track(ident, f"row:{row['key']}")})
+            if row["key"] == "seed":
+                rows[-1]["call"] = self.track(ident, "row:call", None)
+        return base | {
+            "kind": item.kind, "role": item.role, "label": label, "sub": sub, "title": title,
+            "group": item.group, "twin": self.shown[item.twin] if item.twin is not None else None,
+            "shape": list(fact.shape) if fact is not None else None, "dtype": fact.dtype if fact is not None else None,
+            "rows": rows, "saved": saved, "tracks": tracks, "code": self.code(stack),
+        }  # fmt: skip
+
+    def folded_group(self, group: str) -> Json:
+        grouping = self.drawing.grouping
+        inside = self.members[group]
+        ops = sum(self.drawing.items[m].op is not None for m in inside)
+        first = next((self.drawing.items[m].op for m in inside if self.drawing.items[m].op is not None), None)
+        return {
+            "kind": "group", "role": "inner", "label": grouping.labels[group], "sub": text.count(ops, "op"),
+            "title": f"{grouping.labels[group]}: {text.count(ops, 'op')}, folded",
+            "group": grouping.parents[group], "twin": None, "shape": None, "dtype": None, "rows": [], "saved": [],
+            "tracks": {
+                "state": together([self.track(m, "state", "future") for m in inside], _joint_state),
+                "faint": together([self.track(m, "faint", False) for m in inside], all),
+            },
+            "code": self.code(self.facts.ops[first].event.stack) if first is not None else None,
+        }  # fmt: skip
+
+    def edge(self, key: str, placed: layout.Placed) -> Json:
+        links = self.merged[key]
+        link = links[0]
+        single = len(links) == 1
+        matrix = self.matrices.get(link.id)
+        return {
+            "id": key, "source": self.shown[link.source], "target": self.shown[link.target], "input": link.input if single else None,
+            "points": _rounded(placed.routes[key]), "back": _rounded(placed.back[key]),
+            "grad": any(member.grad for member in links),
+            "tracks": {
+                "state": together([self.track(m.id, "state", "future") for m in links], _joint_state),
+                "faint": together([self.track(m.id, "faint", False) for m in links], all),
+                "cotangent": self.value_track(link.id, "cotangent"),
+            },
+            "wiring": wiring.wires(matrix) if matrix is not None and key == link.id and link.source.startswith("t") else None,
+        }  # fmt: skip
+
+    def wire(self, visible: int) -> None:
+        """Local Jacobians of the small op calls."""
+        if visible > WIRE_ABOVE:
+            return
+        for link in self.drawing.links.values():
+            if link.op is None or not link.grad or link.input is None or self.edge_of.get(link.id) != link.id:
+                continue
+            event = self.facts.ops[link.op].event
+            fact = self.facts.tensors[link.tensor]
+            if text.size(fact.shape) <= text.SMALL and all(text.size(o.shape) <= text.SMALL for o in event.outputs):
+                self.matrices[link.id] = wiring.jacobian(self.facts, event, link.input, text.SMALL**2)
+
+    def groups(self, placed: layout.Placed) -> list[Json]:
+        grouping = self.drawing.grouping
+        direct: dict[str, list[str]] = defaultdict(list)
+        for ident, item in self.drawing.items.items():
+            if item.group is not None:
+                direct[item.group].append(ident)
+        found = []
+        for group, label in grouping.labels.items():
+            box = placed.boxes.get(group)
+            if box is None and self.home[group] == group:
+                x, y = placed.positions.get(group, (0.0, 0.0))
+                w, h = cards.group_size(label)
+                box = (x - w / 2, y - h / 2, x + w / 2, y + h / 2)
+            if box is not None:
+                found.append({
+                    "id": group, "label": label, "members": direct[group], "parent": grouping.parents[group],
+                    "folded": group in self.folded, "box": [round(v, 2) for v in box],
+                })  # fmt: skip
+        return found
+
+    # -- time -----------------------------------------------------------------------------------------------------
+
+    def track(self, element: str, key: str, default: Any) -> list[list[Any]]:
+        return self.line.tracks.get((element, key)) or [[0, default]]
+
+    def value_track(self, element: str, key: str) -> list[list[Any]]:
+        track = self.track(element, key, None)
+        return [[k, self.values.add(self.trace, value)] for k, value in track]
+
+    def step(self, step: Step) -> Json:
+        event = self.trace.events[step.event]
+        own = event.stack
+        of = own if step.op is None or step.kind == "error" else self.facts.ops[step.op].event.stack
+        if step.kind == "accumulate":
+            of = own = self.origin(step)
+        backward = step.call is not None or step.kind == "error"
+        place = self.shown.get(step.at) if step.at is not None else None
+        return {
+            "kind": step.kind, "phase": step.phase, "at": place, "name": step.name, "say": sentences.say(step, self.facts),
+            "code": self.code(of if step.op is not None or step.kind == "write" else own),
+            "from": self.code(self.called_at(step)) if backward else None,
+            "flows": self.flows(step), "order": step.order,
+        }  # fmt: skip
+
+    def origin(self, step: Step) -> int:
+        """Where the tensor of an accumulation was made."""
+        event = self.trace.events[step.event]
+        fact = self.facts.tensors.get(event.tensor) if isinstance(event, Accumulated) else None
+        return self.trace.events[fact.event].stack if fact is not None else -1
+
+    def called_at(self, step: Step) -> int:
+        call = self.facts.calls.get(step.call) if step.call is not None else None
+        return call.event.stack if call is not None else self.trace.events[step.event].stack
+
+    def flows(self, step: Step) -> list[Json]:
+        found: list[Json] = []
+        known: set[str] = set()
+        for flow in step.flows:
+            key = self.edge_of.get(flow.link.id)
+            if key is None or key in known:
+                continue
+            known.add(key)
+            vid = self.values.add(self.trace, flow.value)
+            sign, size = None, 0.0
+            if vid is not None and flow.back:
+                stats = self.values.rows[vid]["stats"]
+                sign, size = _sign(stats), _size(stats)
+            written = sentences.flow_text(flow, self.matrices.get(flow.link.id), self.trace) if flow.back else None
+            found.append({"edge": key, "back": flow.back, "value": vid, "text": written, "sign": sign, "size": size})
+        return found
+
+    # -- around the graph -----------------------------------------------------------------------------------------
+
+    def code(self, stack: int) -> Json | None:
+        frame = self.facts.frame(stack)
+        if frame is None or frame.file not in self.files:
+            return None
+        return {
+            "file": self.files[frame.file], "line": frame.line, "end": frame.end_line, "col": frame.col, "stop": frame.end_col,
+        }  # fmt: skip
+
+    def program(self, given: Mapping[str, Any]) -> Json:
+        base: Json = {"id": "", "title": "", "question": "", "crumbs": [], "legacy": False, "chapters": []}
+        return {**base, **given, "files": [{"name": name, "text": code} for name, code in self.trace.files.items()]}
+
+    def doubt(self) -> Json | None:
+        at = self.trace.meta.get("doubt")
+        if at is None:
+            return None
+        step = next((k for k, s in enumerate(self.line.steps) if s.event >= at), len(self.line.steps))
+        return {
+            "step": step,
+            "text": "A value that left for Python is another one here than in the recording: from this step on the program "
+            "itself might do otherwise.",
+        }
+
+    def commands(self) -> list[Json]:
+        """What the user told autograd to do, with the ids and places that edits know."""
+        specs: Sequence[Mapping[str, Any]] | None = (self.edits or {}).get("commands")
+        ran = list(recorded_commands(self.trace))
+        if specs is None:
+            listed = [(c.id, c.after, False, c) for c in ran]
+        else:
+            order = sorted(range(len(specs)), key=lambda i: specs[i].get("after") if specs[i].get("after") is not None else 1 << 60)
+            named = [(str(specs[i]["id"]), specs[i].get("after"), True) for i in order]
+            listed = [(*name, c) for name, c in zip(named, ran, strict=False)]
+        return [self.command(ident, after, edited, c) for ident, after, edited, c in listed]
+
+    def command(self, ident: str, after: Any, edited: bool, found: Any) -> Json:
+        event = self.trace.events[found.base] if found.base is not None else None
+        start = end = len(self.line.steps)
+        result: Json = {
+            "id": ident, "kind": found.kind, "label": found.kind, "code": None, "after": after, "start": start, "end": end,
+            "root": None, "shape": None, "gradient": None, "implicit": False, "retain_graph": found.retain_graph,
+            "create_graph": found.create_graph, "inputs": None, "edited": edited, "error": None,
+        }  # fmt: skip
+        if event is None:
+            return result
+        frame = self.facts.frame(event.stack)
+        if frame is not None:
+            result |= {"label": source(self.trace, frame), "code": self.code(event.stack)}
+        if isinstance(event, BackwardStarted):
+            start, end = self.line.spans.get(event.call, (start, end))
+            if event.roots:
+                root = event.roots[0]
+                result |= {
+                    "root": self.shown_place(root.tensor), "implicit": root.implicit,
+                    "shape": list(self.trace.value(root.gradient).shape),
+                    "gradient": self.values.add(self.trace, root.gradient),
+                }  # fmt: skip
+            if event.inputs is not None:
+                places = [self.shown_place(t) for t in event.inputs]
+                result["inputs"] = [p for p in places if p is not None]
+            failed = next((e for e in diagnose.errors(self.facts) if e.call == event.call), None)
+            result["error"] = failed.message if failed is not None else None
+        else:
+            start = self.line.step_of.get(event.index, start)
+            end = start + 1
+            leaf = found.leaf
+            result["root"] = self.shown_place(leaf) if leaf is not None else None
+        return result | {"start": start, "end": end}
+
+    def shown_place(self, tensor: int) -> str | None:
+        place = self.drawing.place(tensor)
+        return self.shown[place] if place is not None else None
+
+    def error(self) -> Json | None:
+        found = diagnose.explain(self.facts, self.drawing)
+        if found is None:
+            return None
+        event = found.event
+        node = self.shown.get(found.at) if found.at is not None else None
+        return {
+            "step": self.line.step_of.get(event.index, 0), "node": node, "type": event.type, "message": event.message,
+            "note": event.note, "why": found.why, "fix": {"text": found.fix, "edits": found.edits}, "traceback": event.traceback,
+        }  # fmt: skip
+
+    def previous(self, before: Trace | None) -> Json | None:
+        """Rows whose values differ from those of the revision before, with its tracks."""
+        if before is None:
+            return None
+        old = reading(before)
+        found: Json = {}
+        for (element, key), track in old.line.tracks.items():
+            if not key.startswith("row:") or key == "row:call" or self.shown.get(element) != element:
+                continue
+            now = self.line.tracks.get((element, key)) or [[0, None]]
+            if _contents(before, track) != _contents(self.trace, now):
+                found[f"{element}|{key[4:]}"] = [[k, self.values.add(before, v)] for k, v in track]
+        return {"values": found}
+
+
+def _contents(trace: Trace, track: Sequence[Sequence[Any]]) -> list[tuple[int, bytes | None]]:
+    found: list[tuple[int, bytes | None]] = []
+    for k, index in track:
+        kept = trace.value(index) if index is not None else None
+        array = None if kept is None else kept.array if kept.array is not None else kept.sample
+        found.append((k, None if array is None else array.tobytes()))
+    return found
+
+
+def _rounded(points: Sequence[tuple[float, float]]) -> list[list[float]]:
+    return [[round(x, 2), round(y, 2)] for x, y in points]
+
+
+def _sign(stats: Mapping[str, Any]) -> int | None:
+    """The sign of a gradient whose elements agree; 0 where they do not, or are zero."""
+    if stats["nan"] or stats["size"] == 0:
+        return None
+    return 1 if stats["min"] >= 0 < stats["max"] else -1 if stats["max"] <= 0 > stats["min"] else 0
+
+
+def _size(stats: Mapping[str, Any]) -> float:
+    """How large a gradient is drawn, 0 to 1: by the logarithm of its norm, so that 1e-4 and 1e4 both can be told."""
+    norm = stats["norm"]
+    if not isinstance(norm, (int, float)) or norm <= 0:
+        return 1.0 if stats["inf"] or norm == "inf" else 0.0
+    return round(float(min(1.0, max(0.08, (np.log10(norm) + 5) / 8))), 3)
+
+
+_RANK = {"error": 0, "ready": 1, "waiting": 2, "done": 3, "idle": 4, "active": 1, "future": 5}
+
+
+def _joint_state(states: Sequence[str]) -> str:
+    """The state of a folded group: what its most urgent member does; some done and some waiting is `ready`."""
+    kinds = set(states)
+    if "error" not in kinds and {"waiting", "done"} <= kinds:
+        return "ready"
+    return min(kinds, key=lambda s: _RANK[s])
+
+
+def together(tracks: Sequence[list[list[Any]]], join: Any) -> list[list[Any]]:
+    """One track for several: `join` of their values wherever one changes.
+
+    >>> together([[[0, False], [2, True]], [[0, True]]], all)
+    [[0, False], [2, True]]
+    """
+    if len(tracks) == 1:
+        return tracks[0]
+    changes = sorted((k, i, value) for i, track in enumerate(tracks) for k, value in track)
+    now: dict[int, Any] = {}
+    counts: dict[Any, int] = defaultdict(int)
+    joined: list[list[Any]] = []
+    for place, (k, i, value) in enumerate(changes):
+        if i in now:
+            counts[now[i]] -= 1
+            if counts[now[i]] == 0:
+                del counts[now[i]]
+        now[i] = value
+        counts[value] += 1
+        if place + 1 < len(changes) and changes[place + 1][0] == k:
+            continue
+        result = join(list(counts))
+        if not joined or joined[-1][1] != result:
+            joined.append([k, result])
+    return joined
+
+
+def bounds(nodes: Sequence[Json], placed: layout.Placed) -> list[float]:
+    """The box around everything."""
+    boxes = [(n["x"] - n["w"] / 2, n["y"] - n["h"] / 2, n["x"] + n["w"] / 2, n["y"] + n["h"] / 2) for n in nodes]
+    boxes += list(placed.boxes.values())
+    if not boxes:
+        return [0.0, 0.0, 0.0, 0.0]
+    low, high = np.min(boxes, axis=0), np.max(boxes, axis=0)
+    return [round(float(v), 2) for v in (low[0], low[1], high[2], high[3])]

@@ -1,0 +1,176 @@
+"""Each step in words: one sentence, made from its event."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.trace import Accumulated, ErrorRaised, GradSet, HookRan, OpCalled, Trace, VjpRun
+
+from . import text
+from .facts import Facts
+from .graph import slots
+from .labels import written_name
+from .timeline import Flow, Step
+
+
+def say(step: Step, facts: Facts) -> str:
+    """The sentence of a step.  It names tensors as the program does, and has the numbers where they are few."""
+    event = facts.trace.events[step.event]
+    match event:
+        case OpCalled() if step.kind == "write" and step.op is None:
+            return _write(event, facts)
+        case OpCalled():
+            return _forward(event, facts)
+        case VjpRun():
+            return _vjp(event, step, facts)
+        case Accumulated():
+            return _accumulated(event, facts)
+        case GradSet():
+            return _grad_set(event, facts)
+        case ErrorRaised():
+            return f"{event.type}: {text.one_line(event.message.split('. ')[0], 160)}."
+    return step.name
+
+
+def called(tensor: int | None, facts: Facts, otherwise: str = "an intermediate result") -> str:
+    """The user's name of a tensor, or what it is."""
+    if tensor is None:
+        return "a number"
+    return facts.name(tensor) or otherwise
+
+
+def value(trace: Trace, index: int | None) -> str:
+    return "nothing" if index is None else text.brief(trace.value(index))
+
+
+def _forward(event: OpCalled, facts: Facts) -> str:
+    trace = facts.trace
+    parts = []
+    for argument in event.inputs:
+        if argument.tensor is None:
+            if argument.scalar is not None:
+                parts.append(text.scalar(argument.scalar))
+        else:
+            name = facts.name(argument.tensor)
+            fact = facts.tensors.get(argument.tensor)
+            if name is None and fact is not None and text.size(fact.shape) <= 4:
+                known = facts.resolve(argument.tensor, argument.version)
+                name = value(trace, fact.values[known]) if known is not None else None
+            parts.append(name or "an intermediate result")
+    out = event.outputs[0]
+    result = value(trace, out.value)
+    name = facts.name(out.tensor)
+    if event.inplace is not None:
+        return f"{written_name(event)} changes {called(event.inplace, facts)} in place; it now holds {result}."
+    given = f" of {text.join(parts)}" if parts else ""
+    kept = ""
+    if event.node is not None and event.node.saved:
+        kept = f" {event.node.name} saves {text.join([saved_name(s.tensor, s.scalar, s.name, facts) for s in event.node.saved])}."
+    into = f" gives {name} = {result}" if name else f" gives {result}"
+    return f"{written_name(event)}{given}{into}.{kept}"
+
+
+def saved_name(tensor: int | None, scalar: object, name: str, facts: Facts) -> str:
+    """What a node saved, as the user knows it."""
+    if tensor is None:
+        return text.scalar(scalar) if isinstance(scalar, (bool, int, float)) else name
+    return facts.name(tensor) or ("its result" if name.startswith("result") else name)
+
+
+def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
+    trace = facts.trace
+    upstream = text.join([value(trace, u) for u in event.upstream if u is not None]) or "nothing"
+    if step.op is None:
+        return f"{step.name} passes {upstream} on."
+    op = facts.ops[step.op].event
+    by_slot = {slot: op.inputs[position] for position, slot in slots(op).items()}
+    sent = []
+    for slot, cotangent in enumerate(event.cotangents):
+        if cotangent is None or slot not in by_slot:
+            continue
+        target = by_slot[slot].tensor
+        leaf = target is not None and target in facts.tensors and facts.is_leaf(target)
+        name = called(target, facts, _behind(op, slot, facts))
+        fold = ""
+        if slot < len(event.unsummed) and event.unsummed[slot] is not None:
+            fold = " (summed over the broadcast dimensions)"
+        label = name if not leaf else f"the leaf {name}" if facts.name(target or 0) else "a leaf"
+        sent.append(f"{value(trace, cotangent)} to {label}{fold}")
+    doing = f"{step.name} receives the upstream gradient {upstream}"
+    number = next((i.scalar for i in op.inputs if i.tensor is None), None)
+    if op.name == "mul" and number is not None and len(sent) == 1:
+        doing = f"{step.name} multiplies the upstream gradient {upstream} by {text.scalar(number)}"
+    freed = ""
+    if op.node is not None and op.node.saved and event.freed:
+        freed = " What it saved is freed."
+    hooked = _hooks(event, facts)
+    return f"{doing} and sends {text.join(sent) or 'nothing on'}.{hooked}{freed}"
+
+
+def _behind(op: OpCalled, slot: int, facts: Facts) -> str:
+    """Where an edge leads when the tensor has no name: the node that made it."""
+    edge = op.node.edges[slot] if op.node is not None else None
+    behind = facts.op_of_node.get(edge.node) if edge is not None and edge.node is not None else None
+    node = facts.node(behind) if behind is not None else None
+    return node.name if node is not None else "an intermediate result"
+
+
+def _hooks(event: VjpRun, facts: Facts) -> str:
+    """The hooks that ran right before or after this VJP."""
+    said = []
+    for index in (event.index - 1, event.index + 1):
+        if 0 <= index < len(facts.trace.events):
+            other = facts.trace.events[index]
+            if isinstance(other, HookRan) and other.before != other.after:
+                before, after = value(facts.trace, other.before), value(facts.trace, other.after)
+                said.append(f" A hook on {called(other.tensor, facts)} turns {before} into {after}.")
+    return "".join(said)
+
+
+def _accumulated(event: Accumulated, facts: Facts) -> str:
+    trace, name = facts.trace, called(event.tensor, facts, "")
+    added, after = value(trace, event.added), value(trace, event.after)
+    if not name:
+        was = "nothing" if event.before is None else value(trace, event.before)
+        return f"A leaf without a name receives {added}; its .grad held {was} and is now {after}."
+    if event.retained:
+        return f"{name} retains its gradient: {name}.grad is {after}."
+    if event.before is None:
+        return f"The leaf {name} receives {added}; {name}.grad was None and is now {after}."
+    before = value(trace, event.before)
+    return f"The leaf {name} adds {added} to {name}.grad: {before} + {added} = {after}."
+
+
+def _write(event: OpCalled, facts: Facts) -> str:
+    owner = facts.owner.get(event.inplace) if event.inplace is not None else None
+    name, after = called(owner, facts, "a tensor"), value(facts.trace, event.outputs[0].value)
+    if written_name(event) == "zero_":
+        return f"The program sets {name}.grad to zero: {after}."
+    return f"The program changes {name}.grad by {written_name(event)}: it is now {after}."
+
+
+def _grad_set(event: GradSet, facts: Facts) -> str:
+    name = called(event.tensor, facts, "a tensor")
+    if event.value is None:
+        return f"The program drops the gradient: {name}.grad is None."
+    return f"The program sets {name}.grad to {value(facts.trace, event.value)}."
+
+
+def flow_text(flow: Flow, matrix: np.ndarray | None, trace: Trace) -> str | None:
+    """What is written where a gradient travels: the arithmetic of a single path, else the value.
+
+    `matrix` is the local Jacobian (output cells, input cells), or None.
+    """
+    if flow.value is None:
+        return None
+    found = trace.value(flow.value)
+    if flow.back and flow.upstream is not None and matrix is not None and found.array is not None:
+        upstream = trace.value(flow.upstream).array
+        if upstream is not None and (upstream.size, found.array.size) == matrix.shape:
+            rows = np.flatnonzero(upstream)
+            columns = np.flatnonzero(matrix[rows[0]]) if len(rows) == 1 else ()
+            if len(columns) == 1:
+                local, one = matrix[rows[0], columns[0]], upstream.reshape(-1)[rows[0]]
+                result = found.array.reshape(-1)[columns[0]]
+                return f"{text.number(local)} · {text.number(one)} = {text.number(result)}"
+    return text.brief(found)

@@ -1,0 +1,130 @@
+"""The local derivatives of one op call, cell by cell, found by running the op's own rule on one-hot upstream gradients."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from engine.op import REGISTRY
+from engine.trace import OpCalled
+
+from . import text
+from .facts import Facts
+
+Wire = list[list[Any]]
+
+
+def arguments(facts: Facts, event: OpCalled) -> dict[str, Any] | None:
+    """What a rule of this call may ask for, by name, as arrays; None where a value was too large to be kept."""
+    op, trace = REGISTRY.get(event.name), facts.trace
+    if op is None:
+        return None
+    found: dict[str, Any] = {name: None for name in op.inputs}
+    for argument in event.inputs:
+        name, _, listed = argument.name.partition("[")
+        value: Any = argument.scalar
+        if argument.tensor is not None:
+            index = facts.value(argument.tensor, argument.version)
+            value = trace.value(index).array if index is not None else None
+            if value is None:
+                return None
+        if listed:
+            found[name] = [*(found[name] or ()), value]
+        else:
+            found[name] = value
+    for name in op.inputs:
+        value = found[name]
+        found[f"{name}_sizes"] = [v.shape for v in value] if isinstance(value, list) else getattr(value, "shape", ())
+    results = [trace.value(out.value).array for out in event.outputs]
+    found |= dict(event.attrs)
+    found |= {"result": results[0] if results else None, "results": tuple(results)}
+    return found
+
+
+def pull(event: OpCalled, name: str, given: dict[str, Any], upstream: np.ndarray) -> np.ndarray | None:
+    """The cotangent of input `name` for one upstream gradient of the (only) output, summed to the input's shape."""
+    op = REGISTRY[event.name]
+    plain, _, listed = name.partition("[")
+    rule = op.rules.get(plain)
+    if rule is None:
+        return None
+    asked = inspect.signature(rule).parameters
+    if "grads" in asked:
+        return None
+    values = {**given, "grad": upstream}
+    with np.errstate(all="ignore"):
+        found = rule(**{key: values[key] for key in asked})
+    shape = given[f"{plain}_sizes"]
+    if listed:
+        position = int(listed[:-1])
+        found, shape = found[position], shape[position]
+    return summed(np.asarray(found), tuple(shape))
+
+
+def summed(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """`array` summed over the dimensions that broadcasting added to `shape`."""
+    if array.shape == shape:
+        return array
+    extra = array.ndim - len(shape)
+    if extra < 0:
+        return np.broadcast_to(array, shape)
+    array = array.sum(axis=tuple(range(extra)))
+    axes = tuple(i for i, n in enumerate(shape) if n == 1 and array.shape[i] != 1)
+    array = array.sum(axis=axes, keepdims=True) if axes else array
+    return np.broadcast_to(array, shape)
+
+
+def jacobian(facts: Facts, event: OpCalled, name: str, limit: int) -> np.ndarray | None:
+    """The local Jacobian (output cells, input cells) of a call by one input, or None: several outputs, no rule, over
+    `limit` entries, or values not kept.
+
+    Cost: one run of the rule per output cell.
+    """
+    if len(event.outputs) != 1:
+        return None
+    source = next((i for i in event.inputs if i.name == name and i.tensor is not None), None)
+    if source is None:
+        return None
+    out = event.outputs[0]
+    rows = text.size(out.shape)
+    if rows == 0 or rows > limit:
+        return None
+    given = arguments(facts, event)
+    if given is None or any(v is None for v in given["results"]):
+        return None
+    plain, _, listed = name.partition("[")
+    sizes = given[f"{plain}_sizes"]
+    columns = text.size(sizes[int(listed[:-1])] if listed else sizes)
+    if rows * columns > limit:
+        return None
+    found = np.zeros((rows, columns))
+    kind = given["result"].dtype
+    for row in range(rows):
+        one_hot = np.zeros(rows, dtype=kind)
+        one_hot[row] = 1
+        try:
+            pulled = pull(event, name, given, one_hot.reshape(out.shape))
+        except Exception:  # noqa: BLE001  a rule may need what a trace does not keep; then there is no wiring
+            return None
+        if pulled is None:
+            return None
+        found[row] = pulled.reshape(-1)
+    return found
+
+
+def wires(matrix: np.ndarray) -> Wire:
+    """A local Jacobian as [source cell, target cell, derivative], where it is not zero."""
+    rows, columns = np.nonzero(matrix)
+    return [[int(j), int(i), value(matrix[i, j])] for i, j in zip(rows, columns, strict=True)]
+
+
+def value(number: Any) -> Any:
+    """A number as JSON has it: nan and inf as text."""
+    number = float(number)
+    if number != number:
+        return "nan"
+    if number in (float("inf"), float("-inf")):
+        return "inf" if number > 0 else "-inf"
+    return int(number) if number == int(number) and abs(number) < 1e15 else number
