@@ -15,12 +15,13 @@ from heapq import heappop, heappush
 from typing import Any
 
 from .array import xp
+from .dispatch import Promoted
 from .mode import mode
 from .node import LAST, AccumulateGrad, Node, SavedResult
 from .ops.reduction import sum_to_size
 from .ops.shape import cast
 from .recorder import slot
-from .tensor import Promoted, Tensor
+from .tensor import Tensor
 
 Capture = tuple[Any, int]
 

@@ -6,12 +6,13 @@ from typing import Any
 
 from . import errors
 from .array import as_array, dtype_of
+from .dispatch import connect, kernel_error, save
 from .mode import mode
 from .node import Node, gradient_edge, next_number
 from .op import Op
 from .ops.inplace import copy_slices, zero_slice
 from .recorder import slot
-from .tensor import Storage, Tensor, View, _kernel_error, connect, refresh_view, save
+from .tensor import Storage, Tensor, View, refresh_view
 
 __all__ = ["apply_inplace", "check_inplace", "copy_slices", "wrote", "zero_slice"]
 
@@ -72,7 +73,7 @@ def _computed(op: Op, arrays: list[Any], statics: Any, target: Tensor) -> Any:
     try:
         result = as_array(op.kernel(*arrays, **statics))
     except (ValueError, IndexError, TypeError, AttributeError) as error:
-        raise _kernel_error(op, arrays, error) from None
+        raise kernel_error(op, arrays, error) from None
     if result.shape != target._array.shape:
         raise errors.runtime(
             f"output with shape {list(target._array.shape)} doesn't match the broadcast shape {list(result.shape)}"

@@ -18,12 +18,13 @@ from typing import Any
 from . import errors
 from .array import xp
 from .autograd.calls import CREATE_GRAPH, call
+from .dispatch import apply
 from .inplace import apply_inplace
 from .mode import mode
 from .op import REGISTRY
 from .reading import read
 from .recorder import Recorder, slot
-from .tensor import Tensor, apply
+from .tensor import Tensor
 from .trace import (
     Accumulated,
     AnyEvent,

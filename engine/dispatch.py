@@ -1,0 +1,226 @@
+"""How an op meets Tensors: kernel, node where a gradient is needed, event where a recording runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy import ndarray
+
+from . import errors
+from .array import Array, as_array
+from .mode import mode
+from .node import Node, SavedResult, accumulator, gradient_edge, next_number
+from .op import HANDLERS, Op
+from .recorder import slot
+from .tensor import Tensor, View, refresh_view
+
+_new = object.__new__
+
+
+def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run an op on Tensors: kernel, node where a gradient is needed, event where a recording runs."""
+    if kwargs or len(args) != op.arity:
+        args, statics = op.bind(args, kwargs)
+    else:
+        statics = op.statics
+    arrays: list[Any] = []
+    needs = 0
+    bit = 1
+    for value in args:
+        kind = type(value)
+        if kind is Tensor or isinstance(value, Tensor):
+            arrays.append(value._array)
+            if value._requires_grad:
+                needs |= bit
+        elif kind is list or kind is tuple:
+            arrays.append([v._array if isinstance(v, Tensor) else v for v in value])
+            if any(isinstance(v, Tensor) and v._requires_grad for v in value):
+                needs |= bit
+        else:
+            arrays.append(value)
+        bit += bit
+    sources = arrays
+    promote = op.promote
+    try:
+        if promote is not None:
+            arrays = promote(arrays)
+        made = op.kernel(*arrays, **statics)
+    except (ValueError, IndexError, TypeError, AttributeError) as error:
+        raise kernel_error(op, arrays, error) from None
+    needs &= op.mask
+    node = connect(op, args, needs, statics) if needs and mode.enabled else None
+    if type(made) is tuple:
+        return _several(op, args, statics, made, node, None if arrays is sources else arrays)
+    if type(made) is not ndarray:
+        made = as_array(made)
+    out: Tensor = _new(Tensor)
+    out._array = made
+    if op.view and made.base is not None:
+        _share(out, args[0], op, statics)
+    if node is not None:
+        if made.dtype.kind == "f":
+            out._node = node
+            out._requires_grad = True
+            node.shape = made.shape
+            node.dtype = made.dtype
+            node.metas = None
+            if node.plan.pick:
+                save(node, args, None if arrays is sources else arrays, (out,))
+            else:
+                node.saved = node.versions = ()
+        else:
+            node = None
+    if slot.active is not None:
+        slot.active.op(op, args, statics, (out,), node, None)
+    return out
+
+
+def connect(op: Op, args: Any, needs: int, statics: Any) -> Node | None:
+    """A node with its edges, for the inputs whose bits are set in `needs`."""
+    plan = op.plans.get(needs)
+    if plan is None:
+        plan = op.plan(needs)
+    node: Node = _new(Node)
+    node.op = op
+    node.plan = plan
+    node.statics = statics
+    node.more = None
+    node.sequence_nr = next_number()
+    if op.lists:
+        edges = [_edge(t) for value in (args[p] for p in op.places) for t in (value if _is_list(value) else (value,))]
+        node.targets = tuple(target for target, _ in edges)
+        node.numbers = tuple(nr for _, nr in edges)
+        return node
+    targets = []
+    numbered = False
+    for place in op.places:
+        if needs >> place & 1:
+            value = args[place]
+            if value._view is not None:
+                refresh_view(value)
+            target = value._node
+            if target is None:
+                target = accumulator(value)
+            elif value._nr:
+                numbered = True
+            targets.append(target)
+        else:
+            targets.append(None)
+    node.targets = tuple(targets)
+    node.numbers = op.zeros if not numbered else tuple(_edge(args[place])[1] for place in op.places)
+    return node
+
+
+def _is_list(value: Any) -> bool:
+    return type(value) is list or type(value) is tuple
+
+
+def _edge(value: Any) -> tuple[Any, int]:
+    """(node, output number) that the gradient of an argument goes to; (None, 0) where none goes."""
+    if not isinstance(value, Tensor) or not value._requires_grad:
+        return None, 0
+    refresh_view(value)
+    return gradient_edge(value) or (None, 0)
+
+
+def _several(op: Op, args: Any, statics: Any, made: tuple[Any, ...], node: Node | None, promoted: Any) -> Any:
+    """The outputs of an op that has more than one."""
+    carriers = op.traits.differentiable
+    outputs = []
+    for nr, result in enumerate(made):
+        out: Tensor = _new(Tensor)
+        out._array = as_array(result)
+        if op.view and out._array.base is not None:
+            _share(out, args[0], op, {**statics, "_output": nr})
+        if node is not None and out._array.dtype.kind == "f" and (carriers is None or nr in carriers):
+            out._node, out._nr, out._requires_grad = node, nr, True
+        outputs.append(out)
+    if node is not None:
+        node.metas = [(out._array.shape, out._array.dtype) for out in outputs]
+        node.shape = node.dtype = None
+        save(node, args, promoted, outputs)
+    if slot.active is not None:
+        slot.active.op(op, args, statics, outputs, node, None)
+    return tuple(outputs)
+
+
+def save(node: Node, args: Any, promoted: Any, outputs: Any) -> None:
+    """Keep what the plan says; `promoted` are the arrays that the kernel read, where they are not the arguments' own."""
+    plan = node.plan
+    arity = len(args)
+    saved: list[Any] = []
+    versions = plan.zeros
+    for place in plan.pick:
+        if place < 0:
+            saved.append(_sizes(args[~place]))
+        elif place < arity:
+            value = args[place]
+            if isinstance(value, Tensor):
+                if value._shared is not None and value._shared.version:
+                    versions = None
+                if promoted is not None and promoted[place] is not value._array:
+                    value = Promoted(value, promoted[place].dtype)
+            elif _is_list(value):
+                value = list(value)
+                versions = None
+            saved.append(value)
+        elif place == arity:
+            kept = [SavedResult(out._array, out._storage, out._nr or nr) for nr, out in enumerate(outputs)]
+            versions = None
+            saved.append(kept if "results" in plan.names else kept[0])
+        else:
+            saved.append(list(node.statics.values())[place - arity - 1])
+    node.saved = tuple(saved)
+    node.versions = tuple(_version(saved[p]) for p in plan.tensors) if versions is None else versions
+
+
+def _version(value: Any) -> int:
+    """The version of a saved value (of a list: of its first; they are compared one by one only where they can differ)."""
+    if type(value) is list:
+        return _version(value[0]) if value else 0
+    storage = getattr(value, "_storage", None)
+    return 0 if storage is None else storage.version
+
+
+class Promoted:
+    """A saved input that the op read in another dtype."""
+
+    __slots__ = ("_node", "_nr", "_storage", "dtype", "tensor")
+
+    def __init__(self, tensor: Tensor, which: Any) -> None:
+        self.tensor = tensor
+        self.dtype = which
+        self._storage = tensor._storage
+        self._node, self._nr = tensor._node, tensor._nr
+
+    @property
+    def _array(self) -> Array:
+        return self.tensor._array.astype(self.dtype)
+
+
+def _sizes(value: Any) -> Any:
+    if type(value) in (list, tuple):
+        return [_sizes(v) for v in value]
+    return value._array.shape if isinstance(value, Tensor) else ()
+
+
+def _share(out: Tensor, source: Any, op: Op, statics: Any) -> None:
+    """Make `out` a view of `source`: one storage, one version, a path back to the base."""
+    out._shared = source._storage
+    if not op.rules:  # detach: what is written is shared, the history is not
+        return
+    view = source._view
+    base, path = (source, ()) if view is None else (view.base, view.path)
+    out._view = View(base, (*path, (op.name, statics)), out._shared.version)
+
+
+def kernel_error(op: Op, arrays: Any, error: Exception) -> BaseException:
+    """A kernel's complaint in torch's words; the shapes stand in the note."""
+    shapes = [tuple(a.shape) if hasattr(a, "shape") else a for a in arrays]
+    note = f"Backstep: {op.name} was called with " + ", ".join(
+        f"{name} {list(s) if isinstance(s, tuple) else s!r}" for name, s in zip(op.inputs, shapes, strict=True)
+    )
+    return errors.from_kernel(op.name, shapes, error, note)
+
+
+HANDLERS[Tensor] = apply
