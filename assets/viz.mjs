@@ -12,5 +12,4 @@ window.backstep = app.api();
 until(() => document.getElementById("stage") && document.getElementById("timeline"))
   .then(() => app.attach(document.getElementById("stage"), document.getElementById("timeline")))
   .then(() => install(window.backstep))
-  .then(() => window.dispatchEvent(new Event("backstep:ready")))
-  .catch((error) => console.error("Backstep could not find its stage", error));
+  .catch((error) => console.error("Backstep could not build its page", error));

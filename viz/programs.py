@@ -31,7 +31,9 @@ def from_gallery(entry: gallery.Program) -> Program:
         "chapters": [{"title": chapter.title, "text": chapter.text} for chapter in entry.chapters],
         "words": " ".join([entry.outcome, entry.source]),
     }
-    return Program(entry.id, about, lambda: record_source(entry.source, entry.path))
+    return Program(
+        entry.id, about, lambda: record_source(entry.source, entry.path), lambda scene: gallery.resolve(entry.chapters, scene)
+    )
 
 
 def record_source(source: str, path: Path) -> Trace:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from engine import replay as engine_replay
 from engine.trace import BackwardEnded, BackwardStarted, LeafCreated, OpCalled, Trace
 from viz import details as viz_details
-from viz import gallery
 from viz import scene as viz_scene
 from viz.store import Json, Problem, SceneJob
+
+LAYOUT = "layered"
 
 
 class Computed:
@@ -30,6 +30,20 @@ class Computed:
 
     def details(self, trace: Trace, scene: Json, element: str) -> Json:
         return viz_details.details(trace, scene, element)
+
+
+def scene_of(job: SceneJob) -> Json:
+    """The scene of a revision, with the story's chapters tied to its steps."""
+    about = {key: value for key, value in job.program.about.items() if key not in ("words", "chapters")}
+    edits = None if job.revision.is_base else job.revision.edits
+    revision = {"id": job.revision.id, "label": label_of(job.revision.edits), "base": None if edits is None else job.base_id}
+    made = viz_scene.scene(
+        job.trace, revision=revision, program={"id": job.program.id, **about}, edits=edits, folds=job.folds,
+        layout=job.layout or LAYOUT, previous=job.previous,
+    )  # fmt: skip
+    if job.program.chapters is not None:
+        made["program"]["chapters"] = job.program.chapters(made)
+    return made
 
 
 def to_edits(base: Trace, edits: Mapping[str, Any]) -> engine_replay.Edits:
@@ -88,6 +102,3 @@ def label_of(edits: Mapping[str, Any]) -> str:
     if leaves and commands:
         return "values and commands edited"
     return "values edited" if leaves else "commands edited" if commands else "as recorded"
-
-
-__all__ = ["Computed", "gallery", "label_of", "last_action", "replace", "to_edits", "viz_scene"]

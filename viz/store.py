@@ -13,7 +13,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
@@ -80,13 +80,15 @@ class Lru(Generic[K, V]):
 class Program:
     """A recorded program.  `about` is what the scene says of it (title, question, crumbs, legacy, chapters).
 
-    `record` makes the trace; it is called once, when the program is first opened.  `version` counts recordings of a
+    `record` makes the trace; it is called once, when the program is first opened.  `chapters` ties the story to the
+    steps of a scene.  `version` counts recordings of a
     watched script; `watched` programs are asked about by the browser from time to time.
     """
 
     id: str
     about: Mapping[str, Any]
     record: Callable[[], Trace]
+    chapters: Callable[[Json], list[Json]] | None = None
     version: int = 1
     watched: bool = False
     note: str = ""
@@ -123,8 +125,8 @@ class SceneJob:
     program: Program
     revision: Revision
     trace: Trace
-    base: Trace
-    previous: tuple[Revision, Trace] | None
+    base_id: str
+    previous: Trace | None
     folds: Mapping[str, bool]
     layout: str
 
@@ -182,7 +184,7 @@ class Catalogue:
         with self._lock:
             old = self._programs.get(program.id)
             version = old.version + 1 if old else program.version
-            new = Program(program.id, program.about, program.record, version, program.watched, program.note)
+            new = replace(program, version=version)
             self._programs[new.id] = new
         return new
 
@@ -236,8 +238,8 @@ class Store:
                 return known
             program = self.catalogue.find(revision.program)
             trace = self.trace(revision)
-            before = (old, self.trace(old)) if old else None
-            job = SceneJob(program, revision, trace, self._base(program), before, folds, layout)
+            before = self.trace(old) if old else None
+            job = SceneJob(program, revision, trace, self.revision(program.id, None).id, before, folds, layout)
             return self._scenes.put(key, self.pure.scene(job))
 
     def details(self, revision: Revision, element: str) -> Json:

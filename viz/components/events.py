@@ -7,25 +7,25 @@ import dash_ag_grid as dag
 
 def events_grid() -> dag.AgGrid:
     columns = [
-        {"field": "step", "headerName": "#", "width": 62, "type": "rightAligned", "cellClass": "num"},
-        {"field": "kind", "headerName": "Kind", "width": 92},
-        {"field": "name", "headerName": "Name", "width": 140, "cellClass": "mono"},
-        {"field": "line", "headerName": "Line", "width": 66, "type": "rightAligned", "cellClass": "num"},
-        {"field": "say", "headerName": "What happens", "flex": 1, "minWidth": 220, "tooltipField": "say"},
+        {"field": "step", "headerName": "#", "width": 52, "cellClass": "num"},
+        {"field": "name", "headerName": "Step", "width": 128, "cellClass": "mono", "tooltipField": "name"},
+        {"field": "line", "headerName": "Line", "width": 56, "cellClass": "num"},
+        {"field": "say", "headerName": "What happens", "flex": 1, "minWidth": 90, "tooltipField": "say"},
+        {"field": "kind", "hide": True},
     ]
     return dag.AgGrid(
         id="events-grid",
         columnDefs=columns,
         rowData=[],
-        defaultColDef={"sortable": False, "resizable": True, "suppressMovable": True},
+        defaultColDef={"sortable": False, "resizable": False, "suppressMovable": True},
         dashGridOptions={
             "rowSelection": {"mode": "singleRow", "checkboxes": False, "enableClickSelection": False},
             "rowHeight": 30,
             "headerHeight": 32,
             "animateRows": False,
-            "getRowId": None,
             "tooltipShowDelay": 400,
-            "overlayNoRowsTemplate": "No step matches the filter.",
+            "localeText": {"noRowsToShow": "No step here"},
+            "includeHiddenColumnsInQuickFilter": True,
         },
         className="ag-theme-backstep",
         style={"height": "100%", "width": "100%"},

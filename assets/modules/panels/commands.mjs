@@ -69,7 +69,7 @@ function writeList() {
     return h("li", { class: [form?.id === one.id ? "chosen" : "", one.error ? "wrong" : ""].join(" ") },
       h("button.command", { type: "button", "data-do": "choose", "data-id": one.id, "aria-expanded": form?.id === one.id ? "true" : "false" },
         h("span.nth", {}, i + 1), h("span.call", {}, h("code", {}, one.label), weights,
-          chips.length || one.edited || one.error ? h("span.row.wrap", {}, one.error ? h("span.chip.red", {}, one.error) : null, one.edited ? h("span.chip.purple", {}, "edited") : null, chips) : null)),
+          chips.length || one.edited || one.error ? h("span.row.wrap", {}, one.error ? h("span.chip.red", { title: one.error }, "raised an error") : null, one.edited ? h("span.chip.purple", {}, "edited") : null, chips) : null)),
       h("span.tools", {}, small("run", "Play from here", "▶", one.start === one.end), small("up", "Earlier", "↑", !movable(-1)), small("down", "Later", "↓", !movable(1)), small("remove", "Remove", "✕")));
   });
   fill(byId("command-list"), h("h2", {}, "Calls, in order"), list.length ? h("ol.commands", {}, list) : h("p.empty", {}, "This program calls no backward. Add a call and see what it does."), leaves());
@@ -184,6 +184,7 @@ function reopen(fresh = false) {
   const value = leaf ? leafValue(one) : backward && one.gradient !== null ? scene.values[one.gradient] : null;
   form.shape = shape;
   writeValues(shape, value, leaf, fresh);
+  if (fresh) requestAnimationFrame(() => byId("command-form").scrollIntoView({ block: "nearest" }));
 }
 
 /** The shape that the gradient has now: for an error, that which was passed. */

@@ -1,5 +1,5 @@
 // Screens that explain: nothing was found, something failed, nothing was recorded; each with a way on.
-import { byId, fill, h } from "./dom.mjs";
+import { byId, fill, h, prose } from "./dom.mjs";
 
 /** Over the graph. `stay` says that the picture behind it is still true and may be gone back to. */
 export function show(problem, stay) {
@@ -7,7 +7,7 @@ export function show(problem, stay) {
   place.hidden = false;
   place.classList.toggle("over", stay);
   fill(place, h("div.notice-box", {},
-    h("h1", {}, problem.title), h("p", {}, problem.text),
+    h("h1", {}, problem.title), prose(problem.text),
     h("div.row.wrap", {},
       (problem.ways || []).map(([label, address]) => h("a.btn", { href: address }, label)),
       stay ? h("button.btn.primary", { type: "button", onclick: hide }, "Back to what was shown") : null)));

@@ -1,0 +1,186 @@
+"""The app in a process of its own, and a page that fails its test on a console error or a request to elsewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+SETTLE = 15_000
+"""Milliseconds that a state may take to come; nothing here sleeps."""
+
+
+class App:
+    """A started `backstep`; `lines` is what it printed."""
+
+    def __init__(self, *argv: str, cwd: Path = ROOT) -> None:
+        path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "viz", *argv, "--no-browser"] if not argv else [sys.executable, "-m", "viz", "--no-browser", *argv],
+            cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": path},
+        )  # fmt: skip
+        assert self.process.stdout is not None
+        self.lines: list[str] = []
+        for line in self.process.stdout:
+            self.lines.append(line)
+            found = re.search(r"http://\S+", line)
+            if found:
+                self.address = found[0]
+                break
+        else:
+            raise AssertionError(f"the app did not start: {self.process.communicate()[1][-2000:]}")
+        self.origin = self.address.split("/?")[0].rstrip("/")
+
+    def close(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+
+
+@pytest.fixture(scope="session")
+def app() -> Iterator[App]:
+    started = App()
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., App]]:
+    """Starts further apps, for scripts; they end with the test."""
+    started: list[App] = []
+
+    def go(*argv: str, cwd: Path = ROOT) -> App:
+        started.append(App(*argv, cwd=cwd))
+        return started[-1]
+
+    yield go
+    for one in started:
+        one.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _missing("Playwright is not installed: pip install 'backstep[test]'")
+    found = os.environ.get("BACKSTEP_CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+    with sync_playwright() as playwright:
+        try:
+            launched = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        except Exception as error:
+            _missing(f"No Chromium could be started ({error!s:.200}). Run: playwright install chromium")
+        yield launched
+        launched.close()
+
+
+def _missing(why: str) -> None:
+    """In CI a test that does not run is a failure."""
+    if os.environ.get("CI"):
+        pytest.fail(why)
+    pytest.skip(why)
+
+
+class View:
+    """A page on the app, with the questions that these tests ask."""
+
+    def __init__(self, page: Any, app: App) -> None:
+        self.page = page
+        self.app = app
+        page.set_default_timeout(SETTLE)
+
+    def open(self, query: str = "") -> None:
+        self.page.goto(f"{self.app.origin}/{query}")
+        if "program=" in query:
+            self.ready()
+        else:
+            self.page.wait_for_selector("#gallery .card")
+
+    def ready(self) -> None:
+        self.until("document.documentElement.dataset.ready && !document.documentElement.dataset.computing")
+
+    def until(self, condition: str) -> None:
+        self.page.wait_for_function(condition, timeout=SETTLE)
+
+    def js(self, code: str) -> Any:
+        return self.page.evaluate(code)
+
+    def state(self) -> Any:
+        return self.js("backstep.state()")
+
+    def seek(self, t: float) -> None:
+        self.js(f"backstep.seek({t})")
+
+    def end(self) -> None:
+        self.js("backstep.seek(backstep.scene().steps.length)")
+
+    def node(self, label: str) -> str:
+        found = self.js(f"backstep.scene().nodes.find(n => n.label === {label!r})?.id ?? null")
+        assert found is not None, f"no node {label!r}"
+        return str(found)
+
+    def row(self, label: str, key: str) -> Any:
+        """The numbers of a row of a card, at the present time."""
+        return self.state()["nodes"][self.node(label)]["rows"][key]
+
+    def revision(self) -> str:
+        return str(self.js("backstep.scene().revision.id"))
+
+    def changed(self, before: str) -> None:
+        """Waits until another revision is shown."""
+        self.until(f"backstep.scene().revision.id !== {before!r} && !document.documentElement.dataset.computing")
+
+    def click(self, label: str, row: str | None = None, cell: int | None = None, times: int = 1) -> None:
+        spot = self.js(f"backstep.screenPos({self.node(label)!r}, {row!r}, {cell})".replace("None", "null"))
+        self.page.mouse.click(spot["x"], spot["y"], click_count=times)
+
+    def tab(self, name: str) -> None:
+        self.page.get_by_role("tab", name=re.compile(name)).click()
+
+
+@pytest.fixture
+def context(browser: Any) -> Iterator[Any]:
+    made = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light", reduced_motion="reduce")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def view_of(context: Any) -> Iterator[Callable[[App], View]]:
+    """Opens pages; the test fails where one of them logged an error or asked for something outside."""
+    wrong: list[str] = []
+
+    def make(app: App) -> View:
+        page = context.new_page()
+        page.on("console", lambda m: wrong.append(f"console: {m.text}") if m.type == "error" else None)
+        page.on("pageerror", lambda e: wrong.append(f"exception: {e}"))
+
+        def asked(request: Any) -> None:
+            if not request.url.startswith((app.origin, "data:", "blob:")):
+                wrong.append(f"outside: {request.url}")
+
+        page.on("request", asked)
+        return View(page, app)
+
+    yield make
+    assert wrong == []
+
+
+@pytest.fixture
+def view(view_of: Callable[[App], View], app: App) -> View:
+    return view_of(app)

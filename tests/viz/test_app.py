@@ -1,0 +1,135 @@
+"""The app as a WSGI application: pages, files, questions, and hostile requests on the real thing."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from werkzeug.test import Client, TestResponse
+
+from tests.viz.fixtures import Fake, program
+from viz.app import build, guarded
+from viz.callbacks.register import HEARD
+from viz.static import assets_folder
+from viz.store import Catalogue, Store
+
+OWN = {"Host": "127.0.0.1:8050"}
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    store = Store(Catalogue([program(), program("watched", watched=True)]), Fake())
+    yield Client(guarded(build(store), ["my-laptop.local"]))
+
+
+def ask(client: Client, output: str, component: str, data: Any, **headers: str) -> TestResponse:
+    body = {
+        "output": output, "outputs": {"id": output.partition(".")[0], "property": "data"}, "changedPropIds": [f"{component}.data"],
+        "inputs": [{"id": component, "property": "data", "value": data}], "state": [],
+    }  # fmt: skip
+    sent = {**OWN, "Origin": "http://127.0.0.1:8050", "Sec-Fetch-Site": "same-origin", "Content-Type": "application/json", **headers}
+    return client.post("/_dash-update-component", data=json.dumps(body), headers=sent)
+
+
+def test_page_is_served_with_a_policy_that_covers_every_inline_script(client: Client) -> None:
+    answer = client.get("/", headers=OWN)
+    text, rules = answer.text, answer.headers["Content-Security-Policy"]
+    assert answer.status_code == 200 and 'lang="en"' in text
+    inline = re.findall(r"<script(?![^>]*\bsrc=)[^>]*>(.+?)</script>", text, re.DOTALL)
+    scripts = [body for body in inline if not body.strip().startswith("{")]
+    assert scripts and rules.count("'sha256-") >= len(scripts)
+    assert "unsafe-inline" not in rules.split("script-src")[1].split(";")[0]
+
+
+def test_page_names_nothing_outside(client: Client) -> None:
+    text = client.get("/", headers=OWN).text
+    addresses = set(re.findall(r"""(?:src|href)=["']([^"']+)""", text))
+    assert addresses and not [a for a in addresses if re.match(r"(https?:)?//", a)]
+
+
+def test_modules_are_served_and_only_one_is_loaded_by_the_page(client: Client) -> None:
+    text = client.get("/", headers=OWN).text
+    loaded = re.findall(r"""src=["'](/assets/[^"'?]+)""", text)
+    assert sorted(loaded) == ["/assets/modules/panels/early.js", "/assets/viz.mjs"]
+    answer = client.get("/assets/modules/panels/main.mjs", headers=OWN)
+    assert answer.status_code == 200 and "javascript" in answer.headers["Content-Type"]
+    assert answer.headers["Cache-Control"] == "no-cache"
+
+
+def test_scene_is_answered(client: Client) -> None:
+    answer = ask(client, "scene.data", "ask", {"request": 3, "program": "case", "edits": None})
+    data = answer.json["response"]["scene"]["data"]  # type: ignore[index]
+    assert data["request"] == 3 and data["scene"]["format"] == 1
+
+
+def test_details_are_answered(client: Client) -> None:
+    answer = ask(client, "details.data", "selection", {"request": 1, "program": "case", "edits": None, "element": "n0"})
+    assert answer.json["response"]["details"]["data"]["details"]["kind"] == "op"  # type: ignore[index]
+
+
+def test_unknown_program_is_explained_and_no_error(client: Client) -> None:
+    answer = ask(client, "scene.data", "ask", {"request": 4, "program": "../../etc/passwd"})
+    problem = answer.json["response"]["scene"]["data"]["problem"]  # type: ignore[index]
+    assert answer.status_code == 200 and problem["kind"] == "unknown-program"
+
+
+@pytest.mark.parametrize("path", ["/", "/assets/viz.mjs", "/_dash-layout", "/_dash-dependencies", "/live", "/nothing"])
+def test_hostile_host_gets_nothing(client: Client, path: str) -> None:
+    answer = client.get(path, headers={"Host": "evil.example"})
+    assert answer.status_code == 400 and "Backstep does not answer" in answer.text
+
+
+def test_rebinding_cannot_run_a_callback(client: Client) -> None:
+    answer = ask(client, "scene.data", "ask", {"program": "case"}, Host="evil.example:8050", Origin="http://evil.example:8050")
+    assert answer.status_code == 400
+
+
+def test_allowed_host_is_answered(client: Client) -> None:
+    assert client.get("/", headers={"Host": "my-laptop.local:8050"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://localhost:8050"}, 403),
+        ({"Sec-Fetch-Site": "cross-site", "Origin": ""}, 403),
+        ({"Content-Type": "text/plain"}, 415),
+        ({"Content-Type": ""}, 415),
+    ],
+)
+def test_cross_site_post_cannot_run_a_callback(client: Client, headers: dict[str, str], status: int) -> None:
+    assert ask(client, "scene.data", "ask", {"program": "case"}, **headers).status_code == status
+    own = {**OWN, "Origin": "http://127.0.0.1:8050", "Content-Type": "application/json", **headers}
+    assert client.post("/export/trace", data="{}", headers=own).status_code == status
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/assets/../viz/app.py", "/assets/%2e%2e/viz/app.py", "/assets/..%2fviz%2fapp.py", "/assets//etc/passwd",
+     "/assets/....//viz/app.py", "/assets/%2fetc%2fpasswd", "/_dash-component-suites/dash/../../etc/passwd"],
+)  # fmt: skip
+def test_static_files_cannot_be_left(client: Client, path: str) -> None:
+    answer = client.get(path, headers=OWN)
+    assert "import" not in answer.text[:400] and "root:" not in answer.text
+
+
+def test_live_says_which_recording_is_newest(client: Client) -> None:
+    assert client.get("/live?program=watched", headers=OWN).json == {"version": 1, "note": ""}
+    assert client.get("/live?program=gone", headers=OWN).json == {"version": None, "note": ""}
+
+
+def test_broken_json_is_refused_without_a_traceback(client: Client) -> None:
+    own = {**OWN, "Origin": "http://127.0.0.1:8050", "Content-Type": "application/json"}
+    answer = client.post("/export/trace", data="{", headers=own)
+    assert answer.status_code == 400 and "Traceback" not in answer.text
+
+
+def test_heard_functions_are_all_in_the_page() -> None:
+    text = (assets_folder() / "modules/panels/main.mjs").read_text("utf-8")
+    hears = text.split("window.backstepHears = {")[1].split("};")[0]
+    assert {function for _, _, function in HEARD} == set(re.findall(r"(\w+):", hears))

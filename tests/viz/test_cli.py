@@ -1,0 +1,107 @@
+"""The command line: what it refuses, and that it starts, tells its address and ends cleanly."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from viz import cli, server
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_parser_takes_serving_options_before_and_behind_the_subcommand() -> None:
+    parse = cli.parser().parse_args
+    assert parse(["--port", "9000", "open", "f"]).port == 9000
+    assert parse(["open", "--port", "9000", "f"]).port == 9000
+    assert parse(["open", "f"]).port is None and parse(["open", "f"]).host == "127.0.0.1"
+    assert parse(["--allow-host", "a", "--allow-host", "b"]).allow_host == ["a", "b"]
+
+
+def test_parser_leaves_the_scripts_own_arguments_alone() -> None:
+    options = cli.parser().parse_args(["run", "--as-torch", "train.py", "--port", "1", "--epochs", "2"])
+    assert options.as_torch and options.args == ["--port", "1", "--epochs", "2"] and options.port is None
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["run", "no-such.py"], "There is no script"),
+        (["open", "no-such.trace"], "There is no file"),
+        (["--allow-host", "*", "--no-browser"], "not a host name"),
+        (["--host", "no.such.host.invalid", "--no-browser"], "backstep:"),
+    ],
+)
+def test_main_refuses_in_words_with_status_2(argv: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(argv) == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("port", ["0", "70000", "x"])
+def test_parser_refuses_what_is_no_port(port: str) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.parser().parse_args(["--port", port])
+    assert stopped.value.code == 2
+
+
+def test_bind_takes_the_next_free_port_and_keeps_to_one_that_was_asked_for() -> None:
+    with server.bind("127.0.0.1", None) as first, server.bind("127.0.0.1", None) as second:
+        taken = first.getsockname()[1]
+        assert taken != second.getsockname()[1]
+        with pytest.raises(server.PortTaken, match="in use"):
+            server.bind("127.0.0.1", taken)
+
+
+def test_address_is_one_that_a_browser_here_can_open() -> None:
+    with server.bind("0.0.0.0", None) as listening:
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+", server.address(listening))
+    if socket.has_ipv6:
+        try:
+            with server.bind("::1", None) as listening:
+                assert server.address(listening).startswith("http://[::1]:")
+        except server.PortTaken:
+            pass  # no IPv6 loopback on this machine
+
+
+def run(*argv: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "viz", "--no-browser", *argv], cwd=ROOT, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_command_serves_until_it_is_interrupted_and_ends_without_a_traceback(sent: signal.Signals) -> None:
+    process = run()
+    try:
+        assert process.stdout is not None
+        url = re.search(r"http://\S+", process.stdout.readline())
+        assert url is not None
+        with urllib.request.urlopen(url[0], timeout=20) as answer:
+            assert answer.status == 200
+        process.send_signal(sent)
+        out, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 0 and "Backstep has ended" in out and "Traceback" not in err
+
+
+def test_command_says_that_its_port_is_taken() -> None:
+    with server.bind("127.0.0.1", None) as listening:
+        process = run("--port", str(listening.getsockname()[1]))
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 2 and "is in use" in err and "Traceback" not in err
+
+
+def test_help_loads_neither_dash_nor_the_engine() -> None:
+    code = "import sys, viz.cli; viz.cli.parser().format_help(); print(sorted({'dash', 'numpy', 'flask'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
