@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from .array import statistics, to_numpy
+from .binding import tensor_names
 from .op import REGISTRY
 from .recorder import Recorder, Summary, is_users
 from .source import Places
@@ -67,7 +68,7 @@ def read(
         places = Places(root)
         stacks = tuple(places.stack(key, recorder.codes) for key in recorder.stacks)
         files = places.files
-        names = {}
+        names = tensor_names(events, stacks, files)
     return Trace(events, stacks, files, names, tuple(value_of(v) for v in recorder.values), argv, meta or {})
 
 

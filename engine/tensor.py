@@ -1,7 +1,7 @@
 """Tensor: an array that remembers how it was made.
 
 This file holds the data.  The two ways in which an op meets a Tensor are in `dispatch` (a new Tensor) and `inplace`
-(the same one, written); the ops themselves become methods in `binding`.
+(the same one, written); the ops themselves become methods in `methods`.
 """
 
 from __future__ import annotations
