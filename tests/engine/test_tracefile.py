@@ -1,0 +1,384 @@
+"""What is written is what is read, and what cannot be read says so."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+import typing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine import array
+from engine import trace as tr
+from engine.encoding import KINDS, Malformed, Opaque, decode, encode, event_fields, event_from, from_bytes
+from engine.ops import elementwise
+from engine.reading import value_of
+from engine.tracefile import (
+    SCHEMA,
+    TraceFileError,
+    Writer,
+    open_trace,
+    save,
+    traces_equal,
+    values_equal,
+)
+
+ROOT = Path(__file__).parents[2]
+
+
+def every_kind() -> list[tr.AnyEvent]:
+    """One event of each kind, with everything optional there, and an op with nothing optional there."""
+    attrs = {"dim": (0, -1), "keepdim": False, "path": ((elementwise.mul.op, {"k": slice(1, None)}), ...)}
+    node = tr.NodeRecord(
+        0, "MulBackward0", 3, ("self", "other"), (tr.Edge(None, 0), None, tr.Edge(4, None, 1)),
+        (tr.Saved("other", None, 2.5, None, 8), tr.Saved("self", 1, None, 0, 16)),
+    )  # fmt: skip
+    out = tr.Output(1, 0, 2, (2, 3), "float32", True, 1, 0)
+    made = [
+        tr.LeafCreated(0, 0, 0, 0, 0, (1, 4), "float32", "cpu", True, "tensor", None),
+        tr.OpCalled(1, 1, "mul", (tr.Input("self", 0), tr.Input("other", None, 0, True)), attrs, (out,), node, 0, 1),
+        tr.OpCalled(2, -1, "exp", (), {}, (), None, None, None),
+        tr.Refreshed(3, -1, 1, 2, 2),
+        tr.FlagChanged(4, 0, 0, "requires_grad", True),
+        tr.ModeChanged(5, 0, False),
+        tr.GradSet(6, 0, 0, None, None),
+        tr.BackwardStarted(7, 1, 0, "backward", (tr.Root(1, 2, True),), (0,), True, False),
+        tr.VjpRun(8, -1, 0, 0, (2, None), (None, 3), (None, None), True),
+        tr.Accumulated(9, -1, 0, 0, 5, None, 1, 2, False),
+        tr.HookRan(10, -1, 0, 0, 1, 2),
+        tr.Escaped(11, 0, 0, "item", 0),
+        tr.ErrorRaised(12, 0, "RuntimeError", "größe\n\U0001f389", "note", 0, 0, (0, 1), "Traceback"),
+        tr.WarningGiven(13, 0, "UserWarning", "careful"),
+        tr.BackwardEnded(14, -1, 0, False, (1, None)),
+    ]
+    assert {type(event) for event in made} == set(KINDS.values()) == set(typing.get_args(tr.AnyEvent))
+    return made
+
+
+def sample_values() -> list[tr.Value]:
+    """Arrays of every dtype, odd shapes, and bits that `==` cannot tell apart."""
+    payload = np.array([0x7FC00001, 0xFFC00002, 0x80000000, 0x7F800000], dtype="<u4").view("<f4")
+    arrays = [
+        payload, np.array(-0.0), np.zeros((0, 3)), np.array(7), np.array([True, False]),
+        np.arange(12.0).reshape(3, 4).T, *[np.arange(3).astype(d.numpy) for d in array.DTYPES],
+    ]  # fmt: skip
+    kept = [value_of(a) for a in arrays]
+    stats = {"min": 0.0, "max": float("inf"), "mean": float("nan"), "norm": 1e-300, "nan": 1, "inf": 2, "zeros": 3}
+    return [*kept, tr.Value((1000, 1000), "float32", None, np.arange(64, dtype="float32"), stats)]
+
+
+def sample_trace() -> tr.Trace:
+    frames = (tr.Frame("größe.py", "<module>", 1, 2, 0, 4), tr.Frame("lib/a.py", "f.<locals>.g", 3, 3, 4, 9))
+    return tr.Trace(
+        tuple(every_kind()), (frames, frames[:1]), {"größe.py": "x = 1\n", "lib/a.py": "\n\n\nf(x)"}, {0: "x", 1: "self.w"},
+        tuple(sample_values()), ("script.py", "--größe"), {"seed": 3, "nested": {"a": (1, None)}},
+    )  # fmt: skip
+
+
+def test_file_reads_as_it_was_written(tmp_path: Path) -> None:
+    before = sample_trace()
+    before.save(tmp_path / "t.backstep")
+    after = tr.Trace.open(tmp_path / "t.backstep")
+    assert tuple(after.events) == tuple(before.events)
+    assert traces_equal(before, after) and traces_equal(after, before)
+    for first, second in zip(before.values, after.values, strict=True):
+        assert values_equal(first, second) and first.shape == second.shape
+        assert np.asarray(first.sample).tobytes() == np.asarray(second.sample).tobytes()
+    assert dict(after.values[-1].stats)["max"] == float("inf") and np.isnan(after.values[-1].stats["mean"])
+    assert not after.values[0].array.flags.writeable
+
+
+def test_equality_of_traces_sees_every_difference() -> None:
+    before = sample_trace()
+    events = list(before.events)
+    changed = [
+        dataclasses.replace(before, names={0: "y"}),
+        dataclasses.replace(before, files={}),
+        dataclasses.replace(before, stacks=()),
+        dataclasses.replace(before, argv=()),
+        dataclasses.replace(before, meta={"seed": 4}),
+        dataclasses.replace(before, events=events[:-1]),
+        dataclasses.replace(before, events=[*events[:-1], dataclasses.replace(events[-1], completed=True)]),
+        dataclasses.replace(before, values=(value_of(np.array([1.0], "float32")), *before.values[1:])),
+    ]
+    assert [traces_equal(before, other) for other in changed] == [False] * len(changed)
+    assert not values_equal(value_of(np.array(0.0)), value_of(np.array(-0.0)))
+
+
+def test_saving_again_gives_the_same_trace(tmp_path: Path) -> None:
+    save(sample_trace(), tmp_path / "a")
+    save(open_trace(tmp_path / "a"), tmp_path / "b")
+    assert traces_equal(open_trace(tmp_path / "a"), open_trace(tmp_path / "b"))
+    save(open_trace(tmp_path / "a"), tmp_path / "a")
+    assert traces_equal(open_trace(tmp_path / "a"), sample_trace())
+
+
+STATICS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just(...)
+    | st.slices(9) | st.sampled_from([*array.DTYPES, float, int, bool, np.dtype("float32"), array.CPU]),
+    lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text(), inner),
+    max_leaves=12,
+)  # fmt: skip
+
+
+@given(STATICS)
+@settings(max_examples=200, deadline=None)
+def test_static_arguments_come_back_the_same(value: object) -> None:
+    data = json.loads(json.dumps(encode(value), allow_nan=False))
+    assert _same(decode(data), value)
+
+
+def _same(a: object, b: object) -> bool:
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, float):
+        return np.float64(a).tobytes() == np.float64(b).tobytes()
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(_same(a[k], b[k]) for k in a)
+    return a == b
+
+
+def test_arrays_among_static_arguments_keep_their_bits() -> None:
+    index = np.array([[0, 2], [1, 1]])
+    again = decode(encode((index, np.float32(2.5))))
+    assert again[0].tobytes() == index.tobytes() and again[0].dtype == index.dtype and again[0].shape == (2, 2)
+    assert type(again[1]) is np.float32 and again[1] == 2.5
+
+
+def test_what_json_cannot_hold_is_described() -> None:
+    thing = decode(encode({"hook": print}))["hook"]
+    assert thing == Opaque("<built-in function print>") and decode(encode(thing)) == thing
+
+
+@pytest.mark.parametrize("data", [{"$": "pickle"}, {"a": 1}, {"$": "op", "name": "no such op"}, {"$": "slice"},
+                                  {"$": "array", "dtype": "object", "shape": [1], "base64": ""}])  # fmt: skip
+def test_unknown_json_is_refused(data: object) -> None:
+    with pytest.raises(Malformed):
+        decode(data)
+
+
+def test_events_of_the_wrong_form_are_refused() -> None:
+    fields = event_fields(every_kind()[1])
+    assert event_from("OpCalled", 1, 1, fields) == every_kind()[1]
+    wrong = [
+        ("Nothing", fields), ("OpCalled", {}), ("OpCalled", {**fields, "inputs": 3}), ("OpCalled", {**fields, "name": 3}),
+        ("OpCalled", {**fields, "outputs": [3]}), ("OpCalled", {**fields, "call": "x"}), ("OpCalled", {**fields, "inplace": True}),
+    ]  # fmt: skip
+    for kind, data in wrong:
+        with pytest.raises(Malformed):
+            event_from(kind, 1, 1, data)
+
+
+def test_bytes_that_do_not_fill_the_shape_are_refused() -> None:
+    for raw, dtype, shape in [(b"1234", "float32", (2,)), (b"", "object", ()), (b"1234", "float32", (-1,)), (b"", "O", (0,))]:
+        with pytest.raises(Malformed):
+            from_bytes(raw, dtype, shape)
+
+
+# -- files that are no trace ------------------------------------------------------------------------------------------
+
+
+def test_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        open_trace(tmp_path / "nowhere.backstep")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [(b"", "is empty"), (b"import torch\n", "is no trace.*begins with b'import torch"), (b"SQLite format 3\0", "is no trace")],
+)
+def test_foreign_file_is_refused(tmp_path: Path, content: bytes, says: str) -> None:
+    (tmp_path / "f").write_bytes(content)
+    with pytest.raises(TraceFileError, match=says):
+        open_trace(tmp_path / "f")
+
+
+def test_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TraceFileError, match="is a folder"):
+        open_trace(tmp_path)
+
+
+def test_database_of_another_program_is_refused(tmp_path: Path) -> None:
+    db = sqlite3.connect(tmp_path / "f")
+    db.execute("CREATE TABLE t (a)")
+    db.commit()
+    db.close()
+    with pytest.raises(TraceFileError, match="of another program"):
+        open_trace(tmp_path / "f")
+
+
+def test_newer_schema_is_refused_by_name(tmp_path: Path) -> None:
+    save(sample_trace(), tmp_path / "f")
+    db = sqlite3.connect(tmp_path / "f")
+    db.execute(f"PRAGMA user_version = {SCHEMA + 1}")
+    db.close()
+    with pytest.raises(TraceFileError, match=f"schema {SCHEMA + 1}; .* up to {SCHEMA}.*[Uu]pdate"):
+        open_trace(tmp_path / "f")
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.6, 0.95])
+def test_truncated_file_is_refused(tmp_path: Path, kept: float) -> None:
+    save(sample_trace(), tmp_path / "f")
+    raw = (tmp_path / "f").read_bytes()
+    (tmp_path / "f").write_bytes(raw[: int(len(raw) * kept)])
+    with pytest.raises(TraceFileError, match="is cut off"):
+        open_trace(tmp_path / "f")
+
+
+def test_damaged_file_never_gives_anything_but_a_trace_file_error(tmp_path: Path) -> None:
+    save(sample_trace(), tmp_path / "f")
+    raw = (tmp_path / "f").read_bytes()
+    rng = np.random.default_rng(0)
+    refused = 0
+    for number in range(60):
+        damaged = bytearray(raw)
+        for place in rng.integers(100, len(raw), 40):
+            damaged[place] = int(rng.integers(256))
+        path = tmp_path / f"f{number}"
+        path.write_bytes(damaged)
+        try:
+            found = open_trace(path)
+            traces_equal(found, found)
+        except TraceFileError:
+            refused += 1
+    assert refused > 30
+
+
+def test_rows_that_are_missing_or_malformed_are_refused_when_read(tmp_path: Path) -> None:
+    for number, change in enumerate([
+        "DELETE FROM events WHERE id = 3", "UPDATE events SET fields = '{}' WHERE id = 1",
+        "UPDATE events SET fields = '" + "[" * 100_000 + "' WHERE id = 1",
+        "UPDATE events SET kind = 'Nothing'", "UPDATE contents SET dtype = 'object'", "UPDATE contents SET shape = '[7]'",
+    ]):  # fmt: skip
+        path = tmp_path / f"f{number}"
+        save(sample_trace(), path)
+        db = sqlite3.connect(path)
+        db.execute(change)
+        db.commit()
+        db.close()
+        found = open_trace(path)
+        with pytest.raises(TraceFileError, match="is damaged"):
+            traces_equal(found, found)
+
+
+def test_view_in_place_of_a_table_is_refused(tmp_path: Path) -> None:
+    save(sample_trace(), tmp_path / "f")
+    db = sqlite3.connect(tmp_path / "f")
+    db.executescript("ALTER TABLE names RENAME TO other; CREATE VIEW names AS SELECT * FROM other")
+    db.close()
+    with pytest.raises(TraceFileError, match="lacks the tables names"):
+        open_trace(tmp_path / "f")
+
+
+def test_opening_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    save(sample_trace(), tmp_path / "f")
+    raw = (tmp_path / "f").read_bytes()
+    found = open_trace(tmp_path / "f")
+    assert traces_equal(found, sample_trace())
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        found.events._source._db.execute("DELETE FROM events")
+    assert (tmp_path / "f").read_bytes() == raw and [p.name for p in tmp_path.iterdir()] == ["f"]
+
+
+def test_path_with_marks_of_an_address_is_opened(tmp_path: Path) -> None:
+    path = tmp_path / "a b?mode=rw&#%41 größe.backstep"
+    save(sample_trace(), path)
+    assert traces_equal(open_trace(path), sample_trace())
+
+
+def test_saving_where_nothing_can_be_written_is_explained(tmp_path: Path) -> None:
+    with pytest.raises(TraceFileError, match="cannot write a trace to .*folder that exists"):
+        save(sample_trace(), tmp_path / "none" / "f")
+
+
+# -- tables for other tools -------------------------------------------------------------------------------------------
+
+
+def test_tables_can_be_asked_with_sql(tmp_path: Path) -> None:
+    save(sample_trace(), tmp_path / "f")
+    db = sqlite3.connect(tmp_path / "f")
+    asked = "SELECT json_extract(fields, '$.name') FROM events WHERE kind = 'OpCalled' ORDER BY id"
+    assert [row[0] for row in db.execute(asked)] == ["mul", "exp"]
+    assert db.execute("SELECT name FROM names WHERE tensor = 1").fetchone() == ("self.w",)
+    db.close()
+
+
+def test_equal_values_are_kept_once(tmp_path: Path) -> None:
+    same = value_of(np.arange(1000.0))
+    save(dataclasses.replace(sample_trace(), values=(same,) * 50), tmp_path / "f")
+    db = sqlite3.connect(tmp_path / "f")
+    assert db.execute("SELECT count(*) FROM contents").fetchone() == (1,)
+    db.close()
+    assert len(open_trace(tmp_path / "f").values) == 50 and (tmp_path / "f").stat().st_size < 80_000
+
+
+def test_events_are_read_when_asked_for(tmp_path: Path) -> None:
+    many = [tr.ModeChanged(i, -1, bool(i % 2)) for i in range(2000)]
+    save(dataclasses.replace(sample_trace(), events=many), tmp_path / "f")
+    found = open_trace(tmp_path / "f").events
+    assert found._block.cache_info().currsize == 0
+    assert (found[1999], found[-1], found[1500].index, len(found)) == (many[1999], many[1999], 1500, 2000)
+    assert found._block.cache_info().currsize == 2
+    assert list(found) == many and found[10:12] == tuple(many[10:12])
+    with pytest.raises(IndexError):
+        found[2000]
+
+
+# -- killed recordings ------------------------------------------------------------------------------------------------
+
+KILLED = """
+import sys, os
+from engine.tracefile import Writer
+from engine.trace import ModeChanged
+writer = Writer(sys.argv[1], every=10)
+for i in range(25):
+    writer.event(ModeChanged(i, -1, True))
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_killed_recording_opens_up_to_its_last_flush(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", KILLED, tmp_path / "f"], cwd=ROOT, check=False)
+    found = open_trace(tmp_path / "f")
+    assert len(found.events) == 20 and found.meta == {"incomplete": True}
+
+
+def test_recording_killed_within_a_flush_opens_up_to_the_one_before(tmp_path: Path) -> None:
+    writer = Writer(tmp_path / "f", every=2**62, seconds=float("inf"))
+    for i in range(20):
+        writer.event(tr.ModeChanged(i, -1, True))
+    writer.flush()
+    writer._db.execute("PRAGMA cache_size = 1")
+    for i in range(20, 40):
+        writer.value(value_of(np.random.default_rng(i).random(2000)))
+        writer.event(tr.ModeChanged(i, -1, True))
+    (tmp_path / "dead").mkdir()
+    for name in ("f", "f-journal"):
+        shutil.copyfile(tmp_path / name, tmp_path / "dead" / name)
+    writer.close()
+    found = open_trace(tmp_path / "dead" / "f")
+    assert len(found.events) == 20 and len(found.values) == 0 and found.meta["incomplete"]
+    assert (tmp_path / "dead" / "f-journal").exists()
+    assert len(open_trace(tmp_path / "f").events) == 40
+
+
+def test_writer_flushes_by_time(tmp_path: Path) -> None:
+    with Writer(tmp_path / "f", every=2**62, seconds=0.0) as writer:
+        writer.event(tr.ModeChanged(0, -1, True))
+        assert len(open_trace(tmp_path / "f").events) == 1
+
+
+def test_failed_recording_is_marked(tmp_path: Path) -> None:
+    with pytest.raises(KeyError), Writer(tmp_path / "f"):
+        raise KeyError
+    assert open_trace(tmp_path / "f").meta == {"incomplete": True}
