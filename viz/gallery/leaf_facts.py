@@ -19,4 +19,5 @@ print(raw.requires_grad, raw)
 
 torch.manual_seed(0)
 noise = torch.randn(2, 3)
-print(noise.shape, noise.is_leaf)
+sample = 2 * noise
+print(sample.shape, sample.is_leaf)
