@@ -18,7 +18,7 @@ export class App {
   constructor() {
     this.bus = new Bus();
     this.player = new Player((t) => this.timeChanged(t), (on) => this.played(on));
-    Object.assign(this, { index: null, scene: null, frames: 0, scrub: false, step: null, stage: null, footer: null, asked: null });
+    Object.assign(this, { index: null, scene: null, frames: 0, scrub: false, loose: false, step: null, stage: null, footer: null, asked: null });
     listenKeys(this);
   }
 
@@ -32,7 +32,7 @@ export class App {
       follow: () => this.toggleFollow(), cells: () => this.toggleCells() });
     this.stage.layer.append(this.tools.element, legend());
     listen(this.stage, { select: (id) => this.select(id), fold: (id) => this.fold(id), edit: (...spot) => this.editor.start(...spot),
-      cellClick: (...spot) => this.presets.cellClick(...spot), panned: () => this.editor.close() });
+      cellClick: (...spot) => this.presets.cellClick(...spot), panned: () => this.panned() });
     this.stage.onHover = (id) => this.hovered(id);
     this.footer = new Footer(footerHost, {
       seek: (t) => this.player.seek(t), scrubbing: (on) => this.scrubbing(on), toggle: () => this.player.toggle(), speed: (speed) => this.setSpeed(speed),
@@ -69,7 +69,9 @@ export class App {
     if (this.stage.selection && !this.known(this.stage.selection)) this.select(null);
     this.presets.update();
     this.bus.emit("scene", scene);
+    this.loose = true; // a new revision moves nothing
     this.timeChanged(t);
+    this.loose = false;
   }
 
   known(id) {
@@ -77,12 +79,13 @@ export class App {
   }
 
   timeChanged(t) {
-    this.stage.seek(t, this.player.running || false);
+    this.stage.seek(t, !this.loose);
     this.footer.show(t);
     this.bus.emit("time", t);
     const k = currentStep(t);
     if (k === this.step) return;
     this.step = k;
+    this.stage.pending.clear(); // what was typed has come back as a revision, or was refused
     this.editor.close();
     this.presets.update();
     this.mirror.update(this.stage);
@@ -96,10 +99,16 @@ export class App {
   }
 
   played(on) {
-    if (on && this.followWanted !== false) this.stage.follow = true;
+    this.loose = false;
     this.footer?.playing(on);
     this.tools?.follow(this.stage.follow);
     this.bus.emit("play", on);
+  }
+
+  /** Whoever moves the picture while it plays is not pulled back until it plays anew. */
+  panned() {
+    this.editor.close();
+    this.loose = this.player.playing;
   }
 
   scrubbing(on) {
@@ -182,7 +191,8 @@ export class App {
   }
 
   toggleFollow() {
-    this.stage.follow = this.followWanted = !this.stage.follow;
+    this.stage.follow = !this.stage.follow;
+    this.loose = false;
     this.tools.follow(this.stage.follow);
     if (this.stage.follow) this.stage.followActive();
   }
@@ -203,7 +213,6 @@ export class App {
 
   seek(t) {
     this.player.seek(t === Infinity ? this.scene.steps.length : t);
-    this.stage.followActive();
   }
 
   nextCall() {

@@ -5,6 +5,8 @@ export const MIN_ZOOM = 0.02;
 export const MAX_ZOOM = 4;
 export const READABLE = 12 / 13; // the smallest text is 13 units: below this zoom it would be under 12 px
 const LARGEST_FIT = 1.7;
+const LEAST_PAD = 10;
+const SLACK = 6; // so close to the border still counts as in view
 
 export function toScreen(camera, view, x, y) {
   return [(x - camera.x) * camera.zoom + view.width / 2, (y - camera.y) * camera.zoom + view.height / 2];
@@ -40,26 +42,29 @@ export function fit(box, view, pad, floor = READABLE, focus = null) {
   const room = { w: Math.max(view.width - pad.left - pad.right, 40), h: Math.max(view.height - pad.top - pad.bottom, 40) };
   const wanted = Math.min(room.w / Math.max(box[2] - box[0], 1), room.h / Math.max(box[3] - box[1], 1), LARGEST_FIT);
   const zoom = Math.max(wanted, floor, MIN_ZOOM);
-  const shift = { x: (pad.right - pad.left) / 2 / zoom, y: (pad.bottom - pad.top) / 2 / zoom };
-  const along = (low, high, size, wish) => {
+  const along = (low, high, size, full, shift, wish) => {
     const half = size / 2 / zoom;
-    if (high - low <= 2 * half + 1e-6) return (low + high) / 2;
-    return Math.min(Math.max(wish ?? low, low + half), high - half);
+    if (high - low <= 2 * half + 1e-6) return (low + high) / 2 + shift / zoom;
+    if ((high - low) * zoom <= full - 2 * LEAST_PAD) return (low + high) / 2; // it fits if it may use the padding
+    return Math.min(Math.max(wish ?? low, low + half), high - half) + shift / zoom;
   };
-  return { zoom, x: along(box[0], box[2], room.w, focus?.[0]) + shift.x, y: along(box[1], box[3], room.h, focus?.[1]) + shift.y };
+  return { zoom, x: along(box[0], box[2], room.w, view.width, (pad.right - pad.left) / 2, focus?.[0]),
+    y: along(box[1], box[3], room.h, view.height, (pad.bottom - pad.top) / 2, focus?.[1]) };
 }
 
-/** The least move that brings a box into the inner part of the view; the same camera where it is there already. */
+/** The same camera where the box is in view; else the least move that brings it `margin` px inside. */
 export function reveal(camera, view, box, margin = 72) {
+  const seen = visibleBox(camera, view, -SLACK / camera.zoom);
+  if (box[0] >= seen[0] && box[1] >= seen[1] && box[2] <= seen[2] && box[3] <= seen[3]) return camera;
   const mx = Math.min(margin, view.width / 4) / camera.zoom;
   const my = Math.min(margin, view.height / 4) / camera.zoom;
-  const seen = visibleBox(camera, view);
+  const [x0, y0, x1, y1] = visibleBox(camera, view);
   const shift = (low, high, from, to) => {
     if (high - low > to - from) return (low + high) / 2 - (from + to) / 2;
     return low < from ? low - from : high > to ? high - to : 0;
   };
-  const dx = shift(box[0], box[2], seen[0] + mx, seen[2] - mx);
-  const dy = shift(box[1], box[3], seen[1] + my, seen[3] - my);
+  const dx = shift(box[0], box[2], x0 + mx, x1 - mx);
+  const dy = shift(box[1], box[3], y0 + my, y1 - my);
   return dx || dy ? { ...camera, x: camera.x + dx, y: camera.y + dy } : camera;
 }
 

@@ -131,9 +131,9 @@ export class Lane {
     context.roundRect(x0, TOP, x1 - x0, BAR, 4);
     context.clip();
     context.fillStyle = this.colourOf(phase);
-    context.globalAlpha = current ? 0.4 : 0.24;
+    context.globalAlpha = current ? 0.4 : 0.22;
     context.fillRect(x0, TOP, x1 - x0, BAR);
-    context.globalAlpha = 0.9;
+    context.globalAlpha = current ? 0.95 : 0.5;
     context.fillRect(x0, TOP, past - x0, BAR);
     context.restore();
   }

@@ -73,23 +73,26 @@ export function paintFold({ context, tokens }, box, folded) {
   if (folded) context.fillRect(x - 0.8, y - 5, 1.6, 10);
 }
 
-/** The error in words, over its node. */
-export function paintCallout({ context, write, font, tokens }, node, error) {
-  const lines = wrap(context, font.plain, error.message, 300, 3);
+/** The error in words, beside its node: at the first of four places where it covers nothing. */
+export function paintCallout({ context, write, font, tokens, plane }, node, error) {
+  const lines = wrap(context, font.plain, error.message, 320, 3);
   const w = Math.max(...lines.map((line) => widthOf(context, font.plain, line)), widthOf(context, font.strong, error.type)) + 28;
   const h = 22 + lines.length * 18 + 14;
-  const [x, y] = [node.x - w / 2, node.y - node.h / 2 - h - 16];
+  const [dx, dy] = [node.w / 2 + w / 2 + 18, node.h / 2 + h / 2 + 16];
+  const places = [[0, -dy], [0, dy], [dx, 0], [-dx, 0], [dx, -dy], [-dx, -dy], [dx, dy], [-dx, dy]];
+  const covered = ([px, py]) => plane.nodes.within([node.x + px - w / 2, node.y + py - h / 2, node.x + px + w / 2, node.y + py + h / 2]).length;
+  const [px, py] = places.find((place) => covered(place) === 0) ?? places[0];
+  const [x, y] = [node.x + px - w / 2, node.y + py - h / 2];
+  context.strokeStyle = tokens.err;
+  context.lineWidth = 1.5;
+  context.beginPath();
+  context.moveTo(node.x + Math.sign(px) * (node.w / 2), node.y + Math.sign(py) * (node.h / 2));
+  context.lineTo(node.x + Math.sign(px) * (node.w / 2 + 18), node.y + Math.sign(py) * (node.h / 2 + 16));
+  context.stroke();
   context.beginPath();
   context.roundRect(x, y, w, h, 8);
-  context.moveTo(node.x - 7, y + h);
-  context.lineTo(node.x, y + h + 9);
-  context.lineTo(node.x + 7, y + h);
   context.fillStyle = tokens.errT;
   context.fill();
-  context.lineWidth = 1.5;
-  context.strokeStyle = tokens.err;
-  context.beginPath();
-  context.roundRect(x, y, w, h, 8);
   context.stroke();
   write(error.type, x + 14, y + 19, font.strong, tokens.err);
   lines.forEach((line, i) => write(line, x + 14, y + 39 + i * 18, font.plain, tokens.ink));

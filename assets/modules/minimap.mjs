@@ -7,6 +7,7 @@ import { isFaint, nodeState } from "./state.mjs";
 const W = 148;
 const H = 104;
 const INSET = 10;
+const STRETCH = 8; // a long ribbon is drawn up to so many times too thick, or it would be a hairline
 
 export class Minimap {
   constructor(moveTo) {
@@ -24,24 +25,25 @@ export class Minimap {
   moveTo(event, moveTo) {
     if (!this.transform) return;
     const box = this.canvas.getBoundingClientRect();
-    const { scale, x, y } = this.transform;
-    moveTo((event.clientX - box.left - x) / scale, (event.clientY - box.top - y) / scale);
+    const { sx, sy, x, y } = this.transform;
+    moveTo((event.clientX - box.left - x) / sx, (event.clientY - box.top - y) / sy);
   }
 
   paint(frame, view) {
     const context = this.canvas.getContext("2d");
     const { bounds } = frame.plane;
     if (this.canvas.width !== W * view.dpr) [this.canvas.width, this.canvas.height] = [W * view.dpr, H * view.dpr];
-    const scale = Math.min((W - 2 * INSET) / (bounds[2] - bounds[0] || 1), (H - 2 * INSET) / (bounds[3] - bounds[1] || 1));
-    const x = W / 2 - ((bounds[0] + bounds[2]) / 2) * scale;
-    const y = H / 2 - ((bounds[1] + bounds[3]) / 2) * scale;
-    this.transform = { scale, x, y };
+    const [wide, high] = [(W - 2 * INSET) / (bounds[2] - bounds[0] || 1), (H - 2 * INSET) / (bounds[3] - bounds[1] || 1)];
+    const [sx, sy] = [Math.min(wide, high * STRETCH), Math.min(high, wide * STRETCH)];
+    const x = W / 2 - ((bounds[0] + bounds[2]) / 2) * sx;
+    const y = H / 2 - ((bounds[1] + bounds[3]) / 2) * sy;
+    this.transform = { sx, sy, x, y };
     context.setTransform(view.dpr, 0, 0, view.dpr, 0, 0);
     context.clearRect(0, 0, W, H);
-    this.paintNodes(context, frame, scale, x, y);
+    this.paintNodes(context, frame);
     const [x0, y0, x1, y1] = visibleBox(frame.camera, view);
-    const [left, top] = [Math.max(x0 * scale + x, 1.5), Math.max(y0 * scale + y, 1.5)];
-    const [right, bottom] = [Math.min(x1 * scale + x, W - 1.5), Math.min(y1 * scale + y, H - 1.5)];
+    const [left, top] = [Math.max(x0 * sx + x, 1.5), Math.max(y0 * sy + y, 1.5)];
+    const [right, bottom] = [Math.min(x1 * sx + x, W - 1.5), Math.min(y1 * sy + y, H - 1.5)];
     context.strokeStyle = frame.tokens.soft;
     context.lineWidth = 1.5;
     context.beginPath();
@@ -49,15 +51,16 @@ export class Minimap {
     context.stroke();
   }
 
-  paintNodes(context, { moment, tokens }, scale, x, y) {
+  paintNodes(context, { moment, tokens }) {
+    const { sx, sy, x, y } = this.transform;
     for (const node of moment.scene.nodes) {
       const state = nodeState(moment, node);
       const active = node.id === moment.active;
       context.globalAlpha = active ? 1 : state === "future" || isFaint(moment, node) ? 0.3 : 0.8;
       context.fillStyle = state === "error" ? tokens.err : active ? (moment.backward ? tokens.bwd : tokens.fwd)
         : node.role === "leaf" ? tokens.leaf : node.role === "root" ? tokens.root : tokens.saved;
-      const [w, high] = [Math.max(node.w * scale, active ? 4 : 1.5), Math.max(node.h * scale, active ? 4 : 1.5)];
-      context.fillRect(node.x * scale + x - w / 2, node.y * scale + y - high / 2, w, high);
+      const [w, high] = [Math.max(node.w * sx, active ? 4 : 1.5), Math.max(node.h * sy, active ? 4 : 1.5)];
+      context.fillRect(node.x * sx + x - w / 2, node.y * sy + y - high / 2, w, high);
     }
     context.globalAlpha = 1;
   }

@@ -119,7 +119,7 @@ function frameLook({ tokens, moment }, node, state, active) {
     const [line, tint] = moment.step.kind === "write" ? [tokens.ink, tokens.field] : moment.backward ? [tokens.bwd, tokens.bwdT] : [tokens.fwd, tokens.fwdT];
     return { ...look, stroke: op || own === tokens.line ? line : own, fill: op ? tint : tokens.panel, width: 2.5, dashed: false };
   }
-  if (op && (state === "ready" || state === "done" || state === "waiting")) return { ...look, stroke: tokens.bwd, width: 1.5 };
+  if (op && state === "ready") return { ...look, stroke: tokens.bwd, width: 1.5 };
   return look;
 }
 

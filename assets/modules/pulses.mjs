@@ -7,7 +7,7 @@ import { fitNum, toNumber } from "./format.mjs";
 import { brushFor, ring } from "./paint.mjs";
 import { flowsAt } from "./state.mjs";
 import { at, changedBy } from "./timeline.mjs";
-import { widthOf } from "./text.mjs";
+import { cut, widthOf } from "./text.mjs";
 import { paintWires } from "./wiring.mjs";
 
 const MOST_LABELS = 24;
@@ -19,7 +19,10 @@ export function paintPulses(context, view, frame) {
   if (active) glow(brush, active);
   if (frame.hover && frame.hover !== frame.selection) paintHover(brush, frame.hover);
   paintTwins(brush, frame.hover ?? frame.selection);
-  if (frame.wires.length && brush.detail > 0) paintWires(brush, frame.wires, frame.hoveredWire);
+  if (frame.wires.length && brush.detail > 0) {
+    paintWires(brush, frame.wires, frame.hoveredWire);
+    paintNames(brush, new Set(frame.wires.map((wire) => wire.op)));
+  }
   const flows = flowsAt(moment);
   if (moment.moving) for (const one of flows) paintPulse(brush, one);
   if (brush.detail > 0) paintLabels(brush, flows);
@@ -85,6 +88,24 @@ function paintPulse({ context, tokens, plane, detail, camera }, { flow, edge, pa
     const half = radius * 0.52;
     context.fillRect(place.x - half, place.y - 0.9 * scale, 2 * half, 1.8 * scale);
     if (flow.sign === 1) context.fillRect(place.x - 0.9 * scale, place.y - half, 1.8 * scale, 2 * half);
+  }
+}
+
+/** The names of ops once more, over the wires that go through their pills. */
+function paintNames({ context, font, tokens, detail, moment }, ops) {
+  if (detail < 2) return;
+  context.textAlign = "center";
+  context.lineWidth = 5;
+  for (const op of ops) {
+    context.strokeStyle = op.id !== moment.active ? tokens.panel : moment.backward ? tokens.bwdT : tokens.fwdT;
+    const middle = op.y - op.h / 2 + 28;
+    for (const [text, y, face, colour] of [[op.label, op.sub ? middle - 8 : middle, font.title, tokens.ink], [op.sub, middle + 10, font.plain, tokens.soft]]) {
+      context.font = face;
+      const shown = cut(context, face, text ?? "", op.w - 20);
+      context.strokeText(shown, op.x, y + 4.8);
+      context.fillStyle = colour;
+      context.fillText(shown, op.x, y + 4.8);
+    }
   }
 }
 

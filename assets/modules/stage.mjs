@@ -1,7 +1,7 @@
 // The stage: two canvases, their size, the camera, and one frame at a time of what has changed.
 
 import { boxOf, cellOf, rowsOf } from "./card.mjs";
-import { between, fit, keep, pan, READABLE, reveal, toScreen, visibleBox, zoomAt } from "./camera.mjs";
+import { between, fit, keep, pan, READABLE, reveal, toScreen, toWorld, visibleBox, zoomAt } from "./camera.mjs";
 import { Minimap } from "./minimap.mjs";
 import { paintGraph } from "./paint.mjs";
 import { h } from "./panels/dom.mjs";
@@ -12,6 +12,7 @@ import { readTokens, watchTheme } from "./theme.mjs";
 import { wiresAt } from "./wiring.mjs";
 
 const GLIDE = 320; // ms of a camera move
+const MINIMAP_ROOM = 132;
 const PADDING = { top: 76, right: 40, bottom: 64, left: 40 };
 const LABEL = "Graph. Tab goes through the nodes, the arrows through time, question mark lists the keys.";
 
@@ -93,11 +94,12 @@ export class Stage {
     return Math.hypot(node.x - this.camera.x, node.y - this.camera.y);
   }
 
-  seek(t, playing) {
+  /** `following`: whether what happens now is brought into view, where that is wanted at all. */
+  seek(t, following) {
     const before = this.moment?.active;
     this.t = t;
     this.settle();
-    if (playing && this.follow && this.moment.active !== before) this.followActive();
+    if (following && this.follow && this.moment.active !== before) this.followActive();
   }
 
   settle() {
@@ -144,14 +146,23 @@ export class Stage {
     if (!this.plane || !this.view.width) return;
     const node = this.moment?.active && this.index.nodes.get(this.moment.active);
     const focus = node ? [node.x, node.y] : null;
-    const camera = fit(this.plane.bounds, this.view, PADDING, whole ? 0 : READABLE, focus);
+    const camera = this.cameraFor(focus, whole ? 0 : READABLE);
     if (smooth) this.glideTo(camera, !whole);
     else this.look(camera, true);
   }
 
+  /** With more room below where the minimap would otherwise cover a node. */
+  cameraFor(focus, floor) {
+    const [small, large] = [PADDING.bottom, MINIMAP_ROOM].map((bottom) => fit(this.plane.bounds, this.view, { ...PADDING, bottom }, floor, focus));
+    const corner = [this.view.width - 172, this.view.height - 128, this.view.width, this.view.height];
+    const [x0, y0] = toWorld(small, this.view, corner[0], corner[1]);
+    const [x1, y1] = toWorld(small, this.view, corner[2], corner[3]);
+    return this.plane.nodes.within([x0, y0, x1, y1]).length ? large : small;
+  }
+
   /** All of it where readable; where that is what one sees already, all of it at any size. */
   fitMore() {
-    const readable = fit(this.plane.bounds, this.view, PADDING, READABLE, null).zoom;
+    const readable = this.cameraFor(null, READABLE).zoom;
     this.fit(true, Math.abs(this.camera.zoom - readable) < 0.01);
   }
 

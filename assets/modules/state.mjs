@@ -67,10 +67,12 @@ export function savedState(moment, node) {
 
 /** What a row shows: `{ value, next, changed, call }`; `next` marks a seed that will be passed but is not yet. */
 export function rowState(moment, row) {
-  const { scene, t, k } = moment;
+  const { scene, k } = moment;
+  // At the end of a call its own gradient is still shown, although the next call may begin at the same moment.
+  const t = row.key === "seed" && moment.phase?.kind === "backward" && k >= 0 ? Math.min(moment.t, k + 0.5) : moment.t;
   const id = at(row.track, t);
   if (id !== null) {
-    return { value: scene.values[id], next: false, changed: k >= 0 && changedBy(row.track, k) && t === moment.settled,
+    return { value: scene.values[id], next: false, changed: k >= 0 && changedBy(row.track, k) && !moment.moving,
              call: callOf(row, t) };
   }
   const pair = row.key === "seed" ? upcoming(row.track, t) : null;

@@ -3,8 +3,7 @@
 import { icon } from "./icons.mjs";
 import { h } from "./panels/dom.mjs";
 
-const LEGEND = [["leaf", "leaf"], ["root", "root"], ["forward", "forward"], ["positive", "gradient +"], ["negative", "gradient \u2212"], ["saved", "saved"],
-  ["waiting", "waits"], ["done", "done"]];
+const LEGEND = [["leaf", "leaf"], ["root", "root"], ["forward", "forward"], ["positive", "gradient"], ["negative", "negative"], ["saved", "saved"], ["waiting", "waits"]];
 
 /** `acts`: zoomIn, zoomOut, fit, follow (toggles), cells (toggles). */
 export function toolbar(acts) {

@@ -6,6 +6,7 @@ import { indexText, num } from "./format.mjs";
 import { wiresOf } from "./state.mjs";
 
 const SPREAD = 0.62; // part of the pill's side over which wires enter
+const BUNDLE = 16; // height of the bundle of wires that goes around a card
 const curves = new WeakMap();
 
 /** The wires of some ops at a moment, each with its curve. */
@@ -32,15 +33,19 @@ function layWire({ op, source, output, from, to }) {
   } };
 }
 
-/** Where a wire leaves a cell: at the side that looks to the op, or above where the op is beside the card. */
+/**
+ * Where a wire leaves a card: below the last row (the gradient's, where there is one), so that it crosses no text; above
+ * the first row where the op is over the card.  Columns are aligned, so a cell is told by its column, and by its place in it.
+ */
 function anchor(node, cell, op) {
-  const places = rowsOf(node);
-  const place = places.find((one) => one.row.key === "value") ?? places[0];
-  if (!place) return { x: node.x, y: node.y, nx: 0, ny: 0, part: 0 };
+  const places = rowsOf(node).filter((one) => one.row.cols);
+  const frame = { under: node.y + node.h / 2, side: (sign) => node.x + sign * (node.w / 2 + 4) };
+  if (!places.length) return { ...frame, x: node.x, y: node.y + node.h / 2, ny: 1, part: 0 };
+  const above = op.y + op.h / 2 < node.y - node.h / 2;
+  const place = above ? places[0] : places.at(-1);
   const box = cellOf(place, cell);
-  const count = Math.max(place.row.rows * place.row.cols, 1);
-  const below = op.y - op.h / 2 > node.y + node.h / 2;
-  return { x: box.x + box.w / 2, y: below ? box.y + box.h : box.y, nx: 0, ny: below ? 1 : -1, part: (cell + 0.5) / count - 0.5 };
+  const count = place.row.rows * place.row.cols;
+  return { ...frame, x: box.x + box.w / 2, y: above ? box.y : box.y + box.h, ny: above ? -1 : 1, part: (cell + 0.5) / count - 0.5 };
 }
 
 function port(op, node, part) {
@@ -53,10 +58,19 @@ function port(op, node, part) {
   return { at: [op.x + (side * op.w) / 2, op.y + part * op.h * SPREAD], nx: side, ny: 0 };
 }
 
+/** From a cell to a port; where the port is beside the card, around the card's lower corner instead of over its numbers. */
 function half(cell, port) {
-  const reach = Math.max(Math.hypot(port.at[0] - cell.x, port.at[1] - cell.y) * 0.4, 18);
-  return [[cell.x, cell.y, cell.x + cell.nx * Math.min(reach, 60), cell.y + cell.ny * Math.min(reach, 60),
-    port.at[0] + port.nx * reach, port.at[1] + port.ny * reach, port.at[0], port.at[1]]];
+  const [px, py] = port.at;
+  if (port.nx !== 0 && cell.ny > 0 && py < cell.under) {
+    const wx = cell.side(-port.nx);
+    const wy = cell.under + 6 + (0.5 - cell.part * port.nx * -1) * BUNDLE;
+    const reach = Math.max(Math.abs(px - wx) * 0.5, 14);
+    return [[cell.x, cell.y, cell.x, wy, cell.x, wy, wx, wy],
+      [wx, wy, wx - port.nx * reach, wy, px + port.nx * reach, py, px, py]];
+  }
+  const reach = Math.max(Math.hypot(px - cell.x, py - cell.y) * 0.4, 18);
+  const drop = Math.min(Math.max(reach, 40), 70);
+  return [[cell.x, cell.y, cell.x, cell.y + cell.ny * drop, px + port.nx * reach, py + port.ny * reach, px, py]];
 }
 
 function turned(b) {

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { fitNum, indexText, nest, num, parseNumber, shapeText, statsText, toNumber } from "../../assets/modules/format.mjs";
+
+test("num writes integers plainly and others in few digits", () => {
+  const cases = [[2, "2"], [-0, "0"], [1234567, "1.235e6"], [0.016667, "0.01667"], [1e-4, "1e-4"], [1.25e-5, "1.25e-5"], [-3.5, "\u22123.5"],
+    [3.3003, "3.3"], ["nan", "nan"], ["-inf", "\u2212inf"], [Infinity, "inf"], [null, ""], [999999, "999999"]];
+  for (const [value, text] of cases) assert.equal(num(value), text);
+});
+
+test("fitNum keeps to its room where a number allows it", () => {
+  for (const value of [0.333333, 12345.678, 1.6667e-2, -0.14285714, 8.125, 123456, -7]) {
+    assert.ok(fitNum(value, 5).length <= 6, `${value}: ${fitNum(value, 5)}`);
+  }
+  assert.equal(fitNum(0.333333, 5), "0.333");
+  assert.equal(fitNum(8.125, 6), "8.125");
+  assert.equal(fitNum(123456, 4), "1e5");
+  assert.equal(fitNum("inf", 4), "inf");
+});
+
+test("toNumber reads what JSON cannot say", () => {
+  assert.ok(Number.isNaN(toNumber("nan")));
+  assert.equal(toNumber("-inf"), -Infinity);
+  assert.equal(toNumber(1.5), 1.5);
+});
+
+test("nest follows the shape", () => {
+  assert.deepEqual(nest([1, 2, 3, 4], [1, 4]), [[1, 2, 3, 4]]);
+  assert.deepEqual(nest([1, 2, 3, 4, 5, 6, 7, 8], [2, 2, 2]), [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]);
+  assert.equal(nest([7], []), 7);
+});
+
+test("an index counts row by row", () => {
+  assert.equal(indexText(5, [2, 3]), "[1, 2]");
+  assert.equal(indexText(3, [4]), "[3]");
+  assert.equal(indexText(0, []), "");
+});
+
+test("parseNumber takes what people type, and says what is wrong with the rest", () => {
+  for (const [text, value] of [["1", 1], [" -0.5 ", -0.5], ["1e-4", 1e-4], ["1/4", 0.25], ["0,5", 0.5], ["\u22122", -2], ["inf", "inf"], ["NaN", "nan"]]) {
+    assert.deepEqual(parseNumber(text), { value });
+  }
+  for (const text of ["", "one", "1..2", "1/0", "--3"]) assert.match(parseNumber(text).error, /number/);
+});
+
+test("shapes and statistics are one line", () => {
+  assert.equal(shapeText([2, 3]), "2\u00d73");
+  assert.equal(shapeText([]), "scalar");
+  assert.match(statsText({ min: -1, max: 2, norm: 3.14159, nan: 2, inf: 0 }), /^2 nan .*norm 3.14$/);
+});

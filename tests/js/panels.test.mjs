@@ -1,0 +1,124 @@
+// The pure parts of the panels: edits, addresses, and a scene read as text.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import * as edits from "../../assets/modules/panels/edits.mjs";
+import * as read from "../../assets/modules/panels/read.mjs";
+import * as url from "../../assets/modules/panels/url.mjs";
+
+const value = (shape, data) => ({ shape, dtype: "float32", data, strip: null, stats: { min: 0, max: 0, mean: 0, norm: 0, nan: 0, inf: 0, zeros: 0, size: data.length } });
+
+const command = (id, more = {}) => ({
+  id, kind: "backward", label: id, code: null, after: 4, start: 2, end: 4, root: "t1", shape: [1, 2], gradient: 0, implicit: false,
+  retain_graph: false, create_graph: false, inputs: null, edited: false, error: null, ...more,
+});
+
+const tensor = (id, from) => ({ id, kind: "tensor", role: "inner", tracks: { state: [[0, "future"], [from, "idle"]] }, code: null });
+
+const scene = {
+  steps: [{}, {}, {}, {}, {}, {}], values: [value([1, 2], [1, 0]), value([], [1])],
+  commands: [command("c0"), command("c1", { after: 7, start: 4, end: 6, root: "t2", gradient: 1, shape: [], implicit: true, retain_graph: true, inputs: ["t0"] })],
+  nodes: [tensor("t1", 1), tensor("t2", 3)],
+};
+
+test("a command of the scene becomes a specification with nested weights", () => {
+  const [first, second] = edits.specs(scene, edits.NONE);
+  assert.deepEqual([first.root, first.gradient, first.after], [1, [[1, 0]], 4]);
+  assert.deepEqual([second.gradient, second.inputs, second.retain_graph], [null, [0], true]);
+});
+
+test("a change keeps all other commands and the leaves", () => {
+  const made = edits.change(scene, { leaves: { 0: [[5]] }, commands: null }, "c0", { gradient: [[0, 1]] });
+  assert.deepEqual(made.commands.map((one) => one.gradient), [[[0, 1]], null]);
+  assert.deepEqual(made.leaves, { 0: [[5]] });
+});
+
+test("a command that an error kept from running stays in the list", () => {
+  const all = edits.specs(scene, edits.NONE);
+  const stopped = { ...scene, commands: scene.commands.slice(0, 1) };
+  const made = edits.change(stopped, { leaves: {}, commands: all }, "c0", { retain_graph: true });
+  assert.deepEqual(made.commands.map((one) => one.id), ["c0", "c1"]);
+  assert.deepEqual(edits.listed(stopped, made).map((one) => Boolean(one.unreached)), [false, true]);
+});
+
+test("an added command has an id of its own and no place", () => {
+  const once = edits.add(scene, edits.NONE, { kind: "zero", leaf: 0 });
+  const twice = edits.add(scene, once.edits, { kind: "zero", leaf: 0 });
+  assert.notEqual(once.id, twice.id);
+  assert.equal(once.edits.commands[2].after, null);
+  assert.equal(twice.edits.commands.length, 4);
+});
+
+test("a command moves only where its root exists", () => {
+  assert.equal(edits.move(scene, edits.NONE, "c1", -1), null); // t2 is computed at 3, and c0 begins at 2
+  const early = { ...scene, nodes: [tensor("t1", 1), tensor("t2", 2)] };
+  const made = edits.move(early, edits.NONE, "c1", -1);
+  assert.deepEqual(made.commands.map((one) => [one.id, one.after]), [["c1", 4], ["c0", 7]]);
+  assert.equal(edits.move(scene, edits.NONE, "c0", -1), null);
+  assert.equal(edits.move(scene, edits.NONE, "c1", 1), null);
+});
+
+test("presets fill the shape", () => {
+  assert.deepEqual(edits.preset("ones", [2, 2]), [1, 1, 1, 1]);
+  assert.deepEqual(edits.preset("one-hot", [3], { cell: 2 }), [0, 0, 1]);
+  assert.deepEqual(edits.preset("zeros", []), [0]);
+  const random = edits.preset("random", [50], { seed: 3 });
+  assert.deepEqual(random, edits.preset("random", [50], { seed: 3 }));
+  assert.ok(random.every((one) => one >= -1 && one <= 1) && new Set(random).size > 20);
+});
+
+test("a tensor's number is read from every kind of element id", () => {
+  assert.deepEqual(["t3", "t3.1", "t3@n5", null].map(edits.tensorOf), [3, 3, 3, null]);
+});
+
+test("an address gives the same view back", () => {
+  const view = { program: "weights", edits: { leaves: { 0: [["nan", 1.5]] }, commands: null }, revision: "ab", step: 9, select: "t0@n1", theme: "dark", layout: "spring", folds: { g1: true } };
+  const back = url.view(url.query(view));
+  assert.deepEqual(back, { ...view, revision: null, damaged: false });
+});
+
+test("long edits go by the id of their revision", () => {
+  const long = { leaves: { 0: Array(2000).fill(0.123) }, commands: null };
+  const query = url.query({ program: "p", edits: long, revision: "abc" });
+  assert.ok(query.length < 100 && url.view(query).revision === "abc" && url.view(query).edits === null);
+});
+
+test("a cut address is known as one", () => {
+  const query = url.query({ program: "p", edits: edits.NONE });
+  assert.equal(url.view(query.slice(0, -5)).damaged, true);
+  assert.deepEqual(url.view("?step=-3&theme=pink").step, 0);
+  assert.equal(url.view("?theme=pink").theme, null);
+});
+
+test("letters outside of ASCII survive an address", () => {
+  assert.deepEqual(url.unpack(url.pack({ ü: "𝛿x" })), { ü: "𝛿x" });
+});
+
+test("a value is read in one line", () => {
+  assert.equal(read.brief(value([1, 2], [1, 0.25])), "[1 0.25]");
+  assert.equal(read.brief(value([], [3])), "3");
+  assert.equal(read.brief(value([2, 2], [1, 2, 3, 4])), "[1 2] [3 4]");
+  assert.equal(read.brief(null), "none");
+});
+
+test("the corners stand for a large value", () => {
+  const rows = read.rowsOf(value([20, 20], Array(400).fill(7)));
+  assert.equal(rows.length, 8);
+  assert.equal(rows[6][0], "…");
+});
+
+test("code is found by its place, the shortest expression first", () => {
+  const at = (id, kind, line, col, stop) => ({ id, kind, role: "inner", code: { file: 0, line, end: line, col, stop } });
+  const program = { nodes: [at("n0", "op", 2, 4, 20), at("n1", "op", 2, 4, 9), at("t1", "tensor", 2, 4, 9)] };
+  assert.deepEqual(read.elementsAt(program, 0, 2, 5), ["t1", "n1", "n0"]);
+  assert.deepEqual(read.elementsAt(program, 0, 2, 12), ["n0"]);
+  assert.deepEqual(read.elementsAt(program, 0, 2, 1), ["t1", "n1", "n0"]);
+  assert.deepEqual(read.elementsAt(program, 0, 3, 1), []);
+});
+
+test("code over several lines reads as one", () => {
+  const files = [{ name: "a.py", text: "z.backward(w,\n           retain_graph=True)\n" }];
+  const code = { file: 0, line: 1, end: 2, col: 0, stop: 29 };
+  assert.equal(read.codeText(code, files), "z.backward(w, retain_graph=True)");
+  assert.deepEqual(read.ranges(code), [[1, 0, null], [2, null, 29]]);
+});

@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { between, fit, keep, pan, READABLE, reveal, toScreen, toWorld, visibleBox, zoomAt } from "../../assets/modules/camera.mjs";
+import { boxOf, cellAt, cellOf, rowsOf } from "../../assets/modules/card.mjs";
+import { curveThrough, distanceTo, flatten, pointAlong } from "../../assets/modules/curve.mjs";
+import { Grid } from "../../assets/modules/grid.mjs";
+import { layPlane } from "../../assets/modules/plane.mjs";
+import { prepare, stateAt } from "../../assets/modules/state.mjs";
+import { wireAt, wiresAt, wireText } from "../../assets/modules/wiring.mjs";
+import { case1 } from "./fixtures/case1.mjs";
+import { synthetic } from "./fixtures/synthetic.mjs";
+
+const VIEW = { width: 800, height: 600 };
+const PAD = { top: 40, right: 40, bottom: 40, left: 40 };
+const near = (a, b, slack = 1e-6) => assert.ok(Math.abs(a - b) < slack, `${a} is not ${b}`);
+
+test("screen and plane are each other's inverse", () => {
+  const camera = { x: 120, y: -40, zoom: 0.7 };
+  const [sx, sy] = toScreen(camera, VIEW, 33, 44);
+  const [x, y] = toWorld(camera, VIEW, sx, sy);
+  near(x, 33);
+  near(y, 44);
+});
+
+test("zoom keeps what is under the pointer there", () => {
+  const camera = { x: 10, y: 20, zoom: 1 };
+  const before = toWorld(camera, VIEW, 100, 500);
+  const after = toWorld(zoomAt(camera, VIEW, 100, 500, 2.5), VIEW, 100, 500);
+  near(before[0], after[0]);
+  near(before[1], after[1]);
+});
+
+test("zoom has limits, and never traps one beyond them", () => {
+  let camera = { x: 0, y: 0, zoom: 1 };
+  for (let i = 0; i < 50; i++) camera = zoomAt(camera, VIEW, 0, 0, 2);
+  assert.equal(camera.zoom, 4);
+  for (let i = 0; i < 50; i++) camera = zoomAt(camera, VIEW, 0, 0, 0.5, 0.1);
+  near(camera.zoom, 0.1);
+  assert.ok(zoomAt({ x: 0, y: 0, zoom: 0.05 }, VIEW, 0, 0, 1.5, 0.1).zoom > 0.05);
+});
+
+test("fit shows all of a small graph, and part of a ribbon at a readable size", () => {
+  const small = fit([0, 0, 400, 300], VIEW, PAD);
+  const seen = visibleBox(small, VIEW);
+  assert.ok(seen[0] <= 0 && seen[1] <= 0 && seen[2] >= 400 && seen[3] >= 300);
+  const ribbon = fit([0, 0, 90000, 300], VIEW, PAD);
+  assert.equal(ribbon.zoom, READABLE);
+  near(visibleBox(ribbon, VIEW)[0], -40 / READABLE);
+  const later = fit([0, 0, 90000, 300], VIEW, PAD, READABLE, [50000, 100]);
+  near(later.x, 50000);
+  const end = visibleBox(fit([0, 0, 90000, 300], VIEW, PAD, READABLE, [90000, 100]), VIEW);
+  near(end[2], 90000 + 40 / READABLE);
+  assert.ok(fit([0, 0, 90000, 300], VIEW, PAD, 0).zoom < 0.01 + 0.02);
+});
+
+test("reveal moves nothing that is in view, and as little as needed else", () => {
+  const camera = { x: 0, y: 0, zoom: 1 };
+  assert.equal(reveal(camera, VIEW, [-50, -50, 50, 50]), camera);
+  const moved = reveal(camera, VIEW, [500, -20, 600, 20]);
+  assert.equal(moved.y, 0);
+  near(visibleBox(moved, VIEW)[2], 672);
+});
+
+test("pan, keep and between", () => {
+  assert.deepEqual(pan({ x: 0, y: 0, zoom: 2 }, 10, -4), { x: -5, y: 2, zoom: 2 });
+  assert.deepEqual(keep({ x: 0, y: 0, zoom: 1 }, [5, 5], [8, 4]), { x: 3, y: -1, zoom: 1 });
+  const a = { x: 0, y: 0, zoom: 1 };
+  const b = { x: 10, y: 20, zoom: 4 };
+  assert.deepEqual(between(a, b, 1), b);
+  near(between(a, b, 0.5).zoom, 2);
+});
+
+test("a hit is the cell under the point, and none in the gaps", () => {
+  const node = case1().nodes.find((one) => one.id === "t1");
+  for (const place of rowsOf(node)) {
+    for (let cell = 0; cell < 4; cell++) {
+      const box = cellOf(place, cell);
+      assert.deepEqual(cellAt(node, box.x + box.w / 2, box.y + box.h / 2), { row: place.row, cell });
+      const [x0, y0, x1, y1] = boxOf(node);
+      assert.ok(box.x >= x0 && box.x + box.w <= x1 && box.y >= y0 && box.y + box.h <= y1, "the cell is inside its card");
+    }
+    const first = cellOf(place, 0);
+    assert.equal(cellAt(node, first.x + first.w + 1, first.y + 3).cell, -1);
+  }
+  assert.equal(cellAt(node, boxOf(node)[0] + 3, boxOf(node)[1] + 3), null);
+});
+
+test("cells shrink into a box that is too small for them", () => {
+  const node = { ...case1().nodes[0], w: 90, h: 80 };
+  const last = cellOf(rowsOf(node).at(-1), 3);
+  assert.ok(last.x + last.w <= node.x + 45 && last.y + last.h <= node.y + 40);
+});
+
+test("the grid finds what a plain search finds", () => {
+  const grid = new Grid();
+  const boxes = Array.from({ length: 500 }, (_, i) => [(i * 137) % 5000, (i * 811) % 4000, ((i * 137) % 5000) + 120, ((i * 811) % 4000) + 60]);
+  boxes.push([-1e6, -1e6, 1e6, 1e6]);
+  boxes.forEach((box, i) => grid.add(i, box));
+  for (const query of [[0, 0, 500, 500], [1000, 1000, 1000, 1000], [-10, -10, 6000, 6000], [7000, 7000, 7100, 7100]]) {
+    const plain = boxes.flatMap((b, i) => (b[0] <= query[2] && query[0] <= b[2] && b[1] <= query[3] && query[1] <= b[3] ? [i] : []));
+    assert.deepEqual([...grid.within(query)].sort((a, b) => a - b), plain);
+  }
+});
+
+test("a curve begins and ends at its points and leaves a box at a right angle", () => {
+  const curve = curveThrough([[10, 5], [60, 40], [110, 5]], [-20, -20, 10, 20], [110, -20, 140, 20]);
+  assert.deepEqual(curve[0].slice(0, 2), [10, 5]);
+  assert.deepEqual(curve.at(-1).slice(6), [110, 5]);
+  assert.equal(curve[0][3], 5, "the first tangent is horizontal");
+  assert.deepEqual(curve[0].slice(6), curve[1].slice(0, 2));
+});
+
+test("places along a curve are even in length", () => {
+  const flat = flatten(curveThrough([[0, 0], [100, 0], [100, 80]]));
+  near(pointAlong(flat, 0).x, 0);
+  near(pointAlong(flat, 1).y, 80);
+  const steps = Array.from({ length: 20 }, (_, i) => [pointAlong(flat, i / 20), pointAlong(flat, (i + 1) / 20)]);
+  for (const [a, b] of steps) assert.ok(Math.abs(Math.hypot(b.x - a.x, b.y - a.y) - flat.total / 20) < flat.total * 0.02);
+  assert.ok(distanceTo(flat, 0, -7) <= 7.001);
+});
+
+test("all routes of a large scene have a direction and lie in the bounds", () => {
+  const plane = layPlane(prepare(synthetic(600)));
+  const [x0, y0, x1, y1] = plane.bounds;
+  for (const { forward, back } of plane.routes.values()) {
+    for (const route of [forward, back]) {
+      assert.ok(Number.isFinite(route.tip.angle) && route.flat.total > 0);
+      assert.ok(route.tip.x >= x0 && route.tip.x <= x1 && route.tip.y >= y0 && route.tip.y <= y1);
+    }
+  }
+});
+
+test("a wire is found under the pointer and says its derivative", () => {
+  const index = prepare(case1());
+  const wires = wiresAt(stateAt(index, 3), [index.nodes.get("n0")]);
+  assert.equal(wires.length, 4);
+  const place = pointAlong(wires[2].flat, 0.1);
+  assert.equal(wireAt(wires, place.x, place.y, 2), wires[2]);
+  assert.equal(wireAt(wires, 5000, 5000, 5), null);
+  assert.equal(wireText(wires[2]), "\u2202z[0, 2] / \u2202x[0, 2] = 2");
+});

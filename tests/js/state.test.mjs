@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { commandOfCall, describe, edgeState, flowsAt, ghostOf, nodeState, prepare, rowState, savedState, stateAt, wiredOps, wiresOf }
+  from "../../assets/modules/state.mjs";
+import { case1 } from "./fixtures/case1.mjs";
+import { kitchen } from "./fixtures/kitchen.mjs";
+import { synthetic } from "./fixtures/synthetic.mjs";
+
+const index = prepare(case1());
+const moment = (t, from = index) => stateAt(from, t);
+const grad = (t, from = index) => describe(moment(t, from)).nodes.t0.rows.grad;
+
+test("founding case 1 plays to the known gradients", () => {
+  assert.deepEqual([3, 4, 5, 7, 8, 10, 11, 14].map((t) => grad(t)), [null, [2, 0, 0, 0], [0, 0, 0, 0], [0, 2, 0, 0], [0, 0, 0, 0], [2, 2, 2, 2],
+    [0, 0, 0, 0], [2, 2, 2, 2]]);
+});
+
+test("before the first step nothing runs, after the last all is done", () => {
+  const first = moment(0);
+  assert.equal(first.k, -1);
+  assert.equal(first.active, null);
+  assert.deepEqual(flowsAt(first), []);
+  assert.equal(nodeState(first, index.nodes.get("t1")), "future");
+  assert.equal(moment(99).t, 14);
+  assert.equal(moment(14).k, 13);
+});
+
+test("within a step values are those before it, at its end those after", () => {
+  assert.equal(grad(3.999), null);
+  assert.deepEqual(grad(4), [2, 0, 0, 0]);
+  assert.ok(moment(3.5).moving);
+  assert.ok(!moment(4).moving);
+  assert.equal(moment(3.5).active, "t0");
+});
+
+test("the picture is a function of the time alone", () => {
+  const there = [0, 2.5, 3, 7.25, 14].map((t) => JSON.stringify(describe(moment(t))));
+  const back = [14, 7.25, 3, 2.5, 0].map((t) => JSON.stringify(describe(moment(t)))).reverse();
+  assert.deepEqual(there, back);
+});
+
+test("what comes to a node travels before what leaves it", () => {
+  const parts = (t) => Object.fromEntries(flowsAt(moment(t)).map(({ edge, part }) => [edge.id, part]));
+  assert.deepEqual(parts(2.25), { "en0>t1:0": 0.5, "et0>n0:0": 0 });
+  assert.deepEqual(parts(2.75), { "en0>t1:0": 1, "et0>n0:0": 0.5 });
+  assert.deepEqual(parts(3), { "en0>t1:0": 1, "et0>n0:0": 1 });
+});
+
+test("an edge is active only in the step that travels it", () => {
+  const edge = index.edges.get("et0>n0:0");
+  assert.deepEqual([0.5, 1.5, 2.5, 3.5].map((t) => edgeState(moment(t), edge)), ["active", "idle", "active", "done"]);
+});
+
+test("a row tells whether this step changed it, and a seed what will be passed", () => {
+  const [value, seed] = index.nodes.get("t1").rows;
+  assert.ok(rowState(moment(1), value).changed);
+  assert.ok(!rowState(moment(2), value).changed);
+  assert.ok(rowState(moment(1), seed).next);
+  assert.deepEqual([1, 3, 4, 6].map((t) => rowState(moment(t), seed).call), [0, 0, 0, 1]);
+});
+
+test("at the end of a call its own gradient is shown, though the next begins at once", () => {
+  const adjacent = { key: "seed", track: [[0, 0], [4, 1]], call: [[0, 0], [4, 1]] };
+  assert.equal(rowState(moment(4), adjacent).call, 0);
+  assert.equal(rowState(moment(5), adjacent).call, 1);
+});
+
+test("ghosts are the cells that differ", () => {
+  const edited = prepare(case1({ weights: [0, 0, 1, 0], previous: [1, 0, 0, 0] }));
+  const node = edited.nodes.get("t0");
+  const row = node.rows[1];
+  const at = moment(4, edited);
+  assert.deepEqual(ghostOf(at, node, row, rowState(at, row).value), [2, null, 0, null]);
+  assert.equal(ghostOf(moment(4), index.nodes.get("t0"), index.nodes.get("t0").rows[1], rowState(moment(4), index.nodes.get("t0").rows[1]).value), null);
+});
+
+test("a one-hot gradient takes one wire, all ones take four", () => {
+  const op = index.nodes.get("n0");
+  const carrying = (t) => wiresOf(moment(t), op).filter((wire) => wire.carries).map((wire) => wire.from);
+  assert.deepEqual(carrying(2.5), [0]);
+  assert.deepEqual(carrying(6), [1]);
+  assert.deepEqual(carrying(9), [0, 1, 2, 3]);
+  assert.deepEqual(carrying(1), []);
+  assert.deepEqual(wiredOps(index, "t1").map((one) => one.id).sort(), ["n0", "n1"]);
+});
+
+test("saved tensors are kept until the call that frees them", () => {
+  assert.deepEqual([0, 1, 3, 13].map((t) => savedState(moment(t), index.nodes.get("n0"))), ["none", "saved", "kept", "freed"]);
+});
+
+test("a call is traced to its command", () => {
+  assert.deepEqual([0, 1, 2, 3].map((call) => commandOfCall(index.scene, call).id), ["b0", "b1", "b2", "b3"]);
+});
+
+test("a scene with specials is described as JSON", () => {
+  const described = describe(moment(0.5, prepare(kitchen())));
+  assert.equal(described.nodes.n2.state, "error");
+  assert.deepEqual(described.nodes.t2.rows.grad.slice(0, 2), [1, "nan"]);
+  assert.deepEqual(JSON.parse(JSON.stringify(described)), described);
+});
+
+test("a synthetic scene of 3,000 nodes is consistent", () => {
+  const scene = synthetic(3000);
+  assert.equal(scene.nodes.length, 3000);
+  assert.ok(scene.steps.every(Boolean));
+  const last = describe(stateAt(prepare(scene), scene.steps.length));
+  assert.ok(Object.values(last.nodes).every((node) => node.state === "done"));
+});

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { at, callStarts, changedBy, clampTime, currentStep, executionOrder, nextCall, nextStop, phaseIndex, previousCall, previousStop, progress,
+  runTo, sentence, stepsOf, tickStride, upcoming } from "../../assets/modules/timeline.mjs";
+import { case1 } from "./fixtures/case1.mjs";
+
+const TRACK = [[0, "a"], [3, "b"], [3, "c"], [10, null], [12, "d"]];
+const scene = case1();
+const edges = new Map(scene.edges.map((edge) => [edge.id, edge]));
+
+test("a track holds its last value that has begun", () => {
+  for (const [t, value] of [[-1, null], [0, "a"], [2.999, "a"], [3, "c"], [9.5, "c"], [10, null], [11.9, null], [12, "d"], [1e9, "d"]]) {
+    assert.equal(at(TRACK, t), value);
+  }
+  assert.equal(at([], 3), null);
+});
+
+test("the binary search agrees with reading from the front", () => {
+  const track = Array.from({ length: 200 }, (_, i) => [Math.floor(i * 1.7), i]);
+  for (let t = -1; t < 360; t += 0.5) {
+    const slow = track.filter((pair) => pair[0] <= t).at(-1)?.[1] ?? null;
+    assert.equal(at(track, t), slow);
+  }
+});
+
+test("a step changes the pair after it", () => {
+  assert.ok(changedBy(TRACK, 2));
+  assert.ok(!changedBy(TRACK, 3));
+  assert.ok(changedBy(TRACK, 9));
+  assert.ok(!changedBy(TRACK, 100));
+});
+
+test("what comes next skips empty values", () => {
+  assert.deepEqual(upcoming([[0, null], [4, null], [6, 7]], 1), [6, 7]);
+  assert.equal(upcoming([[0, 1]], 0), null);
+});
+
+test("the current step is the running one, else the one just done", () => {
+  assert.deepEqual([0, 0.001, 0.5, 1, 1.001, 2].map(currentStep), [-1, 0, 0, 0, 1, 1]);
+  assert.deepEqual([0, 0.25, 1, 2].map(progress), [0, 0.25, 1, 1]);
+});
+
+test("stops are whole steps within the scene", () => {
+  assert.deepEqual([0, 0.5, 13.5, 14].map((t) => nextStop(scene, t)), [1, 1, 14, 14]);
+  assert.deepEqual([0, 0.5, 1, 1.5, 14].map(previousStop), [0, 0, 0, 1, 13]);
+  assert.deepEqual([-3, NaN, 99, 2.5].map((t) => clampTime(scene, t)), [0, 0, 14, 2.5]);
+});
+
+test("every step lies in one phase", () => {
+  for (let k = 0; k < scene.steps.length; k++) {
+    const phase = scene.phases[phaseIndex(scene, k)];
+    assert.ok(phase.start <= k && k < phase.end);
+    assert.equal(scene.phases.indexOf(phase), scene.steps[k].phase);
+  }
+  assert.equal(phaseIndex(scene, 99), -1);
+});
+
+test("backward calls follow one another in both directions", () => {
+  assert.deepEqual(callStarts(scene), [2, 5, 8, 11]);
+  assert.deepEqual([0, 2, 6.5, 11].map((t) => nextCall(scene, t)), [2, 5, 8, 14]);
+  assert.deepEqual([14, 11, 5.5, 2].map((t) => previousCall(scene, t)), [11, 8, 5, 0]);
+});
+
+test("run to node stops where its next step is done, and starts over after the last", () => {
+  assert.deepEqual(stepsOf(scene, edges, "n1"), [1, 11]);
+  assert.deepEqual([0, 2, 11.5, 12].map((t) => runTo(scene, edges, "n1", t)), [2, 12, 12, 2]);
+  assert.equal(runTo(scene, edges, "nowhere", 0), null);
+});
+
+test("nodes are ordered as they run, inputs first", () => {
+  assert.deepEqual(executionOrder(scene), ["t0", "n0", "t1", "n1", "t2"]);
+});
+
+test("ticks thin out so that two never touch", () => {
+  assert.equal(tickStride(10, 1000), 1);
+  for (const count of [300, 3000, 100000]) {
+    const stride = tickStride(count, 1000);
+    assert.ok((1000 / count) * stride >= 6);
+    assert.match(String(stride), /^[125]0*$/);
+  }
+});
+
+test("the sentence is that of the step one looks at", () => {
+  assert.equal(sentence(scene, 0).lead, "14 steps.");
+  assert.deepEqual(sentence(scene, 3), { lead: "Step 3 of 14.", text: scene.steps[2].say });
+  assert.deepEqual(sentence(scene, 2.1), { lead: "Step 3 of 14.", text: scene.steps[2].say });
+  assert.equal(sentence({ ...scene, steps: [] }, 0).lead, "No steps.");
+});
