@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.trace import ErrorRaised
+import numpy as np
 
-from .facts import Facts
+from engine.replay import Command, commands
+from engine.trace import ErrorRaised, OpCalled, VjpRun
+
+from . import labels, text
+from .facts import CallFact, Facts
 from .graph import Drawing
+from .groups import source
+
+Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,15 +27,338 @@ class Explained:
     at: str | None
     why: str
     fix: str
-    edits: dict[str, Any] | None = None
+    edits: Json | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is wrong though nothing was raised: at which event, where, and why."""
+
+    kind: str
+    event: int
+    at: str | None
+    label: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    facts: Facts
+    drawing: Drawing
+    event: ErrorRaised
+    edits: Mapping[str, Any] | None
+
+    @property
+    def call(self) -> CallFact | None:
+        return self.facts.calls.get(self.event.call) if self.event.call is not None else None
+
+    @property
+    def op(self) -> OpCalled | None:
+        """The forward op of the node at which the error arose."""
+        index = self.facts.op_of_node.get(self.event.node) if self.event.node is not None else None
+        return self.facts.ops[index].event if index is not None else None
+
+    def named(self, tensor: int | None) -> str:
+        return (self.facts.name(tensor) if tensor is not None else None) or "the tensor"
+
+    def written(self, stack: int) -> str:
+        frame = self.facts.frame(stack)
+        return "" if frame is None else f"`{source(self.facts.trace, frame, 48)}` in line {frame.line}"
+
+
+Answer = tuple[str, str, Json | None]
 
 
 def errors(facts: Facts) -> list[ErrorRaised]:
     return [e for e in facts.trace.events if isinstance(e, ErrorRaised)]
 
 
-def explain(facts: Facts, drawing: Drawing) -> Explained | None:
+def explain(facts: Facts, drawing: Drawing, edits: Mapping[str, Any] | None = None) -> Explained | None:
+    """The last error of a trace, explained; `edits` are those that made the trace."""
     found = errors(facts)
     if not found:
         return None
-    return Explained(found[-1], None, "", "")
+    event = found[-1]
+    case = _Case(facts, drawing, event, edits)
+    answer = next((answer(case) for start, answer in _KNOWN if start in event.message), None)
+    why, fix, mended = answer if answer is not None else _other(case)
+    return Explained(event, _place(case), why, fix, mended)
+
+
+def _place(case: _Case) -> str | None:
+    if case.event.node is not None and case.event.node in case.facts.op_of_node:
+        return f"n{case.facts.op_of_node[case.event.node]}"
+    places = (case.drawing.place(t) for t in case.event.tensors)
+    return next((place for place in places if place is not None), None)
+
+
+# -- what is known ------------------------------------------------------------------------------------------------
+
+
+def _second_backward(case: _Case) -> Answer:
+    freed = [
+        e for e in case.facts.trace.events
+        if isinstance(e, VjpRun) and e.freed and e.node == case.event.node and e.index < case.event.index
+    ]  # fmt: skip
+    earlier = case.facts.calls.get(freed[-1].call) if freed else None
+    saved = text.join([s.name for s in case.op.node.saved]) if case.op is not None and case.op.node is not None else ""
+    name = case.op.node.name if case.op is not None and case.op.node is not None else "This node"
+    by = case.written(earlier.event.stack) if earlier is not None else "an earlier backward call"
+    why = (
+        f"{name} needs what it saved in forward ({saved or 'its inputs'}), but {by} has run through it already and freed it: "
+        "a backward call frees saved values as it goes, because most graphs are used once."
+    )
+    fix = f"Pass retain_graph=True to the earlier call ({by}), or compute the result again before the second call."
+    return why, fix, _with(case, earlier, retain_graph=True) if earlier is not None else None
+
+
+def _not_scalar(case: _Case) -> Answer:
+    shape, name = _root(case)
+    why = (
+        f"backward() without a gradient starts with the number 1, which only fits a scalar; {name} has shape {list(shape)}. "
+        "For several outputs there is no one derivative: a gradient of its shape says how much each element counts."
+    )
+    fix = f"Pass a gradient of shape {list(shape)} (ones count every element alike), or reduce {name} first, as in {name}.sum()."
+    return why, fix, _with(case, case.call, gradient=np.ones(shape).tolist())
+
+
+def _mismatch(case: _Case) -> Answer:
+    shape, name = _root(case)
+    given = case.facts.trace.value(case.call.event.roots[0].gradient) if case.call is not None and case.call.event.roots else None
+    size = f" Here it has shape {list(given.shape)}." if given is not None else ""
+    wanted = np.ones(shape)
+    if given is not None and given.array is not None:
+        wanted = fitted(given.array, shape)
+    why = f"The gradient that is passed weights {name} element by element, so it has the shape of {name}, {list(shape)}.{size}"
+    fix = f"Pass a gradient of shape {list(shape)}: the edit keeps the numbers where they can be spread over {name}."
+    return why, fix, _with(case, case.call, gradient=wanted.tolist())
+
+
+def fitted(given: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """A gradient in the wanted shape that keeps what was given: broadcast, or cut or filled with zeros.
+
+    >>> fitted(np.array([1.0, 0.0]), (2, 2)).tolist()
+    [[1.0, 0.0], [1.0, 0.0]]
+    """
+    if given.size == text.size(shape):
+        return given.reshape(shape)
+    try:
+        return np.broadcast_to(given, shape).copy()
+    except ValueError:
+        flat = np.zeros(text.size(shape), dtype=given.dtype)
+        count = min(flat.size, given.size)
+        flat[:count] = given.reshape(-1)[:count]
+        return flat.reshape(shape)
+
+
+def _no_history(case: _Case) -> Answer:
+    root = case.event.tensors[0] if case.event.tensors else None
+    name = case.named(root)
+    cut = _cut(case.facts, root) if root is not None else None
+    if cut is None:
+        leaves = _leaves(case.facts, root) if root is not None else []
+        names = text.join([n for n in (case.facts.trace.names.get(t) for t in leaves) if n]) or "any of its inputs"
+        why = f"Nothing that {name} was computed from requires a gradient, so no graph leads from it to a leaf."
+        return why, f"Create {names} with requires_grad=True before {name} is computed.", None
+    how = "detach() cuts it off" if cut.name == "detach" else "it was computed where gradients are switched off (no_grad)"
+    why = f"The graph ends at {case.written(cut.stack) or labels.written_name(cut)}: {how}, so nothing leads from {name} to a leaf."
+    return why, "Leave out the detach(), or compute it outside of no_grad().", None
+
+
+def _cut(facts: Facts, root: int) -> OpCalled | None:
+    """The nearest op behind `root` that had an input with gradient and gave none on."""
+    todo, seen = [root], {root}
+    while todo:
+        tensor = todo.pop(0)
+        fact = facts.tensors.get(tensor)
+        op = facts.producer(tensor, max(fact.values)) if fact is not None and fact.values else None
+        if op is None:
+            continue
+        event = facts.ops[op].event
+        inputs = [i.tensor for i in event.inputs if i.tensor is not None]
+        if event.node is None and any(facts.tensors[t].requires_grad for t in inputs if t in facts.tensors):
+            return event
+        todo += [t for t in inputs if t not in seen]
+        seen.update(inputs)
+    return None
+
+
+def _leaves(facts: Facts, root: int) -> list[int]:
+    todo, seen, found = [root], {root}, []
+    while todo:
+        tensor = todo.pop()
+        fact = facts.tensors.get(tensor)
+        if fact is None:
+            continue
+        op = fact.producers.get(max(fact.producers)) if fact.producers else None
+        if op is None:
+            found.append(tensor)
+            continue
+        fresh = [i.tensor for i in facts.ops[op].event.inputs if i.tensor is not None and i.tensor not in seen]
+        seen.update(fresh)
+        todo += fresh
+    return sorted(found)
+
+
+def _in_place(case: _Case) -> Answer:
+    tensor = case.event.tensors[0] if case.event.tensors else None
+    name = case.named(tensor)
+    writer = next(
+        (op.event for op in reversed(case.facts.ops)
+         if op.event.inplace is not None and op.event.index < case.event.index and (tensor is None or op.event.inplace == tensor)),
+        None,
+    )  # fmt: skip
+    node = case.op.node.name if case.op is not None and case.op.node is not None else "A node"
+    by = case.written(writer.stack) or labels.written_name(writer) if writer is not None else "an in-place operation"
+    plain = labels.written_name(writer).rstrip("_") if writer is not None else "the operation"
+    why = (
+        f"{node} saved {name} in forward and needs that value for its derivative, but {by} has overwritten it since: "
+        "with the new value the gradient would be wrong, so the engine refuses."
+    )
+    return why, f"Use the form that makes a new tensor (`{plain}`, without the underscore or the augmented assignment).", None
+
+
+def _leaf_in_place(case: _Case) -> Answer:
+    name = case.named(case.event.tensors[0] if case.event.tensors else None)
+    why = (
+        f"{name} is a leaf that requires a gradient: its gradient belongs to the value it began with, "
+        "and after a recorded in-place change that value would be gone."
+    )
+    return why, f"Change {name} inside `with torch.no_grad():` (an update step), or work on {name}.clone().", None
+
+
+def _unused(case: _Case) -> Answer:
+    inputs = case.call.event.inputs if case.call is not None else None
+    names = [n for n in (case.facts.trace.names.get(t) for t in inputs or ()) if n]
+    which = text.join(names) or "one of the inputs"
+    why = f"autograd.grad was asked for {which}, but no path leads from the root to at least one of them, so it has no gradient."
+    return why, "Pass allow_unused=True to get None for it, or leave it out of the inputs.", None
+
+
+def _numpy(case: _Case) -> Answer:
+    why = "The value would leave the graph with numpy, and gradients cannot follow it there."
+    return why, "Call .detach() first: that says that no gradient is wanted beyond.", None
+
+
+def _other(case: _Case) -> Answer:
+    where = case.written(case.event.stack)
+    at = f" at {where}" if where else ""
+    note = case.event.note.strip()
+    why = note or f"The program stopped{at}; everything up to there is in the graph."
+    return why, "Change the program at this line; the traceback below says how it came there.", None
+
+
+_KNOWN: Sequence[tuple[str, Callable[[_Case], Answer]]] = (
+    ("Trying to backward through the graph a second time", _second_backward),
+    ("grad can be implicitly created only for scalar outputs", _not_scalar),
+    ("Mismatch in shape: grad_output", _mismatch),
+    ("does not require grad and does not have a grad_fn", _no_history),
+    ("modified by an inplace operation", _in_place),
+    ("a leaf Variable that requires grad", _leaf_in_place),
+    ("appears to not have been used in the graph", _unused),
+    ("Can't call numpy() on Tensor that requires grad", _numpy),
+)
+
+
+def _root(case: _Case) -> tuple[tuple[int, ...], str]:
+    """Shape and name of the root that the error is about."""
+    tensor = case.event.tensors[0] if case.event.tensors else None
+    if tensor is None and case.call is not None and case.call.event.roots:
+        tensor = case.call.event.roots[0].tensor
+    fact = case.facts.tensors.get(tensor) if tensor is not None else None
+    return (fact.shape if fact is not None else ()), (case.facts.name(tensor) if tensor is not None else None) or "the result"
+
+
+def _with(case: _Case, call: CallFact | None, **changes: Any) -> Json | None:
+    """The edits so far, with one backward call changed; None where the call is not a command of its own."""
+    if call is None:
+        return None
+    ran = list(commands(case.facts.trace))
+    place = next((i for i, c in enumerate(ran) if c.base == call.event.index), None)
+    if place is None:
+        return None
+    given = (case.edits or {}).get("commands")
+    if given is None:
+        specs = [command_spec(c) for c in ran]
+        target: Json | None = specs[place]
+    else:
+        specs = [dict(spec) for spec in given]
+        order = sorted(range(len(specs)), key=lambda i: specs[i].get("after") if specs[i].get("after") is not None else 1 << 60)
+        target = specs[order[place]] if place < len(order) else None
+    if target is None:
+        return None
+    target.update(changes)
+    return {"leaves": dict((case.edits or {}).get("leaves") or {}), "commands": specs}
+
+
+def command_spec(command: Command) -> Json:
+    """A recorded command in the browser's form."""
+    return {
+        "id": command.id, "kind": command.kind, "after": command.after, "root": command.roots[0] if command.roots else None,
+        "gradient": command.gradient, "retain_graph": command.retain_graph, "create_graph": command.create_graph,
+        "inputs": list(command.inputs) if command.inputs is not None else None, "leaf": command.leaf,
+    }  # fmt: skip
+
+
+# -- silent -------------------------------------------------------------------------------------------------------
+
+
+def findings(facts: Facts, drawing: Drawing) -> list[Finding]:
+    """Where the first inf or nan is born, forward and backward.  Cost: one look at each recorded value."""
+    found: list[Finding] = []
+    seen: dict[int, bool] = {}
+
+    def finite(index: int | None) -> bool:
+        if index is None:
+            return True
+        if index not in seen:
+            kept = facts.trace.value(index)
+            if kept.array is None:
+                seen[index] = not (kept.stats["nan"] or kept.stats["inf"])
+            else:
+                seen[index] = kept.array.dtype.kind != "f" or bool(np.isfinite(kept.array).all())
+        return seen[index]
+
+    forward = backward = False
+    for event in facts.trace.events:
+        if isinstance(event, OpCalled) and not forward:
+            bad = next((o for o in event.outputs if not finite(o.value)), None)
+            if bad is not None:
+                forward = True
+                found.append(_born_forward(facts, drawing, event, bad.value, finite))
+        elif isinstance(event, VjpRun) and not backward:
+            bad_index = next((c for c in event.cotangents if not finite(c)), None)
+            if bad_index is not None:
+                backward = True
+                found.append(_born_backward(facts, event, bad_index, all(finite(u) for u in event.upstream)))
+    return found
+
+
+def _kind(facts: Facts, index: int) -> str:
+    stats = facts.trace.value(index).stats
+    return "nan" if stats["nan"] else "inf"
+
+
+def _born_forward(
+    facts: Facts, drawing: Drawing, event: OpCalled, value: int, finite: Callable[[int | None], bool]
+) -> Finding:
+    kind, op = _kind(facts, value), facts.op_at[event.index]
+    given = [facts.value(i.tensor, i.version) for i in event.inputs if i.tensor is not None]
+    name = labels.written_name(event)
+    if all(finite(g) for g in given):
+        why = f"The inputs of {name} are finite and its result is not: {kind} is born here."
+    else:
+        why = f"{name} was given values that are not finite."
+    return Finding(kind, event.index, f"n{op}", f"first {kind}: {name}", why)
+
+
+def _born_backward(facts: Facts, event: VjpRun, value: int, clean: bool) -> Finding:
+    kind, op = _kind(facts, value), facts.op_of_node.get(event.node)
+    node = facts.node(op) if op is not None else None
+    name = node.name if node is not None else "a node"
+    why = (
+        f"The upstream gradient of {name} is finite and what it sends on is not: {kind} is born here, in its local derivative."
+        if clean
+        else f"The upstream gradient of {name} is not finite already."
+    )
+    return Finding(kind, event.index, f"n{op}" if op is not None else None, f"first {kind} gradient: {name}", why)

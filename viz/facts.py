@@ -238,3 +238,9 @@ def _highest_order(table: Facts, tensor: int) -> int:
                 seen.add(following)
                 todo.append(following)
     return highest
+
+
+def is_refused(facts: Facts, event: BackwardStarted) -> bool:
+    """Whether a backward call was refused before it ran anything."""
+    call = facts.calls.get(event.call)
+    return call is not None and not call.completed and not call.vjps

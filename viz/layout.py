@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import os
 import queue
 import subprocess
 import sys
@@ -36,6 +37,7 @@ TIME_LIMIT = 0.6
 START_LIMIT = 5.0
 """Seconds that the worker has for its first answer, with its start."""
 MEMORY = 1024
+_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def layout(graph: nx.DiGraph, name: str = "layered") -> Placed:
@@ -156,6 +158,7 @@ class Worker:
         self._answers = queue.Queue()
         self._process = subprocess.Popen(
             [sys.executable, "-m", "viz.layout_worker"],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([_ROOT, *filter(None, [os.environ.get("PYTHONPATH")])])},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
         threading.Thread(target=_pump, args=(self._process, self._answers), daemon=True).start()

@@ -109,7 +109,7 @@ class _Scene:
                  "code": self.code(p.stack) if p.kind != "forward" or p.failed else None, "failed": p.failed}
                 for p in line.phases
             ],
-            "marks": [{"step": k, "kind": kind, "label": label} for k, kind, label in line.marks],
+            "marks": self.marks(),
             "nodes": nodes, "edges": edges, "groups": self.groups(placed),
             "commands": self.commands(),
             "error": self.error(),
@@ -296,6 +296,15 @@ class _Scene:
             "flows": self.flows(step), "order": step.order,
         }  # fmt: skip
 
+    def marks(self) -> list[Json]:
+        """What stands on the timeline; the birth of the first inf or nan too."""
+        found = [{"step": k, "kind": kind, "label": label} for k, kind, label in self.line.marks]
+        for finding in diagnose.findings(self.facts, self.drawing):
+            step = self.line.step_of.get(finding.event)
+            if step is not None:
+                found.append({"step": step, "kind": "warning", "label": finding.label})
+        return sorted(found, key=lambda mark: mark["step"])
+
     def origin(self, step: Step) -> int:
         """Where the tensor of an accumulation was made."""
         event = self.trace.events[step.event]
@@ -399,7 +408,7 @@ class _Scene:
         return self.shown[place] if place is not None else None
 
     def error(self) -> Json | None:
-        found = diagnose.explain(self.facts, self.drawing)
+        found = diagnose.explain(self.facts, self.drawing, self.edits)
         if found is None:
             return None
         event = found.event

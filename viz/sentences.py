@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.trace import Accumulated, ErrorRaised, GradSet, HookRan, OpCalled, Trace, VjpRun
+from engine.trace import Accumulated, ErrorRaised, GradSet, HookRan, OpCalled, Saved, Trace, VjpRun
 
 from . import text
 from .facts import Facts
@@ -65,16 +65,19 @@ def _forward(event: OpCalled, facts: Facts) -> str:
     given = f" of {text.join(parts)}" if parts else ""
     kept = ""
     if event.node is not None and event.node.saved:
-        kept = f" {event.node.name} saves {text.join([saved_name(s.tensor, s.scalar, s.name, facts) for s in event.node.saved])}."
+        kept = f" {event.node.name} saves {text.join([saved_name(s, facts) for s in event.node.saved])}."
     into = f" gives {name} = {result}" if name else f" gives {result}"
     return f"{written_name(event)}{given}{into}.{kept}"
 
 
-def saved_name(tensor: int | None, scalar: object, name: str, facts: Facts) -> str:
-    """What a node saved, as the user knows it."""
-    if tensor is None:
-        return text.scalar(scalar) if isinstance(scalar, (bool, int, float)) else name
-    return facts.name(tensor) or ("its result" if name.startswith("result") else name)
+def saved_name(saved: Saved, facts: Facts) -> str:
+    """What a node saved, as the user knows it: its name, a number, few elements, else what it is to the op."""
+    if saved.tensor is None:
+        return text.scalar(saved.scalar)
+    name = facts.name(saved.tensor)
+    if name is None and saved.value is not None and text.size(facts.trace.value(saved.value).shape) <= 4:
+        return value(facts.trace, saved.value)
+    return name or ("its result" if saved.name.startswith("result") else f"its input {saved.name}")
 
 
 def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:

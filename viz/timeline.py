@@ -7,7 +7,6 @@ plus what the calls reach.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +24,7 @@ from engine.trace import (
     WarningGiven,
 )
 
-from .facts import Facts
+from .facts import Facts, is_refused
 from .graph import Drawing, Link
 from .groups import source
 from .labels import written_name
@@ -297,7 +296,8 @@ class _Player:
             if card is not None:
                 start = now if root.tensor in self.seeded else 0
                 self.seeded.add(root.tensor)
-                self.line.put(card, "row:seed", start, root.gradient)
+                refused = root.implicit and is_refused(self.facts, event)  # nothing was passed, and no 1 would fit
+                self.line.put(card, "row:seed", start, None if refused else root.gradient)
                 self.line.put(card, "row:call", start, event.call)
                 self.state(card, now, "ready")
 
