@@ -115,7 +115,20 @@ class View:
         self.until("document.documentElement.dataset.ready && !document.documentElement.dataset.computing")
 
     def until(self, condition: str) -> None:
-        self.page.wait_for_function(condition, timeout=SETTLE)
+        """Waits for a JavaScript condition.
+
+        Playwright's own `wait_for_function` evaluates text inside the page, which our Content-Security-Policy forbids.
+        """
+        look = f"try {{ return Boolean({condition}); }} catch {{ return false; }}"
+        frames = "if (look()) done(true); else if (performance.now() > end) done(false); else requestAnimationFrame(next);"
+        code = f"() => new Promise(done => {{ const look = () => {{ {look} }}; const end = performance.now() + {SETTLE}; const next = () => {{ {frames} }}; next(); }})"
+        for _ in range(3):
+            try:
+                assert self.page.evaluate(code), f"did not come true: {condition}"
+                return
+            except Exception as error:
+                if "context was destroyed" not in str(error):  # a reload while we wait: look again on the new page
+                    raise
 
     def js(self, code: str) -> Any:
         return self.page.evaluate(code)

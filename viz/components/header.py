@@ -7,6 +7,19 @@ from typing import Any
 import dash_mantine_components as dmc
 from dash import html
 
+from viz.layout import NAMES
+
+
+LAYOUTS = {
+    "layered": "Layered (Graphviz)",
+    "layered-own": "Layered, our own",
+    "multipartite": "Multipartite",
+    "spring": "Spring",
+    "kamada_kawai": "Kamada-Kawai",
+    "forceatlas2": "ForceAtlas2",
+}
+"""Names for people; a layout that is not listed here goes by its own name."""
+
 
 def icon_button(act: str, label: str, icon: str, **more: Any) -> dmc.Tooltip:
     """A square button: `act` is what assets/modules/panels/header.mjs does, `icon` a class of assets/app.css."""
@@ -45,6 +58,7 @@ def header() -> html.Header:
                 [
                     icon_button("undo", "Undo the edit (Ctrl+Z)", "undo", disabled=True),
                     icon_button("redo", "Redo the edit (Ctrl+Shift+Z)", "redo", disabled=True),
+                    layout_menu(),
                     text_button("share", "Share", "Copy the address of this view"),
                     export_menu(),
                 ],
@@ -60,6 +74,26 @@ def header() -> html.Header:
             ),
         ],
         id="top",
+    )
+
+
+def layout_menu() -> dmc.Menu:
+    """The layouts by name, and folding of all groups at once."""
+    layouts = [
+        dmc.MenuItem(LAYOUTS.get(name, name), id=f"layout-{name}", **{"data-act": "layout", "data-value": name})
+        for name in NAMES
+    ]
+    folds = [
+        dmc.MenuItem("Fold all groups", **{"data-act": "fold-all"}),
+        dmc.MenuItem("Unfold all groups", **{"data-act": "unfold-all"}),
+    ]
+    return dmc.Menu(
+        [
+            dmc.MenuTarget(text_button("layout-menu", "Layout", "How the graph is laid out")),
+            dmc.MenuDropdown([*layouts, dmc.MenuDivider(), *folds]),
+        ],
+        position="bottom-end",
+        width=280,
     )
 
 

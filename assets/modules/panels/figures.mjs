@@ -30,7 +30,7 @@ export function show(details, time) {
   kind = Math.min(kind, all.length - 1);
   fill(byId("inspect-figure-bar"), h("h2.keep", {}, "Pictures"), h("div.row.wrap", { role: "group", "aria-label": "Pictures" }, all.map((one, i) => h("button.pill", {
     type: "button", "aria-pressed": open && i === kind ? "true" : "false", onclick: () => { open = !(open && i === kind); kind = i; again(); },
-  }, one.title))));
+  }, one.kind === "histogram" ? `${one.title}, histogram` : one.title))));
   byId("inspect-figure").hidden = !open;
   if (!open) { drawn = ""; return; }
   const figure = plot(all[kind]);

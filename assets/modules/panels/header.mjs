@@ -9,6 +9,7 @@ let acts = {};
 export function setUp(given) {
   acts = {
     undo: session.undo, redo: session.redo, share, theme: () => setTheme(theme() === "dark" ? "light" : "dark", true),
+    layout: (name) => session.redraw({ layout: name === "layered" ? "" : name }), "fold-all": () => foldAll(true), "unfold-all": () => foldAll(false),
     "export-trace": exportTrace, "export-scene": exportScene, panel: () => togglePanel(), ...given,
   };
   document.addEventListener("click", (event) => {
@@ -16,7 +17,7 @@ export function setUp(given) {
     if (!button || button.disabled || !acts[button.dataset.act]) return;
     if (event.metaKey || event.ctrlKey) return;
     event.preventDefault();
-    acts[button.dataset.act]();
+    acts[button.dataset.act](button.dataset.value);
   });
   document.addEventListener("keydown", pressed);
   document.documentElement.dataset.right = matchMedia(NARROW).matches ? "closed" : "open";
@@ -55,6 +56,7 @@ export function load(scene) {
   setProps("act-redo", { disabled: index >= history.length - 1 });
   document.title = `${program.title} · Backstep`;
   doubt(scene);
+  if (scene.layout_note) toast(scene.layout_note);
 }
 
 /** Where replay can no longer promise what the program itself would do. */
@@ -82,6 +84,12 @@ export function setTheme(name, chosen = false) {
   if (!chosen) return;
   try { localStorage.setItem("backstep.theme", name); } catch { /* forbidden: the address still carries it */ }
   acts.themed?.(name);
+}
+
+function foldAll(folded) {
+  const { scene } = session.state();
+  if (!scene?.groups.length) { toast("This graph has no groups."); return; }
+  session.redraw({ folds: Object.fromEntries(scene.groups.map((group) => [group.id, folded])) });
 }
 
 async function share() {

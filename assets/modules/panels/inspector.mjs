@@ -215,8 +215,8 @@ function saved(details, time) {
 const bytes = (n) => (n < 1024 ? `${n} B` : n < 1024 ** 2 ? `${num(n / 1024, 3)} kB` : `${num(n / 1024 ** 2, 3)} MB`);
 
 function check(found) {
-  return section("Check", h("dl.facts", {}, h("dt", {}, "finite differences"), h("dd", {},
-    h(`span.chip.${found.agrees ? "green" : "red"}`, {}, found.text || (found.agrees ? `agrees to ${num(found.worst, 1)}` : `differs by ${num(found.worst, 2)}`)))));
+  return section("Check against finite differences", h("p.source", {}, found.text, " ",
+    h(`span.chip.${found.agrees ? "green" : "red"}`, {}, found.agrees ? `agrees to ${num(found.worst, 1)}` : `differs by ${num(found.worst, 2)}`)));
 }
 
 const section = (title, ...content) => h("section", {}, h("h2.keep", {}, title), content);
