@@ -1,0 +1,47 @@
+"""What a skip means: on one's own machine that something is not installed; in CI a failure."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Generator
+
+import pytest
+
+# What the CI machine cannot have; each of these skips says so in its reason.
+ALLOWED = re.compile(r"\bcupy\b|\bGPU\b|\b(needs|on) (Windows|macOS)\b")
+
+
+def in_ci() -> bool:
+    """Whether CI runs the tests: `CI=true`, as every CI service sets it."""
+    return os.environ.get("CI", "").lower() in ("1", "true")
+
+
+def reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """Why something was skipped."""
+    found = report.longrepr
+    return str(found[2] if isinstance(found, tuple) else found)
+
+
+def refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """Turn a skip into a failure where nothing may be skipped."""
+    if not in_ci() or report.outcome != "skipped" or hasattr(report, "wasxfail"):
+        return
+    reason = reason_of(report)
+    if not ALLOWED.search(reason):
+        report.outcome = "failed"
+        report.longrepr = f"a skip is a failure in CI, where everything that tests need is there to be installed\n{reason}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    refuse_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    refuse_skip(report)
+    return report
