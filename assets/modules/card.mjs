@@ -48,6 +48,12 @@ function rowHeight(row) {
   return (row.key === "value" ? 0 : LABEL) + (row.rows ? row.rows * ROW_PITCH : STRIP);
 }
 
+/** How many cells a row really has: the last line of a long vector may not be full. */
+export function cellCount(node, row) {
+  const size = node.shape ? node.shape.reduce((a, b) => a * b, 1) : Infinity;
+  return Math.min(row.rows * row.cols, size);
+}
+
 /** The box of one cell: {x, y, w, h}; of the whole row where it has no cells. */
 export function cellOf(place, cell) {
   if (!place.row.cols) return { x: place.x, y: place.y, w: place.w, h: place.h };
@@ -64,7 +70,8 @@ export function cellAt(node, x, y) {
     const c = Math.floor((x - place.x) / place.pitchX);
     const r = Math.floor((y - place.y) / place.pitchY);
     const inside = x - place.x - c * place.pitchX <= place.cellW && y - place.y - r * place.pitchY <= place.cellH;
-    return { row: place.row, cell: inside ? r * place.row.cols + c : -1 };
+    const cell = r * place.row.cols + c;
+    return { row: place.row, cell: inside && cell < cellCount(node, place.row) ? cell : -1 };
   }
   return null;
 }

@@ -1,6 +1,6 @@
 // The rows of a tensor card: cells with numbers, heat strips, ghosts of the revision before.
 
-import { cellOf, PAD, rowsOf } from "./card.mjs";
+import { cellCount, cellOf, PAD, rowsOf } from "./card.mjs";
 import { fitNum, num, statsText, toNumber } from "./format.mjs";
 import { flowsAt, ghostOf, nodeState, rowState } from "./state.mjs";
 import { cut, widthOf } from "./text.mjs";
@@ -43,7 +43,7 @@ function pencil(context, x, y, colour) {
 function paintCells(brush, node, place, state, future) {
   const { moment, pending } = brush;
   const { row } = place;
-  const count = row.rows * row.cols;
+  const count = cellCount(node, row);
   const data = state.value?.data ?? null;
   const ghost = data && !state.next ? ghostOf(moment, node, row, state.value) : null;
   const lit = row.key === "value" && data ? litCells(moment, node, count) : null;

@@ -3,6 +3,8 @@
 import { toNumber } from "./format.mjs";
 import { edgeState, isFaint, lastFlow } from "./state.mjs";
 
+const BATCH = 64; // routes in one path: very long paths are slow to stroke, and so are thousands of short ones
+
 /** How wide a gradient is drawn: by its size relative to the largest of its call. */
 export function gradientWidth(size) {
   return 2 + 3 * Math.min(Math.max(size ?? 0.4, 0), 1);
@@ -25,21 +27,24 @@ class Strokes {
   paint(context, detail, paper) {
     for (const look of this.looks.values()) {
       context.globalAlpha = look.alpha;
-      context.strokeStyle = look.colour;
-      context.lineWidth = look.width;
       context.setLineDash(look.kind === "zero" ? [2, 5] : look.kind === "later" ? [5, 5] : []);
-      trace(context, look.routes, detail);
-      context.stroke();
-      if (look.kind === "hollow") {
-        context.lineWidth = Math.max(look.width - 2.6, 1);
-        context.strokeStyle = paper;
-        context.stroke();
-      }
+      for (let from = 0; from < look.routes.length; from += BATCH) strokeBatch(context, look, look.routes.slice(from, from + BATCH), detail, paper);
       context.setLineDash([]);
       if (detail > 0) arrows(context, look);
     }
     context.globalAlpha = 1;
   }
+}
+
+function strokeBatch(context, look, routes, detail, paper) {
+  trace(context, routes, detail);
+  context.strokeStyle = look.colour;
+  context.lineWidth = look.width;
+  context.stroke();
+  if (look.kind !== "hollow") return;
+  context.lineWidth = Math.max(look.width - 2.6, 1);
+  context.strokeStyle = paper;
+  context.stroke();
 }
 
 function trace(context, routes, detail) {

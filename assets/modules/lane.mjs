@@ -72,8 +72,10 @@ export class Lane {
 
   point(event) {
     if (!this.scene) return;
-    if (this.drag) this.seek(this.scrubTime(event));
-    this.showTip(event);
+    if (this.drag) {
+      this.seek(this.scrubTime(event)); // the sentence above says where one is
+      this.hideTip();
+    } else this.showTip(event);
   }
 
   release(event) {
@@ -86,7 +88,7 @@ export class Lane {
   showTip(event) {
     const k = Math.min(Math.floor(this.timeAt(event)), this.scene.steps.length - 1);
     if (k < 0) return;
-    const mark = this.scene.marks.find((one) => one.step === k);
+    const mark = this.scene.marks.find((one) => one.step === k && one.kind !== "zero");
     this.tip.textContent = `${k + 1}. ${this.scene.steps[k].say}${mark ? `  (${mark.label})` : ""}`;
     this.tip.hidden = false;
     const x = event.clientX - this.element.getBoundingClientRect().left;

@@ -35,12 +35,17 @@ export function paintBadge({ context, tokens }, state, x, y) {
   }
 }
 
+/** What an op saves, without the word that the scene may begin it with: the state is said by `saved`, `kept` or `freed`. */
+export function savedNames(node) {
+  return node.saved.map((one) => (one.text || one.name).replace(/^saved /, "")).join(", ");
+}
+
 /** What an op keeps for backward, inside its pill: dashed while saved, faded and struck through when freed. */
 export function paintChip(brush, node) {
   const { context, write, font, tokens, moment } = brush;
   const state = savedState(moment, node);
   if (state === "none" || !node.saved.length) return;
-  const names = node.saved.map((one) => one.text || one.name).join(", ");
+  const names = savedNames(node);
   const text = cut(context, font.plain, `${state} ${names}`, node.w - 40);
   const w = widthOf(context, font.plain, text) + 16;
   const [x, y] = [node.x - w / 2, node.y + node.h / 2 - 33];

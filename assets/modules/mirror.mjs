@@ -1,6 +1,7 @@
 // What the canvas shows, as text: a list of the nodes in view for those who do not see it, and each step's sentence.
 
 import { num } from "./format.mjs";
+import { savedNames } from "./marks.mjs";
 import { h } from "./panels/dom.mjs";
 import { isFaint, nodeState, rowState, savedState } from "./state.mjs";
 
@@ -36,7 +37,7 @@ export function nodeText(moment, node) {
   const parts = [`${node.kind === "op" ? "op" : node.kind} ${node.label}, ${node.sub}`,
     node.id === moment.active ? "active" : WORDS[nodeState(moment, node)]];
   if (isFaint(moment, node)) parts.push("takes no part in this call");
-  if (node.saved.length && savedState(moment, node) !== "none") parts.push(`${savedState(moment, node)} ${node.saved.map((one) => one.text || one.name).join(", ")}`);
+  if (node.saved.length && savedState(moment, node) !== "none") parts.push(`${savedState(moment, node)} ${savedNames(node)}`);
   for (const row of node.rows) {
     const { value, next } = rowState(moment, row);
     const name = row.key === "value" ? "value" : row.key === "grad" ? "gradient" : next ? "gradient you will pass" : "gradient you pass";

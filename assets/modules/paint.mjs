@@ -65,7 +65,7 @@ function paintGroups(brush, seen) {
 
 function blockColour({ tokens, moment }, node, state) {
   if (state === "error") return tokens.err;
-  if (node.id === moment.active) return moment.backward ? tokens.bwd : tokens.fwd;
+  if (node.id === moment.active) return moment.backward ? tokens.bwd : moment.step.kind === "write" ? tokens.ink : tokens.fwd;
   if (state === "done") return tokens.bwd;
   return node.role === "leaf" ? tokens.leaf : node.role === "root" ? tokens.root : tokens.saved;
 }
@@ -84,9 +84,8 @@ function paintBlocks(brush, nodes) {
     const [alpha, colour] = key.split("|");
     context.globalAlpha = Number(alpha);
     context.fillStyle = colour;
-    context.beginPath();
-    for (const node of members) context.rect(node.x - node.w / 2, node.y - node.h / 2, node.w, node.h);
-    context.fill();
+    // Rectangle by rectangle: one path of thousands is several times slower to fill.
+    for (const node of members) context.fillRect(node.x - node.w / 2, node.y - node.h / 2, node.w, node.h);
   }
   context.globalAlpha = 1;
 }

@@ -74,7 +74,7 @@ export class Player {
 
   begin(playing) {
     this.running = true;
-    this.wait = 0;
+    this.wait = this.reduced.matches ? 0 : REST; // whoever presses play has rested
     this.before = performance.now();
     if (playing) {
       this.playing = true;
