@@ -113,34 +113,37 @@ class _Reader:
         scope, level = self.top, 0
         for depth, frame in enumerate(frames):
             last = depth == len(frames) - 1
-            place = (frame.line, frame.col, frame.end_line, frame.end_col)
+            place = _place(frame)
             for loop in self._enclosing(frame, frames[depth - 1] if depth else None):
-                scope = self._round(scope, level, loop, frame, place, last)
+                scope = self._round(scope, level, loop, frames, depth)
                 level += 1
             if not last and not frames[depth + 1].function.startswith("<"):
                 key = ("call", depth, frames[depth + 1].function, place)
-                if level < len(self.opened) and self.opened[level].key == key:
+                open_here = level < len(self.opened) and self.opened[level].key == key
+                if open_here and not self._restarts(frames, depth + 1, level + 1):
                     scope = self.opened[level]
                 else:
                     scope = self.open(scope, frames[depth + 1].function, key)
                     self.opened[level:] = [scope]
+                scope.seen.add(_place(frames[depth + 1]))
                 level += 1
         del self.opened[level:]
         return scope
 
-    def _round(
-        self, around: Scope, level: int, loop: _Loop, frame: Frame, place: tuple[int, int, int, int], last: bool
-    ) -> Scope:
-        """The round of `loop` that an event at `place` belongs to."""
+    def _round(self, around: Scope, level: int, loop: _Loop, frames: tuple[Frame, ...], depth: int) -> Scope:
+        """The round of `loop` that an event belongs to: a new one where a position comes again, or an earlier one."""
+        frame, last = frames[depth], depth == len(frames) - 1
+        place = _place(frame)
         statement = sum(start <= frame.line for start in loop.starts)
         here = self.opened[level] if level < len(self.opened) else None
         key = ("loop", frame.file, loop.line)
-        fresh = here is None or here.key != key
-        deeper = len(self.opened) > level + 1 and self.opened[level + 1].key[-1:] == (place,)
-        again = not fresh and here is not None and (
-            statement < here.statement or (place in here.seen and (last or not deeper))
-        )  # fmt: skip
-        if fresh or again or here is None:
+        again = False
+        if here is not None and here.key == key:
+            within = len(self.opened) > level + 1 and self.opened[level + 1].key[-1:] == (place,)
+            again = statement < here.statement or (
+                place in here.seen and (last or not within or self._restarts(frames, depth + 1, level + 2))
+            )
+        if here is None or here.key != key or again:
             number = here.round + 1 if again and here is not None else 1
             here = self.open(around, f"{loop.label} · {number}", key)
             here.round = number
@@ -148,6 +151,22 @@ class _Reader:
         here.statement = statement
         here.seen.add(place)
         return here
+
+    def _restarts(self, frames: tuple[Frame, ...], depth: int, level: int) -> bool:
+        """Whether an event in the open call before `level` belongs to another run of the same call.
+
+        A position outside of loops comes once in one run of a function.
+        """
+        frame = frames[depth]
+        if self._enclosing(frame, frames[depth - 1]) or _place(frame) not in self.opened[level - 1].seen:
+            return False
+        if depth == len(frames) - 1:
+            return True
+        if frames[depth + 1].function.startswith("<"):  # a comprehension runs its places many times
+            return False
+        if len(self.opened) > level and self.opened[level].key[-1:] == (_place(frame),):
+            return self._restarts(frames, depth + 1, level + 1)
+        return True
 
     def _enclosing(self, frame: Frame, caller: Frame | None) -> list[_Loop]:
         key = (frame.file, frame.line)
@@ -159,6 +178,10 @@ class _Reader:
             outer = self.around.get((caller.file, caller.line), [])
             found = [loop for loop in found if loop not in outer]
         return found
+
+
+def _place(frame: Frame) -> tuple[int, int, int, int]:
+    return frame.line, frame.col, frame.end_line, frame.end_col
 
 
 def _loops(code: str) -> list[_Loop]:
@@ -191,6 +214,9 @@ def _prune(top: Scope) -> None:
                 continue
             inner = visit(member)
             if len(inner) < 2:
+                for only in inner:
+                    if isinstance(only, Scope) and member.round:  # a round that is one call: the call in this round
+                        only.label += f" · {member.round}"
                 kept.extend(inner)
             else:
                 member.members = inner
@@ -217,9 +243,14 @@ def _cut(top: Scope, reader: _Reader) -> None:
 
 
 def _span(part: list[int | Scope], start: int) -> str:
+    """A name for a run of members: `for t · 1–21`, `block × 5`, or their places."""
     first, last = part[0], part[-1]
     if isinstance(first, Scope) and isinstance(last, Scope):
-        return f"{first.label.split('–')[0]}–{last.label.split(' ')[-1]}"
+        (begin, _, low), (end, _, high) = first.label.rpartition(" · "), last.label.rpartition(" · ")
+        if begin and begin == end:
+            return f"{begin} · {low.split('–')[0]}–{high.split('–')[-1]}"
+        if first.label == last.label:
+            return f"{first.label} × {len(part)}"
     return f"part {start + 1}–{start + len(part)}"
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -67,7 +69,20 @@ def scene(
     form; `folds` says of groups whether they are folded (others: folded where the graph has more than 150 nodes);
     `previous` is the trace whose values are shown as ghosts.  Cost: linear in events and visible nodes.
     """
-    return _Scene(trace, folds or {}, layout, edits).document(revision or {}, program or {}, previous)
+    with unhurried():
+        return _Scene(trace, folds or {}, layout, edits).document(revision or {}, program or {}, previous)
+
+
+@contextmanager
+def unhurried() -> Iterator[None]:
+    """No garbage collection meanwhile: thousands of fresh lists make it run often and find nothing (half of the time)."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class _Scene:
