@@ -12,7 +12,12 @@ __all__ = ["show"]
 
 
 def show(
-    trace: Trace, title: str = "trace", *, host: str = "127.0.0.1", port: int | None = None, browser: bool = True,
+    trace: Trace,
+    title: str = "trace",
+    *,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    browser: bool = True,
     block: bool = True,
 ) -> Running | None:
     """Open a recording in the browser, with the gallery beside it.

@@ -24,7 +24,7 @@ INDEX = """<!DOCTYPE html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>{%title%}</title>
-<link rel="icon" href="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='M12 2v12L3 8z' fill='%23c4500a'/%3E%3C/svg%3E">
+<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
 <script src="/assets/modules/panels/early.js"></script>
 {%css%}
 </head>
@@ -44,7 +44,7 @@ def build(store: Store) -> Dash:
         assets_path_ignore=["modules"],
         index_string=INDEX,
         title="Backstep",
-        update_title=None,  # the title stays while the server is asked
+        update_title="",  # the title stays while the server is asked
         suppress_callback_exceptions=True,  # the grids are mounted later, and their callbacks are registered now
         compress=False,
         enable_mcp=False,

@@ -52,15 +52,33 @@ def _serving(target: argparse.ArgumentParser, suppress: bool) -> None:
     def default(value: object) -> object:
         return argparse.SUPPRESS if suppress else value
 
-    target.add_argument("--host", default=default("127.0.0.1"), help="the address to listen on (default: %(default)s)"
-                        if not suppress else argparse.SUPPRESS)
-    target.add_argument("--port", type=_port, default=default(None), metavar="N",
-                        help="the port; left out: 8050, or the next free one" if not suppress else argparse.SUPPRESS)
-    target.add_argument("--allow-host", action="append", default=default(None), metavar="NAME",
-                        help="a host name that requests may use, beside the loopback names; may be repeated"
-                        if not suppress else argparse.SUPPRESS)
-    target.add_argument("--no-browser", action="store_true", default=default(False),
-                        help="print the address and open no browser" if not suppress else argparse.SUPPRESS)
+    target.add_argument(
+        "--host",
+        default=default("127.0.0.1"),
+        help="the address to listen on (default: %(default)s)" if not suppress else argparse.SUPPRESS,
+    )
+    target.add_argument(
+        "--port",
+        type=_port,
+        default=default(None),
+        metavar="N",
+        help="the port; left out: 8050, or the next free one" if not suppress else argparse.SUPPRESS,
+    )
+    target.add_argument(
+        "--allow-host",
+        action="append",
+        default=default(None),
+        metavar="NAME",
+        help="a host name that requests may use, beside the loopback names; may be repeated"
+        if not suppress
+        else argparse.SUPPRESS,
+    )
+    target.add_argument(
+        "--no-browser",
+        action="store_true",
+        default=default(False),
+        help="print the address and open no browser" if not suppress else argparse.SUPPRESS,
+    )
 
 
 def _port(text: str) -> int:

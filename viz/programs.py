@@ -32,7 +32,10 @@ def from_gallery(entry: gallery.Program) -> Program:
         "words": " ".join([entry.outcome, entry.source]),
     }
     return Program(
-        entry.id, about, lambda: record_source(entry.source, entry.path), lambda scene: gallery.resolve(entry.chapters, scene)
+        entry.id,
+        about,
+        lambda: record_source(entry.source, entry.path),
+        lambda scene: gallery.resolve(entry.chapters, scene),
     )
 
 
@@ -43,7 +46,7 @@ def record_source(source: str, path: Path) -> Trace:
     trace: Trace | None = None
     try:
         with contextlib.redirect_stdout(io.StringIO()), engine.record() as trace:
-            exec(code, scope)  # a script that ships with us
+            exec(code, scope)  # noqa: S102  # a script that ships with us
     except Exception:  # the programs that are about an error end with it
         if trace is None:
             raise
@@ -57,7 +60,7 @@ def from_trace(trace: Trace, title: str = "trace", name: str | None = None) -> P
 
 def from_file(path: Path) -> Program:
     """A trace file, read when it is first opened."""
-    return Program(slug(path.stem), about_script(path.name), lambda: Trace.open(path))
+    return Program(slug(path.stem), about_script(path.name), lambda: Trace.open(str(path)))
 
 
 def about_script(title: str) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine import replay as engine_replay
+from engine.replay import Command, Edits, commands, gradient_tensors, replay
 from engine.trace import BackwardEnded, BackwardStarted, LeafCreated, OpCalled, Trace
 from viz import details as viz_details
 from viz import scene as viz_scene
@@ -20,7 +20,7 @@ class Computed:
     def replay(self, trace: Trace, edits: Mapping[str, Any]) -> Trace:
         """The trace run again.  Raises Problem where the edits do not fit this program."""
         try:
-            return engine_replay.replay(trace, to_edits(trace, edits))
+            return replay(trace, to_edits(trace, edits))
         except (ValueError, TypeError, KeyError) as error:
             text = str(error) or type(error).__name__
             raise Problem("edit-refused", "This edit does not fit the program", text) from error
@@ -36,7 +36,11 @@ def scene_of(job: SceneJob) -> Json:
     """The scene of a revision, with the story's chapters tied to its steps."""
     about = {key: value for key, value in job.program.about.items() if key not in ("words", "chapters")}
     edits = None if job.revision.is_base else job.revision.edits
-    revision = {"id": job.revision.id, "label": label_of(job.revision.edits), "base": None if edits is None else job.base_id}
+    revision = {
+        "id": job.revision.id,
+        "label": label_of(job.revision.edits),
+        "base": None if edits is None else job.base_id,
+    }
     made = viz_scene.scene(
         job.trace, revision=revision, program={"id": job.program.id, **about}, edits=edits, folds=job.folds,
         layout=job.layout or LAYOUT, previous=job.previous,
@@ -46,19 +50,19 @@ def scene_of(job: SceneJob) -> Json:
     return made
 
 
-def to_edits(base: Trace, edits: Mapping[str, Any]) -> engine_replay.Edits:
+def to_edits(base: Trace, edits: Mapping[str, Any]) -> Edits:
     """The browser's edits as the engine takes them.
 
     The browser names a command by its id alone; which recorded event stands behind it is looked up here.  A command
     without a place (`after` null) comes behind the last thing that the program did.
     """
-    known = {command.id: command for command in engine_replay.commands(base)}
+    known = {command.id: command for command in commands(base)}
     listed = edits.get("commands")
     full = None if listed is None else [_full(dict(spec), known, base) for spec in listed]
-    return engine_replay.Edits.from_json({"leaves": edits.get("leaves") or {}, "commands": full})
+    return Edits.from_json({"leaves": edits.get("leaves") or {}, "commands": full})
 
 
-def _full(spec: Json, known: Mapping[str, engine_replay.Command], base: Trace) -> Json:
+def _full(spec: Json, known: Mapping[str, Command], base: Trace) -> Json:
     recorded = known.get(str(spec.get("id")))
     if recorded is not None:
         spec["base"] = recorded.base
@@ -78,7 +82,7 @@ def last_action(trace: Trace) -> int:
 
     Only what can be followed counts: leaves and ops outside of backward calls that write no gradient.
     """
-    holders = engine_replay.gradient_tensors(trace)
+    holders = gradient_tensors(trace)
     depth, last = 0, -1
     for event in trace.events:
         if isinstance(event, BackwardStarted):

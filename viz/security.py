@@ -20,7 +20,7 @@ PAGE_PATHS = frozenset({"/"})
 MAX_BODY = 16 * 1024 * 1024
 """Bytes of one request: an edit of a leaf with a million elements is about that long."""
 
-_HOST = re.compile(r"(?P<name>[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::(?P<port>[0-9]{1,5}))?", re.IGNORECASE)
+_HOST = re.compile(r"(?P<name>[a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:(?P<port>[0-9]{1,5}))?", re.IGNORECASE)
 _HASH = re.compile(r"'sha(256|384|512)-[A-Za-z0-9+/]+={0,2}'")
 
 

@@ -65,7 +65,9 @@ def _why(host: str, port: int, error: OSError) -> str:
         return f"Port {port} is in use on {host}. Leave out --port to take the next free one, or give another."
     if error.errno == errno.EACCES:
         return f"Port {port} needs more rights. Give one above 1023."
-    return f"Cannot listen on {host!r}, port {port}: {error.strerror or error}. --host takes an address of this machine."
+    return (
+        f"Cannot listen on {host!r}, port {port}: {error.strerror or error}. --host takes an address of this machine."
+    )
 
 
 def address(made: socket.socket) -> str:
@@ -84,7 +86,9 @@ class Running:
     close: Callable[[], None]
 
 
-def serve(store: Store, made: socket.socket, path: str = "/", allowed: Iterable[str] = (), browser: bool = True) -> None:
+def serve(
+    store: Store, made: socket.socket, path: str = "/", allowed: Iterable[str] = (), browser: bool = True
+) -> None:
     """Serves until Ctrl-C (or SIGTERM); returns normally then."""
     server = _server(store, made, allowed)
     url = address(made) + path

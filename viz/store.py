@@ -188,6 +188,11 @@ class Catalogue:
             self._programs[new.id] = new
         return new
 
+    def annotate(self, program: str, note: str) -> None:
+        """Another note on the same recording: what is wrong with the script as it is now."""
+        with self._lock:
+            self._programs[program] = replace(self._programs[program], note=note)
+
     def programs(self) -> list[Program]:
         return list(self._programs.values())
 

@@ -14,10 +14,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 SETTLE = 15_000
 """Milliseconds that a state may take to come; nothing here sleeps."""
 
@@ -79,7 +76,9 @@ def browser() -> Iterator[Any]:
         from playwright.sync_api import sync_playwright
     except ImportError:
         _missing("Playwright is not installed: pip install 'backstep[test]'")
-    found = os.environ.get("BACKSTEP_CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+    found = os.environ.get("BACKSTEP_CHROMIUM") or next(
+        filter(None, map(shutil.which, ("chromium", "google-chrome"))), None
+    )
     with sync_playwright() as playwright:
         try:
             launched = playwright.chromium.launch(executable_path=found, args=FLAGS)
@@ -120,7 +119,9 @@ class View:
         Playwright's own `wait_for_function` evaluates text inside the page, which our Content-Security-Policy forbids.
         """
         look = f"try {{ return Boolean({condition}); }} catch {{ return false; }}"
-        frames = "if (look()) done(true); else if (performance.now() > end) done(false); else requestAnimationFrame(next);"
+        frames = (
+            "if (look()) done(true); else if (performance.now() > end) done(false); else requestAnimationFrame(next);"
+        )
         code = f"() => new Promise(done => {{ const look = () => {{ {look} }}; const end = performance.now() + {SETTLE}; const next = () => {{ {frames} }}; next(); }})"
         for _ in range(3):
             try:

@@ -20,7 +20,13 @@ z.backward(torch.tensor([[1., 0, 0, 0]]))
 def value(*data: float) -> Json:
     stats = {"min": min(data), "max": max(data), "mean": sum(data) / len(data), "norm": sum(d * d for d in data) ** 0.5}
     counts = {"nan": 0, "inf": 0, "zeros": sum(d == 0 for d in data), "size": len(data)}
-    return {"shape": [1, len(data)], "dtype": "float32", "data": list(data), "strip": None, "stats": {**stats, **counts}}
+    return {
+        "shape": [1, len(data)],
+        "dtype": "float32",
+        "data": list(data),
+        "strip": None,
+        "stats": {**stats, **counts},
+    }
 
 
 def code(line: int, col: int, stop: int) -> Json:
@@ -28,7 +34,14 @@ def code(line: int, col: int, stop: int) -> Json:
 
 
 def row(key: str, label: str, track: list[list[int | None]]) -> Json:
-    return {"key": key, "label": label, "rows": 1, "cols": 4, "track": track, "call": [[0, 0]] if key == "seed" else None}
+    return {
+        "key": key,
+        "label": label,
+        "rows": 1,
+        "cols": 4,
+        "track": track,
+        "call": [[0, 0]] if key == "seed" else None,
+    }
 
 
 def node(id: str, kind: str, role: str, label: str, x: float, rows: list[Json], **more: Any) -> Json:
@@ -53,7 +66,9 @@ def step(kind: str, phase: int, at: str, name: str, say: str, **more: Any) -> Js
             "flows": [], "order": 0 if kind == "forward" else 1, **more}  # fmt: skip
 
 
-def scene(program: str = "case", revision: str = "r0", label: str = "as recorded", weights: tuple[float, ...] = (1, 0, 0, 0)) -> Json:
+def scene(
+    program: str = "case", revision: str = "r0", label: str = "as recorded", weights: tuple[float, ...] = (1, 0, 0, 0)
+) -> Json:
     call = code(6, 0, 41)
     values = [value(1, 2, 3, 4), value(2, 4, 6, 8), value(*weights), value(*(2 * w for w in weights))]
     nodes = [
@@ -70,7 +85,15 @@ def scene(program: str = "case", revision: str = "r0", label: str = "as recorded
     ]
     phases = [
         {"kind": "forward", "label": "forward", "start": 0, "end": 1, "call": None, "code": None, "failed": False},
-        {"kind": "backward", "label": "z.backward([1 0 0 0])", "start": 1, "end": 3, "call": 0, "code": call, "failed": False},
+        {
+            "kind": "backward",
+            "label": "z.backward([1 0 0 0])",
+            "start": 1,
+            "end": 3,
+            "call": 0,
+            "code": call,
+            "failed": False,
+        },
     ]
     command = {
         "id": "c0", "kind": "backward", "label": "z.backward([1 0 0 0])", "code": call, "after": 1, "start": 1, "end": 3,

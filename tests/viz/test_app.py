@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,9 +19,9 @@ OWN = {"Host": "127.0.0.1:8050"}
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
+def client() -> Client:
     store = Store(Catalogue([program(), program("watched", watched=True)]), Fake())
-    yield Client(guarded(build(store), ["my-laptop.local"]))
+    return Client(guarded(build(store), ["my-laptop.local"]))
 
 
 def ask(client: Client, output: str, component: str, data: Any, **headers: str) -> TestResponse:
@@ -30,7 +29,13 @@ def ask(client: Client, output: str, component: str, data: Any, **headers: str) 
         "output": output, "outputs": {"id": output.partition(".")[0], "property": "data"}, "changedPropIds": [f"{component}.data"],
         "inputs": [{"id": component, "property": "data", "value": data}], "state": [],
     }  # fmt: skip
-    sent = {**OWN, "Origin": "http://127.0.0.1:8050", "Sec-Fetch-Site": "same-origin", "Content-Type": "application/json", **headers}
+    sent = {
+        **OWN,
+        "Origin": "http://127.0.0.1:8050",
+        "Sec-Fetch-Site": "same-origin",
+        "Content-Type": "application/json",
+        **headers,
+    }
     return client.post("/_dash-update-component", data=json.dumps(body), headers=sent)
 
 
@@ -54,9 +59,9 @@ def test_modules_are_served_and_only_one_is_loaded_by_the_page(client: Client) -
     text = client.get("/", headers=OWN).text
     loaded = re.findall(r"""src=["'](/assets/[^"'?]+)""", text)
     assert sorted(loaded) == ["/assets/modules/panels/early.js", "/assets/viz.mjs"]
-    answer = client.get("/assets/modules/panels/main.mjs", headers=OWN)
-    assert answer.status_code == 200 and "javascript" in answer.headers["Content-Type"]
-    assert answer.headers["Cache-Control"] == "no-cache"
+    with client.get("/assets/modules/panels/main.mjs", headers=OWN) as answer:
+        assert answer.status_code == 200 and "javascript" in answer.headers["Content-Type"]
+        assert answer.headers["Cache-Control"] == "no-cache"
 
 
 def test_scene_is_answered(client: Client) -> None:
@@ -83,7 +88,9 @@ def test_hostile_host_gets_nothing(client: Client, path: str) -> None:
 
 
 def test_rebinding_cannot_run_a_callback(client: Client) -> None:
-    answer = ask(client, "scene.data", "ask", {"program": "case"}, Host="evil.example:8050", Origin="http://evil.example:8050")
+    answer = ask(
+        client, "scene.data", "ask", {"program": "case"}, Host="evil.example:8050", Origin="http://evil.example:8050"
+    )
     assert answer.status_code == 400
 
 

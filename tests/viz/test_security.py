@@ -17,7 +17,9 @@ def ask(**changes: str) -> Ask:
     return Ask(**given)
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:8050", "localhost:9", "LOCALHOST:8050", "[::1]", "[::1]:8050"])
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "127.0.0.1:8050", "localhost:9", "LOCALHOST:8050", "[::1]", "[::1]:8050"]
+)
 def test_refusal_lets_loopback_names_through(host: str) -> None:
     assert refusal(ask(host=host), OWN) is None
 
@@ -49,13 +51,20 @@ def test_trusted_hosts_takes_further_names_and_refuses_what_is_no_name() -> None
      "http://127.0.0.1:8050.evil.example"],
 )  # fmt: skip
 def test_refusal_stops_posts_of_other_origins(origin: str) -> None:
-    no = refusal(ask(method="POST", path="/_dash-update-component", origin=origin, content_type="application/json"), OWN)
+    no = refusal(
+        ask(method="POST", path="/_dash-update-component", origin=origin, content_type="application/json"), OWN
+    )
     assert no is not None and no.status.startswith("403")
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 def test_refusal_stops_requests_that_another_site_started(site: str) -> None:
-    for path, mode in (("/_dash-layout", "cors"), ("/assets/app.css", "no-cors"), ("/", "no-cors"), ("/live", "navigate")):
+    for path, mode in (
+        ("/_dash-layout", "cors"),
+        ("/assets/app.css", "no-cors"),
+        ("/", "no-cors"),
+        ("/live", "navigate"),
+    ):
         no = refusal(ask(path=path, site=site, mode=mode), OWN)
         assert no is not None and no.status.startswith("403")
 
@@ -113,7 +122,9 @@ def test_guard_puts_its_headers_on_answers_and_refusals() -> None:
     for host in ("127.0.0.1", "evil.example"):
         _, fields, _ = call(HTTP_HOST=host)
         assert fields["X-Frame-Options"] == "DENY" and fields["Referrer-Policy"] == "no-referrer"
-        assert fields["X-Content-Type-Options"] == "nosniff" and "default-src 'none'" in fields["Content-Security-Policy"]
+        assert (
+            fields["X-Content-Type-Options"] == "nosniff" and "default-src 'none'" in fields["Content-Security-Policy"]
+        )
 
 
 def test_guard_says_in_words_why_it_refuses() -> None:

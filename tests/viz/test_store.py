@@ -10,7 +10,10 @@ from tests.viz.fixtures import Fake, program
 from viz.callbacks.answers import details_answer, live_answer, scene_answer
 from viz.store import Catalogue, Lru, Problem, Store, canonical, checked
 
-ONE_HOT = {"leaves": {}, "commands": [{"id": "c0", "kind": "backward", "after": 1, "root": 1, "gradient": [[0, 1, 0, 0]]}]}
+ONE_HOT = {
+    "leaves": {},
+    "commands": [{"id": "c0", "kind": "backward", "after": 1, "root": 1, "gradient": [[0, 1, 0, 0]]}],
+}
 
 
 def make() -> tuple[Store, Fake]:
@@ -19,7 +22,16 @@ def make() -> tuple[Store, Fake]:
 
 
 def ask(**more: object) -> dict[str, object]:
-    return {"request": 1, "program": "case", "edits": None, "revision": None, "previous": None, "layout": "", "folds": {}, **more}
+    return {
+        "request": 1,
+        "program": "case",
+        "edits": None,
+        "revision": None,
+        "previous": None,
+        "layout": "",
+        "folds": {},
+        **more,
+    }
 
 
 def test_lru_forgets_what_was_used_longest_ago() -> None:

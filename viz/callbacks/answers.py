@@ -23,7 +23,9 @@ def scene_answer(store: Store, ask: Mapping[str, Any]) -> Json:
         revision = _revision(store, ask)
         previous = _previous(store, ask, revision)
         folds = ask.get("folds") or {}
-        scene = store.scene(revision, previous, {str(key): bool(folds[key]) for key in folds}, str(ask.get("layout") or ""))
+        scene = store.scene(
+            revision, previous, {str(key): bool(folds[key]) for key in folds}, str(ask.get("layout") or "")
+        )
         edits = None if revision.is_base else revision.edits
         return {
             "scene": scene,
@@ -91,7 +93,7 @@ def _safely(ask: Mapping[str, Any], answer: Callable[[], Json]) -> Json:
         return {"request": request, **answer()}
     except Problem as problem:
         return {"request": request, "problem": problem.as_json()}
-    except Exception as error:  # the boundary: whatever went wrong is said to the user in words and logged in full
+    except Exception as error:  # noqa: BLE001  # the boundary: said to the user in words, and logged in full
         log.error("an answer failed:\n%s", traceback.format_exc())
         return {"request": request, "problem": failure(error).as_json()}
 

@@ -75,11 +75,10 @@ def add_requests(app: Dash, store: Store) -> None:
             return _json({"problem": problem.as_json()}, 404)
         with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
             path = Path(folder) / "trace.backstep"
-            trace.save(path)  # type: ignore[attr-defined]  # bound in engine/__init__, where the file format is known
+            trace.save(str(path))
             body = path.read_bytes()
         return Response(body, mimetype="application/vnd.sqlite3")
 
 
 def _json(data: Any, status: int = 200) -> Response:
     return Response(json.dumps(data), status=status, mimetype="application/json", headers={"Cache-Control": "no-store"})
-

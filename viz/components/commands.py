@@ -9,6 +9,8 @@ import dash_ag_grid as dag
 import dash_mantine_components as dmc
 from dash import html
 
+from viz.components.extra import also
+
 PRESETS = (
     ("ones", "ones", "Every element counts once: the gradient of the sum"),
     ("one-hot", "one-hot", "Click a cell: only that element counts, one row of the Jacobian"),
@@ -34,7 +36,11 @@ def commands_panel() -> html.Div:
 def command_form() -> list[object]:
     presets = [
         dmc.Button(
-            text, variant="default", size="compact-sm", radius="xl", **{"data-preset": key, "aria-label": f"{text}: {why}"}
+            text,
+            variant="default",
+            size="compact-sm",
+            radius="xl",
+            **also(data_preset=key, aria_label=f"{text}: {why}"),
         )
         for key, text, why in PRESETS
     ]
@@ -77,8 +83,8 @@ def command_form() -> list[object]:
         ),
         html.Div(
             [
-                dmc.Button("Run", id="command-run", size="sm", **{"data-act": "command-run"}),
-                dmc.Button("Close", id="command-close", size="sm", variant="default", **{"data-act": "command-close"}),
+                dmc.Button("Run", id="command-run", size="sm", **also(data_act="command-run")),
+                dmc.Button("Close", id="command-close", size="sm", variant="default", **also(data_act="command-close")),
             ],
             className="row",
         ),

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import dash_mantine_components as dmc
 from dash import html
 
+from viz.components.extra import also
 from viz.store import Program
 
 
@@ -36,7 +37,7 @@ def gallery(programs: Sequence[Program]) -> html.Main:
                         placeholder="Search: accumulate, one-hot, inf, retain_graph …",
                         size="md",
                         debounce=80,
-                        **{"aria-label": "Search the gallery"},
+                        **also(aria_label="Search the gallery"),
                     ),
                 ],
                 className="gallery-top",
@@ -45,10 +46,15 @@ def gallery(programs: Sequence[Program]) -> html.Main:
                 [section(name, members) for name, members in groups] or [nothing_here()],
                 id="gallery-groups",
             ),
-            html.Div(id="gallery-empty", className="empty", hidden=True, **{"aria-live": "polite"}),
+            html.Div(id="gallery-empty", className="empty", hidden=True, **also(aria_live="polite")),
             html.P(
-                ["Your own script: ", html.Code("backstep run script.py"), " records it and opens it here; ",
-                 html.Code("--as-torch"), " runs one that imports torch."],
+                [
+                    "Your own script: ",
+                    html.Code("backstep run script.py"),
+                    " records it and opens it here; ",
+                    html.Code("--as-torch"),
+                    " runs one that imports torch.",
+                ],
                 className="gallery-foot",
             ),
         ],
@@ -75,7 +81,7 @@ def card(program: Program) -> html.A:
         ],
         href=f"/?program={quote(program.id)}",
         className="card",
-        **{"data-program": program.id, "data-words": f"{words} {program.id}".lower()},
+        **also(data_program=program.id, data_words=words.lower()),
     )
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import dash_mantine_components as dmc
 from dash import html
 
+from viz.components.extra import also
 from viz.layout import NAMES
-
 
 LAYOUTS = {
     "layered": "Layered (Graphviz)",
@@ -23,21 +23,20 @@ LAYOUTS = {
 
 def icon_button(act: str, label: str, icon: str, **more: Any) -> dmc.Tooltip:
     """A square button: `act` is what assets/modules/panels/header.mjs does, `icon` a class of assets/app.css."""
-    attributes = {"data-act": act, "aria-label": label}
     button = dmc.ActionIcon(
-        html.Span(className=f"icon icon-{icon}", **{"aria-hidden": "true"}),
+        html.Span(className=f"icon icon-{icon}", **also(aria_hidden="true")),
         id=f"act-{act}",
         variant="default",
         size=32,
         radius="md",
-        **attributes,
+        **also(data_act=act, aria_label=label),
         **more,
     )
     return dmc.Tooltip(button, label=label, openDelay=500, withinPortal=True)
 
 
 def text_button(act: str, text: str, label: str) -> dmc.Button:
-    attributes = {"data-act": act, "aria-label": label}
+    attributes = also(data_act=act, aria_label=label)
     return dmc.Button(text, id=f"act-{act}", variant="default", size="compact-md", radius="md", **attributes)
 
 
@@ -45,14 +44,14 @@ def header() -> html.Header:
     return html.Header(
         [
             html.A(
-                [html.Span("◂", className="logo-mark", **{"aria-hidden": "true"}), " Backstep"],
+                [html.Span("◂", className="logo-mark", **also(aria_hidden="true")), " Backstep"],
                 href="/",
                 className="logo",
-                **{"data-act": "home", "aria-label": "Backstep, to the gallery"},
+                **also(data_act="home", aria_label="Backstep, to the gallery"),
             ),
-            html.Nav(id="crumbs", className="crumbs", **{"aria-label": "Where you are"}),
+            html.Nav(id="crumbs", className="crumbs", **also(aria_label="Where you are")),
             html.Span(className="space"),
-            html.Span(id="live-bar", className="live-bar", **{"aria-live": "polite"}),
+            html.Span(id="live-bar", className="live-bar", **also(aria_live="polite")),
             html.Span(id="revision", className="revision"),
             html.Div(
                 [
@@ -80,12 +79,12 @@ def header() -> html.Header:
 def layout_menu() -> dmc.Menu:
     """The layouts by name, and folding of all groups at once."""
     layouts = [
-        dmc.MenuItem(LAYOUTS.get(name, name), id=f"layout-{name}", **{"data-act": "layout", "data-value": name})
+        dmc.MenuItem(LAYOUTS.get(name, name), id=f"layout-{name}", **also(data_act="layout", data_value=name))
         for name in NAMES
     ]
     folds = [
-        dmc.MenuItem("Fold all groups", **{"data-act": "fold-all"}),
-        dmc.MenuItem("Unfold all groups", **{"data-act": "unfold-all"}),
+        dmc.MenuItem("Fold all groups", **also(data_act="fold-all")),
+        dmc.MenuItem("Unfold all groups", **also(data_act="unfold-all")),
     ]
     return dmc.Menu(
         [
@@ -102,7 +101,7 @@ def export_menu() -> dmc.Menu:
     return dmc.Menu(
         [
             dmc.MenuTarget(text_button("export", "Export", "Save this revision")),
-            dmc.MenuDropdown([dmc.MenuItem(text, **{"data-act": act}) for act, text in items]),
+            dmc.MenuDropdown([dmc.MenuItem(text, **also(data_act=act)) for act, text in items]),
         ],
         position="bottom-end",
         width=280,

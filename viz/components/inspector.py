@@ -12,6 +12,7 @@ from dash import dcc, html
 
 from viz.components.commands import commands_panel, gradient_grid
 from viz.components.events import events_grid
+from viz.components.extra import also
 
 
 def right_panel() -> html.Aside:
@@ -33,7 +34,7 @@ def right_panel() -> html.Aside:
         keepMounted=True,
         activateTabWithKeyboard=True,
     )
-    return html.Aside([tabs], id="right", className="panel", **{"aria-label": "Inspector, commands and events"})
+    return html.Aside([tabs], id="right", className="panel", **also(aria_label="Inspector, commands and events"))
 
 
 def inspect_panel() -> html.Div:
@@ -58,7 +59,7 @@ def events_panel() -> html.Div:
                 placeholder="Filter: a name, a tensor, a line …",
                 size="sm",
                 debounce=150,
-                **{"aria-label": "Filter the events"},
+                **also(aria_label="Filter the events"),
             ),
             html.Div(id="events-note", className="hint"),
             html.Div(id="events-grid-place", className="grid-place"),

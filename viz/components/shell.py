@@ -8,6 +8,7 @@ from typing import Any
 import dash_mantine_components as dmc
 from dash import dcc, html
 
+from viz.components.extra import also
 from viz.components.gallery import gallery
 from viz.components.header import header
 from viz.components.inspector import lazy_parts, right_panel
@@ -60,13 +61,13 @@ def player() -> html.Div:
                     html.Div(id="stage"),
                     html.Div(id="doubt", className="doubt", hidden=True),
                     html.Div(id="busy", className="busy", hidden=True, role="status"),
-                    html.Div(id="notice", className="notice", hidden=True, **{"aria-live": "assertive"}),
+                    html.Div(id="notice", className="notice", hidden=True, **also(aria_live="assertive")),
                 ],
                 id="middle",
             ),
             right_panel(),
             html.Footer(id="timeline", tabIndex="-1"),
-            html.Div(id="live", className="unseen", **{"aria-live": "polite"}),
+            html.Div(id="live", className="unseen", **also(aria_live="polite")),
         ],
         id="player",
     )

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dash import html
 
+from viz.components.extra import also
+
 
 def left_panel() -> html.Aside:
     return html.Aside(
         [
-            html.Section(id="story", className="story", **{"aria-label": "Story"}),
-            html.Section(id="code", className="code-pane", **{"aria-label": "Program"}),
+            html.Section(id="story", className="story", **also(aria_label="Story")),
+            html.Section(id="code", className="code-pane", **also(aria_label="Program")),
         ],
         id="left",
         className="panel",
-        **{"aria-label": "Story and program"},
+        **also(aria_label="Story and program"),
     )

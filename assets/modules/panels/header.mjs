@@ -59,12 +59,14 @@ export function load(scene) {
   if (scene.layout_note) toast(scene.layout_note);
 }
 
-/** Where replay can no longer promise what the program itself would do. */
+/** Where replay can no longer promise what the program itself would do, and what is to be said of the recording. */
 function doubt(scene) {
   const place = byId("doubt");
-  const found = scene.revision.doubt;
-  place.hidden = !found;
-  if (found) fill(place, found.text);
+  const { note, watch } = session.state();
+  const texts = [scene.revision.doubt?.text, watch ? null : note].filter(Boolean);
+  place.hidden = !texts.length;
+  if (!texts.length) return;
+  fill(place, texts.map((text) => h("p", {}, text)), h("button.quiet", { type: "button", "aria-label": "Hide this note", onclick: () => { place.hidden = true; } }, "✕"));
 }
 
 export function clear() {

@@ -20,7 +20,7 @@ export function hide() {
 }
 
 /** A scene without steps still has to say why it is empty. */
-export function empty(scene) {
+export function empty(scene, note) {
   if (scene.steps.length || scene.nodes.length) { hide(); return; }
-  show({ title: "This program recorded nothing", text: "No tensor op ran in it. A program is recorded from its first tensor on; check that it imports the engine (or run it with --as-torch).", ways: [["Open the gallery", "/"]] }, false);
+  show({ title: "This program recorded nothing", text: note || "No tensor op ran in it. A program is recorded from its first tensor on; check that it imports the engine (or run it with --as-torch).", ways: [["Open the gallery", "/"]] }, false);
 }

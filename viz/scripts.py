@@ -1,0 +1,72 @@
+"""A script of the user's own as a program of the app: recorded once, or again on every save."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from engine.trace import Trace
+from viz.programs import about_script, slug
+from viz.runner import Recording, ScriptError, Watch, run_script
+from viz.store import Catalogue, Problem, Program
+
+
+def add(catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: bool, watch: bool) -> Program:
+    """Records the script and offers it; with `watch` each save replaces it by a newer version.
+
+    What is to be explained goes to the terminal and, as the program's note, to the page.  Raises Problem where there is
+    no script.
+    """
+    try:
+        if watch:
+            return _watched(catalogue, script, args, as_torch)
+        recording = run_script(script, args, as_torch)
+    except ScriptError as error:
+        raise Problem("no-script", "Nothing to run", str(error)) from error
+    atexit.register(shutil.rmtree, recording.trace_path.parent, ignore_errors=True)
+    say(recording.explanation)
+    return catalogue.add(program_of(script, recording))
+
+
+def _watched(catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: bool) -> Program:
+    name = slug(script.stem)
+    shown = 0
+
+    def changed(watch: Watch) -> None:
+        nonlocal shown
+        if watch.recording is not None and watch.generation != shown:
+            shown = watch.generation
+            say(watch.explanation)
+            catalogue.add(program_of(script, watch.recording, watched=True))
+        elif watch.recording is not None:
+            say(watch.error)
+            catalogue.annotate(name, watch.error)
+
+    watching = Watch(script, args, as_torch, changed)
+    atexit.register(watching.stop)
+    watching.start()
+    return catalogue.find(name)
+
+
+def program_of(script: Path, recording: Recording, watched: bool = False) -> Program:
+    """The program behind a recording."""
+    return Program(
+        slug(script.stem), about_script(script.name), lambda: _opened(script, recording), watched=watched,
+        note=recording.explanation,
+    )  # fmt: skip
+
+
+def _opened(script: Path, recording: Recording) -> Trace:
+    """The recorded trace; a script that ended before anything was written has an empty one, with its text."""
+    if recording.trace_path.is_file():
+        return Trace.open(str(recording.trace_path))
+    return Trace((), (), {script.name: script.read_text("utf-8", "replace")}, {}, ())
+
+
+def say(text: str) -> None:
+    """To the terminal, where there is something to say."""
+    if text:
+        print(f"backstep: {text}", file=sys.stderr, flush=True)
