@@ -30,7 +30,7 @@ def refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
     reason = reason_of(report)
     if not ALLOWED.search(reason):
         report.outcome = "failed"
-        report.longrepr = f"a skip is a failure in CI, where everything that tests need is there to be installed\n{reason}"
+        report.longrepr = f"in CI, where all that tests need can be installed, a skip is a failure\n{reason}"
 
 
 @pytest.hookimpl(wrapper=True)

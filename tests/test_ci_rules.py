@@ -39,8 +39,12 @@ def outcome(folder: Path, ci: str) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-@pytest.mark.parametrize(("ci", "status", "summary"), [("true", 1, "1 failed, 1 passed, 1 skipped"), ("", 0, "1 passed, 2 skipped")])
-def test_a_skip_fails_in_ci_alone_and_never_for_want_of_a_gpu(tmp_path: Path, ci: str, status: int, summary: str) -> None:
+@pytest.mark.parametrize(
+    ("ci", "status", "summary"), [("true", 1, "1 failed, 1 passed, 1 skipped"), ("", 0, "1 passed, 2 skipped")]
+)
+def test_a_skip_fails_in_ci_alone_and_never_for_want_of_a_gpu(
+    tmp_path: Path, ci: str, status: int, summary: str
+) -> None:
     (tmp_path / "test_skips.py").write_text(SKIPS, "utf-8")
     found, text = outcome(tmp_path, ci)
     assert (found, summary in text) == (status, True), text
@@ -48,7 +52,7 @@ def test_a_skip_fails_in_ci_alone_and_never_for_want_of_a_gpu(tmp_path: Path, ci
 
 
 @pytest.mark.parametrize(("ci", "status"), [("true", 2), ("", 5)])
-def test_a_file_that_is_skipped_whole_fails_in_ci(tmp_path: Path, ci: str, status: int) -> None:
+def test_file_skipped_whole_fails_in_ci(tmp_path: Path, ci: str, status: int) -> None:
     (tmp_path / "test_parity.py").write_text(COLLECTED, "utf-8")
     found, text = outcome(tmp_path, ci)
     assert found == status, text
