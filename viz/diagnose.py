@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.replay import Command, commands
-from engine.trace import ErrorRaised, OpCalled, VjpRun
+from engine.trace import ErrorRaised, Frame, OpCalled, VjpRun
 
 from . import labels, text
 from .facts import CallFact, Facts
@@ -62,7 +62,14 @@ class _Case:
         return (self.facts.name(tensor) if tensor is not None else None) or "the tensor"
 
     def written(self, stack: int) -> str:
-        frame = self.facts.frame(stack)
+        return self._quoted(self.facts.frame(stack))
+
+    @property
+    def line(self) -> str:
+        """The program's own line at which the error came up."""
+        return self._quoted(self.facts.frame_of(self.event))
+
+    def _quoted(self, frame: Frame | None) -> str:
         return "" if frame is None else f"`{source(self.facts.trace, frame, 48)}` in line {frame.line}"
 
 
@@ -208,6 +215,8 @@ def _in_place(case: _Case) -> Answer:
          if op.event.inplace is not None and op.event.index < case.event.index and (tensor is None or op.event.inplace == tensor)),
         None,
     )  # fmt: skip
+    if tensor is None and writer is not None:
+        name = case.named(writer.inplace)
     node = case.op.node.name if case.op is not None and case.op.node is not None else "A node"
     by = case.written(writer.stack) or labels.written_name(writer) if writer is not None else "an in-place operation"
     plain = labels.written_name(writer).rstrip("_") if writer is not None else "the operation"
@@ -241,7 +250,7 @@ def _numpy(case: _Case) -> Answer:
 
 
 def _other(case: _Case) -> Answer:
-    where = case.written(case.event.stack)
+    where = case.line
     at = f" at {where}" if where else ""
     note = case.event.note.strip()
     why = note or f"The program stopped{at}; everything up to there is in the graph."

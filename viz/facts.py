@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 
 from engine.trace import (
     Accumulated,
+    AnyEvent,
     BackwardEnded,
     BackwardStarted,
     ErrorRaised,
@@ -20,6 +22,9 @@ from engine.trace import (
     Trace,
     VjpRun,
 )
+
+
+_PLACE = re.compile(r'File "(.+)", line (\d+)')
 
 
 @dataclass(slots=True)
@@ -122,6 +127,22 @@ class Facts:
     def is_leaf(self, tensor: int) -> bool:
         fact = self.tensors[tensor]
         return fact.leaf is not None and fact.requires_grad
+
+    def frame_of(self, event: AnyEvent) -> Frame | None:
+        """The user's innermost frame of an event; of an error that came from elsewhere, the line in its traceback."""
+        found = self.frame(event.stack)
+        if isinstance(event, ErrorRaised):
+            for file, number in reversed(_PLACE.findall(event.traceback)):
+                name = next((n for n in self.trace.files if n == file or file.endswith("/" + n.lstrip("~/"))), None)
+                if name is None:
+                    continue
+                line = int(number)
+                if found is not None and found.file == name and found.line <= line <= found.end_line:
+                    return found
+                lines = self.trace.files[name].splitlines()
+                code = lines[line - 1] if line <= len(lines) else ""
+                return Frame(name, "", line, line, len(code) - len(code.lstrip()), len(code.rstrip()))
+        return found
 
     def frame(self, stack: int) -> Frame | None:
         """The user's innermost frame of a stack number."""

@@ -17,6 +17,9 @@ from . import text
 CHILDREN = 40
 """Direct members above which a group is cut into parts: what does not fit on a screen is not read."""
 
+_TRANSPARENT = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
+"""Frames that are no call to the reader."""
+
 
 @dataclass(slots=True)
 class Scope:
@@ -117,7 +120,7 @@ class _Reader:
             for loop in self._enclosing(frame, frames[depth - 1] if depth else None):
                 scope = self._round(scope, level, loop, frames, depth)
                 level += 1
-            if not last and not frames[depth + 1].function.startswith("<"):
+            if not last and frames[depth + 1].function not in _TRANSPARENT:
                 key = ("call", depth, frames[depth + 1].function, place)
                 open_here = level < len(self.opened) and self.opened[level].key == key
                 if open_here and not self._restarts(frames, depth + 1, level + 1):
@@ -162,7 +165,7 @@ class _Reader:
             return False
         if depth == len(frames) - 1:
             return True
-        if frames[depth + 1].function.startswith("<"):  # a comprehension runs its places many times
+        if frames[depth + 1].function in _TRANSPARENT:  # a comprehension runs its places many times
             return False
         if len(self.opened) > level and self.opened[level].key[-1:] == (_place(frame),):
             return self._restarts(frames, depth + 1, level + 1)

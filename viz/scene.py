@@ -15,7 +15,7 @@ import networkx as nx
 import numpy as np
 
 from engine.replay import commands as recorded_commands
-from engine.trace import Accumulated, BackwardStarted, Trace
+from engine.trace import Accumulated, BackwardStarted, Frame, Trace
 
 from . import cards, diagnose, layout, sentences, text, wiring
 from .facts import Facts, facts
@@ -121,7 +121,7 @@ class _Scene:
             "steps": [self.step(step) for step in line.steps],
             "phases": [
                 {"kind": p.kind, "label": p.label, "start": p.start, "end": p.end, "call": p.call,
-                 "code": self.code(p.stack) if p.kind != "forward" or p.failed else None, "failed": p.failed}
+                 "code": self.code(p.stack) if p.kind != "forward" else None, "failed": p.failed}
                 for p in line.phases
             ],
             "marks": self.marks(),
@@ -298,15 +298,14 @@ class _Scene:
 
     def step(self, step: Step) -> Json:
         event = self.trace.events[step.event]
-        own = event.stack
-        of = own if step.op is None or step.kind == "error" else self.facts.ops[step.op].event.stack
+        of = event.stack if step.op is None else self.facts.ops[step.op].event.stack
         if step.kind == "accumulate":
-            of = own = self.origin(step)
+            of = self.origin(step)
         backward = step.call is not None or step.kind == "error"
         place = self.shown.get(step.at) if step.at is not None else None
         return {
             "kind": step.kind, "phase": step.phase, "at": place, "name": step.name, "say": sentences.say(step, self.facts),
-            "code": self.code(of if step.op is not None or step.kind == "write" else own),
+            "code": self.position(self.facts.frame_of(event)) if step.kind == "error" else self.code(of),
             "from": self.code(self.called_at(step)) if backward else None,
             "flows": self.flows(step), "order": step.order,
         }  # fmt: skip
@@ -350,7 +349,9 @@ class _Scene:
     # -- around the graph -----------------------------------------------------------------------------------------
 
     def code(self, stack: int) -> Json | None:
-        frame = self.facts.frame(stack)
+        return self.position(self.facts.frame(stack))
+
+    def position(self, frame: Frame | None) -> Json | None:
         if frame is None or frame.file not in self.files:
             return None
         return {

@@ -473,6 +473,7 @@ class _Player:
 
     def failing(self, event: ErrorRaised) -> Phase:
         """The phase of an error outside any backward call: the call that failed before it began, or the program."""
-        label = self.written(event.stack, "error")
+        frame = self.facts.frame_of(event)
+        label = "error" if frame is None else source(self.facts.trace, frame)
         kind = "backward" if ".backward(" in label or "grad(" in label else "forward"
         return Phase(kind, label, self.now, self.now, None, event.stack)
