@@ -162,6 +162,13 @@ def as_array(value: Any) -> Array:
     return xp.asarray(value)
 
 
+def zeros_at(place: Array, size: tuple[int, ...]) -> Array:
+    """Zeros of a shape, in the dtype and on the device of `place` (which may be a numpy scalar)."""
+    if isinstance(place, (ndarray, xp.generic)):
+        return xp.zeros(size, dtype=place.dtype)
+    return xp.zeros(size, dtype=place.dtype, like=place)
+
+
 def is_array(value: Any) -> bool:
     """Whether `value` is a numpy or cupy array."""
     return isinstance(value, ndarray) or (cupy is not None and isinstance(value, cupy.ndarray))

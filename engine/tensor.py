@@ -15,7 +15,7 @@ from typing import Any
 from numpy import ndarray
 
 from . import errors
-from .array import CPU, Array, device, device_of, dtype, dtype_of
+from .array import CPU, Array, as_array, device, device_of, dtype, dtype_of
 from .op import HANDLERS, REGISTRY
 from .recorder import slot
 
@@ -81,7 +81,7 @@ class Tensor:
     __array_priority__ = 1000
 
     def __init__(self, data: Array, requires_grad: bool = False) -> None:
-        self._array = data
+        self._array = data if type(data) is ndarray else as_array(data)  # a 0-d gradient comes as a numpy scalar
         if requires_grad:
             self._requires_grad = True
 

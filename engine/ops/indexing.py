@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, Arrays, xp
+from ..array import Array, Arrays, xp, zeros_at
 from ..op import Traits, op
 from .shape import Sizes
 
@@ -19,7 +19,7 @@ def _index(self: Array, indices: Arrays) -> Array:
 
 def _index_backward(self: Array, indices: Arrays, sizes: Sizes) -> Array:
     """Each element of `self` added where `index` took it from."""
-    out = xp.zeros(sizes, dtype=self.dtype, like=self)
+    out = zeros_at(self, sizes)
     xp.add.at(out, _key(indices), self)
     return out
 
@@ -64,7 +64,7 @@ def _index_select(self: Array, index: Array, dim: int) -> Array:
 
 
 def _index_add(self: Array, index: Array, dim: int, sizes: Sizes) -> Array:
-    out = xp.zeros(sizes, dtype=self.dtype, like=self)
+    out = zeros_at(self, sizes)
     xp.add.at(out, (slice(None),) * dim + (index,), self)
     return out
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, xp
+from ..array import Array, xp, zeros_at
 from ..op import REGISTRY, Traits, op
 from .choice import zero
 from .shape import sum_to_size
@@ -29,7 +29,7 @@ def _put(self: Array, source: Array, path: tuple[Any, ...]) -> Array:
 
 
 def _spread(self: Array, path: tuple[Any, ...], sizes: tuple[int, ...]) -> Array:
-    out = xp.zeros(sizes, dtype=self.dtype, like=self)
+    out = zeros_at(self, sizes)
     _taken(out, path)[...] = self
     return out
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, xp
+from ..array import Array, xp, zeros_at
 from ..op import FLOAT, Traits, op
 from .choice import eq, where, zero
 from .elementwise import absolute, exp, sign
@@ -211,7 +211,7 @@ def _gather(self: Array, index: Array, dim: int) -> Array:
 
 
 def _scatter_sum(self: Array, index: Array, dim: int, sizes: Sizes) -> Array:
-    out = xp.zeros(sizes, dtype=self.dtype, like=self)
+    out = zeros_at(self, sizes)
     if sizes:
         xp.add.at(out, _along(out, index, dim), self)
     else:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, Arrays, promote, xp
+from ..array import Array, Arrays, device_of, move, promote, xp, zeros_at
+from ..array import device as Device
 from ..op import VIEW, Traits, op
 
 Sizes = tuple[int, ...]
@@ -15,6 +16,14 @@ def _cast(self: Array, dtype: Any) -> Array:
     return self.astype(dtype, copy=False)
 
 
+def _transfer(self: Array, device: str) -> Array:
+    return move(self, Device(device))
+
+
+transfer = op(
+    "to.device", _transfer, Traits(node="ToCopyBackward0"),
+    self=lambda grad, self: transfer(grad, str(device_of(self))),
+)  # fmt: skip
 cast = op("to", _cast, Traits(node="ToCopyBackward0"), self=lambda grad: grad)
 
 
@@ -171,7 +180,7 @@ def _parts(grad: Any, dim: int, sizes: list[Sizes]) -> list[Any]:
 
 
 def _zero_of(self: Array, size: Sizes) -> Array:
-    return xp.zeros(size, dtype=self.dtype, like=self)
+    return zeros_at(self, size)
 
 
 zero_of = op("zero_of", _zero_of, self=lambda grad, self_sizes: zero_of(grad, self_sizes))
@@ -197,13 +206,13 @@ def _slice(self: Array, dim: int, start: int, end: int, step: int = 1) -> Array:
 
 
 def _spread_select(self: Array, sizes: Sizes, dim: int, index: int) -> Array:
-    out = xp.zeros(sizes, dtype=self.dtype, like=self)
+    out = zeros_at(self, sizes)
     out[(slice(None),) * dim + (index, Ellipsis)] = self
     return out
 
 
 def _spread_slice(self: Array, sizes: Sizes, dim: int, start: int, end: int, step: int = 1) -> Array:
-    out = xp.zeros(sizes, dtype=self.dtype, like=self)
+    out = zeros_at(self, sizes)
     out[(slice(None),) * dim + (slice(start, end, step),)] = self
     return out
 

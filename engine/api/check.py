@@ -1,0 +1,52 @@
+"""Arguments as torch takes them: dimensions counted from the back, sizes given as several numbers or one tuple."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import errors
+from ..tensor import Tensor
+
+LETTERS = {"float16": "Half", "float32": "Float", "float64": "Double", "uint8": "Byte", "int8": "Char", "int16": "Short",
+           "int32": "Int", "int64": "Long", "bool": "Bool"}  # fmt: skip
+
+
+def need_tensor(value: Any, function: str, name: str = "input", position: int = 1) -> None:
+    """Raise torch's TypeError where an argument is no Tensor."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
+
+
+def one_dim(dim: Any, rank: int, extra: int = 0) -> int:
+    """A dimension counted from the front.  `extra` is 1 where the result has one more (unsqueeze, stack)."""
+    reach = max(rank + extra, 1)
+    if not -reach <= dim < reach:
+        raise IndexError(f"Dimension out of range (expected to be in range of [-{reach}, {reach - 1}], but got {dim})")
+    return int(dim + reach if dim < 0 else dim)
+
+
+def some_dims(dim: Any, rank: int) -> Any:
+    """One dimension, or a tuple of several, counted from the front; all of them for an empty tuple."""
+    if isinstance(dim, int):
+        found = one_dim(dim, rank)
+        return found if rank else ()
+    dims = [one_dim(d, rank) for d in dim]
+    for d in dims:
+        if dims.count(d) > 1:
+            raise errors.runtime(f"dim {d} appears multiple times in the list of dims")
+    if not rank:
+        return ()
+    return tuple(sorted(dims)) if dims else tuple(range(rank))
+
+
+def sizes_of(given: tuple[Any, ...]) -> tuple[int, ...]:
+    """Sizes given as several numbers, or as one sequence of them."""
+    if len(given) == 1 and isinstance(given[0], Sequence):
+        given = tuple(given[0])
+    return tuple(int(n) if isinstance(n, Tensor) else n for n in given)
+
+
+def kind(tensor: Tensor) -> str:
+    """torch's one word for a dtype in messages: `Long`."""
+    return LETTERS[tensor.dtype.name]

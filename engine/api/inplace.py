@@ -1,0 +1,185 @@
+"""Methods that write their tensor: `add_`, `zero_`, `copy_` ..."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import errors
+from ..array import xp
+from ..inplace import apply_inplace
+from ..ops import choice as ch
+from ..ops import elementwise as el
+from ..ops import inplace as ip
+from ..recorder import slot
+from ..tensor import Tensor
+from . import elementwise
+from .random import generator
+from .shape import expanded
+
+
+def writes(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
+    """The in-place method of an op whose arguments are torch's."""
+    declared = op.op  # type: ignore[attr-defined]
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        return apply_inplace(declared, (self, *args), kwargs)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"{name.removesuffix('_')}, written into the tensor."
+    return method
+
+
+def _write(op: Callable[..., Any], *args: Any, **statics: Any) -> Tensor:
+    return apply_inplace(op.op, args, statics)  # type: ignore[attr-defined]
+
+
+def add_(self: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
+    """self += alpha * other."""
+    return _write(el.add, self, other) if alpha == 1 else _write(el.add_scaled, self, other, alpha=alpha)
+
+
+def sub_(self: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
+    """self -= alpha * other."""
+    return _write(el.sub, self, other) if alpha == 1 else _write(el.sub_scaled, self, other, alpha=alpha)
+
+
+def pow_(self: Tensor, exponent: Any) -> Tensor:
+    """self **= exponent."""
+    if isinstance(exponent, Tensor):
+        return _write(el.pow_tensor, self, exponent)
+    return _write(el.pow_number, self, exponent=exponent)
+
+
+def square_(self: Tensor) -> Tensor:
+    """self **= 2."""
+    return pow_(self, 2)
+
+
+def remainder_(self: Tensor, other: Any) -> Tensor:
+    """self %= other."""
+    return _write(el.remainder if isinstance(other, Tensor) else el.remainder_scalar, self, other)
+
+
+def floor_divide_(self: Tensor, other: Any) -> Tensor:
+    """self //= other."""
+    return _write(el.floor_divide, self, other)
+
+
+def div_(self: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+    """self /= other."""
+    if rounding_mode is not None:
+        return _write(el.div_rounded, self, other, rounding_mode=rounding_mode)
+    return _write(el.div, self, other)
+
+
+def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """Keep the elements between `min` and `max`."""
+    if min is None and max is None:
+        raise errors.runtime("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if isinstance(min, Tensor) or isinstance(max, Tensor):
+        return _write(ch.clamp_tensor, self, min, max)
+    return _write(ch.clamp, self, min=min, max=max)
+
+
+def clamp_min_(self: Tensor, min: Any) -> Tensor:
+    """Raise elements to `min`."""
+    return _write(ch.clamp_min, self, min=min)
+
+
+def clamp_max_(self: Tensor, max: Any) -> Tensor:
+    """Lower elements to `max`."""
+    return _write(ch.clamp_max, self, max=max)
+
+
+def zero_(self: Tensor) -> Tensor:
+    """Write 0 everywhere."""
+    return _write(ch.zero, self)
+
+
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """Write `value` everywhere."""
+    if isinstance(value, Tensor):
+        if value._array.ndim:
+            raise errors.runtime(
+                f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} dimensions."
+            )
+        return _write(ip.fill_tensor, self, value)
+    return _write(ip.fill_number, self, value=value)
+
+
+def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+    """Write the elements of `src`, broadcast to this shape."""
+    expanded(src, self._array.shape, src._array.shape)
+    return _write(ip.copy, self, src)
+
+
+def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """Write `value` where `mask`."""
+    number = value.item() if isinstance(value, Tensor) else value
+    return _write(ch.masked_fill, self, mask, value=number)
+
+
+def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
+    """Go the part `weight` of the way to `end`."""
+    return add_(self, elementwise.sub(end, self) * weight)  # type: ignore[operator]
+
+
+def addcmul_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
+    """self += value * tensor1 * tensor2."""
+    return add_(self, el.mul(tensor1, tensor2), alpha=value)
+
+
+def addcdiv_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
+    """self += value * tensor1 / tensor2."""
+    return add_(self, el.div(tensor1, tensor2), alpha=value)
+
+
+def _drawn(self: Tensor, values: Any) -> Tensor:
+    made = Tensor(values.astype(self._array.dtype))
+    if slot.active is not None:
+        slot.active.see(made, "random")
+    return made
+
+
+def normal_(self: Tensor, mean: float = 0, std: float = 1) -> Tensor:
+    """Draw the elements from a normal distribution."""
+    drawn = _drawn(self, generator().normal(mean, std, self._array.shape))
+    return _write(ip.redraw_normal, self, drawn)
+
+
+def uniform_(self: Tensor, a: float = 0, b: float = 1) -> Tensor:
+    """Draw the elements evenly from [a, b)."""
+    drawn = _drawn(self, generator().uniform(a, b, self._array.shape))
+    return _write(ip.redraw_uniform, self, drawn)
+
+
+def detach_(self: Tensor) -> Tensor:
+    """Cut the tensor from its history, making it a leaf."""
+    if self._view is not None:
+        raise errors.runtime(
+            "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, "
+            "and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be "
+            "called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
+            "torch/optim/optimizer.py as a solution."
+        )
+    if slot.active is not None and self._requires_grad:
+        slot.active.event("flag", slot.active.see(self)[0], "requires_grad", False)
+    self._node, self._nr, self._requires_grad = None, 0, False
+    return self
+
+
+def set_data(self: Tensor, value: Tensor) -> None:
+    """`x.data = value`: other elements for the same tensor, unseen by its history."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+    if value._array.dtype.kind != "f" and self._requires_grad:
+        raise errors.runtime("data set to a tensor that requires gradients must be floating point or complex dtype")
+    if slot.active is not None:
+        slot.active.before_write(self._storage)
+    if value._array.shape == self._array.shape and value._array.dtype == self._array.dtype:
+        self._array[...] = value._array
+    else:
+        self._array = xp.array(value._array)
+
+

@@ -1,0 +1,184 @@
+"""Matrix products, decomposed as torch decomposes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import errors
+from ..ops import linalg as la
+from ..ops import shape as sh
+from ..tensor import Tensor
+from .check import LETTERS, need_tensor
+from .shape import expand, matrix_transposed, reshape, unsqueeze
+
+
+def _same_dtype(a: Tensor, b: Tensor, words: str) -> None:
+    if a._array.dtype != b._array.dtype:
+        names = [LETTERS[x.dtype.name].lower() for x in (a, b)]
+        raise errors.runtime(words.format(*names))
+
+
+def mm(input: Tensor, mat2: Tensor) -> Tensor:
+    """The product of two matrices."""
+    need_tensor(input, "mm")
+    need_tensor(mat2, "mm", "mat2", 2)
+    a, b = input._array.shape, mat2._array.shape
+    if len(a) != 2:
+        raise errors.runtime("self must be a matrix")
+    if len(b) != 2:
+        raise errors.runtime("mat2 must be a matrix")
+    if a[1] != b[0]:
+        raise errors.runtime(
+            f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[0]}x{b[1]})",
+            f"Backstep: mm needs as many columns on the left ({a[1]}) as rows on the right ({b[0]}).",
+            tensors=(input, mat2),
+        )
+    _same_dtype(input, mat2, "expected m1 and m2 to have the same dtype, but got: {} != {}")
+    return la.mm(input, mat2)  # type: ignore[no-any-return]
+
+
+def bmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """The products of two batches of matrices."""
+    need_tensor(input, "bmm")
+    need_tensor(mat2, "bmm", "mat2", 2)
+    a, b = input._array.shape, mat2._array.shape
+    for name, shape in (("batch1", a), ("batch2", b)):
+        if len(shape) != 3:
+            raise errors.runtime(f"{name} must be a 3D tensor")
+    if a[0] != b[0] or a[2] != b[1]:
+        raise errors.runtime(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{a[0]}, {a[2]}] but got: [{b[0]}, {b[1]}]."
+        )
+    _same_dtype(input, mat2, "expected scalar type {} but found {}")
+    return la.bmm(input, mat2)  # type: ignore[no-any-return]
+
+
+def mv(input: Tensor, vec: Tensor) -> Tensor:
+    """The product of a matrix and a vector."""
+    need_tensor(input, "mv")
+    need_tensor(vec, "mv", "vec", 2)
+    a, b = input._array.shape, vec._array.shape
+    if len(a) != 2 or len(b) != 1:
+        raise errors.runtime(f"vector + matrix @ vector expected, got {len(b)}, {len(a)}, {len(b)}")
+    if a[1] != b[0]:
+        raise errors.runtime(f"size mismatch, got input ({a[0]}), mat ({a[0]}x{a[1]}), vec ({b[0]})")
+    _same_dtype(input, vec, "expected scalar type {} but found {}")
+    return la.mv(input, vec)  # type: ignore[no-any-return]
+
+
+def dot(input: Tensor, tensor: Tensor) -> Tensor:
+    """The sum of the products of two vectors' elements."""
+    need_tensor(input, "dot")
+    need_tensor(tensor, "dot", "tensor", 2)
+    a, b = input._array.shape, tensor._array.shape
+    if len(a) != 1 or len(b) != 1:
+        raise errors.runtime(f"1D tensors expected, but got {len(a)}D and {len(b)}D tensors")
+    if a != b:
+        raise errors.runtime(
+            f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of elements, "
+            f"but got {a[0]} and {b[0]} elements respectively"
+        )
+    _same_dtype(input, tensor, "dot : expected both vectors to have same dtype, but found {} and {}")
+    return la.dot(input, tensor)  # type: ignore[no-any-return]
+
+
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
+    """All products of an element of one vector and one of another."""
+    return reshape(input, -1, 1) * vec2  # type: ignore[operator, no-any-return]
+
+
+def matmul(input: Tensor, other: Tensor) -> Tensor:
+    """The product of vectors, matrices or batches of them, whose batch dimensions broadcast."""
+    need_tensor(input, "matmul")
+    need_tensor(other, "matmul", "other", 2)
+    rank1, rank2 = input._array.ndim, other._array.ndim
+    if rank1 == 2 and rank2 == 2:
+        return mm(input, other)
+    if not rank1 or not rank2:
+        raise errors.runtime(f"both arguments to matmul need to be at least 1D, but they are {rank1}D and {rank2}D")
+    if rank1 == 1 and rank2 == 1:
+        return dot(input, other)
+    if rank1 == 2 and rank2 == 1:
+        return mv(input, other)
+    if rank1 == 1 and rank2 == 2:
+        return sh.squeeze_row(mm(unsqueeze(input, 0), other), 0)  # type: ignore[no-any-return]
+    if _folds(input, other):
+        return _folded(input, other)
+    return _batched(input, other)
+
+
+def operator(self: Tensor, other: Any) -> Any:
+    """self @ other."""
+    return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+
+
+def _folds(a: Tensor, b: Tensor) -> bool:
+    """Whether the product of a batch and one matrix runs as one product of matrices, as in torch."""
+    larger_first = a._array.ndim >= b._array.ndim
+    large, small = (a, b) if larger_first else (b, a)
+    if large._array.ndim < 3 or small._array.ndim > 2:
+        return False
+    if small._requires_grad:
+        return True
+    if a._array.ndim == 2:
+        return False
+    batch = large._array if larger_first else large._array.swapaxes(-1, -2)
+    if not batch.size:
+        return True
+    shape, strides = batch.shape, batch.strides
+    return all(strides[i] == strides[i + 1] * shape[i + 1] for i in range(len(shape) - 2))
+
+
+def _folded(a: Tensor, b: Tensor) -> Tensor:
+    """The batch seen as one tall matrix."""
+    larger_first = a._array.ndim >= b._array.ndim
+    large = a if larger_first else matrix_transposed(b)
+    small = b if larger_first else (sh.t(a) if a._array.ndim == 2 else a)
+    shape = large._array.shape
+    tall = reshape(large, -1, shape[-1])
+    if small._array.ndim == 1:
+        return sh.unsafe_view(mv(tall, small), shape[:-1])  # type: ignore[no-any-return]
+    made = sh.unsafe_view(mm(tall, small), (*shape[:-1], small._array.shape[1]))
+    return made if larger_first else sh.clone(matrix_transposed(made), memory_format="contiguous")  # type: ignore[no-any-return]
+
+
+def _batched(a: Tensor, b: Tensor) -> Tensor:
+    """Both expanded to the same batch, one product per pair."""
+    left = unsqueeze(a, 0) if a._array.ndim == 1 else a
+    right = unsqueeze(b, 1) if b._array.ndim == 1 else b
+    rows, inner = left._array.shape[-2:]
+    inner2, columns = right._array.shape[-2:]
+    batch = _joint(left._array.shape[:-2], right._array.shape[:-2])
+    made = bmm(
+        reshape(expand(left, *batch, rows, inner), -1, rows, inner),
+        reshape(expand(right, *batch, inner2, columns), -1, inner2, columns),
+    )
+    shape = batch
+    if a._array.ndim > 1:
+        shape += (rows,)
+    if b._array.ndim > 1:
+        shape += (columns,)
+    return sh.unsafe_view(made, shape)  # type: ignore[no-any-return]
+
+
+def _joint(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that two batch shapes broadcast to."""
+    rank = max(len(a), len(b))
+    wide_a, wide_b = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
+    made = []
+    for place, (m, n) in enumerate(zip(wide_a, wide_b, strict=True)):
+        if m != n and 1 not in (m, n):
+            raise errors.runtime(
+                f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {place}"
+            )
+        made.append(n if m == 1 else m)
+    return tuple(made)
+
+
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """beta * input + alpha * mat1 @ mat2."""
+    product = mm(mat1, mat2)
+    scaled = product if alpha == 1 else product * alpha  # type: ignore[operator]
+    return (input if beta == 1 else input * beta) + scaled  # type: ignore[operator, no-any-return]
+
+

@@ -1,0 +1,154 @@
+"""Which function is which method and operator of Tensor: one table, bound once by `engine/__init__`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import creation, printing
+from ..array import CPU, device
+from ..autograd.calls import backward
+from ..ops import choice as ch
+from ..ops import elementwise as eo
+from ..ops import shape as so
+from ..tensor import Tensor
+from . import elementwise as el
+from . import indexing as ix
+from . import inplace as ip
+from . import linalg as la
+from . import reduction as rd
+from . import shape as sh
+
+UNARY: dict[str, Callable[..., Any]] = {
+    "exp": eo.exp, "expm1": eo.expm1, "exp2": eo.exp2, "log": eo.log, "log2": eo.log2, "log10": eo.log10,
+    "log1p": eo.log1p, "sqrt": eo.sqrt, "rsqrt": eo.rsqrt, "reciprocal": eo.reciprocal, "sin": eo.sin, "cos": eo.cos,
+    "tan": eo.tan, "asin": eo.asin, "acos": eo.acos, "atan": eo.atan, "sinh": eo.sinh, "cosh": eo.cosh,
+    "tanh": eo.tanh, "asinh": eo.asinh, "acosh": eo.acosh, "atanh": eo.atanh, "erf": eo.erf, "erfc": eo.erfc,
+    "sigmoid": eo.sigmoid, "relu": eo.relu, "sign": eo.sign, "sgn": eo.sign, "floor": eo.floor, "ceil": eo.ceil,
+    "trunc": eo.trunc, "neg": eo.neg, "negative": eo.neg, "isnan": ch.isnan, "isinf": ch.isinf, "isfinite": ch.isfinite,
+    "logical_not": ch.logical_not, "absolute": eo.absolute, "arcsin": eo.asin, "arccos": eo.acos, "arctan": eo.atan,
+}  # fmt: skip
+"""Functions of one tensor that torch has as function and method."""
+
+BINARY: dict[str, Callable[..., Any]] = {
+    "mul": eo.mul, "multiply": eo.mul, "eq": ch.eq, "ne": ch.ne, "lt": ch.lt, "le": ch.le, "gt": ch.gt, "ge": ch.ge,
+    "logical_and": ch.logical_and, "logical_or": ch.logical_or, "logical_xor": ch.logical_xor,
+}  # fmt: skip
+"""Functions of a tensor and a tensor or number."""
+
+TWO_TENSORS: dict[str, Callable[..., Any]] = {"maximum": ch.maximum, "minimum": ch.minimum, "atan2": eo.atan2}
+"""Functions of two tensors."""
+
+SHARED: dict[str, Callable[..., Any]] = {
+    "add": el.add, "sub": el.sub, "subtract": el.sub, "div": el.div, "divide": el.div, "true_divide": el.div,
+    "floor_divide": el.floor_divide, "remainder": el.remainder, "fmod": el.fmod, "pow": el.pow, "abs": el.abs,
+    "square": el.square, "round": el.round, "clamp": el.clamp, "clip": el.clamp, "clamp_min": el.clamp_min,
+    "clamp_max": el.clamp_max, "masked_fill": el.masked_fill, "bitwise_and": el.bitwise_and,
+    "bitwise_or": el.bitwise_or, "bitwise_xor": el.bitwise_xor, "bitwise_not": el.bitwise_not, "isclose": el.isclose,
+    "allclose": el.allclose, "equal": el.equal, "lerp": el.lerp, "addcmul": el.addcmul, "addcdiv": el.addcdiv,
+    "clone": el.clone, "positive": el.positive,
+    "sum": rd.sum, "mean": rd.mean, "var": rd.var, "std": rd.std, "prod": rd.prod, "max": rd.max, "min": rd.min,
+    "amax": rd.amax, "amin": rd.amin, "argmax": rd.argmax, "argmin": rd.argmin, "all": rd.all, "any": rd.any,
+    "cumsum": rd.cumsum, "logsumexp": rd.logsumexp, "softmax": rd.softmax, "log_softmax": rd.log_softmax,
+    "norm": rd.norm, "gather": rd.gather, "flip": rd.flip,
+    "mm": la.mm, "bmm": la.bmm, "mv": la.mv, "dot": la.dot, "outer": la.outer, "matmul": la.matmul, "addmm": la.addmm,
+    "reshape": sh.reshape, "flatten": sh.flatten, "unflatten": sh.unflatten, "ravel": sh.ravel,
+    "transpose": sh.transpose, "swapaxes": sh.transpose, "permute": sh.permute, "movedim": sh.movedim, "t": sh.t,
+    "squeeze": sh.squeeze, "unsqueeze": sh.unsqueeze, "broadcast_to": sh.broadcast_to, "select": sh.select,
+    "narrow": sh.narrow, "index_select": ix.index_select, "masked_select": ix.masked_select, "nonzero": ix.nonzero,
+    "detach": so.detach,
+}  # fmt: skip
+"""Functions that are methods too, the tensor first."""
+
+
+def _device_method(name: str) -> Callable[..., Tensor]:
+    def method(self: Tensor, where: Any = None) -> Tensor:
+        return sh.on_device(self, device(name) if where is None else where)
+
+    method.__name__ = name
+    return method
+
+
+def _dtype_method(name: str, which: Any) -> Callable[..., Tensor]:
+    def method(self: Tensor) -> Tensor:
+        return sh.to(self, which)
+
+    method.__name__ = name
+    method.__doc__ = f"The tensor in dtype {which}."
+    return method
+
+
+def _new(function: Callable[..., Any]) -> Callable[..., Tensor]:
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        kwargs.setdefault("dtype", self.dtype)
+        return function(*args, **kwargs)  # type: ignore[no-any-return]
+
+    return method
+
+
+def _contains(self: Tensor, element: Any) -> bool:
+    return bool(ch.eq(self, element).any())
+
+
+def _backward(
+    self: Tensor, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+) -> None:
+    """Accumulate the gradients of this tensor, weighted by `gradient`, into the leaves.  See autograd.backward."""
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+_backward.__name__ = "backward"
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "view": sh.view, "view_as": sh.view_as, "reshape_as": sh.reshape_as, "expand": sh.expand, "expand_as": sh.expand_as,
+    "contiguous": sh.contiguous, "is_contiguous": sh.is_contiguous, "stride": sh.stride, "size": sh.size, "to": sh.to,
+    "sum_to_size": sh.sum_to_size, "type": sh.type_, "where": el.where_method, "backward": _backward,
+    "type_as": lambda self, other: sh.to(self, other.dtype), "element_size": lambda self: self.itemsize,
+    "cpu": lambda self: sh.on_device(self, CPU), "cuda": _device_method("cuda"),
+    "new_zeros": _new(creation.zeros), "new_ones": _new(creation.ones), "new_empty": _new(creation.empty),
+    "new_full": _new(creation.full), "new_tensor": _new(creation.tensor),
+    "add_": ip.add_, "sub_": ip.sub_, "pow_": ip.pow_, "square_": ip.square_, "remainder_": ip.remainder_,
+    "floor_divide_": ip.floor_divide_, "div_": ip.div_, "clamp_": ip.clamp_, "clip_": ip.clamp_,
+    "clamp_min_": ip.clamp_min_, "clamp_max_": ip.clamp_max_, "zero_": ip.zero_, "fill_": ip.fill_, "copy_": ip.copy_,
+    "masked_fill_": ip.masked_fill_, "lerp_": ip.lerp_, "addcmul_": ip.addcmul_, "addcdiv_": ip.addcdiv_,
+    "normal_": ip.normal_, "uniform_": ip.uniform_, "detach_": ip.detach_, "index_put_": ix.index_put_,
+    "mul_": ip.writes(eo.mul, "mul_"), "sigmoid_": ip.writes(eo.sigmoid, "sigmoid_"),
+    "__repr__": printing.tensor_text, "__deepcopy__": creation.deepcopy, "__getitem__": ix.getitem,
+    "__setitem__": ix.setitem, "__contains__": _contains,
+    "float": _dtype_method("float", creation.float32), "double": _dtype_method("double", creation.float64),
+    "long": _dtype_method("long", creation.int64), "int": _dtype_method("int", creation.arrays.int32),
+    "bool": _dtype_method("bool", creation.bool_), "half": _dtype_method("half", creation.arrays.float16),
+    "byte": _dtype_method("byte", creation.arrays.uint8), "short": _dtype_method("short", creation.arrays.int16),
+}  # fmt: skip
+"""Methods that are no functions of the module."""
+
+IN_PLACE = (
+    "exp", "expm1", "exp2", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "sin", "cos", "tan", "asin",
+    "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "relu", "sign", "floor", "ceil",
+    "trunc", "neg",
+)  # fmt: skip
+"""Functions of one tensor with an in-place form."""
+
+OPERATORS: dict[str, Callable[..., Any]] = {
+    "add": eo.add, "radd": eo.add, "sub": eo.sub, "rsub": el.rsub, "mul": eo.mul, "rmul": eo.mul, "truediv": eo.div,
+    "rtruediv": el.rdiv, "floordiv": el.floor_divide, "rfloordiv": el.rfloordiv, "mod": el.remainder, "rmod": el.rmod,
+    "pow": el.pow, "rpow": el.rpow, "matmul": la.operator, "neg": eo.neg, "pos": el.positive, "abs": el.abs,
+    "invert": el.bitwise_not, "eq": el.equals, "ne": el.differs, "lt": ch.lt, "le": ch.le, "gt": ch.gt, "ge": ch.ge,
+    "and": el.bitwise_and, "rand": el.bitwise_and, "or": el.bitwise_or, "ror": el.bitwise_or, "xor": el.bitwise_xor,
+    "rxor": el.bitwise_xor, "iadd": ip.add_, "isub": ip.sub_, "imul": ip.writes(eo.mul, "__imul__"),
+    "itruediv": ip.div_, "ipow": ip.pow_, "ifloordiv": ip.floor_divide_, "imod": ip.remainder_,
+}  # fmt: skip
+
+PROPERTIES: dict[str, Any] = {
+    "T": property(sh.transposed), "mT": property(sh.matrix_transposed), "data": property(so.data, ip.set_data),
+}  # fmt: skip
+
+
+def bind(cls: type[Tensor]) -> None:
+    """Attach all of it to the Tensor class."""
+    table = {**UNARY, **BINARY, **TWO_TENSORS, **SHARED, **METHODS, **PROPERTIES}
+    table.update({f"{name}_": ip.writes(UNARY[name], f"{name}_") for name in IN_PLACE})
+    table["abs_"] = ip.writes(eo.absolute, "abs_")
+    table.update({f"__{name}__": function for name, function in OPERATORS.items()})
+    for name, function in table.items():
+        setattr(cls, name, function)

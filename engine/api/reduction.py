@@ -1,0 +1,283 @@
+"""Reductions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from .. import errors
+from ..array import as_numpy_dtype
+from ..ops import reduction as rd
+from ..ops import shape as sh
+from ..tensor import Tensor
+from . import elementwise as el
+from .check import kind, need_tensor, one_dim, some_dims
+
+
+def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, **named: Any) -> Tensor:
+    """The sum of all elements, or over `dim` (one or several).
+
+    >>> import engine as torch
+    >>> torch.sum(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=0)
+    tensor([4., 6.])
+    """
+    if not isinstance(input, Tensor):
+        need_tensor(input, "sum")
+    if named:
+        keepdim, dim = _numpy_names("sum", named, keepdim, dim)
+    which = as_numpy_dtype(dtype)
+    if dim is None and not keepdim:
+        return rd.sum_all(input) if which is None else rd.sum_all(input, dtype=which)  # type: ignore[no-any-return]
+    dims = some_dims(() if dim is None else dim, input._array.ndim)
+    return rd.sum_dim(input, dims, keepdim, which)  # type: ignore[no-any-return]
+
+
+def _numpy_names(function: str, named: dict[str, Any], keepdim: bool, dim: Any) -> tuple[bool, Any]:
+    """torch takes numpy's `axis` and `keepdims` too."""
+    dim = named.pop("axis", dim)
+    keepdim = named.pop("keepdims", keepdim)
+    if named:
+        given = ", ".join(f"{k}={type(v).__name__}" for k, v in named.items())
+        raise TypeError(f"{function}() received an invalid combination of arguments - got ({given}, ), but expected one of:")
+    return keepdim, dim
+
+
+def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, **named: Any) -> Tensor:
+    """The mean of all elements, or over `dim`."""
+    need_tensor(input, "mean")
+    if named:
+        keepdim, dim = _numpy_names("mean", named, keepdim, dim)
+    which = as_numpy_dtype(dtype)
+    if (which or input._array.dtype).kind != "f":
+        raise errors.runtime(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+            f"Got: {kind(input)}"
+        )
+    if dim is None and not keepdim:
+        return rd.mean_all(input) if which is None else rd.mean_all(input, dtype=which)  # type: ignore[no-any-return]
+    dims = some_dims(() if dim is None else dim, input._array.ndim)
+    return rd.mean_dim(input, dims, keepdim, which)  # type: ignore[no-any-return]
+
+
+def _spread(op: Any, input: Tensor, dim: Any, unbiased: bool | None, correction: float | None, keepdim: bool) -> Tensor:
+    need_tensor(input, op.__name__)
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if not input.is_floating_point():
+        raise errors.runtime("std and var only support floating point and complex dtypes")
+    if correction is None:
+        correction = 1 if unbiased is None else int(unbiased)
+    dims = None if dim is None else some_dims(dim, input._array.ndim)
+    return op(input, dim=dims, correction=correction, keepdim=keepdim)  # type: ignore[no-any-return]
+
+
+def var(
+    input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: float | None = None
+) -> Tensor:
+    """The variance, divided by n - `correction` (1: the unbiased estimate)."""
+    return _spread(rd.var, input, dim, unbiased, correction, keepdim)
+
+
+def std(
+    input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: float | None = None
+) -> Tensor:
+    """The standard deviation, the root of `var`."""
+    return _spread(rd.std, input, dim, unbiased, correction, keepdim)
+
+
+def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """The product of all elements, or along `dim`."""
+    which = as_numpy_dtype(dtype)
+    if dim is None:
+        return rd.prod_all(input, dtype=which)  # type: ignore[no-any-return]
+    place = one_dim(dim, input._array.ndim)
+    return rd.prod_all(input, dtype=which) if not input._array.ndim else rd.prod_dim(input, place, keepdim, which)  # type: ignore[no-any-return]
+
+
+# -- extremes -----------------------------------------------------------------------------------------------------
+
+
+class _Pair(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+
+def _shown(pair: Any) -> str:
+    name = type(pair).__name__
+    return f"torch.return_types.{name}(\nvalues={pair.values!r},\nindices={pair.indices!r})"
+
+
+class max_pair(_Pair):
+    """What max along a dimension returns."""
+
+    __slots__ = ()
+    __repr__ = _shown
+
+
+class min_pair(_Pair):
+    """What min along a dimension returns."""
+
+    __slots__ = ()
+    __repr__ = _shown
+
+
+max_pair.__name__, min_pair.__name__ = "max", "min"
+
+
+def _filled_dim(name: str, input: Tensor, dim: Any) -> Any:
+    """The dimension(s), checked to have elements."""
+    dims = some_dims(dim, input._array.ndim)
+    for d in dims if isinstance(dims, tuple) else (dims,):
+        if not input._array.shape[d]:
+            raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+    return dims
+
+
+def _nonempty(name: str, input: Tensor) -> None:
+    if not input._array.size:
+        raise errors.runtime(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
+            "'dim' argument."
+        )
+
+
+def _extreme(name: str, input: Tensor, other: Any, keepdim: bool, ops: tuple[Any, Any, Any], pair: Any) -> Any:
+    whole, along, between = ops
+    need_tensor(input, name)
+    if other is None:
+        _nonempty(name, input)
+        return whole(input)
+    if isinstance(other, Tensor):
+        return between(input, other)
+    dims = _filled_dim(name, input, other)
+    return pair(*along(input, 0 if dims == () else dims, keepdim))
+
+
+def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+    """The largest element (ties share the gradient), along `dim` (values, indices) of the first, or of two tensors."""
+    ops = (rd.max_all, rd.max_dim, el.ch.maximum)
+    return _extreme("max", input, dim if other is None else other, keepdim, ops, max_pair)
+
+
+def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+    """The smallest element (ties share the gradient), along `dim` (values, indices) of the first, or of two tensors."""
+    ops = (rd.min_all, rd.min_dim, el.ch.minimum)
+    return _extreme("min", input, dim if other is None else other, keepdim, ops, min_pair)
+
+
+def amax(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
+    """The largest element over `dim`; ties share the gradient."""
+    return _amount("amax", rd.amax, input, dim, keepdim)
+
+
+def amin(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
+    """The smallest element over `dim`; ties share the gradient."""
+    return _amount("amin", rd.amin, input, dim, keepdim)
+
+
+def _amount(name: str, op: Any, input: Tensor, dim: Any, keepdim: bool) -> Tensor:
+    need_tensor(input, name)
+    if dim == ():
+        _nonempty(name, input)
+    return op(input, dim=_filled_dim(name, input, dim), keepdim=keepdim)  # type: ignore[no-any-return]
+
+
+def _place(name: str, op: Any, input: Tensor, dim: Any, keepdim: bool) -> Tensor:
+    need_tensor(input, name)
+    if dim is None:
+        if not input._array.size:
+            raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+        return op(input, dim=None, keepdim=keepdim)  # type: ignore[no-any-return]
+    dims = _filled_dim(name, input, dim)
+    return op(input, dim=None if dims == () else dims, keepdim=keepdim)  # type: ignore[no-any-return]
+
+
+def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """The place of the largest element, the first among ties."""
+    return _place("argmax", rd.argmax, input, dim, keepdim)
+
+
+def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """The place of the smallest element, the first among ties."""
+    return _place("argmin", rd.argmin, input, dim, keepdim)
+
+
+def all(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """Whether all elements are nonzero."""
+    return rd.all_true(input, dim=None if dim is None else some_dims(dim, input._array.ndim), keepdim=keepdim)  # type: ignore[no-any-return]
+
+
+def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """Whether an element is nonzero."""
+    return rd.any_true(input, dim=None if dim is None else some_dims(dim, input._array.ndim), keepdim=keepdim)  # type: ignore[no-any-return]
+
+
+# -- scans, exponentials, norms -----------------------------------------------------------------------------------
+
+
+def cumsum(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """The running sum along `dim`."""
+    place = one_dim(dim, input._array.ndim)
+    return rd.cumsum(input, place, as_numpy_dtype(dtype)) if input._array.ndim else input.clone()  # type: ignore[no-any-return, attr-defined]
+
+
+def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
+    """log(sum(exp(input))) over `dim`, without overflow."""
+    need_tensor(input, "logsumexp")
+    return rd.logsumexp(input, some_dims(dim, input._array.ndim), keepdim)  # type: ignore[no-any-return]
+
+
+def _normalised(name: str, op: Any, input: Tensor, dim: int | None, dtype: Any) -> Tensor:
+    need_tensor(input, name)
+    if dim is None:
+        rank = input._array.ndim
+        dim = 0 if rank in (0, 1, 3) else 1
+    if dtype is not None:
+        input = input.to(dtype)  # type: ignore[attr-defined]
+    if not input.is_floating_point():
+        raise NotImplementedError(f"\"{name}_lastdim_kernel_impl\" not implemented for '{kind(input)}'")
+    return op(input, one_dim(dim, input._array.ndim))  # type: ignore[no-any-return]
+
+
+def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
+    """exp(x) / sum(exp(x)) along `dim`.
+
+    >>> import engine as torch
+    >>> torch.softmax(torch.tensor([0.0, 0.0]), dim=0)
+    tensor([0.5000, 0.5000])
+    """
+    return _normalised("softmax", rd.softmax, input, dim, dtype)
+
+
+def log_softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
+    """x - log(sum(exp(x))) along `dim`."""
+    return _normalised("log_softmax", rd.log_softmax, input, dim, dtype)
+
+
+def vector_norm(x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """(sum |x|^ord)^(1/ord), also for ord 0 (how many are not zero) and inf (the largest)."""
+    need_tensor(x, "linalg_vector_norm", "self")
+    if not x.is_floating_point():
+        raise errors.runtime(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {kind(x)}")
+    dims = None if dim is None else some_dims(dim, x._array.ndim)
+    if dtype is not None:
+        x = x.to(dtype)  # type: ignore[attr-defined]
+    return rd.vector_norm(x, ord=float(ord), dim=dims, keepdim=keepdim)  # type: ignore[no-any-return]
+
+
+def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+    """The norm of all elements as one vector, or over `dim`; `p` "fro" is 2."""
+    if p == "nuc":
+        raise errors.OutOfScope("norm(p='nuc') needs a singular value decomposition, which Backstep does not have yet")
+    return vector_norm(input, 2 if p in ("fro", None) else math.inf if p == "inf" else p, dim, keepdim, dtype=dtype)
+
+
+def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
+    """The elements that `index` names along `dim`."""
+    return rd.gather(input, index, one_dim(dim, input._array.ndim))  # type: ignore[no-any-return]
+
+
+def flip(input: Tensor, *dims: Any) -> Tensor:
+    """The elements in the opposite order along `dims`."""
+    given = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
+    return sh.flip(input, tuple(one_dim(d, input._array.ndim) for d in given))  # type: ignore[no-any-return]
