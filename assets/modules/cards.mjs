@@ -59,7 +59,7 @@ function paintCells(brush, node, place, state, future) {
   }
 }
 
-/** Cells of a tensor through which the gradient of the current step goes: those that are not zero. */
+/** Cells through which the gradient of the current step goes, where it goes through some and not through others. */
 function litCells(moment, node, count) {
   if (!moment.backward) return null;
   const cells = new Set();
@@ -70,7 +70,7 @@ function litCells(moment, node, count) {
     const data = moment.scene.values[flow.value].data;
     if (data?.length === count) data.forEach((value, i) => toNumber(value) !== 0 && cells.add(i));
   }
-  return cells;
+  return cells.size < count ? cells : null;
 }
 
 function cellLook({ tokens }, row, value, state, lit, typed) {
@@ -115,7 +115,7 @@ function paintNumber({ context, write, font, tokens, detail }, box, value, look,
     }
   } else {
     const face = small ? (look.strong ? font.smallStrong : font.small) : look.strong ? font.cellStrong : font.cell;
-    const room = Math.max(3, Math.floor((box.w - 4) / (small ? 7.85 : 8.45)));
+    const room = Math.max(3, Math.floor((box.w - 4.5) / (small ? 7.85 : 8.45)));
     const middle = box.y + box.h / 2;
     write(fitNum(value, room), box.x + box.w / 2, ghost === null ? middle : middle + 6.5, face, look.ink, "center");
     if (ghost !== null) paintGhost({ context, write, font, tokens }, box, ghost, room);

@@ -5,19 +5,54 @@ const PIECES = 14; // straight pieces per Bezier where arc length is needed
 
 /**
  * Cubic Beziers through `points`: [[x0, y0, c0x, c0y, c1x, c1y, x1, y1] …].
- * Ends leave the boxes `from` and `to` at right angles to the side that they are on.
+ * Ends leave the boxes `from` and `to` at right angles to the side that they are on.  A route that runs all in one
+ * direction has no hump: between two points it never goes beyond them.
  */
 export function curveThrough(points, from = null, to = null) {
   const n = points.length;
   if (n < 2) return [];
+  const ends = [from && outward(points[0], from, points[1]), to && outward(points[n - 1], to, points[n - 2])];
+  for (const axis of [0, 1]) {
+    const along = ends.every((end) => !end || end[axis] !== 0);
+    if (along && oneWay(points, axis)) return levelCurve(points, axis);
+  }
+  return looseCurve(points, ends);
+}
+
+function oneWay(points, axis) {
+  const sign = Math.sign(points.at(-1)[axis] - points[0][axis]);
+  return sign !== 0 && points.every((p, i) => i === 0 || (p[axis] - points[i - 1][axis]) * sign > 0);
+}
+
+/** Monotone cubics (after Fritsch and Carlson): level at both ends, and nowhere steeper than twice the chords that meet. */
+function levelCurve(points, axis) {
+  const other = 1 - axis;
+  const slope = (i) => (points[i + 1][other] - points[i][other]) / (points[i + 1][axis] - points[i][axis]);
+  const slopes = points.map((_, i) => {
+    if (i === 0 || i === points.length - 1) return 0;
+    const [a, b] = [slope(i - 1), slope(i)];
+    return a * b <= 0 ? 0 : Math.sign(a) * Math.min(Math.abs(a + b) / 2, 2 * Math.abs(a), 2 * Math.abs(b));
+  });
+  return points.slice(1).map((b, i) => {
+    const a = points[i];
+    const reach = (b[axis] - a[axis]) * BEND;
+    const place = (p, run, m) => (axis === 0 ? [p[0] + run, p[1] + m * run] : [p[0] + m * run, p[1] + run]);
+    return [...a.slice(0, 2), ...place(a, reach, slopes[i]), ...place(b, -reach, slopes[i + 1]), ...b.slice(0, 2)];
+  });
+}
+
+/** Catmull-Rom through inner points, for routes that turn around. */
+function looseCurve(points, ends) {
+  const n = points.length;
   const tangents = points.map((p, i) => {
     if (i > 0 && i < n - 1) {
       return [(points[i + 1][0] - points[i - 1][0]) / 6, (points[i + 1][1] - points[i - 1][1]) / 6];
     }
     const q = i === 0 ? points[1] : points[n - 2];
-    const out = (i === 0 ? from : to) && outward(p, i === 0 ? from : to, q);
-    if (!out) return [((q[0] - p[0]) * (i === 0 ? 1 : -1)) / 3, ((q[1] - p[1]) * (i === 0 ? 1 : -1)) / 3];
-    const reach = Math.hypot(q[0] - p[0], q[1] - p[1]) * BEND * (i === 0 ? 1 : -1);
+    const sign = i === 0 ? 1 : -1;
+    const out = ends[i === 0 ? 0 : 1];
+    if (!out) return [((q[0] - p[0]) * sign) / 3, ((q[1] - p[1]) * sign) / 3];
+    const reach = Math.hypot(q[0] - p[0], q[1] - p[1]) * BEND * sign;
     return [out[0] * reach, out[1] * reach];
   });
   const result = [];

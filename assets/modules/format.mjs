@@ -28,8 +28,8 @@ function scientific(size, digits) {
 
 /** The most exact text of a number that has at most `room` characters (the shortest one where none has). */
 export function fitNum(value, room) {
-  let text = num(value, 6);
-  for (let digits = 5; digits >= 1 && text.length > room; digits--) text = shorter(num(value, digits), text);
+  let text = num(value, 5);
+  for (let digits = 4; digits >= 1 && text.length > room; digits--) text = shorter(num(value, digits), text);
   const x = Math.abs(toNumber(value));
   if (text.length > room && Number.isFinite(x) && x >= 1000) {
     const sign = toNumber(value) < 0 ? MINUS : "";

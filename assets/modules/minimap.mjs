@@ -7,7 +7,7 @@ import { isFaint, nodeState } from "./state.mjs";
 const W = 148;
 const H = 104;
 const INSET = 10;
-const STRETCH = 8; // a long ribbon is drawn up to so many times too thick, or it would be a hairline
+const THICK = 30; // a long ribbon is drawn at least so thick, or it would be a hairline
 
 export class Minimap {
   constructor(moveTo) {
@@ -34,7 +34,9 @@ export class Minimap {
     const { bounds } = frame.plane;
     if (this.canvas.width !== W * view.dpr) [this.canvas.width, this.canvas.height] = [W * view.dpr, H * view.dpr];
     const [wide, high] = [(W - 2 * INSET) / (bounds[2] - bounds[0] || 1), (H - 2 * INSET) / (bounds[3] - bounds[1] || 1)];
-    const [sx, sy] = [Math.min(wide, high * STRETCH), Math.min(high, wide * STRETCH)];
+    const even = Math.min(wide, high);
+    const thick = (size) => Math.max(even, THICK / (size || 1));
+    const [sx, sy] = [Math.min(wide, thick(bounds[2] - bounds[0])), Math.min(high, thick(bounds[3] - bounds[1]))];
     const x = W / 2 - ((bounds[0] + bounds[2]) / 2) * sx;
     const y = H / 2 - ((bounds[1] + bounds[3]) / 2) * sy;
     this.transform = { sx, sy, x, y };

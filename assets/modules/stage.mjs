@@ -13,6 +13,7 @@ import { wiresAt } from "./wiring.mjs";
 
 const GLIDE = 320; // ms of a camera move
 const MINIMAP_ROOM = 132;
+const CORNER = { w: 172, h: 128 }; // what the minimap covers
 const PADDING = { top: 76, right: 40, bottom: 64, left: 40 };
 const LABEL = "Graph. Tab goes through the nodes, the arrows through time, question mark lists the keys.";
 
@@ -131,15 +132,26 @@ export class Stage {
       const grown = [Math.min(box[0], x0), Math.min(box[1], y0), Math.max(box[2], x1), Math.max(box[3], y1)];
       if (grown[2] - grown[0] < (wide[2] - wide[0]) * 0.85 && grown[3] - grown[1] < (wide[3] - wide[1]) * 0.8) box.splice(0, 4, ...grown);
     }
-    const camera = reveal(this.glide?.to ?? this.camera, this.view, box);
-    if (camera !== (this.glide?.to ?? this.camera)) this.glideTo(camera);
+    this.bringIn(box);
+  }
+
+  /** Into view, and out from under the minimap and the buttons. */
+  bringIn(box, margin = 72) {
+    const now = this.glide?.to ?? this.camera;
+    let camera = reveal(now, this.view, box, margin);
+    const [x1, y0] = toScreen(camera, this.view, box[2], box[1]);
+    const y1 = toScreen(camera, this.view, box[2], box[3])[1];
+    const { width, height } = this.view;
+    if (x1 > width - CORNER.w && y1 > height - CORNER.h && y1 - y0 < height - CORNER.h - 60) camera = pan(camera, 0, height - CORNER.h - y1);
+    else if (x1 > width - 220 && y0 < 56) camera = pan(camera, 0, 60 - y0);
+    if (camera !== now) this.glideTo(camera);
   }
 
   reveal(id) {
     const node = this.index?.nodes.get(id);
     if (!node) return;
-    const near = this.camera.zoom < READABLE * 0.6 ? { x: node.x, y: node.y, zoom: 1 } : reveal(this.camera, this.view, boxOf(node), 48);
-    if (near !== this.camera) this.glideTo(near);
+    if (this.camera.zoom < READABLE * 0.6) this.glideTo({ x: node.x, y: node.y, zoom: 1 });
+    else this.bringIn(boxOf(node), 48);
   }
 
   fit(smooth = true, whole = false) {
@@ -154,7 +166,7 @@ export class Stage {
   /** With more room below where the minimap would otherwise cover a node. */
   cameraFor(focus, floor) {
     const [small, large] = [PADDING.bottom, MINIMAP_ROOM].map((bottom) => fit(this.plane.bounds, this.view, { ...PADDING, bottom }, floor, focus));
-    const corner = [this.view.width - 172, this.view.height - 128, this.view.width, this.view.height];
+    const corner = [this.view.width - CORNER.w, this.view.height - CORNER.h, this.view.width, this.view.height];
     const [x0, y0] = toWorld(small, this.view, corner[0], corner[1]);
     const [x1, y1] = toWorld(small, this.view, corner[2], corner[3]);
     return this.plane.nodes.within([x0, y0, x1, y1]).length ? large : small;

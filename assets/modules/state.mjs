@@ -62,7 +62,7 @@ export function isFaint(moment, item) {
 }
 
 export function savedState(moment, node) {
-  return at(node.tracks.saved, moment.t) ?? "none";
+  return at(node.tracks.saved ?? [], moment.t) ?? "none";
 }
 
 /** What a row shows: `{ value, next, changed, call }`; `next` marks a seed that will be passed but is not yet. */

@@ -111,6 +111,20 @@ test("a curve begins and ends at its points and leaves a box at a right angle", 
   assert.deepEqual(curve[0].slice(6), curve[1].slice(0, 2));
 });
 
+test("a route in one direction never goes beyond its points", () => {
+  for (const points of [[[82, -32], [106, -32], [194, 87]], [[0, 0], [10, 100], [200, 101], [210, 0]], [[5, 0], [5, 40], [90, 50]]]) {
+    const flat = flatten(curveThrough(points));
+    const pieces = flat.xs.length - 1;
+    points.slice(1).forEach((b, i) => {
+      const a = points[i];
+      for (let k = (i * pieces) / (points.length - 1); k <= ((i + 1) * pieces) / (points.length - 1); k++) {
+        assert.ok(flat.ys[k] >= Math.min(a[1], b[1]) - 1e-9 && flat.ys[k] <= Math.max(a[1], b[1]) + 1e-9);
+        assert.ok(flat.xs[k] >= Math.min(a[0], b[0]) - 1e-9 && flat.xs[k] <= Math.max(a[0], b[0]) + 1e-9);
+      }
+    });
+  }
+});
+
 test("places along a curve are even in length", () => {
   const flat = flatten(curveThrough([[0, 0], [100, 0], [100, 80]]));
   near(pointAlong(flat, 0).x, 0);
