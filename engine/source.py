@@ -180,7 +180,7 @@ class Places:
         return frame
 
     def _frame(self, code: CodeType, last: int) -> Frame:
-        name = self._name(code.co_filename)
+        name = self.add(code.co_filename)
         file = self._files[name]
         if id(code) not in self._spans:
             self._spans[id(code)] = code, list(code.co_positions())
@@ -195,7 +195,8 @@ class Places:
             span = file.settled((line, end_line, file.column(line, col), file.column(end_line, end_col)))
         return Frame(name, code.co_qualname, *span)
 
-    def _name(self, filename: str) -> str:
+    def add(self, filename: str) -> str:
+        """Take in the text of a file; the name that frames in it have."""
         name = self._names.get(filename)
         if name is None:
             name = self._shown(filename)
@@ -206,6 +207,16 @@ class Places:
             self._names[filename] = name
             self._files[name] = File("".join(linecache.getlines(filename)))
         return name
+
+    def stripped(self, text: str) -> str:
+        """A text (a traceback, a message) without the folders of this machine: files as frames name them."""
+        for filename, name in sorted(self._names.items(), key=lambda pair: -len(pair[0])):
+            text = text.replace(filename, name)
+        ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        for folder, name in ((self.root, ""), (ours, ""), (os.path.expanduser("~"), "~/")):
+            if folder and len(folder) > 1:
+                text = text.replace(folder.rstrip(os.sep) + os.sep, name)
+        return text
 
     def _shown(self, filename: str) -> str:
         if filename.startswith("<"):

@@ -77,9 +77,7 @@ class Writer:
             for old in (self.path, self.path + "-journal"):
                 if os.path.exists(old):
                     os.remove(old)
-            self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
-            # A killed process loses nothing that was committed: the system has it.  No waiting for the disk.
-            self._db.execute("PRAGMA synchronous = OFF")
+            self._connect()
             self._db.execute(f"PRAGMA application_id = {APPLICATION}")
             self._db.execute(f"PRAGMA user_version = {SCHEMA}")
             self._db.executescript(_TABLES)
@@ -147,6 +145,21 @@ class Writer:
         self._db.execute("BEGIN")
         self._waiting = 0
         self._flushed = time.monotonic()
+
+    def _connect(self) -> None:
+        self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        # A killed process loses nothing that was committed: the system has it.  No waiting for the disk.
+        self._db.execute("PRAGMA synchronous = OFF")
+
+    def pause(self) -> None:
+        """Flush and let go of the file for a while: a connection must not be carried into a forked process."""
+        self._db.execute("COMMIT")
+        self._db.close()
+
+    def resume(self) -> None:
+        """Go on after `pause`."""
+        self._connect()
+        self._db.execute("BEGIN")
 
     def close(self, complete: bool = True) -> None:
         """Flush and let go of the file; `complete` says that nothing is missing at the end."""
@@ -264,7 +277,7 @@ class _Database:
         self._db = self._connect(Path(name), "ro")
         try:
             self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             if not os.path.exists(name + "-journal"):
                 raise self._failed(error) from error
             self._recover()

@@ -1,0 +1,370 @@
+"""Scripts run as Python runs them, and what could go wrong is explained."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from engine.trace import Accumulated, ErrorRaised, LeafCreated, OpCalled, Trace
+from viz import explain
+from viz.runner import Recording, ScriptError, Watch, run_script
+
+ROOT = Path(__file__).parents[2]
+SMALL = "import engine as torch\nx = torch.tensor([1., 2.], requires_grad=True)\ny = (x * x).sum()\ny.backward()\n"
+
+
+@pytest.fixture
+def script(tmp_path: Path):
+    """Write a script and run it."""
+
+    def run(text: str | bytes, *args: str, name: str = "script.py", **options: object) -> tuple[Recording, Trace]:
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        recording = run_script(path, args, trace_path=tmp_path / "trace.backstep", **options)  # type: ignore[arg-type]
+        return recording, Trace.open(str(recording.trace_path))
+
+    return run
+
+
+def kinds(trace: Trace) -> list[str]:
+    return [type(event).__name__ for event in trace.events]
+
+
+# -- as Python would --------------------------------------------------------------------------------------------------
+
+
+def test_script_is_recorded_with_names_and_places(script) -> None:
+    recording, trace = script(SMALL)
+    assert (recording.returncode, recording.explanation, recording.error) == (0, "", "")
+    assert kinds(trace)[:4] == ["LeafCreated", "OpCalled", "OpCalled", "BackwardStarted"]
+    assert trace.names[0] == "x" and "y" in trace.names.values() and trace.files == {"script.py": SMALL}
+    (frame,) = trace.stacks[trace.events[1].stack]
+    assert (frame.file, frame.line, frame.col, frame.end_col) == ("script.py", 3, 5, 10)
+    assert "incomplete" not in trace.meta and trace.argv[0].endswith("script.py")
+    (arrived,) = [e for e in trace.events if isinstance(e, Accumulated)]
+    assert trace.value(arrived.after).array.tolist() == [2, 4]
+
+
+ENVIRONMENT = """
+import sys, os, json, pickle, __main__
+class Mine: pass
+print(json.dumps({
+    "argv": sys.argv, "name": __name__, "file": __file__, "first": sys.path[0], "cwd": os.getcwd(),
+    "main": __main__.__dict__ is globals(), "package": __package__, "spec": str(__spec__), "doc": __doc__,
+    "mine": pickle.loads(pickle.dumps(Mine())).__class__.__module__, "safe": sys.flags.safe_path,
+    "loader": type(__loader__).__name__, "builtins": type(__builtins__).__name__,
+    "ours": [p for p in sys.path if os.path.exists(os.path.join(p, "viz", "child.py"))],
+}, sort_keys=True))
+"""
+
+
+def test_script_finds_what_python_gives_it(script, tmp_path: Path, capfd) -> None:
+    script('"""The doc."""' + ENVIRONMENT, "--size", "größe", "-x")
+    ours = capfd.readouterr().out
+    command = [sys.executable, str(tmp_path / "script.py"), "--size", "größe", "-x"]
+    assert ours == subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_relative_path_is_passed_on_as_given(tmp_path: Path, monkeypatch, capfd) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "größe mit leer.py").write_text("import sys\nprint(sys.argv[0], __file__)\n")
+    monkeypatch.chdir(tmp_path)
+    assert run_script("in/größe mit leer.py").returncode == 0
+    assert capfd.readouterr().out.strip() == f"in/größe mit leer.py {tmp_path / 'in' / 'größe mit leer.py'}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["import sys; sys.exit(3)", "import sys; sys.exit('bye')", "raise SystemExit", "import sys; sys.exit(-1)", "1 / 0",
+     "import os; os._exit(4)", "def f():\n    raise ValueError('größe')\nf()", "x = = 2", "import nothing_there",
+     "from . import sibling", "import sys\nsys.excepthook = lambda *a: print('mine')\n1 / 0", "raise KeyboardInterrupt",
+     "try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    raise KeyError from e",
+     "import atexit\natexit.register(print, 'last')\nprint('first')",
+     "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"],
+)  # fmt: skip
+def test_status_and_output_are_those_of_python(script, tmp_path: Path, capfd, text: str) -> None:
+    recording, _ = script(text)
+    ours = capfd.readouterr()
+    theirs = subprocess.run([sys.executable, str(tmp_path / "script.py")], capture_output=True, text=True, check=False)
+    assert (recording.returncode, ours.out) == (theirs.returncode, theirs.stdout)
+    assert ours.err == theirs.stderr
+
+
+def test_input_reaches_the_script(tmp_path: Path) -> None:
+    (tmp_path / "s.py").write_text("print(input() + '!')")
+    program = "import sys; from viz.runner import run_script; run_script(sys.argv[1])"
+    command = [sys.executable, "-c", program, tmp_path / "s.py"]
+    found = subprocess.run(command, input="hello\n", capture_output=True, text=True, check=True, cwd=ROOT)
+    assert found.stdout == "hello!\n"
+
+
+def test_modules_beside_the_script_are_found_and_shown(script, tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "__init__.py").write_text("from .inner import double\n")
+    (tmp_path / "lib" / "inner.py").write_text("def double(v):\n    return v * 2\n")
+    text = "import engine\nfrom lib import double\nx = engine.ones(2, requires_grad=True)\ny = double(x)\n"
+    recording, trace = script(text)
+    assert list(trace.files) == ["script.py", "lib/inner.py"] and trace.names[1] == "y"
+    assert {f.name for f in recording.files} == {"script.py", "__init__.py", "inner.py"}
+
+
+def test_script_that_forks_records_its_own_part_only(script, tmp_path: Path) -> None:
+    fork = "import os\npid = os.fork()\nz = x * 3\nif not pid:\n    os._exit(0)\nos.waitpid(pid, 0)\nw = z * 5\n"
+    recording, trace = script(SMALL + fork)
+    assert recording.returncode == 0 and "incomplete" not in trace.meta
+    assert [e.inputs[1].scalar for e in trace.events if isinstance(e, OpCalled) and e.name == "mul"][1:] == [3, 5]
+
+
+def test_processes_that_the_script_spawns_find_its_main(script, capfd) -> None:
+    text = (
+        "import multiprocessing as mp\ndef f(v): return v + 1\n"
+        "if __name__ == '__main__':\n    with mp.get_context('spawn').Pool(1) as pool: print(pool.map(f, [1, 2]))\n"
+    )
+    recording, _ = script(text)
+    assert recording.returncode == 0 and capfd.readouterr().out == "[2, 3]\n"
+
+
+# -- how it ends ------------------------------------------------------------------------------------------------------
+
+
+def test_script_that_raises_is_recorded_up_to_there(script) -> None:
+    recording, trace = script(SMALL + "def f():\n    y.backward()\nf()\n")
+    (last,) = [event for event in trace.events if isinstance(event, ErrorRaised)]
+    assert recording.error == "RuntimeError" and recording.explanation == ""
+    assert last.message.startswith("Trying to backward through the graph a second time")
+    assert 'File "script.py", line 6, in f' in last.traceback
+    assert "engine" not in last.traceback.split("RuntimeError")[0]
+    assert [f.line for f in trace.stacks[last.stack]] == [7, 6]
+
+
+def test_trace_tells_no_folder_of_this_machine(script, tmp_path: Path) -> None:
+    _, trace = script(SMALL + "import os\nraise OSError(os.path.abspath(__file__))\n")
+    assert str(tmp_path) not in trace.events[-1].traceback + trace.events[-1].message
+    assert str(tmp_path) not in "".join(trace.files) + repr(trace.stacks)
+
+
+def test_interrupted_script_keeps_what_was_recorded(script) -> None:
+    recording, trace = script(SMALL + "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nwhile True:\n    pass\n")
+    assert recording.returncode == -signal.SIGINT and recording.error == "KeyboardInterrupt"
+    assert "BackwardEnded" in kinds(trace) and trace.events[-1].type == "KeyboardInterrupt"
+
+
+WAITS = """
+import sqlite3, sys, os, signal
+db = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
+while not db.execute("SELECT count(*) FROM events").fetchone()[0]:
+    pass
+"""
+
+
+def test_killed_script_keeps_what_was_flushed(script, tmp_path: Path) -> None:
+    end = "os.kill(os.getpid(), signal.SIGKILL)"
+    recording, trace = script(SMALL + WAITS + end, str(tmp_path / "trace.backstep"))
+    assert recording.returncode == -signal.SIGKILL and "signal 9" in recording.explanation
+    assert kinds(trace)[0] == "LeafCreated" and trace.meta == {"incomplete": True} and trace.names[0] == "x"
+
+
+def test_values_written_in_place_are_recorded_as_they_were(script, tmp_path: Path) -> None:
+    text = (
+        "import engine as torch\nx = torch.zeros(1000)\n"
+        + "with torch.no_grad():\n    for i in range(300):\n        x.add_(1)\n"
+        + WAITS
+        + "with torch.no_grad():\n    for i in range(300):\n        x.add_(1)\n"
+    )
+    _, trace = script(text, str(tmp_path / "trace.backstep"))
+    adds = [e for e in trace.events if isinstance(e, OpCalled) and e.name == "add"]
+    written = [trace.value(e.outputs[0].value).array for e in adds]
+    assert [(a[0], a[-1]) for a in written] == [(n, n) for n in range(1, 601)]
+
+
+@pytest.mark.parametrize("text", ["x = = 2\n", b"x = 1\0", b"x = '\xff'\n"])
+def test_script_that_is_no_python_is_explained(script, text: str | bytes) -> None:
+    recording, trace = script(text)
+    assert recording.returncode == 1 and recording.error in ("SyntaxError", "ValueError")
+    assert recording.explanation and isinstance(trace.events[-1], ErrorRaised)
+
+
+def test_paths_that_cannot_be_run_are_explained(tmp_path: Path) -> None:
+    (tmp_path / "there.py").touch()
+    with pytest.raises(ScriptError, match=r"no script .*In that folder there are there\.py"):
+        run_script(tmp_path / "their.py")
+    with pytest.raises(ScriptError, match=r"is a folder\. Give the path"):
+        run_script(tmp_path)
+    (tmp_path / "__main__.py").touch()
+    with pytest.raises(ScriptError, match=r"is a folder\. Give the script in it, such as .*__main__\.py"):
+        run_script(tmp_path)
+
+
+# -- as torch ---------------------------------------------------------------------------------------------------------
+
+
+def test_import_of_torch_is_answered_by_the_engine(script, capfd) -> None:
+    text = (
+        "import torch\nimport torch.nn as nn\nimport torch.autograd\nfrom torch import tensor\nimport engine\n"
+        "print(torch is engine, nn is engine.nn, engine.__name__, engine.nn.__spec__.name)\n"
+        "x = tensor([1., 2.], requires_grad=True)\n(x * x).sum().backward()\n"
+    )
+    recording, trace = script(text, as_torch=True)
+    assert capfd.readouterr().out == "True True engine engine.nn\n" and recording.explanation == ""
+    assert "Accumulated" in kinds(trace)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("torch.exq(x)", r"no torch.exq, asked for in line 3 of script.py. The nearest name is '\w+'; docs/ops.md"),
+        ("x.bakward()", r"no Tensor.bakward, asked for in line 3 of script.py. The nearest name is 'backward'"),
+        ("from torch import no_grd", "no torch.no_grd, asked for in line 3 of script.py. The nearest name is .no_grad"),
+        ("import torch.cuda.amp.nothing", "no torch.cuda.*, asked for in line 3 of script.py"),
+        ("import torch.tracefile_", "no torch.tracefile_, asked for in line 3"),
+        ("from torch.nn import Lineer", "no torch.nn.Lineer, asked for in line 3"),
+    ],
+)
+def test_missing_name_is_explained_with_its_line_and_the_remedy(script, capfd, line: str, says: str) -> None:
+    recording, trace = script(f"import torch\nx = torch.ones(2)\n{line}\n", as_torch=True)
+    assert recording.returncode == 1
+    assert re.search(says, recording.explanation), recording.explanation
+    assert re.search(says, capfd.readouterr().err) and re.search(says, trace.events[-1].note)
+
+
+def test_script_that_asks_whether_torch_has_a_name_goes_on(script) -> None:
+    recording, _ = script("import torch\nassert not hasattr(torch, 'compile_everything')\n", as_torch=True)
+    assert recording.returncode == 0
+
+
+# -- nothing to see ---------------------------------------------------------------------------------------------------
+
+
+def test_script_that_recorded_nothing_is_explained(script) -> None:
+    assert "does not import the engine" in script("print(1)")[0].explanation
+    assert "imports the engine (line 2), but no op ran" in script("\nimport engine")[0].explanation
+    assert "requires_grad=True" in script("import engine\ny = engine.ones(2) * 2")[0].explanation
+    assert "never called backward" in script("import engine\ny = engine.ones(2, requires_grad=True) * 2")[0].explanation
+
+
+def test_script_of_real_torch_is_told_of_as_torch() -> None:
+    said = explain.nothing_recorded("s.py", "\nimport torch\n", explain.Counts(0, 0, 0), as_torch=False, error="")
+    assert said.startswith("s.py imports torch (line 2), whose ops Backstep does not see. Run it with --as-torch")
+    assert "SyntaxError" in explain.nothing_recorded("s.py", "x = =", explain.Counts(0, 0, 0), False, "SyntaxError")
+    assert "before its first op" in explain.nothing_recorded("s.py", "1/0", explain.Counts(0, 0, 0), False, "KeyError")
+    assert explain.nothing_recorded("s.py", "", explain.Counts(1, 1, 0), False, "KeyError") == ""
+    assert explain.imports("from engine import a\nimport torch.nn") == explain.Imports(1, 2)
+
+
+@pytest.mark.parametrize("name", ["engine.py", "viz.py", "engine/__init__.py"])
+def test_files_with_the_names_of_ours_are_explained_not_obeyed(script, tmp_path: Path, capfd, name: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("print('obeyed')")
+    recording, trace = script(SMALL + "import viz\n")
+    assert "obeyed" not in capfd.readouterr().out and "Accumulated" in kinds(trace)
+    assert f"`{name}`" in recording.explanation and "Rename yours" in recording.explanation
+
+
+def test_own_files_do_not_shadow_themselves() -> None:
+    assert explain.shadows(ROOT, ROOT) == [] and explain.shadowed("s.py", []) == ""
+
+
+# -- watch ------------------------------------------------------------------------------------------------------------
+
+
+class Listener:
+    """Collects the changes of a watch; `wait(n)` until there were n."""
+
+    def __init__(self) -> None:
+        self.changes: list[tuple[int, str]] = []
+        self.condition = threading.Condition()
+
+    def __call__(self, watch: Watch) -> None:
+        with self.condition:
+            self.changes.append((watch.generation, watch.error))
+            self.condition.notify_all()
+
+    def wait(self, number: int) -> tuple[int, str]:
+        with self.condition:
+            assert self.condition.wait_for(lambda: len(self.changes) >= number, 30), self.changes
+        return self.changes[-1]
+
+
+def leaf(watch: Watch) -> list[float]:
+    trace = Trace.open(str(watch.trace_path))
+    first = next(e for e in trace.events if isinstance(e, LeafCreated))
+    return trace.value(first.value).array.tolist()
+
+
+def replace(path: Path, text: str) -> None:
+    """Save as editors do: a new file put in place of the old."""
+    beside = path.with_suffix(".tmp")
+    beside.write_text(text)
+    os.replace(beside, path)
+
+
+def test_watch_records_again_on_save_and_keeps_the_last_good_one(tmp_path: Path) -> None:
+    path, heard = tmp_path / "s.py", Listener()
+    path.write_text(SMALL)
+    with Watch(path, on_change=heard) as watch:
+        assert (watch.generation, watch.error, leaf(watch)) == (1, "", [1, 2])
+        replace(path, SMALL.replace("[1., 2.]", "[3., 4.]"))
+        assert heard.wait(2) == (2, "") and leaf(watch) == [3, 4]
+        replace(path, "x = = 3\n")
+        assert heard.wait(3) == (2, "s.py line 1: invalid syntax. The last good recording is shown.")
+        assert leaf(watch) == [3, 4]
+        replace(path, SMALL + "y.backward()\n")
+        assert heard.wait(4) == (3, "") and watch.recording.error == "RuntimeError"
+        path.unlink()
+        assert "not there" in heard.wait(5)[1]
+        path.write_text(SMALL)
+        assert heard.wait(6) == (4, "")
+        folder = watch.trace_path.parent
+    assert not folder.exists()
+
+
+def test_watch_looks_at_imported_modules_too(tmp_path: Path) -> None:
+    (tmp_path / "values.py").write_text("start = [1., 2.]\n")
+    path, heard = tmp_path / "s.py", Listener()
+    path.write_text("from values import start\n" + SMALL.replace("[1., 2.]", "start"))
+    with Watch(path, on_change=heard) as watch:
+        replace(tmp_path / "values.py", "start = [5., 6., 7.]\n")
+        assert heard.wait(2) == (2, "") and leaf(watch) == [5, 6, 7]
+
+
+def test_watch_ends_a_script_that_was_saved_again_while_it_runs(tmp_path: Path) -> None:
+    path, heard, mark = tmp_path / "s.py", Listener(), tmp_path / "running"
+    path.write_text(SMALL)
+    with Watch(path, on_change=heard) as watch:
+        replace(path, SMALL + f"open({str(mark)!r}, 'w')\nwhile True:\n    pass\n")
+        wait_for(mark.exists)
+        replace(path, SMALL.replace("[1., 2.]", "[8.]"))
+        assert heard.wait(2)[1] == "" and leaf(watch) == [8]
+        replace(path, SMALL + f"open({str(mark)!r} + '2', 'w')\nwhile True:\n    pass\n")
+        wait_for((tmp_path / "running2").exists)
+    assert threading.active_count() < 20 and watch._process is None
+
+
+def wait_for(true) -> None:
+    """Wait for a state, for at most 30 seconds."""
+    ticker = threading.Event()
+    for _ in range(600):
+        if true():
+            return
+        ticker.wait(0.05)
+    raise AssertionError("the state never came")
+
+
+def test_listener_that_fails_does_not_end_the_watch(tmp_path: Path, caplog) -> None:
+    path = tmp_path / "s.py"
+    path.write_text(SMALL)
+
+    def fail(watch: Watch) -> None:
+        raise KeyError("listener")
+
+    with Watch(path, on_change=fail) as watch:
+        replace(path, SMALL + "\n")
+        wait_for(lambda: watch.generation == 2)
+    assert "listener" in caplog.text

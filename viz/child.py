@@ -1,0 +1,184 @@
+"""The process in which a user's script runs: as Python would run it, recorded into a trace file.
+
+Started as a file by `viz.runner` (never forked, nor as `-m`: nothing in the user's folder can take our place):
+    python viz/child.py REPORT TRACE FLAGS SCRIPT [ARGS ...]
+The script's `__main__`, `sys.argv`, `sys.path[0]`, working folder, streams and exit status are what they would be.
+REPORT is a JSON file about what happened, for the process that started this one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import traceback
+import types
+from typing import Any
+
+if __name__ == "__main__":  # our own folder stands first in sys.path; what we need is the folder above it
+    _here = os.path.dirname(os.path.abspath(__file__))
+    if not sys.flags.safe_path:
+        del sys.path[0]
+    sys.path.insert(0, os.path.dirname(_here))
+    from viz import child  # noqa: PLW0406 this file again, as the module that it is
+
+    del sys.path[0]
+    sys.exit(child.main(sys.argv[1:]))
+
+import atexit
+import builtins
+import linecache
+from importlib.machinery import SourceFileLoader
+
+from engine.reading import users_traceback
+from engine.recorder import Recorder, is_users, slot
+from engine.source import Places
+from engine.streaming import Stream
+from engine.trace import ErrorRaised
+from viz import standin
+
+
+def main(argv: list[str]) -> int:
+    """Run a script; the exit status that Python would give."""
+    report, path, flags, script, *args = argv
+    as_torch = "as-torch" in flags.split(",")
+    filename = os.path.abspath(script)
+    folder = os.path.dirname(os.path.realpath(script))
+    places = Places(os.path.dirname(filename))
+    _prepare(script, args, folder)
+    if as_torch:
+        standin.install()
+    recorder = Recorder()
+    stream = Stream(recorder, path, places, (script, *args))
+    outcome = _Outcome(recorder, as_torch)
+    atexit.register(outcome.at_exit)  # the first to be registered is the last to run
+    try:
+        code = _read(filename)
+    except Exception as error:  # noqa: BLE001 SyntaxError, what null bytes or a wrong encoding raise
+        places.add(filename)
+        outcome.unreadable(error)
+    else:
+        places.add(filename)
+        module = _main_module(filename)
+        stream.start()
+        outcome.run(code, module)
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not cut off what is written now
+    failure = _finish(stream, outcome)
+    _report(report, outcome, places, failure)
+    signal.signal(signal.SIGINT, handler)
+    return outcome.status
+
+
+def _prepare(script: str, args: list[str], folder: str) -> None:
+    """What a script finds when Python starts it."""
+    sys.argv = [script, *args]
+    if not sys.flags.safe_path:
+        sys.path.insert(0, folder)
+
+
+def _read(filename: str) -> types.CodeType:
+    """The script, compiled; its text is kept as it is now, though the file may change while it runs."""
+    with open(filename, "rb") as stream:
+        raw = stream.read()
+    lines = linecache.updatecache(filename)
+    if lines:
+        linecache.cache[filename] = (len(raw), None, lines, filename)  # None: never looked at again
+    return compile(raw, filename, "exec", dont_inherit=True)
+
+
+def _main_module(filename: str) -> types.ModuleType:
+    module = types.ModuleType("__main__")
+    module.__dict__.update(
+        __file__=filename, __builtins__=builtins, __cached__=None, __annotations__={}, __spec__=None,
+        __loader__=SourceFileLoader("__main__", filename),
+    )  # fmt: skip
+    sys.modules["__main__"] = module
+    return module
+
+
+class _Outcome:
+    """How a script ended."""
+
+    def __init__(self, recorder: Recorder, as_torch: bool) -> None:
+        self.recorder, self.as_torch = recorder, as_torch
+        self.status = 0
+        self.interrupted = False
+        self.error = ""
+        self.note = ""
+
+    def run(self, code: types.CodeType, module: types.ModuleType) -> None:
+        """Execute the script to its end, however it ends."""
+        try:
+            exec(code, module.__dict__)  # noqa: S102 the user asked for this script to be run
+        except SystemExit as error:
+            self.exited(error)
+        except BaseException as error:  # noqa: BLE001 printed and recorded, as Python would print it
+            self.raised(error)
+
+    def exited(self, error: SystemExit) -> None:
+        """sys.exit(...): a number is the status, None is 0, anything else is printed."""
+        status = error.code
+        if status is None or isinstance(status, int):
+            self.status = (status or 0) & 0xFF if os.name == "posix" else status or 0
+        else:
+            print(status, file=sys.stderr)
+            self.status = 1
+
+    def raised(self, error: BaseException) -> None:
+        """Recorded as the last event, and printed as Python prints it, without our own frames."""
+        note = standin.explain_missing(error, self.as_torch)
+        if note:
+            error.add_note(note)
+            self.note = note
+        if slot.active is self.recorder:
+            self.recorder.error(error)
+        self.error = type(error).__name__
+        self.interrupted = isinstance(error, KeyboardInterrupt)
+        self.status = 130 if self.interrupted else 1
+        kept = error.__traceback__
+        while kept is not None and not is_users(kept.tb_frame.f_code.co_filename):
+            kept = kept.tb_next
+        error.__traceback__ = kept
+        sys.excepthook(type(error), error, kept)
+
+    def unreadable(self, error: Exception) -> None:
+        """The file is no Python program."""
+        self.error, self.status = type(error).__name__, 1
+        error.__traceback__ = None
+        sys.excepthook(type(error), error, None)
+        raised = ErrorRaised(
+            0, -1, type(error).__name__, str(error), "", None, None, (), users_traceback(error)
+        )
+        self.recorder.log.append(("raised", -1, raised))
+
+    def at_exit(self) -> None:
+        """After Ctrl-C a process ends by the signal, as Python's own does."""
+        if self.interrupted and os.name == "posix":
+            sys.stdout.flush()
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def _finish(stream: Stream, outcome: _Outcome) -> str:
+    """Complete the trace file; "" or why that failed."""
+    try:
+        stream.finish({"script": os.path.basename(sys.argv[0]), "status": outcome.status, "as_torch": outcome.as_torch})
+    except Exception:  # noqa: BLE001 a fault of ours: the script's own outcome stands, and the fault is told
+        return traceback.format_exc()
+    return ""
+
+
+def _report(path: str, outcome: _Outcome, places: Places, failure: str) -> None:
+    """Tell the starting process what it cannot see."""
+    files: dict[str, Any] = {}
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and is_users(file) and file.endswith(".py"):
+            files[os.path.abspath(file)] = name
+    said = {
+        "status": outcome.status, "error": outcome.error, "note": outcome.note, "failure": failure,
+        "files": list(files),
+    }  # fmt: skip
+    with open(path, "w", encoding="utf-8") as stream:
+        json.dump(said, stream)

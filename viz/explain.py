@@ -1,0 +1,118 @@
+"""Why a script recorded nothing, or less than one expects, and what to do about it.  Pure: counts in, text out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+OURS = ("engine", "viz")
+
+
+@dataclass(frozen=True, slots=True)
+class Imports:
+    """The lines (from 1; None: nowhere) in which a program imports the engine and torch."""
+
+    engine: int | None
+    torch: int | None
+
+
+def imports(text: str) -> Imports:
+    """Where a program imports the engine and torch; nowhere, if it does not parse.
+
+    >>> imports("import torch.nn as nn").torch
+    1
+    """
+    lines: dict[str, int] = {}
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return Imports(None, None)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [name.name for name in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        else:
+            continue
+        for name in names:
+            lines.setdefault(name.partition(".")[0], node.lineno)
+    return Imports(lines.get("engine"), lines.get("torch"))
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a trace has: forward ops, ops that are differentiable here, backward calls."""
+
+    ops: int
+    nodes: int
+    backwards: int
+
+
+def nothing_recorded(script: str, text: str, counts: Counts, as_torch: bool, error: str) -> str:
+    """The explanation for a script in which no gradient can be seen; "" where there is a backward call."""
+    if counts.backwards or (error and counts.nodes):
+        return ""
+    found = imports(text)
+    stopped = f" It stopped with {error} before." if error else ""
+    if not counts.ops:
+        return _no_ops(script, found, as_torch, error)
+    if not counts.nodes:
+        return (
+            f"{script} ran {_count(counts.ops, 'op')}, but no tensor requires a gradient: "
+            f"there is nothing to go back through.{stopped} Create a leaf with requires_grad=True, and do not run everything under no_grad()."
+        )
+    return (
+        f"{script} ran {_count(counts.ops, 'op')} and never called backward.{stopped} "
+        "Add z.backward() (or autograd.grad), or run the backward from here in the commands panel."
+    )
+
+
+def _no_ops(script: str, found: Imports, as_torch: bool, error: str) -> str:
+    if error in ("SyntaxError", "IndentationError", "TabError"):
+        return f"{script} is no valid Python ({error}): nothing of it ran. The message names the line."
+    if found.torch and not found.engine and not as_torch:
+        return (
+            f"{script} imports torch (line {found.torch}), whose ops Backstep does not see. Run it with "
+            f"--as-torch, which answers that import with Backstep's engine, or write `import engine as torch` in line {found.torch}."
+        )
+    if error:
+        return f"{script} stopped with {error} before its first op. The traceback names the line."
+    if not found.engine and not found.torch:
+        return (
+            f"{script} does not import the engine itself, and no op of it ran. Write `import engine as torch` where "
+            "the tensors are made; what other processes compute is not seen."
+        )
+    line = found.engine or found.torch
+    return (
+        f"{script} imports the engine (line {line}), but no op ran. If its work needs "
+        "arguments, give them after the script's name; what other processes compute is not seen."
+    )
+
+
+def shadows(folder: Path, root: Path) -> list[str]:
+    """The user's own files or packages beside a script that bear the name of one of ours."""
+    found = []
+    for name in OURS:
+        for path in (folder / f"{name}.py", folder / name / "__init__.py"):
+            ours = root / name / "__init__.py"
+            if path.is_file() and not (ours.is_file() and path.samefile(ours)):
+                found.append(str(path.relative_to(folder)))
+    return found
+
+
+def shadowed(script: str, found: Sequence[str]) -> str:
+    """The explanation for files that `shadows` found; "" for none."""
+    if not found:
+        return ""
+    names = " and ".join(f"`{name}`" for name in found)
+    module = Path(found[0]).parts[0].removesuffix(".py")
+    return (
+        f"Beside {script} there is {names}, which has the name of a part of Backstep. Here `import {module}` means "
+        f"Backstep's; yours is not loaded. Rename yours (for instance to my_{module}) if the script needs it."
+    )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
