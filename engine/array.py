@@ -176,7 +176,9 @@ def is_array(value: Any) -> bool:
 
 def to_numpy(array: Array) -> ndarray:
     """The array's elements as a numpy array (copied from a GPU)."""
-    return array if isinstance(array, ndarray) else cupy.asnumpy(array)
+    if isinstance(array, ndarray):
+        return array
+    return xp.asarray(array) if cupy is None else cupy.asnumpy(array)  # 0-d results of numpy are scalars
 
 
 _RANK = {"b": 0, "u": 1, "i": 1, "f": 2}

@@ -202,7 +202,10 @@ class Recorder:
             )
         )  # fmt: skip
 
-    def start(self, function: str, roots: Any, gradients: Any, given: Any, inputs: Any, keep: bool, graph: bool) -> int:
+    def start(
+        self, function: str, roots: Any, gradients: Any, given: Any, inputs: Any, *,
+        keep: bool, graph: bool, legacy: bool,
+    ) -> int:  # fmt: skip
         """A backward call begins; its number.  `given` are the gradients as the user passed them, None where none."""
         seen = [self.see(root)[0] for root in roots]
         sources = [self.see(g)[0] if hasattr(g, "_storage") else g for g in given]
@@ -210,7 +213,8 @@ class Recorder:
         asked = None if inputs is None else [self.see(t)[0] for t in inputs]
         self.call = call = self.calls
         self.calls += 1
-        self.log.append(("start", self.stack(2), call, function, list(zip(seen, held, sources, strict=True)), asked, keep, graph))
+        started = list(zip(seen, held, sources, strict=True))
+        self.log.append(("start", self.stack(2), call, function, started, asked, keep, graph, legacy))
         return call
 
     def end(self, call: int, completed: bool, outer: int | None, results: Any = ()) -> None:

@@ -363,6 +363,7 @@ class _Replay:
         group = self.groups.get(recorded.call) if recorded else None
         hooks = self.hooks(group)
         start = len(self.recorder.log)
+        before, mode.legacy_broadcasting = mode.legacy_broadcasting, self.legacy(recorded)
         try:
             found = call(
                 function, roots, gradients, command.retain_graph, command.create_graph, inputs,
@@ -374,17 +375,25 @@ class _Replay:
                 raise Stopped from error
             found = []
         finally:
+            mode.legacy_broadcasting = before
             for handle in hooks:
                 handle.remove()
         if group is not None:
             self.match(group, start, found)
 
+    def legacy(self, recorded: BackwardStarted | None) -> bool:
+        """Whether a call runs under PyTorch 0.3's rule: as recorded; a new one, as the program's other calls."""
+        if recorded is not None:
+            return recorded.legacy
+        return any(group[0].legacy for group in self.groups.values() if isinstance(group[0], BackwardStarted))
+
     def gradients(self, command: Command, recorded: BackwardStarted | None, roots: list[Tensor]) -> Any:
         """The `gradient` argument: edited, the tensor that the program passed, or None for the implicit 1."""
         if command.gradient is not None:
             listed = [command.gradient] if len(roots) == 1 else command.gradient
+            free = self.legacy(recorded)
             return [
-                Tensor(fitted(g, root._array.shape, str(root._array.dtype), "gradient"))
+                Tensor(fitted(g, None if free else root._array.shape, str(root._array.dtype), "gradient"))
                 for g, root in zip(listed, roots, strict=True)
             ]
         if recorded is None or tuple(r.tensor for r in recorded.roots) != command.roots:
@@ -427,6 +436,9 @@ class _Replay:
             for entry, event in zip(ops, recorded, strict=True):
                 for result, out in zip(entry[5], event.outputs, strict=True):
                     self.seeds[result[0]] = out.tensor
+        leaves = [e.tensor for e in group if isinstance(e, LeafCreated)]
+        for entry, number in zip([e for e in log if e[0] == "leaf"], leaves, strict=False):
+            self.seeds.setdefault(entry[2], number)
         for event in group:
             if isinstance(event, Accumulated) and event.tensor in self.live:
                 grad = self.live[event.tensor]._grad
@@ -466,13 +478,14 @@ def same_bits(a: Any, b: Any) -> bool:
     return a.shape == b.shape and a.dtype == b.dtype and bool(xp.asarray(a).tobytes() == xp.asarray(b).tobytes())
 
 
-def fitted(wanted: Any, shape: tuple[int, ...], dtype: str, name: str) -> Any:
-    """Nested lists of numbers as an array of the shape and dtype asked for.  Raises ValueError where they do not fit."""
+def fitted(wanted: Any, shape: tuple[int, ...] | None, dtype: str, name: str) -> Any:
+    """Nested lists of numbers as an array of the shape (None: any) and dtype asked for; ValueError where they do not fit."""
     try:
         data = xp.array(_numbers(wanted), dtype=dtype)
     except (ValueError, TypeError, OverflowError) as error:
-        raise ValueError(f"{name}: expected numbers in shape {list(shape)}, found {wanted!r} ({error})") from None
-    if data.shape != tuple(shape):
+        where = "" if shape is None else f" in shape {list(shape)}"
+        raise ValueError(f"{name}: expected numbers{where}, found {wanted!r} ({error})") from None
+    if shape is not None and data.shape != tuple(shape):
         raise ValueError(f"{name}: expected numbers in shape {list(shape)}, found shape {list(data.shape)}")
     return data
 

@@ -189,7 +189,10 @@ class GradSet(Event):
 
 @dataclass(frozen=True, slots=True)
 class BackwardStarted(Event):
-    """A call of `backward` or `autograd.grad` (`function`); `call` counts them.  `inputs` None: all leaves."""
+    """A call of `backward` or `autograd.grad` (`function`); `call` counts them.  `inputs` None: all leaves.
+
+    `legacy`: under `legacy_broadcasting()`.
+    """
 
     call: int
     function: str
@@ -197,6 +200,7 @@ class BackwardStarted(Event):
     inputs: tuple[int, ...] | None
     retain_graph: bool
     create_graph: bool
+    legacy: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,10 @@ def call(
     number = -1
     if active is not None:
         passed = _as_sequence(gradients) or [None] * len(roots)
-        number = active.start(function, roots, [g._array for g in given], passed, inputs, keep, create_graph)
+        number = active.start(
+            function, roots, [g._array for g in given], passed, inputs,
+            keep=keep, graph=create_graph, legacy=mode.legacy_broadcasting,
+        )  # fmt: skip
     completed, found = False, []
     try:
         found = run_backward(
@@ -160,7 +163,9 @@ def _refused(function: str, roots: Any, gradients: Any, keep: bool, create_graph
     arrays = [g._array for g in given] if len(given) == len(known) else [xp.ones_like(t._array) for t in known]
     outer = active.call
     passed = given if len(given) == len(known) else [None] * len(known)
-    number = active.start(function, known, arrays, passed, None, keep, create_graph)
+    number = active.start(
+        function, known, arrays, passed, None, keep=keep, graph=create_graph, legacy=mode.legacy_broadcasting
+    )
     active.error(error)
     active.end(number, False, outer)
 
