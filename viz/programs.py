@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-from collections.abc import Mapping
+import threading
+import warnings
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,17 +42,37 @@ def from_gallery(entry: gallery.Program) -> Program:
 
 
 def record_source(source: str, path: Path) -> Trace:
-    """The trace of a program of ours.  What it prints is dropped; an exception is the last event of the trace."""
+    """The trace of a program of ours.  What it prints is dropped; an exception is the last event of the trace.
+
+    It runs in a thread of its own, so that no frame of whoever opened it stands above the program's in the trace.
+    """
     code = compile(source, str(path), "exec")
-    scope: dict[str, Any] = {"__name__": "__main__", "__file__": str(path), "__builtins__": __builtins__}
-    trace: Trace | None = None
-    try:
-        with contextlib.redirect_stdout(io.StringIO()), engine.record() as trace:
-            exec(code, scope)  # noqa: S102  # a script that ships with us
-    except Exception:  # the programs that are about an error end with it
-        if trace is None:
-            raise
-    return trace
+    made: list[Trace] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        scope: dict[str, Any] = {"__name__": "__main__", "__file__": str(path), "__builtins__": __builtins__}
+        try:
+            with quiet(), engine.record() as trace:
+                made.append(trace)
+                exec(code, scope)  # noqa: S102  # a script that ships with us
+        except Exception as error:  # noqa: BLE001  # the programs that are about an error end with it
+            failed.append(error)
+
+    thread = threading.Thread(target=run, name=f"record {path.stem}")
+    thread.start()
+    thread.join()
+    if not made:
+        raise failed[0]
+    return made[0]
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """What our programs print and are warned of is shown in the app; the terminal is the user's."""
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def from_trace(trace: Trace, title: str = "trace", name: str | None = None) -> Program:

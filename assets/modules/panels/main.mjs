@@ -84,7 +84,8 @@ function visit(view, push) {
   const known = scene && program === view.program && JSON.stringify(view.edits || null) === JSON.stringify(url.view(location.search).edits || null);
   if (known && !push && JSON.stringify(shortEdits(edits)) === JSON.stringify(view.edits || null)) { place(view); return; }
   if (!scene || program !== view.program) blank();
-  session.open(view, () => requestAnimationFrame(() => { place(view); if (push) write(true); }));
+  quiet = true; // the address of a view is written when its moment and selection are there
+  session.open(view, () => { place(view); write(push); });
 }
 
 const shortEdits = (edits) => (edits.commands === null && !Object.keys(edits.leaves).length ? null : edits);

@@ -26,10 +26,10 @@ export const state = () => session;
 export const on = (event, listener) => listeners[event].push(listener);
 const tell = (event, ...given) => listeners[event].forEach((listener) => listener(...given));
 
-/** Asks for a scene. `commit` runs when its answer is shown, and not at all where another question came first. */
-function ask({ program, edits, revision = null, previous = null, layout, folds, commit, keep = false }) {
+/** Asks for a scene. `commit` runs before its answer is shown and `after` behind it; neither where another question came. */
+function ask({ program, edits, revision = null, previous = null, layout, folds, commit, after, keep = false }) {
   const request = (session.request += 1);
-  session.waiting = { request, commit, keep };
+  session.waiting = { request, commit, after, keep };
   busy(request);
   setProps("ask", {
     data: { request, program, edits: revision ? null : edits, revision, previous: previous && { edits: previous }, layout, folds },
@@ -48,8 +48,8 @@ export function open(view, after) {
       Object.assign(session, { program: view.program, layout: view.layout, folds: view.folds });
       session.history = isNone(shown) ? [NONE] : [NONE, shown];
       session.index = session.history.length - 1;
-      after?.();
     },
+    after,
   });
 }
 
@@ -61,8 +61,7 @@ export function edit(edits, after) {
   go(edits, () => {
     session.history = [...session.history.slice(0, session.index + 1), edits];
     session.index += 1;
-    after?.();
-  });
+  }, after);
 }
 
 export function undo() {
@@ -73,9 +72,9 @@ export function redo() {
   if (session.index < session.history.length - 1) go(session.history[session.index + 1], () => { session.index += 1; });
 }
 
-function go(edits, commit) {
+function go(edits, commit, after) {
   if (!session.program) return;
-  ask({ program: session.program, edits, previous: session.edits, layout: session.layout, folds: session.folds, commit, keep: true });
+  ask({ program: session.program, edits, previous: session.edits, layout: session.layout, folds: session.folds, commit, after, keep: true });
   session.waiting.edits = edits;
 }
 
@@ -89,7 +88,7 @@ export function redraw({ layout = session.layout, folds = session.folds } = {}) 
 
 /** The same edits on the newest recording of a watched script. */
 export function again(after) {
-  ask({ program: session.program, edits: session.edits, layout: session.layout, folds: session.folds, keep: true, commit: after });
+  ask({ program: session.program, edits: session.edits, layout: session.layout, folds: session.folds, keep: true, after });
 }
 
 /** Takes an answer of the server; one that is not for the latest question is dropped. */
@@ -109,6 +108,7 @@ export function receive(answer) {
   waiting.commit?.(answer);
   session.scene = numbered(answer.scene);
   tell("scene", session.scene);
+  waiting.after?.();
 }
 
 /** The scene with the number that its revision has in this session's list: the server knows no order of edits. */
