@@ -132,7 +132,7 @@ def find(name: str) -> Program | None:
 
 
 def read(path: Path, group: str) -> Program:
-    """The program at `path` and its sidecar.  Raises ValueError that names the file where the sidecar is not in form."""
+    """The program at `path` and its sidecar.  Raises ValueError that names a sidecar out of form."""
     sidecar = path.with_suffix(".toml")
     try:
         about = tomllib.loads(sidecar.read_text("utf-8"))
@@ -177,46 +177,74 @@ def find_line(source: str, name: str) -> int | None:
 def resolve(chapters: Sequence[Chapter], scene: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The chapters as a scene holds them: with line numbers, the time `t` that each leads to, and element ids.
 
-    The scene's first file is the program.  `step` is the time at which the step referred to is done (its number + 1).
-    What this scene does not have, since it was edited or has stopped at an error, is None or left out.
+    The program is the one of the scene's files that has the most of the chapters' lines, the innermost if several do.  `step` is the time at which
+    the step referred to is done (its number + 1).  What this scene does not have, since it was edited or has stopped at
+    an error, is None or left out.
     """
-    files = scene["program"]["files"]
-    source = files[0]["text"] if files else ""
+    texts = [file["text"] for file in scene["program"]["files"]] or [""]
+    file = max(range(len(texts)), key=lambda n: (sum(find_line(texts[n], c.line) is not None for c in chapters), n))
+    place = _Place(scene, file, texts[file])
     return [
         {
             "title": chapter.title,
             "text": chapter.text,
-            "lines": _lines(chapter.line, chapter.until, source),
-            "step": _step(chapter, scene, source),
-            "select": [node for name in chapter.select if (node := _element(name, scene, source)) is not None],
+            "lines": place.lines(chapter.line, chapter.until),
+            "step": place.step(chapter),
+            "select": [node for name in chapter.select if (node := place.element(name)) is not None],
         }
         for chapter in chapters
     ]
 
 
-def _lines(line: str, until: str | None, source: str) -> list[int] | None:
-    first = find_line(source, line)
-    last = first if until is None else find_line(source, until)
-    return None if first is None or last is None else [first, last]
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Looks things up in one scene; `file` is the number of the program's text among the scene's files."""
 
+    scene: Mapping[str, Any]
+    file: int
+    source: str
 
-def _step(chapter: Chapter, scene: Mapping[str, Any], source: str) -> int | None:
-    ref = chapter.step
-    if ref is None:
-        return None
-    lines = _lines(ref.line, None, source) if ref.line else _lines(chapter.line, chapter.until, source)
-    if lines is None:
-        return None
-    labels = {node["id"]: node["label"] for node in scene["nodes"]}
-    found = [
-        number
-        for number, step in enumerate(scene["steps"], 1)
-        if step["kind"] == ref.kind
-        and (ref.at is None or ref.at in (labels.get(step["at"]), _text_at(step["code"], source)))
-        and any(_overlaps(code, lines) for code in _causes(step))
-    ]
-    place = ref.nth - 1 if ref.nth > 0 else ref.nth
-    return found[place] if -len(found) <= place < len(found) else None
+    def lines(self, line: str, until: str | None) -> list[int] | None:
+        first = find_line(self.source, line)
+        last = first if until is None else find_line(self.source, until)
+        return None if first is None or last is None else [first, last]
+
+    def step(self, chapter: Chapter) -> int | None:
+        ref = chapter.step
+        if ref is None:
+            return None
+        lines = self.lines(ref.line, None) if ref.line else self.lines(chapter.line, chapter.until)
+        if lines is None:
+            return None
+        found = [
+            number
+            for number, step in enumerate(self.scene["steps"], 1)
+            if step["kind"] == ref.kind
+            and (ref.at is None or ref.at in (self.label(step["at"]), self.expression(step["code"])))
+            and any(self.overlaps(code, lines) for code in _causes(step))
+        ]
+        place = ref.nth - 1 if ref.nth > 0 else ref.nth
+        return found[place] if -len(found) <= place < len(found) else None
+
+    def label(self, element: str | None) -> str | None:
+        return next((node["label"] for node in self.scene["nodes"] if node["id"] == element), None)
+
+    def element(self, name: str) -> str | None:
+        text, nth = _split(name)
+        nodes = [node for node in self.scene["nodes"] if node["kind"] in ("tensor", "op")]
+        found = [node["id"] for node in nodes if text == node["label"]]
+        if not found:
+            found = [node["id"] for node in nodes if text == self.expression(node["code"])]
+        return found[nth - 1] if len(found) >= nth else None
+
+    def expression(self, code: Mapping[str, int] | None) -> str | None:
+        if code is None or code["file"] != self.file or code["line"] != code["end"]:
+            return None
+        lines = self.source.splitlines()
+        return lines[code["line"] - 1][code["col"] : code["stop"]] if code["line"] <= len(lines) else None
+
+    def overlaps(self, code: Mapping[str, int], lines: Sequence[int]) -> bool:
+        return code["file"] == self.file and code["line"] <= lines[1] and code["end"] >= lines[0]
 
 
 def _causes(step: Mapping[str, Any]) -> Iterator[Mapping[str, int]]:
@@ -225,26 +253,6 @@ def _causes(step: Mapping[str, Any]) -> Iterator[Mapping[str, int]]:
         yield step["from"]
     if step.get("code") is not None and (step.get("from") is None or step["kind"] == "error"):
         yield step["code"]
-
-
-def _overlaps(code: Mapping[str, int], lines: Sequence[int]) -> bool:
-    return code["file"] == 0 and code["line"] <= lines[1] and code["end"] >= lines[0]
-
-
-def _element(name: str, scene: Mapping[str, Any], source: str) -> str | None:
-    text, nth = _split(name)
-    nodes = [node for node in scene["nodes"] if node["kind"] in ("tensor", "op")]
-    found = [node["id"] for node in nodes if text == node["label"]]
-    if not found:
-        found = [node["id"] for node in nodes if text == _text_at(node["code"], source)]
-    return found[nth - 1] if len(found) >= nth else None
-
-
-def _text_at(code: Mapping[str, int] | None, source: str) -> str | None:
-    lines = source.splitlines()
-    if code is None or code["file"] != 0 or code["line"] != code["end"] or code["line"] > len(lines):
-        return None
-    return lines[code["line"] - 1][code["col"] : code["stop"]]
 
 
 def _split(name: str) -> tuple[str, int]:

@@ -8,4 +8,5 @@ loss.backward()
 print(w.grad)
 
 step = 0.1 * w.grad
+print(w - step)
 w -= step
