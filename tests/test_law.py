@@ -1,0 +1,206 @@
+"""The law of replay: a trace run again with edits equals a fresh run of the program with them, bit for bit."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from engine.replay import Command, commands, replay
+from engine.trace import BackwardEnded, ErrorRaised, LeafCreated, OpCalled, Trace
+from tests.fresh import Plan, canonical, run_fresh
+from viz.gallery import Program, gallery
+from viz.programs import record_source
+
+PROGRAMS = [pytest.param(program, id=program.id) for program in gallery()]
+EDITS = 24
+"""Random edits per program."""
+NUMBERS = (-2.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 1.0, 2.0, 3.0, 1e-4, 7.0)
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+@cache
+def recorded(program: Program) -> Trace:
+    return record_source(program.source, program.path)
+
+
+class Draw:
+    """Random plans for one recording."""
+
+    def __init__(self, base: Trace, seed: str) -> None:
+        self.base = base
+        self.random = random.Random(seed)  # noqa: S311 (a test's)
+        self.commands = commands(base)
+        events = base.events
+        self.leaves = [e for e in events if isinstance(e, LeafCreated) and e.dtype.startswith("float") and e.source != "grad"]
+        self.shapes: dict[int, tuple[int, ...]] = {e.tensor: e.shape for e in events if isinstance(e, LeafCreated)}
+        self.born = {e.tensor: e.index for e in events if isinstance(e, LeafCreated)}
+        self.differentiable = {e.tensor for e in events if isinstance(e, LeafCreated) and e.requires_grad}
+        for event in events:
+            if isinstance(event, OpCalled) and event.call is None:
+                for out in event.outputs:
+                    self.shapes[out.tensor] = out.shape
+                    self.born.setdefault(out.tensor, event.index)
+                    if out.requires_grad and event.inplace is None:
+                        self.differentiable.add(out.tensor)
+        ended = [e for e in events if isinstance(e, BackwardEnded)]
+        self.failed = {e.call for e in ended if not e.completed}
+
+    def numbers(self, shape: Sequence[int]) -> Any:
+        if not shape:
+            return self.random.choice((*NUMBERS, round(self.random.uniform(-3, 3), 3)))
+        return [self.numbers(shape[1:]) for _ in range(shape[0])]
+
+    def plan(self) -> Plan:
+        """One to three edits together."""
+        plan = Plan()
+        wanted: list[Callable[[Plan], Plan]] = [self.leaf, self.leaf]
+        if self.commands:
+            wanted += [self.gradient, self.gradient, self.flags, self.inputs, self.root, self.without, self.more, self.zero]
+        for _ in range(self.random.randint(1, 3)):
+            plan = self.random.choice(wanted)(plan)
+        return plan
+
+    def leaf(self, plan: Plan) -> Plan:
+        event = self.random.choice(self.leaves)
+        return replace(plan, leaves={**plan.leaves, event.tensor: self.numbers(event.shape)})
+
+    def change(self, plan: Plan, kinds: Sequence[str], alter: Callable[[Command], Command | None]) -> Plan:
+        found = [c for c in self.commands if c.kind in kinds and plan.changed.get(c.id, c) is not None]
+        if not found:
+            return plan
+        command = self.random.choice(found)
+        now = plan.changed.get(command.id) or command
+        return replace(plan, changed={**plan.changed, command.id: alter(now)})
+
+    def gradient(self, plan: Plan) -> Plan:
+        def alter(command: Command) -> Command:
+            return replace(command, gradient=self.gradient_for(command.roots)) if len(command.roots) == 1 else command
+
+        return self.change(plan, ["backward"], alter)
+
+    def gradient_for(self, roots: Sequence[int]) -> Any:
+        return self.numbers(self.shapes[roots[0]])
+
+    def flags(self, plan: Plan) -> Plan:
+        flip = self.random.choice(("retain_graph", "retain_graph", "create_graph"))
+        return self.change(plan, ["backward"], lambda c: replace(c, **{flip: not getattr(c, flip)}))
+
+    def inputs(self, plan: Plan) -> Plan:
+        def alter(command: Command) -> Command:
+            if self.function(command) != "backward":
+                return command
+            there = [t for t in self.present(command) if t in self.differentiable]
+            return replace(command, inputs=tuple(self.random.sample(there, min(len(there), 1 + self.random.randrange(2)))))
+
+        return self.change(plan, ["backward"], alter)
+
+    def root(self, plan: Plan) -> Plan:
+        def alter(command: Command) -> Command:
+            there = [t for t in self.present(command) if t in self.differentiable]
+            if not there or self.function(command) != "backward":
+                return command
+            roots = (self.random.choice(there),)
+            return replace(command, roots=roots, gradient=self.gradient_for(roots))
+
+        return self.change(plan, ["backward"], alter)
+
+    def without(self, plan: Plan) -> Plan:
+        removable = [c for c in self.commands if self.function(c) != "grad"]
+        if not removable:
+            return plan
+        command = self.random.choice(removable)
+        return replace(plan, changed={**plan.changed, command.id: None})
+
+    def more(self, plan: Plan) -> Plan:
+        def make(near: Command) -> Command | None:
+            there = [t for t in self.present(near) if t in self.differentiable]
+            if not there:
+                return None
+            roots = (self.random.choice(there),)
+            implicit = self.random.random() < 0.2
+            return Command(
+                self.name(), "backward", near.after, None, roots, None if implicit else self.gradient_for(roots),
+                retain_graph=self.random.random() < 0.8,
+            )  # fmt: skip
+
+        return self.add(plan, make)
+
+    def zero(self, plan: Plan) -> Plan:
+        def make(near: Command) -> Command | None:
+            there = [t for t in self.present(near) if t in self.differentiable]
+            return Command(self.name(), "zero", near.after, leaf=self.random.choice(there)) if there else None
+
+        return self.add(plan, make)
+
+    def add(self, plan: Plan, make: Callable[[Command], Command | None]) -> Plan:
+        near = self.random.choice(self.commands)
+        new = make(near)
+        if new is None:
+            return plan
+        if self.random.random() < 0.5 and not self.fails(near):
+            return replace(plan, behind={**plan.behind, near.id: (*plan.behind.get(near.id, ()), new)})
+        return replace(plan, before={**plan.before, near.id: (*plan.before.get(near.id, ()), new)})
+
+    def name(self) -> str:
+        return f"new{self.random.getrandbits(32)}"
+
+    def present(self, command: Command) -> list[int]:
+        """The tensors that are there when the command runs."""
+        return [tensor for tensor, at in self.born.items() if at <= command.after]
+
+    def event(self, command: Command) -> Any:
+        assert command.base is not None
+        return self.base.events[command.base]
+
+    def function(self, command: Command) -> str:
+        return str(getattr(self.event(command), "function", command.kind))
+
+    def fails(self, command: Command) -> bool:
+        return getattr(self.event(command), "call", None) in self.failed
+
+
+def left_by_the_program(trace: Trace) -> bool:
+    """Whether Python itself ended the run: the program asked for the shape of a gradient that is no longer there."""
+    last = trace.events[-1] if trace.events else None
+    return isinstance(last, ErrorRaised) and last.type in ("AttributeError", "TypeError") and "NoneType" in last.message
+
+
+def compare(program: Program, base: Trace, plan: Plan) -> int:
+    """How many events of a replay and of a fresh run with `plan` were found equal; all of them."""
+    again = replay(base, plan.edits(base))
+    fresh, run = run_fresh(program, base, plan)
+    ours, theirs = canonical(again, program.path.name), canonical(fresh, program.path.name)
+    if left_by_the_program(fresh):
+        ours, theirs = ours[: len(theirs) - 1], theirs[:-1]
+    elif not isinstance(fresh.events[-1], ErrorRaised):
+        assert run.injected == set(plan.leaves)
+    for index, (mine, other) in enumerate(zip(ours, theirs, strict=False)):
+        assert mine == other, f"event {index} of {program.id} under {plan}"
+    assert len(ours) == len(theirs), f"{program.id} under {plan}"
+    return len(theirs)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_replay_without_edits_is_the_recording(program: Program) -> None:
+    base = recorded(program)
+    assert canonical(replay(base), program.path.name) == canonical(base, program.path.name)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_replay_with_random_edits_equals_a_fresh_run(program: Program, record_property: Callable[[str, Any], None]) -> None:
+    base = recorded(program)
+    draw = Draw(base, program.id)
+    events = 0
+    for _ in range(EDITS):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            events += compare(program, base, draw.plan())
+    record_property("law", (EDITS, events))
+    assert events >= EDITS
