@@ -161,7 +161,11 @@ export class App {
   }
 
   escape() {
-    if (this.presets.hot) return this.presets.heat(false);
+    if (this.presets.hot) {
+      this.presets.heat(false);
+      this.presets.update();
+      return true;
+    }
     if (this.stage.selection === null) return false;
     this.select(null);
     return true;

@@ -22,9 +22,9 @@ function paintLabel({ write, context, font, tokens }, node, place, state) {
   const empty = state.value === null;
   const label = row.key === "seed" ? (row.label || "gradient you pass") : row.label || ".grad";
   const after = row.key === "grad" && empty ? " none" : "";
-  const text = cut(context, font.plain, label + after, node.w - 2 * PAD - (row.key === "seed" ? 20 : 0));
+  const text = cut(context, font.plain, label + after, node.w - 2 * PAD - (row.key === "seed" ? 14 : 0));
   write(text, place.x, place.labelY, font.plain, tokens.soft);
-  if (row.key === "seed" && !empty && row.cols) pencil(context, place.x + widthOf(context, font.plain, text) + 7, place.labelY, tokens.root);
+  if (row.key === "seed" && !empty && row.cols) pencil(context, place.x + widthOf(context, font.plain, text) + 5, place.labelY, tokens.root);
 }
 
 function pencil(context, x, y, colour) {

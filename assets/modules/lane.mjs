@@ -109,11 +109,8 @@ export class Lane {
     context.setTransform(dpr, 0, 0, dpr, 0, 0);
     context.clearRect(0, 0, this.width, HEIGHT);
     const current = phaseIndex(this.scene, Math.max(currentStep(this.t), 0));
-    let free = 0;
-    this.scene.phases.forEach((phase, i) => {
-      this.paintPhase(context, phase, i === current);
-      free = this.paintLabel(context, phase, i, current, free);
-    });
+    this.scene.phases.forEach((phase, i) => this.paintPhase(context, phase, i === current));
+    this.paintLabels(context, current);
     this.paintTicks(context);
     this.paintMarks(context);
     this.paintHead(context);
@@ -140,21 +137,29 @@ export class Lane {
     context.restore();
   }
 
-  /** The call as written, where there is room for a few letters; the current one always has room. */
-  paintLabel(context, phase, i, current, free) {
-    const font = fonts(this.tokens);
-    const face = i === current ? font.strong : font.plain;
-    const next = this.scene.phases[i + 1];
-    const start = Math.max(this.x(phase.start), free);
-    const end = next ? (i + 1 === current ? this.x(next.start) - 6 : Math.max(this.x(next.start) - 6, 0)) : this.width;
-    const wanted = widthOf(context, face, phase.label);
-    const room = i === current ? Math.max(end - start, Math.min(wanted, 180)) : end - start;
-    if (room < 26) return free;
-    const text = cut(context, face, phase.label, room);
-    if (text.length < 3 && text !== phase.label) return free;
-    const x = Math.min(start, this.width - widthOf(context, face, text));
-    writer(context)(text, x, 19, face, i === current ? this.tokens.ink : this.tokens.soft);
-    return x + widthOf(context, face, text) + 10;
+  /** The calls as written, each cut to its segment; the current one comes first and takes the room that it needs. */
+  paintLabels(context, current) {
+    const { phases } = this.scene;
+    const { plain, strong } = fonts(this.tokens);
+    const write = writer(context);
+    const place = (i, from, to, face, colour) => {
+      const text = cut(context, face, phases[i].label, to - from);
+      if (text.length < 4 && text !== phases[i].label) return;
+      write(text, from, 19, face, colour);
+    };
+    let taken = [0, 0];
+    if (phases[current]) {
+      const wide = Math.min(widthOf(context, strong, phases[current].label), Math.max(this.x(phases[current].end) - this.x(phases[current].start), 180)) + 1;
+      const from = Math.max(Math.min(this.x(phases[current].start), this.width - wide), 0);
+      taken = [from - 8, from + wide + 8];
+      place(current, from, from + wide, strong, this.tokens.ink);
+    }
+    phases.forEach((phase, i) => {
+      if (i === current) return;
+      const from = i > current ? Math.max(this.x(phase.start), taken[1]) : this.x(phase.start);
+      const to = i < current ? Math.min(this.x(phase.end) - 8, taken[0]) : this.x(phase.end) - 8;
+      if (to - from >= 26) place(i, from, to, plain, this.tokens.soft);
+    });
   }
 
   paintTicks(context) {

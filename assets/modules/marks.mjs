@@ -78,27 +78,38 @@ export function paintFold({ context, tokens }, box, folded) {
   if (folded) context.fillRect(x - 0.8, y - 5, 1.6, 10);
 }
 
-/** The error in words, beside its node: at the first of four places where it covers nothing. */
-export function paintCallout({ context, write, font, tokens, plane }, node, error) {
-  const lines = wrap(context, font.plain, error.message, 320, 3);
-  const w = Math.max(...lines.map((line) => widthOf(context, font.plain, line)), widthOf(context, font.strong, error.type)) + 28;
-  const h = 22 + lines.length * 18 + 14;
-  const [dx, dy] = [node.w / 2 + w / 2 + 18, node.h / 2 + h / 2 + 16];
-  const places = [[0, -dy], [0, dy], [dx, 0], [-dx, 0], [dx, -dy], [-dx, -dy], [dx, dy], [-dx, dy]];
-  const covered = ([px, py]) => plane.nodes.within([node.x + px - w / 2, node.y + py - h / 2, node.x + px + w / 2, node.y + py + h / 2]).length;
-  const [px, py] = places.find((place) => covered(place) === 0) ?? places[0];
-  const [x, y] = [node.x + px - w / 2, node.y + py - h / 2];
+/** The first sentence of an error beside its node: in the widest shape, at the first place, that covers nothing. */
+export function paintCallout(brush, node, error) {
+  const shapes = [320, 230, 170].map((room) => calloutShape(brush, error, room));
+  const spots = shapes.flatMap((shape) => calloutSpots(node, shape));
+  const clear = ({ x, y, shape }) => brush.plane.nodes.within([x - 4, y - 4, x + shape.w + 4, y + shape.h + 4]).length === 0;
+  const { x, y, shape, px, py } = spots.find(clear) ?? spots[0];
+  const { context, write, font, tokens } = brush;
   context.strokeStyle = tokens.err;
   context.lineWidth = 1.5;
   context.beginPath();
-  context.moveTo(node.x + Math.sign(px) * (node.w / 2), node.y + Math.sign(py) * (node.h / 2));
-  context.lineTo(node.x + Math.sign(px) * (node.w / 2 + 18), node.y + Math.sign(py) * (node.h / 2 + 16));
+  context.moveTo(node.x + px * (node.w / 2), node.y + py * (node.h / 2));
+  context.lineTo(node.x + px * (node.w / 2 + 18), node.y + py * (node.h / 2 + 16));
   context.stroke();
   context.beginPath();
-  context.roundRect(x, y, w, h, 8);
+  context.roundRect(x, y, shape.w, shape.h, 8);
   context.fillStyle = tokens.errT;
   context.fill();
   context.stroke();
   write(error.type, x + 14, y + 19, font.strong, tokens.err);
-  lines.forEach((line, i) => write(line, x + 14, y + 39 + i * 18, font.plain, tokens.ink));
+  shape.lines.forEach((line, i) => write(line, x + 14, y + 39 + i * 18, font.plain, tokens.ink));
+}
+
+function calloutShape({ context, font }, error, room) {
+  const first = error.message.split(/(?<=[.!?])\s/, 1)[0];
+  const lines = wrap(context, font.plain, first, room, 5);
+  const w = Math.max(...lines.map((line) => widthOf(context, font.plain, line)), widthOf(context, font.strong, error.type)) + 28;
+  return { lines, w, h: 36 + lines.length * 18 };
+}
+
+/** Above, below, right, left, then the corners. */
+function calloutSpots(node, shape) {
+  const [dx, dy] = [node.w / 2 + shape.w / 2 + 18, node.h / 2 + shape.h / 2 + 16];
+  return [[0, -1], [0, 1], [1, 0], [-1, 0], [1, -1], [-1, -1], [1, 1], [-1, 1]].map(([px, py]) => (
+    { px, py, shape, x: node.x + px * dx - shape.w / 2, y: node.y + py * dy - shape.h / 2 }));
 }

@@ -44,6 +44,7 @@ function edgeAt(stage, x, y) {
 export function listen(stage, acts) {
   const tip = h("div.bs-tip", { role: "tooltip", hidden: true });
   stage.layer.append(tip);
+  stage.tip = tip;
   const { host } = stage;
   const onCanvas = (event) => event.target === stage.pulses || event.target === host || event.target === stage.graph;
   let drag = null;

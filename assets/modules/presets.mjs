@@ -3,6 +3,7 @@
 import { editable, editOf } from "./editor.mjs";
 import { h } from "./panels/dom.mjs";
 
+const LINGER = 600; // ms in which the pointer may go from the card to the strip
 const MAKERS = {
   ones: () => 1,
   random: () => Math.round((Math.random() * 2 - 1) * 100) / 100,
@@ -24,19 +25,35 @@ export class Presets {
       h("button.bs-preset", { type: "button", title: WHY[name], "data-preset-cell": name, onclick: (event) => this.choose(name, event) }, name)]));
     this.hint = h("span.bs-preset-hint", { hidden: true }, "click a cell");
     this.element = h("div.bs-presets", { role: "toolbar", "aria-label": "Gradient you pass", hidden: true }, ...Object.values(this.buttons), this.hint);
+    this.element.addEventListener("pointerleave", () => this.update());
     stage.layer.append(this.element);
     this.node = null;
   }
 
-  /** Shows the strip over the root that is selected or pointed at; it stays while the pointer is on it. */
+  /** Shows the strip over the root that is selected or pointed at; it waits for a pointer that is on its way to it. */
   update() {
-    const { index, selection, hover, moment } = this.stage;
+    const { index, selection, hover } = this.stage;
     const candidate = [hover, selection].map((id) => id && index?.nodes.get(id)).find((node) => node && this.subject(node));
-    const staying = this.node && index?.nodes.get(this.node.id) && (this.element.matches(":hover, :focus-within") || (this.hot && moment));
-    this.node = candidate ?? (staying ? index.nodes.get(this.node.id) : null);
-    this.element.hidden = !this.node;
-    if (!this.node) return this.heat(false);
+    clearTimeout(this.leaving);
+    if (candidate) this.show(candidate);
+    else if (this.node && (!index?.nodes.has(this.node.id) || !this.subject(index.nodes.get(this.node.id)))) this.hide();
+    else if (this.node) this.leaving = setTimeout(() => this.inUse() || this.hide(), LINGER);
+  }
+
+  inUse() {
+    return this.hot || this.element.matches(":hover, :has(:focus-visible)");
+  }
+
+  show(node) {
+    this.node = node;
+    this.element.hidden = false;
     this.place();
+  }
+
+  hide() {
+    this.node = null;
+    this.element.hidden = true;
+    this.heat(false);
   }
 
   subject(node) {

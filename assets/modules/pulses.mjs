@@ -34,8 +34,9 @@ function glow(brush, node) {
   const { context, tokens, moment } = brush;
   if (moment.step.kind === "write") return;
   const swell = moment.moving ? Math.sin(Math.PI * moment.progress) : 0;
-  context.globalAlpha = 0.75 + 0.25 * swell;
-  ring(brush, node, moment.backward ? tokens.glow : tokens.glowFwd, 8 + 6 * swell, 5 + 3 * swell);
+  const error = moment.step.kind === "error";
+  context.globalAlpha = error ? 0.22 : 0.75 + 0.25 * swell;
+  ring(brush, node, error ? tokens.err : moment.backward ? tokens.glow : tokens.glowFwd, 8 + 6 * swell, 5 + 3 * swell);
   context.globalAlpha = 1;
 }
 

@@ -74,6 +74,7 @@ export class Stage {
     this.plane = layPlane(index);
     this.t = t;
     this.pending.clear();
+    if (this.tip) this.tip.hidden = true; // its number may be another one now
     this.hover = null;
     this.hoveredWire = null;
     if (anchor) this.look(keep(this.camera, anchor[0], anchor[1]), this.fitted);

@@ -5,6 +5,7 @@
 
 /** The value of a track at `t`: that of the last pair [k, value] with k <= t (null before the first). */
 export function at(track, t) {
+  if (!track) return null; // an element has only the tracks that concern it
   let low = 0;
   let high = track.length;
   while (low < high) {
