@@ -21,7 +21,7 @@ Places = Callable[[Ranked], list[float]]
 
 SIZE: Size = (116.0, 56.0)
 FOLDED: Size = (200.0, 76.0)
-COLUMN_GAP = 88.0
+COLUMN_GAP = 76.0
 PORT_GAP = 36.0
 HEAD = 34.0
 PAD = 18.0

@@ -1,0 +1,191 @@
+"""Layouts as properties on random graphs: nothing overlaps, no edge passes through an unrelated box, nothing jumps."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from typing import Any
+
+import networkx as nx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from viz import layout
+from viz.layouts import dot, layered
+from viz.layouts.ranked import Ranked, ranks, spread
+
+from .traces import dag
+
+LAYERED = ("layered", "layered-own")
+graphs = st.builds(dag, st.integers(2, 40), st.integers(0, 12), st.integers(0, 10_000))
+
+
+def box(graph: nx.DiGraph, placed: layout.Placed, node: Any) -> tuple[float, float, float, float]:
+    (x, y), (w, h) = placed.positions[node], graph.nodes[node]["size"]
+    return x - w / 2, y - h / 2, x + w / 2, y + h / 2
+
+
+def overlaps(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
+    return a[0] < b[2] - 0.01 and b[0] < a[2] - 0.01 and a[1] < b[3] - 0.01 and b[1] < a[3] - 0.01
+
+
+def crosses(p: tuple[float, float], q: tuple[float, float], rect: tuple[float, float, float, float]) -> bool:
+    """Whether the segment from p to q enters a box (Liang-Barsky)."""
+    low, high = 0.0, 1.0
+    for axis in (0, 1):
+        way = q[axis] - p[axis]
+        near, far = rect[axis] + 0.01 - p[axis], rect[axis + 2] - 0.01 - p[axis]
+        if abs(way) < 1e-12:
+            if near > 0 or far < 0:
+                return False
+            continue
+        first, last = sorted((near / way, far / way))
+        low, high = max(low, first), min(high, last)
+    return low < high
+
+
+@pytest.mark.parametrize("name", LAYERED)
+@settings(max_examples=40, deadline=None)
+@given(graph=graphs)
+def test_layered_boxes_do_not_overlap(name: str, graph: nx.DiGraph) -> None:
+    placed = layout.layout(graph, name)
+    boxes = [box(graph, placed, n) for n in graph]
+    assert len(boxes) == len(graph)
+    assert not any(overlaps(a, b) for a, b in itertools.combinations(boxes, 2))
+
+
+@pytest.mark.parametrize("name", LAYERED)
+@settings(max_examples=40, deadline=None)
+@given(graph=graphs)
+def test_layered_edges_pass_through_no_unrelated_box(name: str, graph: nx.DiGraph) -> None:
+    placed = layout.layout(graph, name)
+    boxes = {n: box(graph, placed, n) for n in graph}
+    for routes in (placed.routes, placed.back):
+        for (u, v), points in routes.items():
+            for p, q in itertools.pairwise(points):
+                hit = [n for n in graph if n not in (u, v) and crosses(p, q, boxes[n])]
+                assert not hit, f"{u} -> {v} passes {hit}"
+
+
+@settings(max_examples=25, deadline=None)
+@given(graph=graphs)
+def test_layered_edges_run_from_border_to_border(graph: nx.DiGraph) -> None:
+    placed = layout.layout(graph)
+    for (u, v), points in placed.routes.items():
+        assert points[0][0] == pytest.approx(box(graph, placed, u)[2])
+        assert points[-1][0] == pytest.approx(box(graph, placed, v)[0])
+        assert [x for x, _ in points] == sorted(x for x, _ in points)
+        back = placed.back[u, v]
+        assert back[0][0] == pytest.approx(points[-1][0]) and back[-1][0] == pytest.approx(points[0][0])
+
+
+@pytest.mark.parametrize("name", layout.NAMES)
+def test_every_layout_gives_the_same_picture_twice_without_overlaps(name: str) -> None:
+    graph = dag(30, 8, 3)
+    first = layout.layout(graph, name)
+    layout._memory.clear()
+    second = layout.layout(graph, name)
+    assert first.positions == second.positions and first.routes == second.routes
+    boxes = [box(graph, first, n) for n in graph]
+    assert not any(overlaps(a, b) for a, b in itertools.combinations(boxes, 2))
+
+
+def test_a_layout_past_its_limit_is_refused_with_the_remedy() -> None:
+    graph = dag(130, 0, 1)
+    with pytest.raises(layout.LayoutRefused, match=r"up to 120 nodes.*130 are open.*Fold groups"):
+        layout.layout(graph, "kamada_kawai")
+
+
+def test_an_unknown_layout_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="there is no layout 'treemap'; there are layered"):
+        layout.layout(dag(3, 0, 1), "treemap")
+
+
+def grouped(folded: bool) -> nx.DiGraph:
+    """A chain a-b-[c-d-e]-f beside b-g-f, where [c-d-e] is a group, open or folded."""
+    graph = nx.DiGraph(parents={} if folded else {"g0": None})
+    inside = ["g0"] if folded else ["c", "d", "e"]
+    for node in ["a", "b", *inside, "g", "f"]:
+        graph.add_node(node, size=(200, 76) if node == "g0" else (116, 56), group="g0" if node in "cde" else None)
+    for u, v in itertools.pairwise(["a", "b", *inside, "f"]):
+        graph.add_edge(u, v, origin={"g0": "e"}.get(u, u))
+    graph.add_edge("b", "g")
+    graph.add_edge("g", "f")
+    return graph
+
+
+def test_a_fold_moves_others_only_sideways_and_as_a_whole() -> None:
+    closed, opened = layout.layout(grouped(True)), layout.layout(grouped(False))
+    for node in "abf":
+        assert opened.positions[node][1] == pytest.approx(closed.positions[node][1])
+    for node in "ab":
+        assert opened.positions[node] == pytest.approx(closed.positions[node])
+    middle = opened.boxes["g0"]
+    assert middle[0] < opened.positions["c"][0] < opened.positions["e"][0] < middle[2]
+    assert not overlaps(middle, box(grouped(False), opened, "g"))
+
+
+def test_an_edge_into_a_group_is_one_line_through_its_port() -> None:
+    placed = layout.layout(grouped(False))
+    route = placed.routes["b", "c"]
+    left = placed.boxes["g0"][0]
+    assert route[0][0] < left < route[-1][0]
+    assert [x for x, _ in route] == sorted(x for x, _ in route)
+
+
+def test_ranks_put_a_source_next_to_its_first_use() -> None:
+    assert ranks(4, [(0, 1), (1, 2), (3, 2)]) == [0, 1, 2, 1]
+
+
+def test_ranks_refuse_a_cycle() -> None:
+    with pytest.raises(ValueError, match="cycle"):
+        ranks(2, [(0, 1), (1, 0)])
+
+
+@given(st.lists(st.floats(-100, 100), min_size=1, max_size=20))
+def test_spread_keeps_order_and_distance(wanted: list[float]) -> None:
+    gaps = [5.0] * (len(wanted) - 1)
+    found = spread(wanted, gaps)
+    assert all(b - a >= 5.0 - 1e-6 for a, b in itertools.pairwise(found))
+    assert sum(found) == pytest.approx(sum(wanted), abs=1e-6)
+
+
+@pytest.mark.skipif(not dot.is_available(), reason="pygraphviz is not installed")
+def test_the_worker_gives_what_dot_gives_here() -> None:
+    graph = Ranked((0, 1, 1, 2), (56.0, 56.0, 84.0, 56.0), frozenset(), ((0, 1), (0, 2), (1, 3), (2, 3)))
+    worker = layout.Worker()
+    try:
+        assert worker.places(graph) == pytest.approx(dot.places(graph))
+    finally:
+        worker.stop()
+
+
+def test_a_worker_over_its_limit_is_ended_and_the_next_task_starts_another() -> None:
+    graph = Ranked((0, 1), (56.0, 56.0), frozenset(), ((0, 1),))
+    worker = layout.Worker()
+    try:
+        assert worker.places(graph, limit=0.0) is None
+        assert worker._process is None
+        if dot.is_available():
+            assert worker.places(graph) is not None
+    finally:
+        worker.stop()
+
+
+def test_the_second_layout_serves_without_pygraphviz(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dot, "pygraphviz", None)
+    layout._memory.clear()
+    graph = dag(20, 5, 2)
+    assert layout.layout(graph).positions == layout.layout(graph, "layered-own").positions
+    layout._memory.clear()
+
+
+def test_a_ribbon_of_3000_nodes_takes_less_than_two_seconds() -> None:
+    graph = nx.DiGraph()
+    nx.add_path(graph, range(3000))
+    nx.add_path(graph, range(0, 3000, 7))
+    start = time.perf_counter()
+    placed = layered.place(graph, layout._own)
+    assert time.perf_counter() - start < 2.0
+    assert len(placed.positions) == 3000

@@ -1,0 +1,158 @@
+"""The scene as a document: small, whole, deterministic, and true to what was recorded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.replay import replay
+from engine.trace import VjpRun
+from viz.graph import slots
+from viz.revisions import to_edits
+from viz.scene import reading, scene
+from viz.wiring import jacobian
+
+from .traces import CASE_1, CASE_3, LOOP, recorded
+
+Json = dict[str, Any]
+
+
+def node(found: Json, label: str) -> Json:
+    return next(n for n in found["nodes"] if n["label"] == label)
+
+
+def row(found: Json, label: str, key: str) -> Json:
+    return next(r for r in node(found, label)["rows"] if r["key"] == key)
+
+
+def shown(found: Json, track: list[list[Any]]) -> list[Any]:
+    return [None if v is None else found["values"][v]["data"] for _, v in track]
+
+
+def test_founding_case_1_shows_the_row_that_each_one_hot_gradient_selects(tmp_path: Path) -> None:
+    found = scene(recorded(CASE_1, tmp_path))
+    assert [n["label"] for n in found["nodes"]] == ["x", "× 2", "z", "sum dim=1", "loss"]
+    assert [n["role"] for n in found["nodes"]] == ["leaf", "inner", "root", "inner", "root"]
+    grads = shown(found, row(found, "x", "grad")["track"])
+    assert grads == [None, [2, 0, 0, 0], [0, 0, 0, 0], [0, 2, 0, 0], [0, 0, 0, 0], [2, 2, 2, 2]]
+    seeds = shown(found, row(found, "z", "seed")["track"])
+    assert seeds == [[1, 0, 0, 0], [0, 1, 0, 0]]
+    assert [p["label"] for p in found["phases"]][1:3] == [
+        "z.backward(torch.tensor([[1., 0., 0., 0.]]), retain_graph=T…", "x.grad.zero_()",
+    ]  # fmt: skip
+    step = next(s for s in found["steps"] if s["kind"] == "vjp")
+    assert [f["text"] for f in step["flows"]] == ["[1 0 0 0]", "2 · 1 = 2"]
+
+
+def test_a_scene_is_json_and_the_same_twice(tmp_path: Path) -> None:
+    trace = recorded(CASE_3, tmp_path)
+    first, second = scene(trace), scene(trace)
+    assert json.dumps(first, allow_nan=False) == json.dumps(second, allow_nan=False)
+    again = scene(recorded(CASE_3, tmp_path))
+    assert json.dumps(first) == json.dumps(again)
+
+
+def test_infinities_are_written_as_text(tmp_path: Path) -> None:
+    source = "import engine as torch\nc = torch.zeros(1, requires_grad=True)\ny = torch.log(c)\ny.backward(torch.ones(1))\n"
+    found = scene(recorded(source, tmp_path))
+    assert shown(found, row(found, "c", "grad")["track"]) == [None, ["inf"]]
+    assert shown(found, row(found, "y", "value")["track"]) == [None, ["-inf"]]
+    assert [m["label"] for m in found["marks"]] == ["first inf: log", "first inf gradient: LogBackward0"]
+    json.dumps(found, allow_nan=False)
+
+
+@pytest.mark.parametrize("source", [CASE_1, CASE_3, LOOP])
+def test_references_in_a_scene_lead_somewhere(source: str, tmp_path: Path) -> None:
+    found = scene(recorded(source, tmp_path))
+    nodes, edges = {n["id"] for n in found["nodes"]}, {e["id"] for e in found["edges"]}
+    for edge in found["edges"]:
+        assert {edge["source"], edge["target"]} <= nodes
+        assert len(edge["points"]) >= 2 and len(edge["back"]) >= 2
+    for step in found["steps"]:
+        assert step["at"] in nodes
+        assert {f["edge"] for f in step["flows"]} <= edges
+    assert found["phases"][0]["start"] == 0 and found["phases"][-1]["end"] == len(found["steps"])
+    assert all(a["end"] == b["start"] for a, b in zip(found["phases"], found["phases"][1:], strict=False))
+    tracks = [t for n in found["nodes"] for t in (*n["tracks"].values(), *(r["track"] for r in n["rows"]))]
+    tracks += [t for e in found["edges"] for t in e["tracks"].values()]
+    for track in tracks:
+        places = [k for k, _ in track]
+        assert places[0] == 0 and places == sorted(set(places)) and places[-1] <= len(found["steps"])
+    used = {v for t in tracks for _, v in t if isinstance(v, int) and not isinstance(v, bool)}
+    assert used <= set(range(len(found["values"])))
+
+
+@pytest.mark.parametrize("source", [CASE_1, CASE_3, LOOP])
+def test_wiring_gives_the_recorded_cotangents(source: str, tmp_path: Path) -> None:
+    read = reading(recorded(source, tmp_path))
+    facts, compared = read.facts, 0
+    for event in facts.trace.events:
+        if not isinstance(event, VjpRun):
+            continue
+        op = facts.ops[facts.op_of_node[event.node]].event
+        upstream = facts.trace.value(event.upstream[0]).array  # type: ignore[arg-type]
+        for position, slot in slots(op).items():
+            index = event.cotangents[slot]
+            if index is None or upstream is None:
+                continue
+            matrix = jacobian(facts, op, op.inputs[position].name, 4096)
+            assert matrix is not None
+            cotangent = facts.trace.value(index).array
+            assert cotangent is not None
+            np.testing.assert_allclose(upstream.reshape(-1) @ matrix, cotangent.reshape(-1), rtol=1e-6)
+            compared += 1
+    assert compared > 2
+
+
+def test_an_edited_gradient_moves_nothing_and_leaves_ghosts(tmp_path: Path) -> None:
+    base = recorded(CASE_1, tmp_path)
+    before = scene(base)
+    specs = [
+        {"id": c["id"], "kind": c["kind"], "after": c["after"], "root": int(c["root"][1:]), "gradient": None,
+         "retain_graph": c["retain_graph"], "create_graph": False, "inputs": None,
+         "leaf": int(c["root"][1:]) if c["kind"] != "backward" else None}
+        for c in before["commands"]
+    ]  # fmt: skip
+    specs[0]["gradient"] = [[0.0, 0.0, 5.0, 0.0]]
+    edits = {"leaves": {}, "commands": specs}
+    after = scene(replay(base, to_edits(base, edits)), edits=edits, previous=base)
+    assert [(n["id"], n["x"], n["y"]) for n in after["nodes"]] == [(n["id"], n["x"], n["y"]) for n in before["nodes"]]
+    assert shown(after, row(after, "x", "grad")["track"])[1] == [0, 0, 10, 0]
+    ghosts = after["previous"]["values"]
+    assert shown(after, ghosts["t0|grad"])[1] == [2, 0, 0, 0]
+    assert "t0|value" not in ghosts
+    assert [c["id"] for c in after["commands"]] == [c["id"] for c in before["commands"]]
+
+
+def test_folding_a_round_keeps_what_is_outside(tmp_path: Path) -> None:
+    trace = recorded(LOOP, tmp_path)
+    opened = scene(trace)
+    assert [g["label"] for g in opened["groups"]][:2] == ["for step · 1", "for step · 2"]
+    group = opened["groups"][2]["id"]
+    folded = scene(trace, folds={group: True})
+    assert folded["folded"] == [group]
+    assert next(n for n in folded["nodes"] if n["id"] == group)["kind"] == "group"
+    gone = {n["id"] for n in opened["nodes"]} - {n["id"] for n in folded["nodes"]}
+    assert gone == set(opened["groups"][2]["members"])
+    heights = {n["id"]: n["y"] for n in folded["nodes"]}
+    left = [n for n in opened["nodes"] if n["group"] == opened["groups"][0]["id"]]
+    assert left and all(heights[n["id"]] == pytest.approx(n["y"]) for n in left)
+    assert all(s["at"] in heights for s in folded["steps"])
+
+
+def test_a_large_trace_begins_folded_and_stays_small(tmp_path: Path) -> None:
+    source = LOOP.replace("range(6)", "range(120)")
+    found = scene(recorded(source, tmp_path))
+    assert found["folded"] and len(found["nodes"]) < 60
+    assert any(n["kind"] == "group" and n["label"].startswith("for step · 1–") for n in found["nodes"])
+
+
+def test_a_refusing_layout_is_replaced_and_says_why(tmp_path: Path) -> None:
+    trace = recorded(LOOP.replace("range(6)", "range(40)"), tmp_path)
+    groups = reading(trace).drawing.grouping.labels
+    found = scene(trace, layout="kamada_kawai", folds=dict.fromkeys(groups, False))
+    assert found["layout"] == "layered" and "kamada_kawai is offered up to" in found["layout_note"]
