@@ -232,8 +232,9 @@ def _plan(op: Op, needs: int) -> Plan:
     where.update({n: op.arity + 1 + i for i, n in enumerate(op.statics)})
     names: list[str] = []
     calls = []
-    for position, name in enumerate(op.inputs):
-        if name not in op.rules or not needs >> position & 1:
+    for name in sorted(op.differentiable):  # torch's order, which the order of a double backward follows
+        position = op.inputs.index(name)
+        if not needs >> position & 1:
             continue
         wanted = [n for n in inspect.signature(op.rules[name]).parameters]
         places = []
