@@ -1,7 +1,8 @@
 // Edges: forward routes at rest in grey, blue while the forward pass runs on them; a gradient on its own route in orange.
 
 import { toNumber } from "./format.mjs";
-import { edgeState, isFaint, lastFlow } from "./state.mjs";
+import { edgeState, isFaint, lastFlow, signOf } from "./state.mjs";
+import { at } from "./timeline.mjs";
 
 const BATCH = 64; // routes in one path: very long paths are slow to stroke, and so are thousands of short ones
 
@@ -89,7 +90,7 @@ export function paintEdges(brush, edges, routes) {
     else rest.add(route.forward, tokens.saved, 1.5 * Math.min(thin, 6), alpha, state === "future" ? "later" : "plain");
     if (!edge.grad || moment.phase?.kind !== "backward" || (state !== "active" && state !== "done")) continue;
     const flow = moment.step?.flows.find((one) => one.edge === edge.id && one.back) ?? lastFlow(moment, edge);
-    const sign = flow ? flow.sign : signOf(moment, edge);
+    const sign = flow ? signOf(moment, flow) : signOfCotangent(moment, edge);
     const kind = sign === 0 ? "zero" : sign === -1 ? "hollow" : "plain";
     const width = sign === 0 ? 1.5 : Math.max(gradientWidth(flow?.size), kind === "hollow" ? 4 : 0);
     gradients.add(route.back, tokens.bwd, width * Math.min(thin, 6), state === "active" ? 1 : 0.75, kind);
@@ -99,8 +100,8 @@ export function paintEdges(brush, edges, routes) {
 }
 
 /** The sign of what an edge last carried: 0 all zero, null mixed or unknown. */
-function signOf(moment, edge) {
-  const id = edge.tracks.cotangent.findLast((pair) => pair[0] <= moment.t)?.[1] ?? null;
+function signOfCotangent(moment, edge) {
+  const id = at(edge.tracks.cotangent, moment.t);
   const data = id === null ? null : moment.scene.values[id].data;
   if (!data) return null;
   const numbers = data.map(toNumber);

@@ -5,7 +5,7 @@ import { pointAlong } from "./curve.mjs";
 import { gradientWidth } from "./edges.mjs";
 import { fitNum, toNumber } from "./format.mjs";
 import { brushFor, ring } from "./paint.mjs";
-import { flowsAt } from "./state.mjs";
+import { flowsAt, signOf } from "./state.mjs";
 import { at, changedBy } from "./timeline.mjs";
 import { cut, widthOf } from "./text.mjs";
 import { paintWires } from "./wiring.mjs";
@@ -69,26 +69,27 @@ function paintTwins(brush, id) {
   ring(brush, home, tokens.leaf, 1.5);
 }
 
-function paintPulse({ context, tokens, plane, detail, camera }, { flow, edge, part, started }) {
+function paintPulse({ context, tokens, plane, detail, camera, moment }, { flow, edge, part, started }) {
   if (!started || part >= 1) return;
+  const sign = signOf(moment, flow);
   const route = plane.routes.get(edge.id);
   const place = pointAlong((flow.back ? route.back : route.forward).flat, ease(part));
   const colour = flow.back ? tokens.bwd : tokens.fwd;
   const scale = detail === 0 ? 0.5 / camera.zoom : 1;
   const radius = (flow.back ? 4.5 + gradientWidth(flow.size) : 6) * scale;
   disc(context, place, radius * 1.9, flow.back ? tokens.glow : tokens.glowFwd);
-  const hollow = flow.back && (flow.sign === -1 || flow.sign === 0);
+  const hollow = flow.back && (sign === -1 || sign === 0);
   disc(context, place, radius, hollow ? tokens.bg : colour);
   if (hollow) {
     context.lineWidth = 2.2 * scale;
     context.strokeStyle = colour;
     context.stroke();
   }
-  if (flow.back && flow.sign !== null && flow.sign !== 0) {
+  if (flow.back && sign !== null && sign !== 0) {
     context.fillStyle = hollow ? colour : tokens.onBwd;
     const half = radius * 0.52;
     context.fillRect(place.x - half, place.y - 0.9 * scale, 2 * half, 1.8 * scale);
-    if (flow.sign === 1) context.fillRect(place.x - 0.9 * scale, place.y - half, 1.8 * scale, 2 * half);
+    if (sign === 1) context.fillRect(place.x - 0.9 * scale, place.y - half, 1.8 * scale, 2 * half);
   }
 }
 

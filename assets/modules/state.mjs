@@ -102,6 +102,13 @@ export function edgeState(moment, edge) {
   return active ? "active" : settled === "active" ? "idle" : settled;
 }
 
+/** The sign of a gradient on its way: 1, -1, 0 where all of it is zero, null where signs are mixed or nothing is known. */
+export function signOf(moment, flow) {
+  if (flow.sign !== 0) return flow.sign;
+  const value = flow.value === null ? null : moment.scene.values[flow.value];
+  return value && value.stats.zeros < value.stats.size ? null : 0; // the scene's 0 also stands for mixed signs
+}
+
 /** What last travelled on an edge in this phase (for the colour and width of an edge that is done). */
 export function lastFlow(moment, edge) {
   const history = moment.index.flows.get(edge.id);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { commandOfCall, describe, edgeState, flowsAt, ghostOf, nodeState, prepare, rowState, savedState, stateAt, wiredOps, wiresOf }
+import { commandOfCall, describe, edgeState, flowsAt, ghostOf, nodeState, prepare, rowState, savedState, signOf, stateAt, wiredOps, wiresOf }
   from "../../assets/modules/state.mjs";
 import { case1 } from "./fixtures/case1.mjs";
 import { kitchen } from "./fixtures/kitchen.mjs";
@@ -91,6 +91,12 @@ test("saved tensors are kept until the call that frees them", () => {
 
 test("a call is traced to its command", () => {
   assert.deepEqual([0, 1, 2, 3].map((call) => commandOfCall(index.scene, call).id), ["b0", "b1", "b2", "b3"]);
+});
+
+test("only a gradient of zeros counts as zero", () => {
+  const scene = { ...index.scene, values: [{ stats: { zeros: 2, size: 2 } }, { stats: { zeros: 1, size: 2 } }] };
+  const signs = [[1, 0], [-1, 1], [0, 0], [0, 1], [null, 1]].map(([sign, value]) => signOf({ scene }, { sign, value }));
+  assert.deepEqual(signs, [1, -1, 0, null, null]);
 });
 
 test("a scene with specials is described as JSON", () => {
