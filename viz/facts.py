@@ -121,6 +121,13 @@ class Facts:
             return f"{owner}.grad" if owner else None
         return name
 
+    def is_gradient(self, tensor: int) -> bool:
+        """Whether a tensor is nothing but what some leaf's `.grad` holds: a row of a card, without a card of its own."""
+        if tensor not in self.owner:
+            return False
+        made = self.tensors[tensor].producers.values()
+        return all(op is None or self.ops[op].writes_grad is not None for op in made)
+
     def node(self, op: int) -> NodeRecord | None:
         return self.ops[op].event.node
 
@@ -176,6 +183,7 @@ def facts(trace: Trace) -> Facts:
                     table.ops[op].vjps.append(event.index)
             case Accumulated():
                 table.owner[event.grad] = event.tensor
+                _gradient(table, event)
                 table.receives.add(event.tensor)
                 if event.retained:
                     table.retained.add(event.tensor)
@@ -198,6 +206,16 @@ def _leaf(table: Facts, event: LeafCreated) -> None:
     table._storages[event.tensor] = event.storage
     if event.grad is not None:
         table.owner[event.grad] = event.tensor
+
+
+def _gradient(table: Facts, event: Accumulated) -> None:
+    """The tensor that `.grad` holds: adding to it in place makes a new version of it."""
+    fact = table.tensors.get(event.grad)
+    kept = table.trace.value(event.after)
+    if fact is None:
+        fact = table.tensors[event.grad] = TensorFact(event.grad, kept.shape, kept.dtype, False, None, 0, event.index)
+    if fact.producers.get(max(fact.values, default=0)) is None or event.before is not None:
+        fact.values[max(fact.values, default=-1) + 1] = event.after
 
 
 def _op(table: Facts, event: OpCalled, current: CallFact | None) -> None:

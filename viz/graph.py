@@ -120,8 +120,8 @@ def _cards(facts: Facts) -> Mapping[tuple[int, int], str]:
     cards: dict[tuple[int, int], str] = {}
     special = facts.retained | facts.troubled | facts.receives
     for tensor, fact in facts.tensors.items():
-        if tensor in facts.owner and fact.leaf is not None:
-            continue  # a gradient is a row of its leaf's card
+        if facts.is_gradient(tensor):
+            continue
         root = tensor in facts.roots
         named = tensor in facts.trace.names or root or tensor in special
         for version in fact.values:
@@ -196,7 +196,7 @@ def _stubs(facts: Facts, grouping: Grouping, drawing: Drawing) -> set[tuple[str,
     return far
 
 
-def _source(drawing: Drawing, tensor: int, version: int) -> str | None:
+def _source(drawing: Drawing, tensor: int, version: int, op: int) -> str | None:
     """The node that hands on `tensor`: its card, the op that computed it, or the leaf whose gradient it is."""
     facts = drawing.facts
     known = facts.resolve(tensor, version)
@@ -209,7 +209,11 @@ def _source(drawing: Drawing, tensor: int, version: int) -> str | None:
         return drawing.cards[tensor, known]
     if tensor in facts.owner:
         owner = facts.owner[tensor]
-        return drawing.cards.get((owner, facts.tensors[owner].first)) if owner in facts.tensors else None
+        known_then = [
+            ident for (t, v), ident in drawing.cards.items()
+            if t == owner and (facts.tensors[owner].producers.get(v) or -1) < op
+        ]  # fmt: skip
+        return known_then[-1] if known_then else None
     return None
 
 
@@ -233,7 +237,7 @@ def _inputs(drawing: Drawing, event: OpCalled, index: int, stubs: set[tuple[str,
     for position, argument in enumerate(event.inputs):
         if argument.tensor is None or argument.tensor not in drawing.facts.tensors:
             continue
-        source = _source(drawing, argument.tensor, argument.version)
+        source = _source(drawing, argument.tensor, argument.version, index)
         if source is None or source == f"n{index}":
             continue
         if (source, index) in stubs:

@@ -117,8 +117,9 @@ class _Reader:
         for depth, frame in enumerate(frames):
             last = depth == len(frames) - 1
             place = _place(frame)
-            for loop in self._enclosing(frame, frames[depth - 1] if depth else None):
-                scope = self._round(scope, level, loop, frames, depth)
+            loops = self._enclosing(frame, frames[depth - 1] if depth else None)
+            for loop in loops:
+                scope = self._round(scope, level, loop, frames, depth, innermost=loop is loops[-1])
                 level += 1
             if not last and frames[depth + 1].function not in _TRANSPARENT:
                 key = ("call", depth, frames[depth + 1].function, place)
@@ -133,8 +134,14 @@ class _Reader:
         del self.opened[level:]
         return scope
 
-    def _round(self, around: Scope, level: int, loop: _Loop, frames: tuple[Frame, ...], depth: int) -> Scope:
-        """The round of `loop` that an event belongs to: a new one where a position comes again, or an earlier one."""
+    def _round(
+        self, around: Scope, level: int, loop: _Loop, frames: tuple[Frame, ...], depth: int, innermost: bool
+    ) -> Scope:
+        """The round of `loop` that an event belongs to: a new one where a position comes again, or an earlier one.
+
+        What comes again inside an inner loop is a round of that one: two nested loops with nothing between them
+        cannot be told from one by the positions of their ops.
+        """
         frame, last = frames[depth], depth == len(frames) - 1
         place = _place(frame)
         statement = sum(start <= frame.line for start in loop.starts)
@@ -144,7 +151,9 @@ class _Reader:
         if here is not None and here.key == key:
             within = len(self.opened) > level + 1 and self.opened[level + 1].key[-1:] == (place,)
             again = statement < here.statement or (
-                place in here.seen and (last or not within or self._restarts(frames, depth + 1, level + 2))
+                innermost
+                and place in here.seen
+                and (last or not within or self._restarts(frames, depth + 1, level + 2))
             )
         if here is None or here.key != key or again:
             number = here.round + 1 if again and here is not None else 1

@@ -1,0 +1,104 @@
+"""Errors explained at their place, and fixes that mend them when they are applied."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.replay import replay
+from engine.trace import ErrorRaised, Trace
+from viz.diagnose import Explained, explain, findings
+from viz.revisions import to_edits
+from viz.scene import reading
+
+from .traces import CASE_3, recorded
+
+HEAD = "import engine as torch\n"
+SECOND = CASE_3 + "y.backward(torch.tensor([0.1, 1.0, 0.0001]))\n"
+NOT_SCALAR = HEAD + "a = torch.ones(2, 3, requires_grad=True)\nout = a * a\nout.backward()\n"
+MISMATCH = HEAD + "x = torch.ones(2, 2, requires_grad=True)\nz = x * 2\nz.backward(torch.tensor([1., 0.]))\n"
+
+
+def explained(source: str, folder: Path) -> tuple[Trace, Explained]:
+    trace = recorded(source, folder)
+    read = reading(trace)
+    found = explain(read.facts, read.drawing)
+    assert found is not None
+    return trace, found
+
+
+@pytest.mark.parametrize("source", [SECOND, NOT_SCALAR, MISMATCH])
+def test_the_smallest_fix_mends_the_program(source: str, tmp_path: Path) -> None:
+    trace, found = explained(source, tmp_path)
+    assert found.edits is not None
+    mended = replay(trace, to_edits(trace, found.edits))
+    assert not any(isinstance(e, ErrorRaised) for e in mended.events)
+    assert any(isinstance(e, ErrorRaised) for e in trace.events)
+
+
+def test_a_second_backward_names_the_call_that_freed(tmp_path: Path) -> None:
+    _, found = explained(SECOND, tmp_path)
+    assert found.at is not None and found.at.startswith("n")
+    assert "`y.backward(torch.tensor([0.1, 1.0, 0.0001]))` in line 7 has run through it already" in found.why
+    assert "retain_graph=True to the earlier call" in found.fix
+    assert found.edits is not None
+    assert [c["retain_graph"] for c in found.edits["commands"]] == [True, False]
+
+
+def test_a_root_that_is_no_scalar_gets_a_gradient_of_ones(tmp_path: Path) -> None:
+    _, found = explained(NOT_SCALAR, tmp_path)
+    assert "out has shape [2, 3]" in found.why and found.at == "t1"
+    assert found.edits is not None and found.edits["commands"][0]["gradient"] == [[1.0] * 3] * 2
+
+
+def test_a_gradient_of_another_shape_is_spread_where_it_can_be(tmp_path: Path) -> None:
+    _, found = explained(MISMATCH, tmp_path)
+    assert found.edits is not None and found.edits["commands"][0]["gradient"] == [[1.0, 0.0], [1.0, 0.0]]
+
+
+def test_no_grad_fn_names_the_leaf_or_the_cut(tmp_path: Path) -> None:
+    _, plain = explained(HEAD + "x = torch.ones(1)\ny = x * 2\ny.backward()\n", tmp_path)
+    assert plain.fix == "Create x with requires_grad=True before y is computed."
+    source = HEAD + "x = torch.ones(1, requires_grad=True)\nh = x.detach()\ny = h * 2\ny.backward()\n"
+    _, cut = explained(source, tmp_path)
+    assert "detach() cuts it off" in cut.why and "line 3" in cut.why
+
+
+def test_an_in_place_change_names_the_line_that_wrote(tmp_path: Path) -> None:
+    source = HEAD + "x = torch.ones(2, requires_grad=True)\ny = torch.exp(x)\ny.mul_(2)\ny.sum().backward()\n"
+    _, found = explained(source, tmp_path)
+    assert "`y.mul_(2)` in line 4" in found.why and "`mul`" in found.fix
+
+
+def test_a_leaf_changed_in_place_is_explained(tmp_path: Path) -> None:
+    _, found = explained(HEAD + "w = torch.ones(2, requires_grad=True)\nw.add_(1)\n", tmp_path)
+    assert found.at == "t0" or found.at is None
+    assert "no_grad" in found.fix
+
+
+def test_an_unused_input_is_named(tmp_path: Path) -> None:
+    source = (
+        HEAD + "x = torch.ones(1, requires_grad=True)\ny = torch.ones(1, requires_grad=True)\n"
+        "z = x * 2\ntorch.autograd.grad(z, [x, y])\n"
+    )
+    _, found = explained(source, tmp_path)
+    assert "allow_unused=True" in found.fix
+
+
+def test_an_error_of_the_users_own_points_at_its_line(tmp_path: Path) -> None:
+    _, found = explained(HEAD + "x = torch.ones(1, requires_grad=True)\ny = x * 2\nundefined_name + 1\n", tmp_path)
+    assert "`undefined_name + 1` in line 4" in found.why
+
+
+def test_the_birth_of_an_infinity_is_found_forward_and_backward(tmp_path: Path) -> None:
+    source = HEAD + "c = torch.zeros(1, requires_grad=True)\ny = torch.log(c) + 1\ny.backward(torch.ones(1))\n"
+    read = reading(recorded(source, tmp_path))
+    found = findings(read.facts, read.drawing)
+    assert [(f.kind, f.at) for f in found] == [("inf", "n0"), ("inf", "n0")]
+    assert "is born here" in found[0].why and "in its local derivative" in found[1].why
+
+
+def test_a_sound_program_has_nothing_to_explain(tmp_path: Path) -> None:
+    read = reading(recorded(CASE_3, tmp_path))
+    assert explain(read.facts, read.drawing) is None and findings(read.facts, read.drawing) == []

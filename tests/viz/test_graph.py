@@ -1,0 +1,111 @@
+"""What is drawn: who gets a card, a stub or a bare edge, with ids that stay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import networkx as nx
+
+from viz.groups import groups
+from viz.scene import Reading, reading
+
+from .traces import CASE_1, CASE_3, LOOP, recorded
+
+
+def read(source: str, folder: Path) -> Reading:
+    return reading(recorded("import engine as torch\n" + source, folder))
+
+
+def labels_of(found: Reading) -> dict[str, str | None]:
+    items = found.drawing.items.values()
+    return {i.id: found.facts.name(i.tensor) for i in items if i.tensor is not None}
+
+
+def test_leaves_roots_and_named_results_have_cards_and_unnamed_ones_have_none(tmp_path: Path) -> None:
+    found = read(CASE_3, tmp_path)
+    assert sorted(filter(None, labels_of(found).values())) == ["a", "b", "c", "y"]
+    graph = found.drawing.graph
+    ops = [n for n in graph if n.startswith("n")]
+    assert len(ops) == 6 and len(graph) == 10
+    assert any(u.startswith("n") and v.startswith("n") for u, v in graph.edges())
+    assert nx.is_directed_acyclic_graph(graph)
+
+
+def test_ids_follow_tensors_versions_and_ops(tmp_path: Path) -> None:
+    found = read("x = torch.ones(2, requires_grad=True)\ny = x * 2\ny.add_(1)\nz = y.sum()\n", tmp_path)
+    assert set(found.drawing.items) == {"t0", "n0", "t1", "n1", "t1.1", "n2", "t2"}
+    assert set(found.drawing.links) >= {"et0>n0:0", "en0>t1:0", "et1>n1:0", "en1>t1.1:0", "et1.1>n2:0"}
+
+
+def test_two_uses_by_one_op_are_two_edges(tmp_path: Path) -> None:
+    found = read("x = torch.ones(2, requires_grad=True)\ny = x * x\n", tmp_path)
+    assert [link.id for link in found.drawing.into[0]] == ["et0>n0:0", "et0>n0:1"]
+    assert [link.slot for link in found.drawing.into[0]] == [0, 1]
+
+
+def test_a_leaf_used_far_apart_has_stubs_and_near_by_none(tmp_path: Path) -> None:
+    near = read(CASE_3, tmp_path)
+    assert not any(i.kind == "stub" for i in near.drawing.items.values())
+    far = read(LOOP, tmp_path)
+    stubs = [i for i in far.drawing.items.values() if i.kind == "stub"]
+    assert len(stubs) == 5
+    assert all(i.twin == "t0" and i.id.startswith("t0@n") for i in stubs)
+    assert {i.group for i in stubs} == set(list(far.drawing.grouping.labels)[1:])
+
+
+def test_zeroing_a_gradient_is_no_node(tmp_path: Path) -> None:
+    found = read(CASE_1, tmp_path)
+    assert [i.id for i in found.drawing.items.values() if i.op is not None] == ["n0", "n1"]
+
+
+def test_an_update_reads_the_gradient_from_its_leaf(tmp_path: Path) -> None:
+    source = (
+        "w = torch.ones(2, requires_grad=True)\n(w * w).sum().backward()\n"
+        "with torch.no_grad():\n    w -= 0.1 * w.grad\n"
+    )
+    found = read(source, tmp_path)
+    update = found.facts.ops[2]
+    assert [link.source for link in found.drawing.into[update.index]] == ["t0"]
+    assert "t0.1" in found.drawing.items and found.drawing.items["t0.1"].role == "leaf"
+    assert nx.is_directed_acyclic_graph(found.drawing.graph)
+
+
+def test_ops_of_a_backward_with_create_graph_are_a_group_of_order_one(tmp_path: Path) -> None:
+    source = (
+        "x = torch.tensor([2.0], requires_grad=True)\ny = x ** 3\n"
+        "g, = torch.autograd.grad(y, x, torch.ones(1), create_graph=True)\ng.backward(torch.ones(1))\n"
+    )
+    found = read(source, tmp_path)
+    second = [op for op in found.facts.ops if op.order == 1]
+    assert second
+    grouping = found.drawing.grouping
+    group = grouping.of[second[0].index]
+    assert group is None or grouping.labels[group].startswith("recorded by torch.autograd.grad(y, x")
+    orders = [s.order for s in found.line.steps if s.kind == "vjp"]
+    assert orders[0] == 1 and max(orders) == 2
+
+
+def test_rounds_of_a_loop_and_calls_of_a_function_are_groups(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\n"
+        "def cell(h):\n    h = h * 2\n    return h.exp()\n"
+        "x = torch.ones(2, requires_grad=True)\n"
+        "a = cell(cell(x))\nb = [cell(a) for _ in range(2)]\n"
+        "for i in range(3):\n    a = a + i\n    for j in range(2):\n        c = a * j\n        c = c + a\n"
+    )
+    found = groups(recorded(source, tmp_path))
+    named = list(found.labels.values())
+    assert named.count("cell") == 4
+    assert [n for n in named if n.startswith("for i")] == ["for i · 1", "for i · 2", "for i · 3"]
+    assert sum(n.startswith("for j") for n in named) == 6
+    outer = {found.labels[found.parents[g] or ""] for g, n in found.labels.items() if n.startswith("for j")}
+    assert outer == {"for i · 1", "for i · 2", "for i · 3"}
+
+
+def test_a_loop_whose_round_is_one_call_is_told_apart(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\ndef cell(h):\n    h = h * 2\n    return h.exp()\n"
+        "h = torch.zeros(2, requires_grad=True)\nfor _ in range(3):\n    h = cell(h)\n"
+    )
+    found = groups(recorded(source, tmp_path))
+    assert list(found.labels.values()) == ["cell · 1", "cell · 2", "cell · 3"]

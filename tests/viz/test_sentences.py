@@ -1,0 +1,53 @@
+"""Each step in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from viz.scene import reading
+from viz.sentences import say
+
+from .traces import CASE_1, CASE_3, recorded
+
+
+def said(source: str, folder: Path) -> list[str]:
+    read = reading(recorded(source, folder))
+    return [say(step, read.facts) for step in read.line.steps]
+
+
+def test_founding_case_1_is_told_in_its_own_names_and_numbers(tmp_path: Path) -> None:
+    assert said(CASE_1, tmp_path)[:5] == [
+        "mul of x and 2 gives z = [2 4 6 8]. MulBackward0 saves 2.",
+        "sum of z gives loss = 20.",
+        "MulBackward0 multiplies the upstream gradient [1 0 0 0] by 2 and sends [2 0 0 0] to the leaf x.",
+        "The leaf x receives [2 0 0 0]; x.grad was None and is now [2 0 0 0].",
+        "The program sets x.grad to zero: [0 0 0 0].",
+    ]
+
+
+def test_accumulation_is_written_as_a_sum(tmp_path: Path) -> None:
+    sentences = said(CASE_1, tmp_path)
+    assert sentences[6] == "The leaf x adds [0 2 0 0] to x.grad: [0 0 0 0] + [0 2 0 0] = [0 2 0 0]."
+    assert sentences[9].endswith("sends [2 2 2 2] to the leaf x. What it saved is freed.")
+
+
+def test_a_node_with_two_inputs_says_what_goes_where(tmp_path: Path) -> None:
+    sentences = said(CASE_3, tmp_path)
+    assert any("sends [0.1 1 0.0001] to AddBackward0 and [0.1 1 0.0001] to LogBackward0" in s for s in sentences)
+
+
+def test_every_step_has_one_sentence_that_ends_with_a_full_stop(tmp_path: Path) -> None:
+    source = CASE_3 + "a.grad = None\nb.grad = torch.ones(3)\ny.backward(torch.ones(3))\n"
+    sentences = said(source, tmp_path)
+    assert all(s.endswith(".") and "\n" not in s for s in sentences)
+    assert "The program drops the gradient: a.grad is None." in sentences
+    assert "The program sets b.grad to [1 1 1]." in sentences
+    assert sentences[-1].startswith("RuntimeError: Trying to backward through the graph a second time")
+
+
+def test_a_broadcast_input_says_that_it_was_summed(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nx = torch.ones(2, 3, requires_grad=True)\nb = torch.ones(3, requires_grad=True)\n"
+        "y = x + b\ny.backward(torch.ones(2, 3))\n"
+    )
+    assert any("[2 2 2] to the leaf b (summed over the broadcast dimensions)" in s for s in said(source, tmp_path))

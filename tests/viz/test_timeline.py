@@ -1,0 +1,105 @@
+"""When things wait, are ready, done, kept and freed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from viz.scene import Reading, reading
+
+from .traces import CASE_1, CASE_3, recorded
+
+
+def read(source: str, folder: Path) -> Reading:
+    return reading(recorded(source, folder))
+
+
+def track(found: Reading, element: str, key: str) -> list[list[object]]:
+    return found.line.tracks[element, key]
+
+
+def test_steps_are_ops_vjps_accumulations_and_writes(tmp_path: Path) -> None:
+    found = read(CASE_1, tmp_path)
+    kinds = [s.kind for s in found.line.steps]
+    assert kinds == [
+        "forward", "forward", "vjp", "accumulate", "write", "vjp", "accumulate", "write", "vjp", "vjp", "accumulate",
+    ]  # fmt: skip
+    assert [(p.kind, p.start, p.end) for p in found.line.phases] == [
+        ("forward", 0, 2), ("backward", 2, 4), ("write", 4, 5), ("backward", 5, 7), ("write", 7, 8), ("backward", 8, 11),
+    ]  # fmt: skip
+    assert [m[:2] for m in found.line.marks] == [(4, "zero"), (7, "zero")]
+
+
+def test_what_a_call_does_not_reach_is_faint_until_one_does(tmp_path: Path) -> None:
+    found = read(CASE_1, tmp_path)
+    assert track(found, "t2", "faint") == [[0, False], [2, True], [8, False]]
+    assert track(found, "t0", "faint") == [[0, False]]
+
+
+def test_saved_values_are_kept_by_retain_graph_and_freed_by_the_last_call(tmp_path: Path) -> None:
+    found = read(CASE_1, tmp_path)
+    assert track(found, "n0", "saved") == [[0, "none"], [1, "saved"], [3, "kept"], [10, "freed"]]
+
+
+def test_a_leaf_waits_until_all_contributions_are_there(tmp_path: Path) -> None:
+    found = read(CASE_3, tmp_path)
+    line = found.line
+    names = {found.facts.name(i.tensor): i.id for i in found.drawing.items.values() if i.tensor is not None}
+    waits = track(found, names["b"], "state")
+    accumulated = next(k for k, s in enumerate(line.steps) if s.kind == "accumulate" and s.at == names["b"])
+    assert waits == [[0, "idle"], [6, "waiting"], [accumulated + 1, "done"]]
+    contributions = [k for k, s in enumerate(line.steps) for f in s.flows if f.back and f.link.source == names["b"]]
+    assert len(contributions) == 2 and max(contributions) < accumulated
+
+
+def test_a_node_is_ready_when_its_last_upstream_contribution_has_come(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nx = torch.ones(2, requires_grad=True)\n"
+        "y = x * 2\nz = y * 3 + y * 4\nz.backward(torch.ones(2))\n"
+    )
+    found = read(source, tmp_path)
+    vjps = [k for k, s in enumerate(found.line.steps) if s.kind == "vjp"]
+    assert track(found, "n0", "state") == [
+        [0, "future"], [1, "idle"], [4, "waiting"], [vjps[2] + 1, "ready"], [vjps[3] + 1, "done"],
+    ]  # fmt: skip
+
+
+def test_inputs_restrict_what_takes_part(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nx = torch.ones(2, requires_grad=True)\ny = torch.ones(2, requires_grad=True)\n"
+        "z = torch.exp(x) + torch.exp(y)\nz.backward(torch.ones(2), inputs=[x])\n"
+    )
+    found = read(source, tmp_path)
+    names = {found.facts.name(i.tensor): i.id for i in found.drawing.items.values() if i.tensor is not None}
+    assert track(found, names["y"], "faint")[-1] == [3, True]
+    assert track(found, names["x"], "faint") == [[0, False]]
+
+
+def test_an_error_is_the_last_step_of_its_call_and_marks_its_node(tmp_path: Path) -> None:
+    source = CASE_3 + "y.backward(torch.tensor([0.1, 1.0, 0.0001]))\n"
+    found = read(source, tmp_path)
+    last = found.line.steps[-1]
+    assert last.kind == "error" and found.line.phases[-1].failed
+    assert found.line.phases[-1].label.startswith("y.backward(")
+    assert track(found, str(last.at), "state")[-1] == [len(found.line.steps), "error"]
+    assert found.line.marks[-1][1] == "error"
+
+
+def test_a_refused_call_is_a_phase_of_its_own(tmp_path: Path) -> None:
+    source = "import engine as torch\na = torch.ones(2, requires_grad=True)\nb = a * a\nb.backward()\n"
+    found = read(source, tmp_path)
+    assert [(p.kind, p.label, p.failed) for p in found.line.phases] == [
+        ("forward", "forward", False), ("backward", "b.backward()", True),
+    ]  # fmt: skip
+    assert track(found, "t1", "row:seed") == [[0, None]]
+
+
+def test_putting_the_same_value_again_adds_nothing() -> None:
+    from viz.timeline import Timeline
+
+    line = Timeline()
+    line.put("n0", "state", 1, "idle", "future")
+    line.put("n0", "state", 3, "idle", "future")
+    line.put("n0", "state", 4, "done", "future")
+    line.put("n0", "state", 4, "idle", "future")
+    assert line.tracks["n0", "state"] == [[0, "future"], [1, "idle"]]
+    assert line.at("n0", "state", 0.5) == "future" and line.at("n0", "state", 9) == "idle"
