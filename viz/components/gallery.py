@@ -14,6 +14,9 @@ from viz.components.extra import also
 from viz.store import Program
 
 
+YOURS = "Yours"
+
+
 def group_of(program: Program) -> str:
     """The heading under which a program stands: the crumb after `Gallery`."""
     crumbs = list(program.about.get("crumbs") or [])
@@ -21,7 +24,8 @@ def group_of(program: Program) -> str:
 
 
 def gallery(programs: Sequence[Program]) -> html.Main:
-    groups = [(name, list(members)) for name, members in groupby(programs, key=group_of)]
+    ordered = sorted(programs, key=lambda program: group_of(program) != YOURS)  # stable: the rest keeps its order
+    groups = [(name, list(members)) for name, members in groupby(ordered, key=group_of)]
     return html.Main(
         [
             html.Div(

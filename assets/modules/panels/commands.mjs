@@ -68,11 +68,17 @@ function writeList() {
     const movable = (by) => edits.move(scene, current(), one.id, by) !== null;
     return h("li", { class: [form?.id === one.id ? "chosen" : "", one.error ? "wrong" : ""].join(" ") },
       h("button.command", { type: "button", "data-do": "choose", "data-id": one.id, "aria-expanded": form?.id === one.id ? "true" : "false" },
-        h("span.nth", {}, i + 1), h("span.call", {}, h("code", {}, one.label), weights,
+        h("span.nth", {}, i + 1), h("span.call", {}, h("code", { title: one.label }, short(one)), weights,
           chips.length || one.edited || one.error ? h("span.row.wrap", {}, one.error ? h("span.chip.red", { title: one.error }, "raised an error") : null, one.edited ? h("span.chip.purple", {}, "edited") : null, chips) : null)),
       h("span.tools", {}, small("run", "Play from here", "▶", one.start === one.end), small("up", "Earlier", "↑", !movable(-1)), small("down", "Later", "↓", !movable(1)), small("remove", "Remove", "✕")));
   });
   fill(byId("command-list"), h("h2", {}, "Calls, in order"), list.length ? h("ol.commands", {}, list) : h("p.empty", {}, "This program calls no backward. Add a call and see what it does."), leaves());
+}
+
+/** The call without its arguments, which stand below it. */
+function short({ kind, label }) {
+  const open = label.indexOf("(");
+  return kind !== "backward" || open < 0 || label[open + 1] === ")" ? label : `${label.slice(0, open)}(…)`;
 }
 
 function leaves() {

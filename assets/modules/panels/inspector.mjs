@@ -254,7 +254,7 @@ function stepNumbers(step, node, k) {
     if (!edge || flow.value === null) return;
     const end = nodeOf(flow.back ? edge.source : edge.target);
     const start = nodeOf(flow.back ? edge.target : edge.source);
-    const label = flow.back ? `to ${end?.label ?? "?"}` : start?.kind === "op" ? `to ${end?.label ?? "?"}` : edge.input || start?.label || "input";
+    const label = flow.back ? `to ${end?.label ?? "?"}` : end?.id === step.at ? `from ${start?.label ?? "?"}` : `gives ${end?.label ?? "?"}`;
     if (flow.back && start?.kind === "tensor" && step.kind === "vjp") return;
     lines.push([label, value(flow.value), flow.back ? "cotangent" : "plain"]);
   });
