@@ -249,7 +249,12 @@ export class App {
       visible: stage.visible.map((node) => node.id) };
   }
 
-  /** The object that the page and the tests speak to. */
+  /**
+   * The object that the page and the tests speak to.  Events of `on(event, listener)`, which returns how to stop:
+   * scene (scene), time (t), step (k, step; k = -1 before the first), select (id), hover (id), play (bool), space () and
+   * enter (id), edit ({ command, gradient } or { leaf, values }), fold (group id).  A listener of `space` that returns
+   * true has claimed the key: then it does not play.
+   */
   api() {
     return {
       load: (scene) => this.load(scene), scene: () => this.scene, seek: (t) => this.scene && this.player.seek(t), t: () => this.player.t,

@@ -15,16 +15,23 @@ export class Footer {
     this.play = button("play", "Play", "Space", acts.toggle);
     this.play.classList.add("bs-play");
     this.lane = new Lane(acts);
-    this.speed = h("select.bs-speed", { "aria-label": "Speed", title: "Speed (< and >)", onchange: (event) => acts.speed(Number(event.target.value)) },
+    this.speed = h("select.bs-speed", { "aria-label": "Speed", title: "Speed (< and >)", onchange: (event) => this.chosen(event.target, acts) },
       ...SPEEDS.map((speed) => h("option", { value: String(speed), selected: speed === 1 }, `${speed}\u00d7`)));
     const transport = h("div.bs-transport", { role: "group", "aria-label": "Transport" },
       button("first", "First step", "Home", acts.first), button("previousCall", "Previous backward call", "Shift \u2190", acts.previousCall),
       button("back", "Step back", "\u2190", acts.back), this.play, button("step", "Step", "\u2192", acts.step),
       button("nextCall", "Next backward call", "Shift \u2192", acts.nextCall), button("last", "Last step", "End", acts.last));
+    transport.addEventListener("mousedown", keepFocus);
     host.classList.add("bs-timeline");
     host.replaceChildren(this.say, h("div.bs-controls", {}, transport, this.lane.element, h("div.bs-aside", {}, this.speed,
       h("button.bs-key", { type: "button", title: "All keys (?)", "aria-label": "All keys", onclick: acts.help }, "?"))));
     this.buttons = transport;
+  }
+
+  /** The arrows belong to time again once a speed is chosen. */
+  chosen(select, acts) {
+    acts.speed(Number(select.value));
+    select.blur();
   }
 
   load(scene, t) {
@@ -61,6 +68,11 @@ export class Footer {
   setSpeed(speed) {
     this.speed.value = String(speed);
   }
+}
+
+/** A click does not take the focus: Space goes on meaning play, and not "that button again". */
+export function keepFocus(event) {
+  event.preventDefault();
 }
 
 function button(name, label, key, act) {

@@ -1,6 +1,7 @@
 // The strip over a root: ones, one-hot, random, zeros for the gradient that one passes.
 
 import { editable, editOf } from "./editor.mjs";
+import { keepFocus } from "./footer.mjs";
 import { h } from "./panels/dom.mjs";
 
 const LINGER = 600; // ms in which the pointer may go from the card to the strip
@@ -25,6 +26,7 @@ export class Presets {
       h("button.bs-preset", { type: "button", title: WHY[name], "data-preset-cell": name, onclick: (event) => this.choose(name, event) }, name)]));
     this.hint = h("span.bs-preset-hint", { hidden: true }, "click a cell");
     this.element = h("div.bs-presets", { role: "toolbar", "aria-label": "Gradient you pass", hidden: true }, ...Object.values(this.buttons), this.hint);
+    this.element.addEventListener("mousedown", keepFocus);
     this.element.addEventListener("pointerleave", () => this.update());
     stage.layer.append(this.element);
     this.node = null;

@@ -1,5 +1,6 @@
 // What lies over the stage: the camera's buttons and the legend.
 
+import { keepFocus } from "./footer.mjs";
 import { icon } from "./icons.mjs";
 import { h } from "./panels/dom.mjs";
 
@@ -13,6 +14,7 @@ export function toolbar(acts) {
   const cells = tool("cells", "Wiring cell by cell, everywhere", "C", acts.cells, "false");
   const element = h("div.bs-tools", { role: "toolbar", "aria-label": "View" }, tool("plus", "Zoom in", "+", acts.zoomIn), tool("minus", "Zoom out", "\u2212", acts.zoomOut),
     tool("fit", "Fit", "0", acts.fit), follow, cells);
+  element.addEventListener("mousedown", keepFocus);
   const press = (one, on) => one.setAttribute("aria-pressed", String(on));
   return { element, follow: (on) => press(follow, on), cells: (on) => press(cells, on) };
 }
