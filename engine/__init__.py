@@ -90,9 +90,9 @@ from .api.elementwise import (
     trunc,
     where,
 )
+from .api.elementwise import clamp as clip
 from .api.elementwise import div as divide
 from .api.elementwise import div as true_divide
-from .api.elementwise import clamp as clip
 from .api.elementwise import sub as subtract
 from .api.indexing import index_select, masked_select, nonzero
 from .api.linalg import addmm, bmm, dot, matmul, mm, mv, outer
@@ -139,6 +139,7 @@ from .api.shape import (
     unsqueeze,
     vstack,
 )
+from .array import bool_ as bool
 from .array import (
     device,
     double,
@@ -155,7 +156,6 @@ from .array import (
     short,
     uint8,
 )
-from .array import bool_ as bool
 from .array import float32 as float
 from .array import int32 as int
 from .creation import (
@@ -297,10 +297,10 @@ __all__ = [
     "index_select",
     "inf",
     "int",
+    "int8",
     "int16",
     "int32",
     "int64",
-    "int8",
     "is_grad_enabled",
     "is_tensor",
     "isclose",
@@ -311,9 +311,9 @@ __all__ = [
     "lerp",
     "linspace",
     "log",
-    "log10",
     "log1p",
     "log2",
+    "log10",
     "log_softmax",
     "logical_and",
     "logical_not",

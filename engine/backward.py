@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
+from . import anomaly
 from .array import xp
 from .dispatch import Promoted
 from .mode import mode
@@ -139,7 +140,7 @@ class _Run:
     def drain(self) -> None:
         """Run what is ready until nothing is.  Each node costs its rules and little else: what is rare is elsewhere."""
         ready, counts, wanted, buffers = self.ready, self.counts, self.wanted, self.buffers
-        special, active = bool(self.taken) or self.create_graph, slot.active
+        special, active = bool(self.taken) or self.create_graph or mode.anomaly, slot.active
         keep, deliver = self.keep, self.deliver
         while ready:
             node = heappop(ready)[2]
@@ -190,6 +191,8 @@ class _Run:
         if self.taken and not self.capture(node, upstream):
             return None
         cotangents = self.vjp(node, upstream)
+        if mode.anomaly:
+            anomaly.check(node, cotangents)
         freed = False if self.keep else node.free()
         if node.more is not None and "post_hooks" in node.more:
             cotangents = _post_hooks(node, cotangents, _listed(node, upstream), self.create_graph)

@@ -28,7 +28,7 @@ def _made(data: Any, source: str, requires_grad: bool = False, where: Any = None
         data = move(data, device(where))
     if requires_grad and data.dtype.kind != "f":
         raise errors.runtime("Only Tensors of floating point and complex dtype can require gradients")
-    made = Tensor(data, requires_grad)
+    made = Tensor(data, requires_grad=requires_grad)
     if slot.active is not None:
         slot.active.see(made, source)
     return made
@@ -58,7 +58,9 @@ def _check_data(data: Any, depth: int = 0) -> tuple[int, ...]:
         raise errors.runtime(f"Could not infer dtype of {type(data).__name__}")
     if not data:
         return (0,)
-    if isinstance(data[0], (bool, int, float)) and not any(isinstance(d, (list, tuple, str)) or d is None for d in data):
+    if isinstance(data[0], (bool, int, float)) and not any(
+        isinstance(d, (list, tuple, str)) or d is None for d in data
+    ):
         return (len(data),)
     inner = [_check_data(d, depth + 1) for d in data]
     for shape in inner:
@@ -102,7 +104,9 @@ def _holds_doubles(data: Any) -> bool:
     return found is not None and found in (float64, float64.numpy)
 
 
-def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> Tensor:
     """A leaf that holds a copy of `data`: numbers in nested lists, a number, or an array.
 
     Floats become float32, ints int64.  Raises ValueError for ragged lists.  Source: torch.tensor.
@@ -165,7 +169,9 @@ def _sizes(function: str, given: tuple[Any, ...], size: Any = None) -> tuple[int
     found = sizes_of(given)
     for n in found:
         if not isinstance(n, int):
-            raise TypeError(f"{function}(): argument 'size' must be tuple of ints, but found element of type {type(n).__name__}")
+            raise TypeError(
+                f"{function}(): argument 'size' must be tuple of ints, but found element of type {type(n).__name__}"
+            )
         if n < 0:
             raise errors.runtime(f"{function}: Dimension size must be non-negative.")
     return found
@@ -209,7 +215,9 @@ def _like(input: Tensor, dtype: Any, device: Any) -> tuple[Any, Any]:
     return as_numpy_dtype(dtype) or input._array.dtype, device or input.device
 
 
-def zeros_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
+def zeros_like(
+    input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
+) -> Tensor:
     """Zeros in the shape and dtype of `input`."""
     wanted, where = _like(input, dtype, device)
     return _made(xp.zeros(input._array.shape, dtype=wanted), "zeros_like", requires_grad, where)
@@ -221,13 +229,17 @@ def ones_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_
     return _made(xp.ones(input._array.shape, dtype=wanted), "ones_like", requires_grad, where)
 
 
-def empty_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
+def empty_like(
+    input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
+) -> Tensor:
     """As `empty`, in the shape and dtype of `input`."""
     wanted, where = _like(input, dtype, device)
     return _made(xp.zeros(input._array.shape, dtype=wanted), "empty_like", requires_grad, where)
 
 
-def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def full_like(
+    input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """`fill_value` in the shape and dtype of `input`."""
     wanted, where = _like(input, dtype, device)
     number = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
@@ -253,7 +265,9 @@ def _plain(number: Any) -> Any:
     return number.item() if isinstance(number, Tensor) else number
 
 
-def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def arange(
+    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """start, start + step, ... up to but without `end`.
 
     >>> arange(3)
@@ -273,11 +287,15 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, dev
     return _made(data, "arange", requires_grad, device)
 
 
-def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def linspace(
+    start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """`steps` numbers from `start` to `end`, evenly apart."""
     if steps < 0:
         raise errors.runtime("number of steps must be non-negative")
-    return _made(xp.linspace(_plain(start), _plain(end), steps).astype(_floating(dtype)), "linspace", requires_grad, device)
+    return _made(
+        xp.linspace(_plain(start), _plain(end), steps).astype(_floating(dtype)), "linspace", requires_grad, device
+    )
 
 
 def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
@@ -288,13 +306,17 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, 
 # -- drawn --------------------------------------------------------------------------------------------------------
 
 
-def rand(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any) -> Tensor:
+def rand(
+    *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any
+) -> Tensor:
     """Even draws from [0, 1)."""
     shape = _sizes("rand", size, named.get("size"))
     return _made(_drawn().random(shape).astype(_floating(dtype)), "rand", requires_grad, device)
 
 
-def randn(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any) -> Tensor:
+def randn(
+    *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any
+) -> Tensor:
     """Standard normal draws."""
     shape = _sizes("randn", size, named.get("size"))
     return _made(_drawn().standard_normal(shape).astype(_floating(dtype)), "randn", requires_grad, device)
@@ -342,15 +364,22 @@ def _legacy(name: str, which: dtype) -> Any:
 
 def legacy_tensor(name: str, which: dtype, args: tuple[Any, ...]) -> Tensor:
     """FloatTensor([1, 2]) holds numbers, FloatTensor(2, 3) is of that shape."""
-    if not args:
-        return _made(xp.zeros(0, dtype=which.numpy), name)
     if len(args) == 1 and isinstance(args[0], Tensor):
         return detach(args[0])  # type: ignore[no-any-return]
+    return _made(legacy_array(name, which, args), name)
+
+
+def legacy_array(name: str, which: dtype, args: tuple[Any, ...]) -> Any:
+    """The elements of a tensor made by one of the old constructors."""
+    if not args:
+        return xp.zeros(0, dtype=which.numpy)
+    if isinstance(args[0], Tensor):
+        return args[0]._array
     if isinstance(args[0], Size) or all(isinstance(a, int) and not isinstance(a, bool) for a in args):
-        return _made(xp.zeros(sizes_of(args), dtype=which.numpy), name)
+        return xp.zeros(sizes_of(args), dtype=which.numpy)
     if not isinstance(args[0], (Sequence, xp.ndarray)) or isinstance(args[0], str):
         raise TypeError(f"new(): data must be a sequence (got {type(args[0]).__name__})")
-    return _made(_array_of(args[0], which), name)
+    return _array_of(args[0], which)
 
 
 FloatTensor = _legacy("FloatTensor", float32)
@@ -382,7 +411,8 @@ def deepcopy(self: Tensor, memo: Any) -> Tensor:
     """copy.deepcopy of a leaf."""
     if self._node is not None:
         raise errors.runtime(
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you "
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+            "moment.  If you "
             "were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
             "https://github.com/pytorch/pytorch/pull/103001"
         )

@@ -18,7 +18,9 @@ class Place:
     tensors: tuple[object, ...] = field(default=())
 
 
-def explained(error: BaseException, note: str = "", *, node: object = None, tensors: tuple[object, ...] = ()) -> BaseException:
+def explained(
+    error: BaseException, note: str = "", *, node: object = None, tensors: tuple[object, ...] = ()
+) -> BaseException:
     """Return `error` with our note and its place in the graph."""
     if note:
         error.add_note(note)
@@ -39,17 +41,20 @@ class OutOfScope(NotImplementedError):
 
 SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "floor_divide": "//", "remainder": "%", "lt": "<", "le": "<=",
-    "gt": ">", "ge": ">=", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^", "pow.Tensor_Tensor": "** or pow()",
+    "gt": ">", "ge": ">=", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^", "pow.Tensor_Tensor": "** or "
+    "pow()",
 }  # fmt: skip
 """The operator behind an op, for Python's own sentence about operands that do not fit."""
 
 _REFUSED = {
     "numpy boolean subtract": (
-        "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+        "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+        "operator "
         "instead."
     ),
     "numpy boolean negative": (
-        "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` "
+        "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
+        "`~` "
         "or `logical_not()` operator instead."
     ),
     "Integers to negative": "Integers to negative integer powers are not allowed.",

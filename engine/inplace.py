@@ -51,6 +51,13 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     result = None
     if writer is None:
         result = _computed(op, arrays, statics, target)
+    if not target._array.flags.writeable:
+        raise errors.runtime(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation.",
+            f"Backstep: {op.name}_ would write a tensor made by expand (or of a read-only numpy array).",
+            tensors=(target,),
+        )
     node, before = _rebased(op, inputs, statics, target)
     if (active := slot.active) is not None:
         active.see(target)

@@ -14,6 +14,7 @@ class _Mode(threading.local):
     enabled = True
     legacy_broadcasting = False
     anomaly = False
+    check_nan = True
 
 
 mode = _Mode()

@@ -12,17 +12,19 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
-from numpy import ndarray
+from numpy import generic, ndarray
 
 from . import errors
-from .array import CPU, Array, as_array, device, device_of, dtype, dtype_of
+from .array import CPU, Array, as_array, default_dtype, device, device_of, dtype, dtype_of, is_array
 from .op import HANDLERS, REGISTRY
 from .recorder import slot
 
 NON_LEAF_GRAD = (
-    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+    "populated "
     "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
-    ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf "
+    ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the "
+    "leaf "
     "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
 )
 
@@ -80,10 +82,20 @@ class Tensor:
     _seen = 0
     __array_priority__ = 1000
 
-    def __init__(self, data: Array, requires_grad: bool = False) -> None:
-        self._array = data if type(data) is ndarray else as_array(data)  # a 0-d gradient comes as a numpy scalar
+    def __init__(self, data: Any = (), *more: int, requires_grad: bool = False) -> None:
+        if type(data) is ndarray:
+            self._array = data
+        elif is_array(data) or isinstance(data, generic):
+            self._array = as_array(data)  # a 0-d gradient comes as a numpy scalar
+        else:  # torch.Tensor([1, 2]), torch.Tensor(2, 3)
+            self._array = self._from_user("Tensor", default_dtype, (data, *more))
         if requires_grad:
             self._requires_grad = True
+
+    @staticmethod
+    def _from_user(name: str, which: dtype, args: tuple[Any, ...]) -> Array:
+        """The array for what the old constructors take; bound to that of `creation`."""
+        raise NotImplementedError
 
     def __init_subclass__(cls) -> None:
         HANDLERS[cls] = HANDLERS[Tensor]
@@ -297,10 +309,15 @@ class Tensor:
         return bool(self._array.item())
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._only())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._only())
+
+    def _only(self) -> Any:
+        if self._array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return self.item()
 
     def __index__(self) -> int:
         if self._array.dtype.kind not in "iub" or self._array.size != 1:
@@ -322,7 +339,6 @@ class Tensor:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("Tensors are not pickled; save the values (numpy), or the whole program with trace.save(path)")
-
 
 
 class RemovableHandle:
@@ -347,7 +363,7 @@ class RemovableHandle:
 
 
 class View:
-    """How a view is taken from its base: a path of (op name, static arguments), and the version that its node is for."""
+    """How a view is taken from its base: a path of (op name, static arguments); `version` is the one its node is for."""
 
     __slots__ = ("base", "path", "version")
 

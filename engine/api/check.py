@@ -8,14 +8,19 @@ from typing import Any
 from .. import errors
 from ..tensor import Tensor
 
-LETTERS = {"float16": "Half", "float32": "Float", "float64": "Double", "uint8": "Byte", "int8": "Char", "int16": "Short",
-           "int32": "Int", "int64": "Long", "bool": "Bool"}  # fmt: skip
+LETTERS = {
+    "float16": "Half", "float32": "Float", "float64": "Double", "uint8": "Byte", "int8": "Char", "int16": "Short",
+    "int32": "Int", "int64": "Long", "bool": "Bool",
+}  # fmt: skip
+"""torch's one word for a dtype in messages."""
 
 
 def need_tensor(value: Any, function: str, name: str = "input", position: int = 1) -> None:
     """Raise torch's TypeError where an argument is no Tensor."""
     if not isinstance(value, Tensor):
-        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
+        raise TypeError(
+            f"{function}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}"
+        )
 
 
 def one_dim(dim: Any, rank: int, extra: int = 0) -> int:

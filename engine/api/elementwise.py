@@ -90,9 +90,9 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
 def _check_divisor(input: Any, other: Any) -> None:
     """Integers are not divided by zero."""
     values = [v._array if isinstance(v, Tensor) else v for v in (input, other)]
-    if all(isinstance(v, (bool, int, float)) or hasattr(v, "dtype") for v in values):
-        if result_dtype(values).kind != "f" and not xp.all(values[1]):
-            raise errors.runtime("ZeroDivisionError")
+    known = all(isinstance(v, (bool, int, float)) or hasattr(v, "dtype") for v in values)
+    if known and result_dtype(values).kind != "f" and not xp.all(values[1]):
+        raise errors.runtime("ZeroDivisionError")
 
 
 def floor_divide(input: Any, other: Any) -> Tensor:

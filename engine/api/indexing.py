@@ -153,7 +153,9 @@ def _aligned(viewed: Tensor, indices: list[Any]) -> list[Any] | None:
         xp.broadcast_shapes(*shapes)
     except ValueError:
         words = ", ".join(str(list(s)) for s in shapes)
-        raise IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {words}") from None
+        raise IndexError(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {words}"
+        ) from None
     return indices
 
 
@@ -208,7 +210,8 @@ def _check_count(self: Tensor, items: list[Any]) -> None:
     if sum(_takes(i) for i in items) > rank:
         if not rank:
             raise IndexError(
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
+                "convert a "
                 "0-dim tensor to a number"
             )
         raise IndexError(f"too many indices for tensor of dimension {rank}")
@@ -221,7 +224,8 @@ def _check_index(viewed: Tensor, dim: int, item: Tensor) -> None:
         for offset, n in enumerate(item._array.shape):
             if n != shape[dim + offset]:
                 raise IndexError(
-                    f"The shape of the mask {list(item._array.shape)} at index {offset} does not match the shape of the "
+                    f"The shape of the mask {list(item._array.shape)} at index {offset} does not match the shape of "
+                    f"the "
                     f"indexed tensor {list(shape)} at index {dim + offset}"
                 )
         return

@@ -158,8 +158,10 @@ def detach_(self: Tensor) -> Tensor:
     """Cut the tensor from its history, making it a leaf."""
     if self._view is not None:
         raise errors.runtime(
-            "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, "
-            "and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be "
+            "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+            "training, "
+            "and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() "
+            "cannot be "
             "called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
             "torch/optim/optimizer.py as a solution."
         )
@@ -181,5 +183,3 @@ def set_data(self: Tensor, value: Tensor) -> None:
         self._array[...] = value._array
     else:
         self._array = xp.array(value._array)
-
-

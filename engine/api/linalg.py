@@ -47,7 +47,8 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
             raise errors.runtime(f"{name} must be a 3D tensor")
     if a[0] != b[0] or a[2] != b[1]:
         raise errors.runtime(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{a[0]}, {a[2]}] but got: [{b[0]}, {b[1]}]."
+            f"Expected size for first two dimensions of batch2 tensor to be: [{a[0]}, {a[2]}] but got: [{b[0]}, "
+            f"{b[1]}]."
         )
     _same_dtype(input, mat2, "expected scalar type {} but found {}")
     return la.bmm(input, mat2)  # type: ignore[no-any-return]
@@ -180,5 +181,3 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
     product = mm(mat1, mat2)
     scaled = product if alpha == 1 else product * alpha  # type: ignore[operator]
     return (input if beta == 1 else input * beta) + scaled  # type: ignore[operator, no-any-return]
-
-

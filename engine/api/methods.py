@@ -152,3 +152,4 @@ def bind(cls: type[Tensor]) -> None:
     table.update({f"__{name}__": function for name, function in OPERATORS.items()})
     for name, function in table.items():
         setattr(cls, name, function)
+    cls._from_user = staticmethod(creation.legacy_array)  # type: ignore[method-assign]

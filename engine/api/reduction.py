@@ -13,8 +13,11 @@ from ..tensor import Tensor
 from . import elementwise as el
 from .check import kind, need_tensor, one_dim, some_dims
 
+NOT_GIVEN: Any = object()
+"""No `dim` at all: torch names the node of `x.sum()` and of `x.sum(dim=None)` differently."""
 
-def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, **named: Any) -> Tensor:
+
+def sum(input: Tensor, dim: Any = NOT_GIVEN, keepdim: bool = False, *, dtype: Any = None, **named: Any) -> Tensor:
     """The sum of all elements, or over `dim` (one or several).
 
     >>> import engine as torch
@@ -26,9 +29,9 @@ def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
     if named:
         keepdim, dim = _numpy_names("sum", named, keepdim, dim)
     which = as_numpy_dtype(dtype)
-    if dim is None and not keepdim:
+    if dim is NOT_GIVEN and not keepdim:
         return rd.sum_all(input) if which is None else rd.sum_all(input, dtype=which)  # type: ignore[no-any-return]
-    dims = some_dims(() if dim is None else dim, input._array.ndim)
+    dims = some_dims(() if dim is None or dim is NOT_GIVEN else dim, input._array.ndim)
     return rd.sum_dim(input, dims, keepdim, which)  # type: ignore[no-any-return]
 
 
@@ -38,11 +41,13 @@ def _numpy_names(function: str, named: dict[str, Any], keepdim: bool, dim: Any) 
     keepdim = named.pop("keepdims", keepdim)
     if named:
         given = ", ".join(f"{k}={type(v).__name__}" for k, v in named.items())
-        raise TypeError(f"{function}() received an invalid combination of arguments - got ({given}, ), but expected one of:")
+        raise TypeError(
+            f"{function}() received an invalid combination of arguments - got ({given}, ), but expected one of:"
+        )
     return keepdim, dim
 
 
-def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, **named: Any) -> Tensor:
+def mean(input: Tensor, dim: Any = NOT_GIVEN, keepdim: bool = False, *, dtype: Any = None, **named: Any) -> Tensor:
     """The mean of all elements, or over `dim`."""
     need_tensor(input, "mean")
     if named:
@@ -53,9 +58,9 @@ def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
             f"Got: {kind(input)}"
         )
-    if dim is None and not keepdim:
+    if dim is NOT_GIVEN and not keepdim:
         return rd.mean_all(input) if which is None else rd.mean_all(input, dtype=which)  # type: ignore[no-any-return]
-    dims = some_dims(() if dim is None else dim, input._array.ndim)
+    dims = some_dims(() if dim is None or dim is NOT_GIVEN else dim, input._array.ndim)
     return rd.mean_dim(input, dims, keepdim, which)  # type: ignore[no-any-return]
 
 
@@ -72,14 +77,24 @@ def _spread(op: Any, input: Tensor, dim: Any, unbiased: bool | None, correction:
 
 
 def var(
-    input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: float | None = None
+    input: Tensor,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
 ) -> Tensor:
     """The variance, divided by n - `correction` (1: the unbiased estimate)."""
     return _spread(rd.var, input, dim, unbiased, correction, keepdim)
 
 
 def std(
-    input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: float | None = None
+    input: Tensor,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
 ) -> Tensor:
     """The standard deviation, the root of `var`."""
     return _spread(rd.std, input, dim, unbiased, correction, keepdim)
@@ -136,7 +151,8 @@ def _filled_dim(name: str, input: Tensor, dim: Any) -> Any:
 def _nonempty(name: str, input: Tensor) -> None:
     if not input._array.size:
         raise errors.runtime(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+            f"with the "
             "'dim' argument."
         )
 

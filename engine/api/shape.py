@@ -24,7 +24,8 @@ def filled_in(size: tuple[int, ...], count: int) -> tuple[int, ...]:
     if open_places:
         if not known and not count:
             raise errors.runtime(
-                f"cannot reshape tensor of 0 elements into shape {list(size)} because the unspecified dimension size -1 "
+                f"cannot reshape tensor of 0 elements into shape {list(size)} because the unspecified dimension "
+                f"size -1 "
                 "can be any value and is ambiguous"
             )
         if not known or count % known:
@@ -411,5 +412,3 @@ def type_(input: Tensor, dtype: Any = None) -> Any:
     if dtype is None:
         return f"torch.{input.dtype.legacy}"
     return to(input, dtype)
-
-

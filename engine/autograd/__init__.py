@@ -1,5 +1,6 @@
 """What torch.autograd offers."""
 
+from ..anomaly import detect_anomaly, is_anomaly_enabled, set_detect_anomaly
 from ..creation import Variable
 from ..mode import enable_grad, is_grad_enabled, legacy_broadcasting, no_grad, set_grad_enabled
 from . import functional
@@ -9,13 +10,16 @@ from .gradcheck import gradcheck, gradgradcheck
 __all__ = [
     "Variable",
     "backward",
+    "detect_anomaly",
     "enable_grad",
     "functional",
     "grad",
     "gradcheck",
     "gradgradcheck",
+    "is_anomaly_enabled",
     "is_grad_enabled",
     "legacy_broadcasting",
     "no_grad",
+    "set_detect_anomaly",
     "set_grad_enabled",
 ]

@@ -27,18 +27,21 @@ def _as_tuple(value: Any, what: str, function: str) -> tuple[tuple[Tensor, ...],
         if not isinstance(tensor, Tensor):
             if several:
                 raise TypeError(
-                    f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but the value at index "
+                    f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but the value at "
+                    f"index "
                     f"{place} has type {type(tensor)}."
                 )
             raise TypeError(
-                f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but the given {what} has type "
+                f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but the given {what} "
+                f"has type "
                 f"{type(tensor)}."
             )
     return found, several
 
 
 def _leaves(inputs: tuple[Tensor, ...], create_graph: bool) -> tuple[Tensor, ...]:
-    """The points at which to differentiate: leaves of their own, or with `create_graph` joined to the caller's graph."""
+    """The points at which to differentiate: leaves of their own, or with `create_graph` joined to the caller's "
+    "graph."""
     made = []
     for tensor in inputs:
         if create_graph and tensor.requires_grad:
@@ -67,7 +70,8 @@ def _filled(found: Sequence[Tensor | None], points: Sequence[Tensor], strict: bo
     for place, (gradient, point) in enumerate(zip(found, points, strict=True)):
         if gradient is None and strict:
             raise errors.runtime(
-                f"Output 0 of the user-provided function is independent of input {place}. This is not allowed in strict "
+                f"Output 0 of the user-provided function is independent of input {place}. This is not allowed in "
+                f"strict "
                 f"mode when computing {function}."
             )
         made.append(_zeros(point) if gradient is None else gradient)
@@ -99,7 +103,12 @@ def jacobian(
                 found: Any = (None,) * len(points)
                 if output.requires_grad:
                     found = grad(
-                        output, points, _one_hot(output, place), retain_graph=True, create_graph=create_graph, allow_unused=True
+                        output,
+                        points,
+                        _one_hot(output, place),
+                        retain_graph=True,
+                        create_graph=create_graph,
+                        allow_unused=True,
                     )
                 for row, gradient in zip(rows, _filled(found, points, strict, "the Jacobian"), strict=True):
                     row.append(gradient)
@@ -172,7 +181,9 @@ def _released(tensors: Sequence[Tensor], several: bool, create_graph: bool) -> A
     return made if several else made[0]
 
 
-def vjp(func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+def vjp(
+    func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> Any:
     """(outputs, v times the Jacobian): what `backward(v)` gives.
 
     >>> import engine as torch
@@ -189,7 +200,9 @@ def vjp(func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: 
     return _released(outputs, several_outputs, create_graph), _released(filled, several_inputs, create_graph)
 
 
-def jvp(func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+def jvp(
+    func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> Any:
     """(outputs, the Jacobian times v), by two backward passes: the vjp is linear in its weights.
 
     >>> import engine as torch
@@ -207,12 +220,16 @@ def jvp(func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: 
         used = [(f, d) for f, d in zip(filled, directions, strict=True) if f.requires_grad]
         pushed: Any = (None,) * len(dummies)
         if used:
-            pushed = grad([f for f, _ in used], dummies, [d for _, d in used], create_graph=create_graph, allow_unused=True)
+            pushed = grad(
+                [f for f, _ in used], dummies, [d for _, d in used], create_graph=create_graph, allow_unused=True
+            )
         result = _filled(pushed, outputs, False, "the jvp")
     return _released(outputs, several_outputs, create_graph), _released(result, several_outputs, create_graph)
 
 
-def vhp(func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+def vhp(
+    func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> Any:
     """(output, v times the Hessian) of a function that returns one element."""
     given, several = _as_tuple(inputs, "inputs", "vhp")
     with enable_grad():
@@ -223,11 +240,15 @@ def vhp(func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: 
         used = [(s, w) for s, w in zip(slopes, weights, strict=True) if s.requires_grad]
         found: Any = (None,) * len(points)
         if used:
-            found = grad([s for s, _ in used], points, [w for _, w in used], create_graph=create_graph, allow_unused=True)
+            found = grad(
+                [s for s, _ in used], points, [w for _, w in used], create_graph=create_graph, allow_unused=True
+            )
         filled = _filled(found, points, strict, "the vhp")
     return _released([value], False, create_graph), _released(filled, several, create_graph)
 
 
-def hvp(func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+def hvp(
+    func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> Any:
     """(output, the Hessian times v): the Hessian is symmetric, so this is vhp."""
     return vhp(func, inputs, v, create_graph, strict)

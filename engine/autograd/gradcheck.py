@@ -75,12 +75,14 @@ def gradcheck(
     targets = [i for i, value in enumerate(given) if isinstance(value, Tensor) and value.requires_grad]
     if not targets:
         raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True."
+            "gradcheck expects at least one input tensor to require gradient, but none of the them have "
+            "requires_grad=True."
         )
     for place in targets:
         if given[place].dtype.name != "float64":
             warnings.warn(
-                f"Input #{place} requires gradient and is not a double precision floating point or complex. This check will "
+                f"Input #{place} requires gradient and is not a double precision floating point or complex. This "
+                f"check will "
                 "likely fail if all the inputs are not of double precision floating point or complex. ",
                 stacklevel=2,
             )

@@ -151,7 +151,9 @@ exp2 = op("exp2", xp.exp2, FLOAT, self=lambda grad, result: grad * result * math
 log = op("log", xp.log, FLOAT, self=lambda grad, self: grad / self)
 log2 = op("log2", xp.log2, FLOAT, self=lambda grad, self: grad / (self * math.log(2)))
 log10 = op("log10", xp.log10, FLOAT, self=lambda grad, self: grad / (self * math.log(10)))
-log1p = op("log1p", xp.log1p, Traits(promote=FLOAT.promote, node="Log1PBackward0"), self=lambda grad, self: grad / (self + 1))
+log1p = op(
+    "log1p", xp.log1p, Traits(promote=FLOAT.promote, node="Log1PBackward0"), self=lambda grad, self: grad / (self + 1)
+)
 sqrt = op("sqrt", xp.sqrt, FLOAT, self=lambda grad, result: grad / (2 * result))
 
 

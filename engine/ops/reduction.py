@@ -99,7 +99,9 @@ def _var_slope(grad: Any, self: Any, sizes: Sizes, dim: Any, correction: float, 
 
 var = op(
     "var", _var,
-    self=lambda grad, self, self_sizes, dim, correction, keepdim: _var_slope(grad, self, self_sizes, dim, correction, keepdim),
+    self=lambda grad, self, self_sizes, dim, correction, keepdim: _var_slope(
+        grad, self, self_sizes, dim, correction, keepdim
+    ),
 )  # fmt: skip
 std = op(
     "std", _std,
@@ -190,18 +192,16 @@ def _extreme_slope(grad: Any, self: Any, result: Any, self_sizes: Sizes, dim: An
 
 amax = op("amax", _amax, self=_extreme_slope)
 amin = op("amin", _amin, self=_extreme_slope)
-max_all = op(
-    "max", _max, Traits(node="MaxBackward1"), self=lambda grad, self, result: grad * even_share(self, result)
-)
-min_all = op(
-    "min", _min, Traits(node="MinBackward1"), self=lambda grad, self, result: grad * even_share(self, result)
-)
+max_all = op("max", _max, Traits(node="MaxBackward1"), self=lambda grad, self, result: grad * even_share(self, result))
+min_all = op("min", _min, Traits(node="MinBackward1"), self=lambda grad, self, result: grad * even_share(self, result))
 
 
 def _along(self: Array, index: Array, dim: int) -> tuple[Any, ...]:
     """The key that takes one element along `dim` for each of `index`, which has the rank of `self`."""
     rank = self.ndim
-    places = [xp.arange(n, like=self).reshape((1,) * d + (n,) + (1,) * (rank - d - 1)) for d, n in enumerate(index.shape)]
+    places = [
+        xp.arange(n, like=self).reshape((1,) * d + (n,) + (1,) * (rank - d - 1)) for d, n in enumerate(index.shape)
+    ]
     places[dim] = index
     return tuple(places)
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..array import Array, Arrays, device_of, move, promote, xp, zeros_at
-from ..array import device as Device
+from ..array import device as device_at
 from ..op import VIEW, Traits, op
 
 Sizes = tuple[int, ...]
@@ -17,7 +17,7 @@ def _cast(self: Array, dtype: Any) -> Array:
 
 
 def _transfer(self: Array, device: str) -> Array:
-    return move(self, Device(device))
+    return move(self, device_at(device))
 
 
 transfer = op(
@@ -95,9 +95,7 @@ reshape_alias = op(
 unsafe_view = op(
     "_unsafe_view", _view, Traits(node="UnsafeViewBackward0"), self=lambda grad, self_sizes: reshape(grad, self_sizes)
 )
-reshape = op(
-    "reshape", _copy, Traits(node="ViewBackward0"), self=lambda grad, self_sizes: reshape(grad, self_sizes)
-)
+reshape = op("reshape", _copy, Traits(node="ViewBackward0"), self=lambda grad, self_sizes: reshape(grad, self_sizes))
 """Reshape in a rule: view or copy, whichever it takes."""
 
 

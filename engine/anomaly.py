@@ -1,0 +1,110 @@
+"""Anomaly detection: each node remembers where its op was called, and a nan in backward is an error at that place.
+
+Source: torch.autograd.anomaly_mode.  While it is off nothing is paid for it: switching it on puts another handler in
+front of the ops.
+"""
+
+from __future__ import annotations
+
+import traceback
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from . import errors
+from .array import xp
+from .dispatch import apply
+from .mode import mode
+from .op import HANDLERS, Op
+from .recorder import is_users
+from .tensor import Tensor
+
+NO_FORWARD = (
+    "Error detected in {}. No forward pass information available. Enable detect anomaly during forward pass for more "
+    "information."
+)
+FORWARD = "Error detected in {}. Traceback of forward call that caused the error:\n{}"
+
+
+def _apply_noted(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """As `apply`, and the node keeps the call stack."""
+    made = apply(op, args, kwargs)
+    if mode.anomaly:
+        first = made[0] if isinstance(made, tuple) else made
+        if first._node is not None:
+            frames = [f for f in traceback.extract_stack() if is_users(f.filename)]
+            first._node.extras()["stack"] = "".join(traceback.format_list(frames))
+    return made
+
+
+def check(node: Any, cotangents: Sequence[Any] | None) -> None:
+    """Raise torch's error where a rule returned nan."""
+    if not mode.check_nan or cotangents is None:
+        return
+    for place, cotangent in enumerate(cotangents):
+        array = cotangent._array if isinstance(cotangent, Tensor) else cotangent
+        if array is not None and bool(xp.isnan(array).any()):
+            stack = (node.more or {}).get("stack")
+            warnings.warn(
+                (NO_FORWARD if stack is None else FORWARD).format(node.name(), stack), UserWarning, stacklevel=2
+            )
+            raise errors.runtime(
+                f"Function '{node.name()}' returned nan values in its {place}th output.",
+                "Backstep: this is the first node at which a nan shows on the way back; what it was given (0 times "
+                "inf, "
+                "0 / 0, or a nan of the forward pass) is in its upstream gradient and saved values.",
+                node=node,
+            )
+
+
+class set_detect_anomaly:
+    """Switch anomaly detection, as a call or a context manager."""
+
+    def __init__(self, mode_: bool, check_nan: bool = True) -> None:
+        self.before = (mode.anomaly, mode.check_nan)
+        _switch(mode_, check_nan)
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        _switch(*self.before)
+
+
+def _switch(enabled: bool, check_nan: bool) -> None:
+    mode.anomaly, mode.check_nan = enabled, check_nan
+    HANDLERS[Tensor] = _apply_noted if enabled else apply
+
+
+class detect_anomaly:
+    """Inside, a nan that appears in backward raises an error that says in which op.
+
+    >>> import engine as torch
+    >>> x = torch.zeros(1, requires_grad=True)
+    >>> with detect_anomaly():
+    ...     y = torch.sqrt(x) * 0
+    ...     y.backward()
+    Traceback (most recent call last):
+    RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.
+    """
+
+    def __init__(self, check_nan: bool = True) -> None:
+        self.check_nan = check_nan
+        warnings.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
+            "debugging.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+    def __enter__(self) -> None:
+        self.before = (mode.anomaly, mode.check_nan)
+        _switch(True, self.check_nan)
+
+    def __exit__(self, *_: object) -> None:
+        _switch(*self.before)
+
+
+def is_anomaly_enabled() -> bool:
+    """Whether anomaly detection is on."""
+    return mode.anomaly
