@@ -19,6 +19,7 @@ import engine
 from engine.trace import Accumulated, BackwardStarted, ErrorRaised, OpCalled, Trace, VjpRun
 from viz.gallery import Program, gallery
 
+torch: Any
 try:
     torch = importlib.import_module("torch")
 except ImportError:

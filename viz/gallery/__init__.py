@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 HERE = Path(__file__).parent
 
@@ -83,8 +85,8 @@ class StepRef:
 class Chapter:
     """One text of a story, tied to the source lines from `line` to `until` and leading to the end of a step.
 
-    A line is named by a text that it contains (`"x.grad.zero_()"`, the second such line: `"x.grad.zero_() #2"`), an
-    element by its label in the picture or by its expression (`"x"`, `"2 * x"`, `"h #3"`).
+    A line is named by a text that it contains: `"x.grad.zero_()"`, the second such line `"x.grad.zero_() #2"`, the last
+    `"x.grad.zero_() #-1"`; an element by its label in the picture or by its expression: `"x"`, `"2 * x"`, `"h #3"`.
     """
 
     title: str
@@ -171,15 +173,15 @@ def find_line(source: str, name: str) -> int | None:
     """
     text, nth = _split(name)
     found = [number for number, line in enumerate(source.splitlines(), 1) if text in line]
-    return found[nth - 1] if len(found) >= nth else None
+    return _nth(found, nth)
 
 
 def resolve(chapters: Sequence[Chapter], scene: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The chapters as a scene holds them: with line numbers, the time `t` that each leads to, and element ids.
 
-    The program is the one of the scene's files that has the most of the chapters' lines, the innermost if several do.  `step` is the time at which
-    the step referred to is done (its number + 1).  What this scene does not have, since it was edited or has stopped at
-    an error, is None or left out.
+    The program is the one of the scene's files that has the most of the chapters' lines (the innermost if several do).
+    `step` is the time at which the step referred to is done (its number + 1).  What this scene does not have, since it
+    was edited or has stopped at an error, is None or left out.
     """
     texts = [file["text"] for file in scene["program"]["files"]] or [""]
     file = max(range(len(texts)), key=lambda n: (sum(find_line(texts[n], c.line) is not None for c in chapters), n))
@@ -223,8 +225,7 @@ class _Place:
             and (ref.at is None or ref.at in (self.label(step["at"]), self.expression(step["code"])))
             and any(self.overlaps(code, lines) for code in _causes(step))
         ]
-        place = ref.nth - 1 if ref.nth > 0 else ref.nth
-        return found[place] if -len(found) <= place < len(found) else None
+        return _nth(found, ref.nth)
 
     def label(self, element: str | None) -> str | None:
         return next((node["label"] for node in self.scene["nodes"] if node["id"] == element), None)
@@ -235,7 +236,7 @@ class _Place:
         found = [node["id"] for node in nodes if text == node["label"]]
         if not found:
             found = [node["id"] for node in nodes if text == self.expression(node["code"])]
-        return found[nth - 1] if len(found) >= nth else None
+        return _nth(found, nth)
 
     def expression(self, code: Mapping[str, int] | None) -> str | None:
         if code is None or code["file"] != self.file or code["line"] != code["end"]:
@@ -257,4 +258,10 @@ def _causes(step: Mapping[str, Any]) -> Iterator[Mapping[str, int]]:
 
 def _split(name: str) -> tuple[str, int]:
     text, mark, number = name.rpartition(" #")
-    return (text, int(number)) if mark and number.isdigit() else (name, 1)
+    return (text, int(number)) if mark and number.removeprefix("-").isdigit() else (name, 1)
+
+
+def _nth(found: Sequence[T], nth: int) -> T | None:
+    """The member with this number: from 1, or from -1 backwards."""
+    place = nth - 1 if nth > 0 else nth
+    return found[place] if -len(found) <= place < len(found) else None
