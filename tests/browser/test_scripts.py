@@ -1,0 +1,93 @@
+"""One's own script in the browser: one that raises, one that imports torch, and live coding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import App, View
+
+DOUBLED = """import engine as torch
+
+x = torch.tensor([1., 2.], requires_grad=True)
+y = (2 * x).sum()
+y.backward()
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "lesson.py"
+    path.write_text(DOUBLED, "utf-8")
+    return path
+
+
+def opened(view_of: Callable[[App], View], app: App) -> View:
+    view = view_of(app)
+    view.open(app.address.removeprefix(app.origin).lstrip("/"))
+    return view
+
+
+def test_script_is_recorded_and_opened(start: Callable[..., App], view_of: Callable[[App], View], script: Path) -> None:
+    view = opened(view_of, start("run", str(script), cwd=script.parent))
+    view.end()
+    assert view.row("x", "grad") == [2, 2]
+    assert "lesson.py" in view.page.locator("#code").inner_text()
+
+
+def test_script_that_raises_shows_the_error_at_its_node(
+    start: Callable[..., App], view_of: Callable[[App], View], script: Path
+) -> None:
+    script.write_text(DOUBLED + "y.backward()\n", "utf-8")
+    view = opened(view_of, start("run", str(script), cwd=script.parent))
+    error = view.js("backstep.scene().error")
+    assert error["message"].startswith("Trying to backward through the graph a second time")
+    assert error["node"] is not None and "lesson.py" in error["traceback"]
+    view.end()
+    assert view.page.locator("#code u.err").count() == 1
+
+
+def test_script_that_imports_torch_runs_on_the_engine(
+    start: Callable[..., App], view_of: Callable[[App], View], script: Path
+) -> None:
+    script.write_text(DOUBLED.replace("import engine as torch", "import torch"), "utf-8")
+    view = opened(view_of, start("run", "--as-torch", str(script), cwd=script.parent))
+    view.end()
+    assert view.row("x", "grad") == [2, 2]
+
+
+def test_script_that_records_nothing_is_explained(
+    start: Callable[..., App], view_of: Callable[[App], View], script: Path
+) -> None:
+    script.write_text("print('no tensors')\n", "utf-8")
+    view = opened(view_of, start("run", str(script), cwd=script.parent))
+    assert "recorded nothing" in view.page.locator("#notice").inner_text()
+
+
+def test_saving_a_watched_script_records_it_again_and_keeps_the_place(
+    start: Callable[..., App], view_of: Callable[[App], View], script: Path
+) -> None:
+    view = opened(view_of, start("run", "--watch", str(script), cwd=script.parent))
+    view.seek(2)
+    before = view.revision()
+    calls = view.js("backstep.serverCalls()")
+    script.write_text(DOUBLED.replace("2 * x", "3 * x"), "utf-8")
+    view.changed(before)
+    assert view.js("backstep.t()") == 2
+    assert view.js("backstep.serverCalls()") == calls + 1
+    view.end()
+    assert view.row("x", "grad") == [3, 3]
+
+
+def test_watched_script_that_does_not_parse_is_said_and_the_last_good_one_stays(
+    start: Callable[..., App], view_of: Callable[[App], View], script: Path
+) -> None:
+    view = opened(view_of, start("run", "--watch", str(script), cwd=script.parent))
+    before = view.revision()
+    script.write_text(DOUBLED + "y.backward(\n", "utf-8")
+    view.until("document.getElementById('live-bar').classList.contains('wrong')")
+    assert view.revision() == before
+    script.write_text(DOUBLED, "utf-8")
+    view.until("!document.getElementById('live-bar').classList.contains('wrong')")
