@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
-import numpy as xp
+import numpy
 import scipy.special as special
 from numpy import ndarray
 
@@ -19,6 +19,8 @@ try:
     import cupy
 except ImportError:
     cupy = None
+
+xp = numpy
 
 # A kernel may overflow or divide by zero: the result says so (inf, nan) as in torch, numpy's warning would only repeat it.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"engine(\.|$)")

@@ -75,7 +75,7 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return out
 
 
-def connect(op: Op, args: Any, needs: int, statics: Any) -> Node | None:
+def connect(op: Op, args: Any, needs: int, statics: Any) -> Node:
     """A node with its edges, for the inputs whose bits are set in `needs`."""
     plan = op.plans.get(needs)
     if plan is None:
@@ -137,7 +137,6 @@ def _several(op: Op, args: Any, statics: Any, made: tuple[Any, ...], node: Node 
         outputs.append(out)
     if node is not None:
         node.metas = [(out._array.shape, out._array.dtype) for out in outputs]
-        node.shape = node.dtype = None
         save(node, args, promoted, outputs)
     if slot.active is not None:
         slot.active.op(op, args, statics, outputs, node, None)
@@ -145,11 +144,12 @@ def _several(op: Op, args: Any, statics: Any, made: tuple[Any, ...], node: Node 
 
 
 def save(node: Node, args: Any, promoted: Any, outputs: Any) -> None:
-    """Keep what the plan says; `promoted` are the arrays that the kernel read, where they are not the arguments' own."""
+    """Keep what the plan says; `promoted` are the arrays that the kernel read, where they are not the arguments' "
+    "own."""
     plan = node.plan
     arity = len(args)
     saved: list[Any] = []
-    versions = plan.zeros
+    versions: tuple[int, ...] | None = plan.zeros
     for place in plan.pick:
         if place < 0:
             saved.append(_sizes(args[~place]))
@@ -175,7 +175,8 @@ def save(node: Node, args: Any, promoted: Any, outputs: Any) -> None:
 
 
 def _version(value: Any) -> int:
-    """The version of a saved value (of a list: of its first; they are compared one by one only where they can differ)."""
+    """The version of a saved value (of a list: of its first; they are compared one by one only where they can "
+    "differ)."""
     if type(value) is list:
         return _version(value[0]) if value else 0
     storage = getattr(value, "_storage", None)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections.abc import Mapping
 from typing import Any
 
 from . import errors
 from .array import Array, dtype_of
+from .op import Op, Plan
 
 LAST = 2**64 - 1
 """The sequence number of AccumulateGrad, torch's: it runs as soon as it is ready."""
@@ -47,6 +49,19 @@ class Node:
         "targets", "versions",
     )  # fmt: skip
 
+    op: Op
+    plan: Plan
+    targets: tuple[Any, ...]
+    numbers: tuple[int, ...]
+    saved: tuple[Any, ...] | None
+    versions: tuple[int, ...]
+    shape: tuple[int, ...]
+    dtype: Any
+    metas: list[tuple[tuple[int, ...], Any]] | None
+    statics: Mapping[str, Any]
+    sequence_nr: int
+    more: dict[str, Any] | None
+
     def name(self) -> str:
         """torch's name of this node."""
         return self.op.node_name
@@ -59,7 +74,8 @@ class Node:
     @property
     def metadata(self) -> dict[str, Any]:
         """A dict of the user's own."""
-        return self.extras().setdefault("metadata", {})
+        found: dict[str, Any] = self.extras().setdefault("metadata", {})
+        return found
 
     def extras(self) -> dict[str, Any]:
         """Hooks and other things that few nodes have."""
@@ -89,8 +105,9 @@ class Node:
 
     def check_versions(self) -> None:
         """Raise torch's error where a saved tensor was written in place since it was saved."""
+        saved = self.saved or ()
         for place, version in zip(self.plan.tensors, self.versions, strict=True):
-            value = self.saved[place]
+            value = saved[place]
             for kept in value if type(value) is list else (value,):
                 storage = getattr(kept, "_storage", None)
                 if storage is not None and storage.version != version:
@@ -103,7 +120,8 @@ class Node:
         shape = list(kept._array.shape)
         message = (
             "one of the variables needed for gradient computation has been modified by an inplace operation: "
-            f"[torch.{dtype_of(kept._array).legacy} {shape}]{origin} is at version {found}; expected version {expected} "
+            f"[torch.{dtype_of(kept._array).legacy} {shape}]{origin} is at version {found}; expected version "
+            f"{expected} "
             "instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
             "torch.autograd.set_detect_anomaly(True, check_nan=False)."
         )

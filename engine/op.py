@@ -32,7 +32,8 @@ Rule = Callable[..., Any]
 Handler = Callable[["Op", tuple[Any, ...], dict[str, Any]], Any]
 
 HANDLERS: dict[type, Handler] = {}
-"""What an op does with a kind of value: Tensors record themselves, symbols become expressions; arrays are the default."""
+"""What an op does with a kind of value: Tensors record themselves, symbols become expressions; arrays are the "
+"default."""
 REGISTRY: dict[str, Op] = {}
 """Every op by its name."""
 
@@ -107,9 +108,7 @@ class Op:
     def list_lengths(self, edges: int) -> list[tuple[int, int]]:
         """(input position, number of edges) of the differentiable inputs, of a node with `edges` edges."""
         others = sum(name not in self.lists for name in self.differentiable)
-        return [
-            (self.inputs.index(name), edges - others if name in self.lists else 1) for name in self.differentiable
-        ]
+        return [(self.inputs.index(name), edges - others if name in self.lists else 1) for name in self.differentiable]
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Split the arguments of a call into inputs and static arguments, defaults filled in."""
@@ -236,7 +235,7 @@ def _plan(op: Op, needs: int) -> Plan:
         position = op.inputs.index(name)
         if not needs >> position & 1:
             continue
-        wanted = [n for n in inspect.signature(op.rules[name]).parameters]
+        wanted = list(inspect.signature(op.rules[name]).parameters)
         places = []
         for want in wanted:
             if want in ("grad", "grads"):
@@ -245,7 +244,9 @@ def _plan(op: Op, needs: int) -> Plan:
             if want not in names:
                 names.append(want)
             places.append(names.index(want))
-        calls.append((op.edge_places[position], _grad_first(op.rules[name], wanted), tuple(p for p in places if p >= 0)))
+        calls.append(
+            (op.edge_places[position], _grad_first(op.rules[name], wanted), tuple(p for p in places if p >= 0))
+        )
     tensors = tuple(i for i, n in enumerate(names) if n in op.inputs or n in ("result", "results"))
     return Plan(tuple(names), tuple(where[n] for n in names), tensors, tuple(calls), (0,) * len(tensors), needs)
 

@@ -1,4 +1,4 @@
-"""From the recorder's tuples to the events of a Trace: names, positions, nodes and edges are worked out here, on reading.
+"""From the recorder's tuples to the events of a Trace: names, positions, nodes and edges are worked out on reading.
 
 Linear in the length of the log.  Ids become dense and ordered by first appearance, so that equal programs give equal
 traces.
@@ -173,7 +173,7 @@ class _Reader:
         inputs = tuple(self.inputs(op, refs))
         edges_of = {i.name: self.edge(i) for i in inputs}
         outputs = []
-        for nr, (tensor, version, value, requires, storage) in enumerate(results):
+        for tensor, version, value, requires, storage in results:
             number = self.tensors[tensor]
             shape, dtype = self.shape(value)
             view_of = inputs[0].tensor if op.traits.view and inplace is None else None
@@ -209,7 +209,7 @@ class _Reader:
     def node(self, op: Any, sequence: int, needs: int, inputs: Any, edges: Any, outputs: Any) -> NodeRecord:
         plan = op.plan(needs)
         own = [i for i in inputs if i.name.partition("[")[0] in op.rules]
-        saved = []
+        saved: list[Saved] = []
         for place in plan.tensors:
             name = plan.names[place]
             if name in ("result", "results"):
@@ -260,9 +260,7 @@ class _Reader:
 
     def vjp(self, at: int, stack: int, call: int, sequence: int, upstream: Any, cotangents: Any, unsummed: Any,
             freed: bool) -> AnyEvent:  # fmt: skip
-        return VjpRun(
-            at, stack, call, self.nodes[sequence], tuple(upstream), tuple(cotangents), tuple(unsummed), freed
-        )
+        return VjpRun(at, stack, call, self.nodes[sequence], tuple(upstream), tuple(cotangents), tuple(unsummed), freed)
 
     def accumulate(self, at: int, stack: int, call: int, tensor: int, grad: int, before: int | None,
                    added: int, after: int, retained: bool) -> AnyEvent:  # fmt: skip

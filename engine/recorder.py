@@ -156,9 +156,7 @@ class Recorder:
         grad = tensor._grad
         held = self.see(grad)[0] if grad is not None else None
         storage = number if shared is None else shared.number
-        self.log.append(
-            ("leaf", self.stack(2), number, storage, version, value, tensor._requires_grad, source, held)
-        )
+        self.log.append(("leaf", self.stack(2), number, storage, version, value, tensor._requires_grad, source, held))
         return number, version
 
     # -- what happens ---------------------------------------------------------------------------------------------
@@ -172,7 +170,7 @@ class Recorder:
             if kind is float or kind is int or kind is bool or value is None:
                 refs.append((None, value))
             elif kind is list or kind is tuple:
-                refs.append(tuple([("list",), *(self.see(v) if hasattr(v, "_array") else (None, v) for v in value)]))
+                refs.append((("list",), *(self.see(v) if hasattr(v, "_array") else (None, v) for v in value)))
             elif value is inplace:
                 refs.append((value._id, value._shared.version - 1))
             elif value._id >= first and value._shared is None:
@@ -183,7 +181,9 @@ class Recorder:
         values = self.values
         for out in outputs:
             data = out._array
-            values.append((data if out is not inplace else data.copy()) if data.size <= self.limit else Summary.of(data))
+            values.append(
+                (data if out is not inplace else data.copy()) if data.size <= self.limit else Summary.of(data)
+            )
             value = len(values) - 1
             shared = out._shared
             if shared is None and out._id < first:
@@ -286,6 +286,11 @@ class Summary:
     """What is kept of an array over the limit: statistics and at most 64 elements, taken with an even stride."""
 
     __slots__ = ("dtype", "sample", "shape", "size", "stats")
+    shape: tuple[int, ...]
+    dtype: Any
+    size: int
+    sample: Any
+    stats: dict[str, float]
 
     @classmethod
     def of(cls, data: Any) -> Summary:

@@ -89,7 +89,9 @@ class Edits:
             listed = data.get("commands")
             commands = None if listed is None else tuple(_command_from(c) for c in listed)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"edits should be {{leaves, commands}} as in docs/scene-format.md; found {error!r}") from None
+            raise ValueError(
+                f"edits should be {{leaves, commands}} as in docs/scene-format.md; found {error!r}"
+            ) from None
         return cls(leaves, commands)
 
 
@@ -184,7 +186,7 @@ class _Replay:
         self.edits = edits
         self.live: dict[int, Tensor] = {}  # tensor id in the base -> the tensor that runs now
         self.recorder = Recorder()
-        self.recorder.stacks = {(frames,): number for number, frames in enumerate(base.stacks)}  # type: ignore[misc]
+        self.recorder.stacks = {(frames,): number for number, frames in enumerate(base.stacks)}
         self.holders = gradient_tensors(base)
         self.doubt: int | None = None
         self.groups = _calls(base.events)
@@ -288,7 +290,7 @@ class _Replay:
         if kept.array is None:
             name = self.base.names.get(event.tensor, f"tensor {event.tensor}")
             raise ValueError(
-                f"{name} of shape {list(event.shape)} was recorded as a sample only: record with a higher limit to replay"
+                f"{name} of shape {list(event.shape)} was recorded as a sample only; to replay, record with a higher limit"
             )
         return xp.array(kept.array)
 
@@ -433,8 +435,8 @@ class _Replay:
         ops = [entry for entry in log if entry[0] == "op"]
         recorded = [e for e in group if isinstance(e, OpCalled)]
         if len(ops) == len(recorded):
-            for entry, event in zip(ops, recorded, strict=True):
-                for result, out in zip(entry[5], event.outputs, strict=True):
+            for entry, called in zip(ops, recorded, strict=True):
+                for result, out in zip(entry[5], called.outputs, strict=True):
                     self.seeds[result[0]] = out.tensor
         leaves = [e.tensor for e in group if isinstance(e, LeafCreated)]
         for entry, number in zip([e for e in log if e[0] == "leaf"], leaves, strict=False):
@@ -445,9 +447,9 @@ class _Replay:
                 if grad is not None:
                     self.live[event.grad] = grad
             if isinstance(event, BackwardEnded):
-                for number, tensor in zip(event.results, found, strict=False):
-                    if number is not None and tensor is not None:
-                        self.live[number] = tensor
+                for made, tensor in zip(event.results, found, strict=False):
+                    if made is not None and tensor is not None:
+                        self.live[made] = tensor
 
 
 def _calls(events: Sequence[AnyEvent]) -> dict[int, list[AnyEvent]]:
@@ -479,7 +481,10 @@ def same_bits(a: Any, b: Any) -> bool:
 
 
 def fitted(wanted: Any, shape: tuple[int, ...] | None, dtype: str, name: str) -> Any:
-    """Nested lists of numbers as an array of the shape (None: any) and dtype asked for; ValueError where they do not fit."""
+    """Nested lists of numbers as an array of the shape (None: any) and dtype asked for.
+
+    Raises ValueError where they do not fit.
+    """
     try:
         data = xp.array(_numbers(wanted), dtype=dtype)
     except (ValueError, TypeError, OverflowError) as error:

@@ -126,7 +126,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class LeafCreated(Event):
-    """A tensor that no recorded op computed: `source` is the function that made it, or `seen` if it was there before."""
+    """A tensor that no recorded op computed: `source` is the function that made it, `seen` if it was there before."""
 
     tensor: int
     storage: int
@@ -142,7 +142,7 @@ class LeafCreated(Event):
 
 @dataclass(frozen=True, slots=True)
 class OpCalled(Event):
-    """A forward op.  `inplace` is the tensor that it wrote; `call` the backward call it ran in (create_graph), if any."""
+    """A forward op.  `inplace` is the tensor it wrote, `call` the backward call it ran in (create_graph), if any."""
 
     name: str
     inputs: tuple[Input, ...]
