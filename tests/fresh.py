@@ -130,7 +130,8 @@ class Fresh:
             if command.kind == "backward":
                 self.backward(command)
             elif (grad := self.live[command.leaf or 0]._grad) is not None:
-                grad.zero_()  # type: ignore[attr-defined]
+                with self.alone():
+                    grad.zero_()  # type: ignore[attr-defined]
         finally:
             recorder.pinned = before
 
@@ -182,7 +183,9 @@ class Fresh:
         return Watching
 
     def call(self, real: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
-        def call(function: str, roots: Any, gradients: Any, keep: bool, graph: bool, inputs: Any, accumulate: bool) -> Any:
+        def call(
+            function: str, roots: Any, gradients: Any, keep: bool, graph: bool, inputs: Any, accumulate: bool
+        ) -> Any:
             if self.busy:
                 return real(function, roots, gradients, keep, graph, inputs, accumulate)
             known = self.outside.calls[self.calls] if self.calls < len(self.outside.calls) else None
@@ -208,9 +211,9 @@ class Fresh:
 
     def write(self, real: Callable[..., Tensor]) -> Callable[..., Tensor]:
         def apply_inplace(op: Any, args: Any, kwargs: Any) -> Any:
-            known = self.outside.writes[self.writes] if self.writes < len(self.outside.writes) else None
             if self.busy:
                 return real(op, args, kwargs)
+            known = self.outside.writes[self.writes] if self.writes < len(self.outside.writes) else None
             left_out = known is not None and self.plan.changed.get(known.id, known) is None
             made = self.command(known, lambda _: real(op, args, kwargs), args[0])
             self.writes += 1
@@ -281,7 +284,9 @@ class Canonical:
             return (value.shape, value.dtype, kept.tobytes())
         if name == "stack":
             frames = () if thing < 0 else self.trace.stacks[thing]
-            return tuple((f.function, f.line, f.col, f.end_line, f.end_col) for f in frames if f.file.endswith(self.file))
+            return tuple(
+                (f.function, f.line, f.col, f.end_line, f.end_col) for f in frames if f.file.endswith(self.file)
+            )
         if name in TENSORS or (name == "inputs" and owner is BackwardStarted):
             return self.dense("tensor", thing)
         return self.dense(name, thing) if name in ("node", "storage", "sequence_nr") else thing

@@ -13,7 +13,7 @@ import pytest
 
 from engine.replay import Command, commands, replay
 from engine.trace import BackwardEnded, ErrorRaised, LeafCreated, OpCalled, Trace
-from tests.fresh import Plan, canonical, run_fresh
+from tests.fresh import Outside, Plan, canonical, run_fresh
 from viz.gallery import Program, gallery
 from viz.programs import record_source
 
@@ -38,14 +38,15 @@ class Draw:
         self.random = random.Random(seed)  # noqa: S311 (a test's)
         self.commands = commands(base)
         events = base.events
-        self.leaves = [e for e in events if isinstance(e, LeafCreated) and e.dtype.startswith("float") and e.source != "grad"]
+        self.leaves = [e for e in Outside(base).leaves if e.dtype.startswith("float")]
         self.shapes: dict[int, tuple[int, ...]] = {e.tensor: e.shape for e in events if isinstance(e, LeafCreated)}
         self.born = {e.tensor: e.index for e in events if isinstance(e, LeafCreated)}
         self.differentiable = {e.tensor for e in events if isinstance(e, LeafCreated) and e.requires_grad}
         for event in events:
+            if isinstance(event, OpCalled):
+                self.shapes.update((out.tensor, out.shape) for out in event.outputs)
             if isinstance(event, OpCalled) and event.call is None:
                 for out in event.outputs:
-                    self.shapes[out.tensor] = out.shape
                     self.born.setdefault(out.tensor, event.index)
                     if out.requires_grad and event.inplace is None:
                         self.differentiable.add(out.tensor)
@@ -62,7 +63,16 @@ class Draw:
         plan = Plan()
         wanted: list[Callable[[Plan], Plan]] = [self.leaf, self.leaf]
         if self.commands:
-            wanted += [self.gradient, self.gradient, self.flags, self.inputs, self.root, self.without, self.more, self.zero]
+            wanted += [
+                self.gradient,
+                self.gradient,
+                self.flags,
+                self.inputs,
+                self.root,
+                self.without,
+                self.more,
+                self.zero,
+            ]
         for _ in range(self.random.randint(1, 3)):
             plan = self.random.choice(wanted)(plan)
         return plan
@@ -97,7 +107,9 @@ class Draw:
             if self.function(command) != "backward":
                 return command
             there = [t for t in self.present(command) if t in self.differentiable]
-            return replace(command, inputs=tuple(self.random.sample(there, min(len(there), 1 + self.random.randrange(2)))))
+            return replace(
+                command, inputs=tuple(self.random.sample(there, min(len(there), 1 + self.random.randrange(2))))
+            )
 
         return self.change(plan, ["backward"], alter)
 
@@ -194,7 +206,9 @@ def test_replay_without_edits_is_the_recording(program: Program) -> None:
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_replay_with_random_edits_equals_a_fresh_run(program: Program, record_property: Callable[[str, Any], None]) -> None:
+def test_replay_with_random_edits_equals_a_fresh_run(
+    program: Program, record_property: Callable[[str, Any], None]
+) -> None:
     base = recorded(program)
     draw = Draw(base, program.id)
     events = 0
