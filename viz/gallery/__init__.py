@@ -234,8 +234,8 @@ class _Place:
         text, nth = _split(name)
         nodes = [node for node in self.scene["nodes"] if node["kind"] in ("tensor", "op")]
         found = [node["id"] for node in nodes if text == node["label"]]
-        if not found:
-            found = [node["id"] for node in nodes if text == self.expression(node["code"])]
+        if not found:  # an expression: the op, not the tensor that it makes
+            found = [node["id"] for node in nodes if node["kind"] == "op" and text == self.expression(node["code"])]
         return _nth(found, nth)
 
     def expression(self, code: Mapping[str, int] | None) -> str | None:
