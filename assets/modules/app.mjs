@@ -18,7 +18,8 @@ export class App {
   constructor() {
     this.bus = new Bus();
     this.player = new Player((t) => this.timeChanged(t), (on) => this.played(on));
-    Object.assign(this, { index: null, scene: null, frames: 0, scrub: false, loose: false, step: null, stage: null, footer: null, asked: null });
+    Object.assign(this, { index: null, scene: null, frames: 0, scrub: false, loose: false, step: null });
+    Object.assign(this, { stage: null, footer: null, asked: null });
     listenKeys(this);
   }
 
@@ -35,7 +36,8 @@ export class App {
       cellClick: (...spot) => this.presets.cellClick(...spot), panned: () => this.panned() });
     this.stage.onHover = (id) => this.hovered(id);
     this.footer = new Footer(footerHost, {
-      seek: (t) => this.player.seek(t), scrubbing: (on) => this.scrubbing(on), toggle: () => this.player.toggle(), speed: (speed) => this.setSpeed(speed),
+      seek: (t) => this.player.seek(t), scrubbing: (on) => this.scrubbing(on),
+      toggle: () => this.player.toggle(), speed: (speed) => this.setSpeed(speed),
       first: () => this.seek(0), last: () => this.seek(Infinity), back: () => this.player.back(), step: () => this.player.forward(),
       previousCall: () => this.previousCall(), nextCall: () => this.nextCall(), help: () => this.help(),
     });
@@ -155,8 +157,8 @@ export class App {
     const node = this.index.nodes.get(this.stage.selection);
     if (!node) return false;
     if (node.kind === "group") return this.fold(node.id);
-    const row = ["seed", "value"].map((key) => node.rows.find((one) => one.key === key)).find((one) => one && this.editor.start(node, one, 0));
-    if (!row) this.bus.emit("enter", node.id);
+    const rows = ["seed", "value"].map((key) => node.rows.find((one) => one.key === key));
+    if (!rows.some((row) => row && this.editor.start(node, row, 0))) this.bus.emit("enter", node.id);
     return true;
   }
 
@@ -244,9 +246,11 @@ export class App {
   state() {
     if (!this.scene) return null;
     const { stage, player } = this;
-    return { ...describe(stateAt(this.index, player.t)), playing: player.playing, speed: player.speed, selection: stage.selection, hover: stage.hover,
-      camera: { ...stage.camera }, follow: stage.follow, wires: stage.wires.map(({ edge, from, to, local, carries }) => ({ edge: edge.id, from, to, local, carries })),
-      visible: stage.visible.map((node) => node.id) };
+    const wires = stage.wires.map(({ edge, from, to, local, carries }) => ({ edge: edge.id, from, to, local, carries }));
+    return {
+      ...describe(stateAt(this.index, player.t)), playing: player.playing, speed: player.speed, selection: stage.selection,
+      hover: stage.hover, camera: { ...stage.camera }, follow: stage.follow, wires, visible: stage.visible.map((node) => node.id),
+    };
   }
 
   /**

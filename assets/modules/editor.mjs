@@ -27,7 +27,9 @@ export class CellEditor {
   constructor(stage, commit) {
     this.stage = stage;
     this.commit = commit;
-    this.input = h("input.bs-cell-input", { type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", "aria-describedby": "bs-cell-message" });
+    this.input = h("input.bs-cell-input", {
+      type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", "aria-describedby": "bs-cell-message",
+    });
     this.message = h("div.bs-cell-message", { id: "bs-cell-message", role: "alert" });
     this.element = h("div.bs-cell-editor", { hidden: true }, this.input, this.message);
     stage.layer.append(this.element);
@@ -42,6 +44,8 @@ export class CellEditor {
     if (!subject) return false;
     this.open = { node, row, subject, cell, draft: subject.data.slice(), before: subject.data };
     this.element.hidden = false;
+    if (this.stage.tip) this.stage.tip.hidden = true;
+    this.stage.editing = true;
     this.show(cell);
     return true;
   }
@@ -63,8 +67,11 @@ export class CellEditor {
     const spot = this.stage.screenPos(this.open.node.id, this.open.row.key, this.open.cell);
     const origin = this.stage.host.getBoundingClientRect();
     const width = Math.max(spot.width, 64);
-    Object.assign(this.element.style, { left: `${spot.x - origin.left - width / 2}px`, top: `${spot.y - origin.top - spot.height / 2}px`, width: `${width}px` });
-    Object.assign(this.input.style, { height: `${spot.height}px`, fontSize: `${Math.max(13, Math.min(14 * this.stage.camera.zoom, 24))}px` });
+    const [left, top] = [spot.x - origin.left - width / 2, spot.y - origin.top - spot.height / 2];
+    const size = Math.max(13, Math.min(14 * this.stage.camera.zoom, 24));
+    Object.assign(this.element.style, { left: `${left}px`, top: `${top}px`, width: `${width}px` });
+    Object.assign(this.input.style, { height: `${spot.height}px`, fontSize: `${size}px` });
+    this.element.classList.toggle("bs-at-right", left + 180 > this.stage.view.width);
   }
 
   say(text) {
@@ -123,6 +130,7 @@ export class CellEditor {
 
   hide() {
     this.element.hidden = true;
+    this.stage.editing = false;
     this.stage.host.focus({ preventScroll: true });
   }
 }

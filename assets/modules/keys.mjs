@@ -19,7 +19,8 @@ export function keyTable(app) {
       [["<", ">"], "< >", "Slower, faster", (key) => app.changeSpeed(key === ">" ? 1 : -1)],
     ] },
     { title: "Graph", rows: [
-      [["Tab", "Shift+Tab"], "Tab", "Next node in order of execution (Shift: the one before)", (key) => app.selectNext(key === "Tab" ? 1 : -1), "stage"],
+      [["Tab", "Shift+Tab"], "Tab", "Next node in order of execution (Shift: the one before)",
+        (key) => app.selectNext(key === "Tab" ? 1 : -1), "stage"],
       [["Enter"], "Enter", "Edit the selected node\u2019s cells, or unfold it", () => app.enter(), "stage"],
       [["Escape"], "Esc", "Clear the selection", () => app.escape()],
       [["f", "F"], "F", "Fold or unfold the selected group", () => app.foldSelected()],
@@ -39,14 +40,15 @@ export function keyTable(app) {
   ];
 }
 
-const OWN_KEYS = "input, textarea, select, [contenteditable='true'], .ag-root-wrapper, [role=grid], [role=dialog], [role=menu], [role=listbox], [role=combobox]";
+const TYPED = "input, textarea, [contenteditable='true'], .ag-root-wrapper";
+const OWN_KEYS = `${TYPED}, select, [role=grid], [role=dialog], [role=menu], [role=listbox], [role=combobox]`;
 const PRESSED = "button, a[href], summary, [role=button], [role=tab], [role=switch], [role=checkbox], [role=menuitem]";
 const MOVED = "[role=tablist], [role=radiogroup]";
 
 /** Whether what has the focus needs this key for itself. */
 export function ownsKey(target, key) {
   if (!target?.closest) return false;
-  if (target.closest(OWN_KEYS)) return key !== "?" || target.closest("input, textarea, [contenteditable='true'], .ag-root-wrapper") !== null;
+  if (target.closest(OWN_KEYS)) return key !== "?" || target.closest(TYPED) !== null;
   if (key === " " || key === "Enter") return target.closest(PRESSED) !== null;
   return key.startsWith("Arrow") || key === "Home" || key === "End" ? target.closest(MOVED) !== null : false;
 }
@@ -69,7 +71,8 @@ export function helpDialog(app) {
   const dialog = h("dialog.bs-help", { "aria-label": "All keys" }, h("header", {}, h("h2", {}, "Keys"),
     h("button", { type: "button", "aria-label": "Close", onclick: () => dialog.close() }, "\u00d7")),
   h("div.bs-help-columns", {}, ...keyTable(app).map(({ title, rows }) => h("section", {}, h("h3", {}, title),
-    h("dl", {}, ...rows.map(([, shown, meaning]) => [h("dt", {}, ...shown.split(", ").map((one) => h("kbd", {}, one))), h("dd", {}, meaning)]))))));
+    h("dl", {}, ...rows.map(([, shown, meaning]) => (
+      [h("dt", {}, ...shown.split(", ").map((one) => h("kbd", {}, one))), h("dd", {}, meaning)])))))));
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   document.body.append(dialog);
   return dialog;

@@ -149,8 +149,9 @@ export class Lane {
     };
     let taken = [0, 0];
     if (phases[current]) {
-      const wide = Math.min(widthOf(context, strong, phases[current].label), Math.max(this.x(phases[current].end) - this.x(phases[current].start), 180)) + 1;
-      const from = Math.max(Math.min(this.x(phases[current].start), this.width - wide), 0);
+      const [start, end] = [this.x(phases[current].start), this.x(phases[current].end)];
+      const wide = Math.min(widthOf(context, strong, phases[current].label), Math.max(end - start, 180)) + 1;
+      const from = Math.max(Math.min(start, this.width - wide), 0);
       taken = [from - 8, from + wide + 8];
       place(current, from, from + wide, strong, this.tokens.ink);
     }
@@ -178,19 +179,21 @@ export class Lane {
 
   paintMarks(context) {
     const { tokens } = this;
+    const colours = { error: tokens.err, edit: tokens.root, warning: tokens.warn };
+    const { plain, strong } = fonts(tokens);
     let last = -20;
     for (const mark of this.scene.marks) {
       const x = (this.x(mark.step) + this.x(mark.step + 1) - GAP) / 2;
       if (mark.kind !== "error" && x - last < 9) continue;
       last = x;
-      const colour = mark.kind === "error" ? tokens.err : mark.kind === "edit" ? tokens.root : mark.kind === "warning" ? tokens.warn : tokens.soft;
+      const colour = colours[mark.kind] ?? tokens.soft;
       context.beginPath();
       context.moveTo(x, TOP + BAR + 2);
       context.lineTo(x + 4, TOP + BAR + 7);
       context.lineTo(x - 4, TOP + BAR + 7);
       context.fillStyle = colour;
       context.fill();
-      writer(context)(GLYPHS[mark.kind] ?? "", x, TOP + BAR + 14, mark.kind === "zero" ? fonts(tokens).plain : fonts(tokens).strong, colour, "center");
+      writer(context)(GLYPHS[mark.kind] ?? "", x, TOP + BAR + 14, mark.kind === "zero" ? plain : strong, colour, "center");
     }
   }
 

@@ -115,7 +115,8 @@ function frameLook({ tokens, moment }, node, state, active) {
   if (state === "error") return { ...look, stroke: tokens.err, fill: tokens.errT, width: 2.5 };
   const op = node.kind === "op" || node.kind === "group";
   if (active) {
-    const [line, tint] = moment.step.kind === "write" ? [tokens.ink, tokens.field] : moment.backward ? [tokens.bwd, tokens.bwdT] : [tokens.fwd, tokens.fwdT];
+    const [line, tint] = moment.step.kind === "write" ? [tokens.ink, tokens.field]
+      : moment.backward ? [tokens.bwd, tokens.bwdT] : [tokens.fwd, tokens.fwdT];
     return { ...look, stroke: op || own === tokens.line ? line : own, fill: op ? tint : tokens.panel, width: 2.5, dashed: false };
   }
   if (op && state === "ready") return { ...look, stroke: tokens.bwd, width: 1.5 };

@@ -121,14 +121,15 @@ function setHover(stage, tip, found, event = null) {
     stage.settle();
     stage.onHover?.(stage.hover);
   }
-  const text = found ? hoverText(stage, found) : "";
+  const text = found && !stage.editing ? hoverText(stage, found) : "";
   tip.hidden = !text;
   if (!text || !event) return;
   if (tip.textContent !== text) tip.textContent = text;
   const box = stage.host.getBoundingClientRect();
   const x = Math.min(event.clientX - box.left + 14, stage.view.width - tip.offsetWidth - 8);
   const y = event.clientY - box.top + 20;
-  tip.style.transform = `translate(${Math.round(Math.max(x, 8))}px, ${Math.round(y + tip.offsetHeight > stage.view.height ? y - tip.offsetHeight - 30 : y)}px)`;
+  const over = y + tip.offsetHeight > stage.view.height ? y - tip.offsetHeight - 30 : y;
+  tip.style.transform = `translate(${Math.round(Math.max(x, 8))}px, ${Math.round(over)}px)`;
 }
 
 function hoverText(stage, { node, row, cell, group, edge, wire }) {

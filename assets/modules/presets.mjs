@@ -25,7 +25,8 @@ export class Presets {
     this.buttons = Object.fromEntries(["ones", "one-hot", "random", "zeros"].map((name) => [name,
       h("button.bs-preset", { type: "button", title: WHY[name], "data-preset-cell": name, onclick: (event) => this.choose(name, event) }, name)]));
     this.hint = h("span.bs-preset-hint", { hidden: true }, "click a cell");
-    this.element = h("div.bs-presets", { role: "toolbar", "aria-label": "Gradient you pass", hidden: true }, ...Object.values(this.buttons), this.hint);
+    this.element = h("div.bs-presets", { role: "toolbar", "aria-label": "Gradient you pass", hidden: true },
+      ...Object.values(this.buttons), this.hint);
     this.element.addEventListener("mousedown", keepFocus);
     this.element.addEventListener("pointerleave", () => this.update());
     stage.layer.append(this.element);

@@ -101,7 +101,8 @@ function paintNames({ context, font, tokens, detail, moment }, ops) {
   for (const op of ops) {
     context.strokeStyle = op.id !== moment.active ? tokens.panel : moment.backward ? tokens.bwdT : tokens.fwdT;
     const middle = op.y - op.h / 2 + 28;
-    for (const [text, y, face, colour] of [[op.label, op.sub ? middle - 8 : middle, font.title, tokens.ink], [op.sub, middle + 10, font.plain, tokens.soft]]) {
+    const name = [op.label, op.sub ? middle - 8 : middle, font.title, tokens.ink];
+    for (const [text, y, face, colour] of [name, [op.sub, middle + 10, font.plain, tokens.soft]]) {
       context.font = face;
       const shown = cut(context, face, text ?? "", op.w - 20);
       context.strokeText(shown, op.x, y + 4.8);
