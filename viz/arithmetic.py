@@ -43,9 +43,9 @@ def forward_lines(facts: Facts, event: OpCalled) -> list[Line]:
         index = facts.value(argument.tensor, argument.version)
         if index is not None:
             lines.append(value_line(facts.name(argument.tensor) or argument.name, trace.value(index)))
-    for out in event.outputs:
-        lines.append(value_line(f"gives {facts.name(out.tensor) or ''}".strip(), trace.value(out.value)))
-    return lines
+    return lines + [
+        value_line(f"gives {facts.name(out.tensor) or ''}".strip(), trace.value(out.value)) for out in event.outputs
+    ]
 
 
 def vjp_lines(facts: Facts, op: OpCalled, event: VjpRun) -> list[Line]:

@@ -97,7 +97,7 @@ def saved_chips(op: int, facts: Facts) -> list[dict[str, Any]]:
     record = facts.ops[op].event.node
     if record is None or not record.saved:
         return []
-    chips = []
+    chips: list[dict[str, Any]] = []
     for saved in record.saved:
         if saved.tensor is None:
             shown = text.scalar(saved.scalar)
@@ -120,11 +120,17 @@ def head(item: Item, drawing: Drawing) -> tuple[str, str, str]:
         event = facts.ops[item.op].event
         label, sub = labels.label(event), labels.node_name(event)
         shapes = " , ".join(text.shape(o.shape) for o in event.outputs)
-        given = [text.shape(facts.tensors[i.tensor].shape) for i in event.inputs if i.tensor in facts.tensors and i.tensor is not None]
+        given = [
+            text.shape(facts.tensors[i.tensor].shape)
+            for i in event.inputs
+            if i.tensor in facts.tensors and i.tensor is not None
+        ]
         return label, sub, f"{labels.written_name(event)}: {', '.join(given) or 'nothing'} → {shapes}"
     assert item.tensor is not None
     fact = facts.tensors[item.tensor]
-    label = facts.name(item.tensor) or (fact.leaf.source if fact.leaf is not None and fact.leaf.source != "seen" else "")
+    label = facts.name(item.tensor) or (
+        fact.leaf.source if fact.leaf is not None and fact.leaf.source != "seen" else ""
+    )
     if not label:
         label = "number" if not fact.shape else "tensor"
     if item.version != fact.first:

@@ -66,7 +66,9 @@ def check(facts: Facts, event: OpCalled, upstream: np.ndarray) -> Checked | None
     if not moved:
         return None
     agrees = worst <= TOLERANCE
-    said = f"agrees to {max(worst, 1e-12):.0e}" if agrees else f"differs by {worst:.1e}: a kink, or a step too coarse here"
+    said = (
+        f"agrees to {max(worst, 1e-12):.0e}" if agrees else f"differs by {worst:.1e}: a kink, or a step too coarse here"
+    )
     return Checked(worst, agrees, f"finite difference {example}; {said}")
 
 
@@ -76,7 +78,9 @@ def _wide(value: Any) -> Any:
     return value.astype(np.float64) if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
 
 
-def _differences(op: Any, event: OpCalled, wide: dict[str, Any], name: str, upstream: np.ndarray) -> list[tuple[int, float]]:
+def _differences(
+    op: Any, event: OpCalled, wide: dict[str, Any], name: str, upstream: np.ndarray
+) -> list[tuple[int, float]]:
     """(element, derivative of <upstream, result>) for the moved elements of one input."""
     base = wide[name]
     found = []

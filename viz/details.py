@@ -15,7 +15,7 @@ from .facts import Facts
 from .formulas import formulas
 from .graph import Item
 from .groups import source
-from .scene import Json, Reading, reading
+from .reading import Json, Reading, reading
 from .values import Table
 from .wiring import jacobian, value
 
@@ -38,7 +38,6 @@ class _Details:
         self.facts: Facts = read.facts
         self.trace = read.facts.trace
         self.revision = scene.get("revision", {}).get("id", "")
-        self.files = {name: i for i, name in enumerate(self.trace.files)}
         self.table = Table(DATA)
 
     def of(self, element: str) -> Json:
@@ -49,14 +48,6 @@ class _Details:
             item = self.read.drawing.items[item.twin]
         found = self.op(item) if item.op is not None else self.tensor(item)
         return {**found, "revision": self.revision, "element": element, "values": self.table.rows}
-
-    def code(self, stack: int) -> Json | None:
-        frame = self.facts.frame(stack)
-        if frame is None or frame.file not in self.files:
-            return None
-        return {
-            "file": self.files[frame.file], "line": frame.line, "end": frame.end_line, "col": frame.col, "stop": frame.end_col,
-        }  # fmt: skip
 
     def written(self, stack: int) -> str:
         frame = self.facts.frame(stack)
@@ -81,20 +72,34 @@ class _Details:
             "lines": arithmetic.forward_lines(self.facts, event),
         }]  # fmt: skip
         moments += [
-            {"step": steps.get(e.index, 0), "title": self.called(e.call), "lines": arithmetic.vjp_lines(self.facts, event, e)}
+            {
+                "step": steps.get(e.index, 0),
+                "title": self.called(e.call),
+                "lines": arithmetic.vjp_lines(self.facts, event, e),
+            }
             for e in vjps
         ]
         node = event.node
         return {
             "kind": "op",
             "head": {
-                "name": node.name if node is not None else labels.written_name(event), "label": labels.label(event),
-                "code": self.code(event.stack), "shape": list(out.shape), "dtype": out.dtype, "device": "cpu",
-                "order": fact.order, "sequence_nr": node.sequence_nr if node is not None else None,
+                "name": node.name if node is not None else labels.written_name(event),
+                "label": labels.label(event),
+                "code": self.read.code(event.stack),
+                "shape": list(out.shape),
+                "dtype": out.dtype,
+                "device": "cpu",
+                "order": fact.order,
+                "sequence_nr": node.sequence_nr if node is not None else None,
             },
-            "formula": formulas(self.facts, event), "moments": moments, "ledger": [], "saved": self.saved(item.id, event, vjps),
-            "figures": self.op_figures(event, vjps), "check": self.check(event, vjps), "jacobian": self.jacobian(event),
-        }  # fmt: skip
+            "formula": formulas(self.facts, event),
+            "moments": moments,
+            "ledger": [],
+            "saved": self.saved(item.id, event, vjps),
+            "figures": self.op_figures(event, vjps),
+            "check": self.check(event, vjps),
+            "jacobian": self.jacobian(event),
+        }
 
     def saved(self, element: str, event: OpCalled, vjps: list[VjpRun]) -> list[Json]:
         if event.node is None:
@@ -102,7 +107,13 @@ class _Details:
         track = [[k, v] for k, v in self.read.line.tracks.get((element, "saved"), []) if v != "none"]
         freeing = next((e for e in vjps if e.freed), None)
         call = self.facts.calls.get(freeing.call) if freeing is not None else None
-        label = "saved" if not vjps else f"freed by {self.called(freeing.call)}" if freeing is not None else "kept: retain_graph"
+        label = (
+            "saved"
+            if not vjps
+            else f"freed by {self.called(freeing.call)}"
+            if freeing is not None
+            else "kept: retain_graph"
+        )
         found = []
         for saved in event.node.saved:
             shown = sentences.saved_name(saved, self.facts)
@@ -111,7 +122,7 @@ class _Details:
                 shown += f" = {kept}"
             found.append({
                 "name": saved.name, "text": shown, "bytes": saved.bytes, "track": track,
-                "freed_by": self.code(call.event.stack) if call is not None else None, "label": label,
+                "freed_by": self.read.code(call.event.stack) if call is not None else None, "label": label,
             })  # fmt: skip
         return found
 
@@ -120,7 +131,10 @@ class _Details:
         for e in vjps:
             given = next((u for u in e.upstream if u is not None), None)
             upstream.append([self.read.line.step_of.get(e.index, 0), self.table.add(self.trace, given)])
-        result = [[0, None], [self.read.line.step_of.get(event.index, 0) + 1, self.table.add(self.trace, event.outputs[0].value)]]
+        result = [
+            [0, None],
+            [self.read.line.step_of.get(event.index, 0) + 1, self.table.add(self.trace, event.outputs[0].value)],
+        ]
         found = self.pair("result", result)
         return found + (self.pair("upstream gradient", upstream) if vjps else [])
 
@@ -169,7 +183,7 @@ class _Details:
             "head": {
                 "name": name or "tensor without a name",
                 "label": {"leaf": "leaf", "root": "root", "constant": "constant"}.get(item.role, "intermediate result"),
-                "code": self.code(stack), "shape": list(fact.shape), "dtype": fact.dtype,
+                "code": self.read.code(stack), "shape": list(fact.shape), "dtype": fact.dtype,
                 "device": fact.leaf.device if fact.leaf is not None else "cpu",
                 "order": self.facts.ops[producer].order if producer is not None else 0,
                 "sequence_nr": node.sequence_nr if node is not None else None,
@@ -198,7 +212,11 @@ class _Details:
                 found.append(self.entry(event, event.call, label, event.before, event.added, event.after))
             elif isinstance(event, GradSet) and event.tensor == tensor:
                 found.append(self.entry(event, None, self.written(event.stack) or "set", None, None, event.value))
-            elif isinstance(event, OpCalled) and event.inplace is not None and self.facts.owner.get(event.inplace) == tensor:
+            elif (
+                isinstance(event, OpCalled)
+                and event.inplace is not None
+                and self.facts.owner.get(event.inplace) == tensor
+            ):
                 label = self.written(event.stack) or labels.written_name(event)
                 found.append(self.entry(event, None, label, None, None, event.outputs[0].value))
         return found
@@ -217,13 +235,20 @@ class _Details:
                 found.append((event, added, f"{label} ({record.inputs[slot]})"))
         return found
 
-    def entry(self, event: Any, call: int | None, label: str, before: int | None, added: int | None, after: int | None) -> Json:
+    def entry(
+        self, event: Any, call: int | None, label: str, before: int | None, added: int | None, after: int | None
+    ) -> Json:
         add = self.table.add
         stack = self.facts.calls[call].event.stack if call is not None and call in self.facts.calls else event.stack
         return {
-            "step": self.read.line.step_of.get(event.index, 0), "call": call, "label": label, "before": add(self.trace, before),
-            "added": add(self.trace, added), "after": add(self.trace, after), "code": self.code(stack),
-        }  # fmt: skip
+            "step": self.read.line.step_of.get(event.index, 0),
+            "call": call,
+            "label": label,
+            "before": add(self.trace, before),
+            "added": add(self.trace, added),
+            "after": add(self.trace, after),
+            "code": self.read.code(stack),
+        }
 
     def group(self, group: str) -> Json:
         """A folded group: what it holds, and the VJPs inside."""
@@ -231,16 +256,36 @@ class _Details:
         inside = [i for i in drawing.items.values() if group in grouping.path(i.group)]
         ops = [i.op for i in inside if i.op is not None]
         lines = [
-            arithmetic.line(labels.label(self.facts.ops[op].event), [labels.node_name(self.facts.ops[op].event)]) for op in ops[:40]
+            arithmetic.line(labels.label(self.facts.ops[op].event), [labels.node_name(self.facts.ops[op].event)])
+            for op in ops[:40]
         ]
         first = self.facts.ops[ops[0]].event if ops else None
         return {
-            "revision": self.revision, "element": group, "kind": "group",
+            "revision": self.revision,
+            "element": group,
+            "kind": "group",
             "head": {
-                "name": grouping.labels[group], "label": text.count(len(ops), "op"),
-                "code": self.code(first.stack) if first is not None else None, "shape": None, "dtype": None, "device": "cpu",
-                "order": 0, "sequence_nr": None,
+                "name": grouping.labels[group],
+                "label": text.count(len(ops), "op"),
+                "code": self.read.code(first.stack) if first is not None else None,
+                "shape": None,
+                "dtype": None,
+                "device": "cpu",
+                "order": 0,
+                "sequence_nr": None,
             },
-            "formula": [], "ledger": [], "saved": [], "values": [], "figures": [], "check": None, "jacobian": None,
-            "moments": [{"step": self.read.line.step_of.get(first.index, 0) if first is not None else 0, "title": "inside", "lines": lines}],
-        }  # fmt: skip
+            "formula": [],
+            "ledger": [],
+            "saved": [],
+            "values": [],
+            "figures": [],
+            "check": None,
+            "jacobian": None,
+            "moments": [
+                {
+                    "step": self.read.line.step_of.get(first.index, 0) if first is not None else 0,
+                    "title": "inside",
+                    "lines": lines,
+                }
+            ],
+        }

@@ -1,4 +1,4 @@
-"""Errors and silent bugs explained: the place, why in plain words, and the smallest fix, as edits where one mends it."""
+"""Errors and silent bugs explained: the place, why, and the smallest fix, as edits where one mends it."""
 
 from __future__ import annotations
 
@@ -112,7 +112,8 @@ def _second_backward(case: _Case) -> Answer:
     name = case.op.node.name if case.op is not None and case.op.node is not None else "This node"
     by = case.written(earlier.event.stack) if earlier is not None else "an earlier backward call"
     why = (
-        f"{name} needs what it saved in forward ({saved or 'its inputs'}), but {by} has run through it already and freed it: "
+        f"{name} needs what it saved in forward ({saved or 'its inputs'}), "
+        f"but {by} has run through it already and freed it: "
         "a backward call frees saved values as it goes, because most graphs are used once."
     )
     fix = f"Pass retain_graph=True to the earlier call ({by}), or compute the result again before the second call."
@@ -122,21 +123,32 @@ def _second_backward(case: _Case) -> Answer:
 def _not_scalar(case: _Case) -> Answer:
     shape, name = _root(case)
     why = (
-        f"backward() without a gradient starts with the number 1, which only fits a scalar; {name} has shape {list(shape)}. "
+        f"backward() without a gradient starts with the number 1, which only fits a scalar; "
+        f"{name} has shape {list(shape)}. "
         "For several outputs there is no one derivative: a gradient of its shape says how much each element counts."
     )
-    fix = f"Pass a gradient of shape {list(shape)} (ones count every element alike), or reduce {name} first, as in {name}.sum()."
+    fix = (
+        f"Pass a gradient of shape {list(shape)} (ones count every element alike), "
+        f"or reduce {name} first, as in {name}.sum()."
+    )
     return why, fix, _with(case, case.call, gradient=np.ones(shape).tolist())
 
 
 def _mismatch(case: _Case) -> Answer:
     shape, name = _root(case)
-    given = case.facts.trace.value(case.call.event.roots[0].gradient) if case.call is not None and case.call.event.roots else None
+    given = (
+        case.facts.trace.value(case.call.event.roots[0].gradient)
+        if case.call is not None and case.call.event.roots
+        else None
+    )
     size = f" Here it has shape {list(given.shape)}." if given is not None else ""
     wanted = np.ones(shape)
     if given is not None and given.array is not None:
         wanted = fitted(given.array, shape)
-    why = f"The gradient that is passed weights {name} element by element, so it has the shape of {name}, {list(shape)}.{size}"
+    why = (
+        f"The gradient that is passed weights {name} element by element, "
+        f"so it has the shape of {name}, {list(shape)}.{size}"
+    )
     fix = f"Pass a gradient of shape {list(shape)}: the edit keeps the numbers where they can be spread over {name}."
     return why, fix, _with(case, case.call, gradient=wanted.tolist())
 
@@ -167,8 +179,11 @@ def _no_history(case: _Case) -> Answer:
         names = text.join([n for n in (case.facts.trace.names.get(t) for t in leaves) if n]) or "any of its inputs"
         why = f"Nothing that {name} was computed from requires a gradient, so no graph leads from it to a leaf."
         return why, f"Create {names} with requires_grad=True before {name} is computed.", None
-    how = "detach() cuts it off" if cut.name == "detach" else "it was computed where gradients are switched off (no_grad)"
-    why = f"The graph ends at {case.written(cut.stack) or labels.written_name(cut)}: {how}, so nothing leads from {name} to a leaf."
+    how = (
+        "detach() cuts it off" if cut.name == "detach" else "it was computed where gradients are switched off (no_grad)"
+    )
+    where = case.written(cut.stack) or labels.written_name(cut)
+    why = f"The graph ends at {where}: {how}, so nothing leads from {name} to a leaf."
     return why, "Leave out the detach(), or compute it outside of no_grad().", None
 
 
@@ -212,7 +227,7 @@ def _in_place(case: _Case) -> Answer:
     name = case.named(tensor)
     writer = next(
         (op.event for op in reversed(case.facts.ops)
-         if op.event.inplace is not None and op.event.index < case.event.index and (tensor is None or op.event.inplace == tensor)),
+         if op.event.inplace is not None and op.event.index < case.event.index and tensor in (None, op.event.inplace)),
         None,
     )  # fmt: skip
     if tensor is None and writer is not None:
@@ -224,7 +239,11 @@ def _in_place(case: _Case) -> Answer:
         f"{node} saved {name} in forward and needs that value for its derivative, but {by} has overwritten it since: "
         "with the new value the gradient would be wrong, so the engine refuses."
     )
-    return why, f"Use the form that makes a new tensor (`{plain}`, without the underscore or the augmented assignment).", None
+    return (
+        why,
+        f"Use the form that makes a new tensor (`{plain}`, without the underscore or the augmented assignment).",
+        None,
+    )
 
 
 def _leaf_in_place(case: _Case) -> Answer:
@@ -240,7 +259,10 @@ def _unused(case: _Case) -> Answer:
     inputs = case.call.event.inputs if case.call is not None else None
     names = [n for n in (case.facts.trace.names.get(t) for t in inputs or ()) if n]
     which = text.join(names) or "one of the inputs"
-    why = f"autograd.grad was asked for {which}, but no path leads from the root to at least one of them, so it has no gradient."
+    why = (
+        f"autograd.grad was asked for {which}, but no path leads from the root to at least one of them, "
+        "so it has no gradient."
+    )
     return why, "Pass allow_unused=True to get None for it, or leave it out of the inputs.", None
 
 
@@ -275,7 +297,9 @@ def _root(case: _Case) -> tuple[tuple[int, ...], str]:
     if tensor is None and case.call is not None and case.call.event.roots:
         tensor = case.call.event.roots[0].tensor
     fact = case.facts.tensors.get(tensor) if tensor is not None else None
-    return (fact.shape if fact is not None else ()), (case.facts.name(tensor) if tensor is not None else None) or "the result"
+    return (fact.shape if fact is not None else ()), (
+        case.facts.name(tensor) if tensor is not None else None
+    ) or "the result"
 
 
 def _with(case: _Case, call: CallFact | None, **changes: Any) -> Json | None:
@@ -292,7 +316,7 @@ def _with(case: _Case, call: CallFact | None, **changes: Any) -> Json | None:
         target: Json | None = specs[place]
     else:
         specs = [dict(spec) for spec in given]
-        order = sorted(range(len(specs)), key=lambda i: specs[i].get("after") if specs[i].get("after") is not None else 1 << 60)
+        order = in_order(specs)
         target = specs[order[place]] if place < len(order) else None
     if target is None:
         return None
@@ -300,13 +324,25 @@ def _with(case: _Case, call: CallFact | None, **changes: Any) -> Json | None:
     return {"leaves": dict((case.edits or {}).get("leaves") or {}), "commands": specs}
 
 
+def in_order(specs: Sequence[Mapping[str, Any]]) -> list[int]:
+    """The places of edited commands in the order in which they run; one without a place runs last."""
+    after = [spec.get("after") for spec in specs]
+    return sorted(range(len(specs)), key=lambda i: float("inf") if after[i] is None else float(after[i] or 0))
+
+
 def command_spec(command: Command) -> Json:
     """A recorded command in the browser's form."""
     return {
-        "id": command.id, "kind": command.kind, "after": command.after, "root": command.roots[0] if command.roots else None,
-        "gradient": command.gradient, "retain_graph": command.retain_graph, "create_graph": command.create_graph,
-        "inputs": list(command.inputs) if command.inputs is not None else None, "leaf": command.leaf,
-    }  # fmt: skip
+        "id": command.id,
+        "kind": command.kind,
+        "after": command.after,
+        "root": command.roots[0] if command.roots else None,
+        "gradient": command.gradient,
+        "retain_graph": command.retain_graph,
+        "create_graph": command.create_graph,
+        "inputs": list(command.inputs) if command.inputs is not None else None,
+        "leaf": command.leaf,
+    }
 
 
 # -- silent -------------------------------------------------------------------------------------------------------
@@ -366,7 +402,8 @@ def _born_backward(facts: Facts, event: VjpRun, value: int, clean: bool) -> Find
     node = facts.node(op) if op is not None else None
     name = node.name if node is not None else "a node"
     why = (
-        f"The upstream gradient of {name} is finite and what it sends on is not: {kind} is born here, in its local derivative."
+        f"The upstream gradient of {name} is finite and what it sends on is not: "
+        f"{kind} is born here, in its local derivative."
         if clean
         else f"The upstream gradient of {name} is not finite already."
     )

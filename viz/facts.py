@@ -23,7 +23,6 @@ from engine.trace import (
     VjpRun,
 )
 
-
 _PLACE = re.compile(r'File "(.+)", line (\d+)')
 
 
@@ -113,6 +112,14 @@ class Facts:
                 best = op
         return best
 
+    def made_by(self, tensor: int, before: int) -> int | None:
+        """The op that computed what `tensor` held at event `before`; None for a leaf."""
+        fact = self.tensors.get(tensor)
+        if fact is None:
+            return None
+        known = (self.producer(tensor, v) for v in sorted(fact.values, reverse=True))
+        return next((op for op in known if op is not None and self.ops[op].event.index < before), None)
+
     def name(self, tensor: int) -> str | None:
         """The user's name of a tensor; `x.grad` for the gradient of a leaf that has one."""
         name = self.trace.names.get(tensor)
@@ -122,7 +129,7 @@ class Facts:
         return name
 
     def is_gradient(self, tensor: int) -> bool:
-        """Whether a tensor is nothing but what some leaf's `.grad` holds: a row of a card, without a card of its own."""
+        """Whether a tensor is only what some leaf's `.grad` holds: a row of a card, without a card of its own."""
         if tensor not in self.owner:
             return False
         made = self.tensors[tensor].producers.values()

@@ -73,8 +73,9 @@ class Drawing:
 
     def card(self, tensor: int) -> str | None:
         """The newest card of a tensor."""
-        ids = [ident for (t, _), ident in self.cards.items() if t == tensor]
-        return ids[-1] if ids else None
+        fact = self.facts.tensors.get(tensor)
+        versions = sorted(fact.values, reverse=True) if fact is not None else ()
+        return next((self.cards[tensor, v] for v in versions if (tensor, v) in self.cards), None)
 
     def place(self, tensor: int) -> str | None:
         """Where a tensor is to be seen: its card, else the op that computed it."""
@@ -102,7 +103,9 @@ def draw(facts: Facts, grouping: Grouping) -> Drawing:
     for (tensor, version), role in _cards(facts).items():
         ident = tensor_id(tensor, version, facts.tensors[tensor].first)
         drawing.cards[tensor, version] = ident
-        drawing.items[ident] = Item(ident, "tensor", role, tensor, version, None, None, _group(drawing, tensor, version))
+        drawing.items[ident] = Item(
+            ident, "tensor", role, tensor, version, None, None, _group(drawing, tensor, version)
+        )
     for op in drawn:
         ident = f"n{op.index}"
         role = "inner" if any(o.requires_grad for o in op.event.outputs) else "constant"
@@ -179,7 +182,10 @@ def _stubs(facts: Facts, grouping: Grouping, drawing: Drawing) -> set[tuple[str,
     ranks = _ranks(facts)
     far: set[tuple[str, int]] = set()
     for (tensor, version), ident in drawing.cards.items():
-        if drawing.items[ident].role not in ("leaf", "constant", "root") or facts.tensors[tensor].producers.get(version) is not None:
+        if (
+            drawing.items[ident].role not in ("leaf", "constant", "root")
+            or facts.tensors[tensor].producers.get(version) is not None
+        ):
             continue
         ops = list(dict.fromkeys(op for op, _ in facts.uses.get((tensor, version), ())))
         if len(ops) < 2:
@@ -201,7 +207,11 @@ def _source(drawing: Drawing, tensor: int, version: int, op: int) -> str | None:
     facts = drawing.facts
     known = facts.resolve(tensor, version)
     producer = facts.producer(tensor, version) if known is not None else None
-    if known is not None and (tensor, known) in drawing.cards and facts.tensors[tensor].producers.get(known) == producer:
+    if (
+        known is not None
+        and (tensor, known) in drawing.cards
+        and facts.tensors[tensor].producers.get(known) == producer
+    ):
         return drawing.cards[tensor, known]
     if producer is not None and f"n{producer}" in drawing.items:
         return f"n{producer}"
@@ -209,11 +219,11 @@ def _source(drawing: Drawing, tensor: int, version: int, op: int) -> str | None:
         return drawing.cards[tensor, known]
     if tensor in facts.owner:
         owner = facts.owner[tensor]
-        known_then = [
-            ident for (t, v), ident in drawing.cards.items()
-            if t == owner and (facts.tensors[owner].producers.get(v) or -1) < op
-        ]  # fmt: skip
-        return known_then[-1] if known_then else None
+        fact_of = facts.tensors.get(owner)
+        for then in sorted(fact_of.values, reverse=True) if fact_of is not None else ():
+            made = fact_of.producers.get(then) if fact_of is not None else None
+            if (owner, then) in drawing.cards and (made is None or made < op):
+                return drawing.cards[owner, then]
     return None
 
 

@@ -21,7 +21,7 @@ def main() -> None:
             graph = Ranked(
                 tuple(task["ranks"]), tuple(task["heights"]), frozenset(task["lanes"]), tuple(map(tuple, task["edges"]))
             )
-            answer = {"places": dot.places(graph)}
+            answer: dict[str, object] = {"places": dot.places(graph)}
         except Exception as error:  # noqa: BLE001  the caller falls back to the second layout whatever went wrong
             answer = {"error": f"{type(error).__name__}: {error}"}
         out.write(json.dumps(answer) + "\n")

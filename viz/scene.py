@@ -7,55 +7,30 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import networkx as nx
 import numpy as np
 
-from engine.replay import commands as recorded_commands
-from engine.trace import Accumulated, BackwardStarted, Frame, Trace
+from engine.trace import Accumulated, Trace
 
 from . import cards, diagnose, layout, sentences, text, wiring
-from .facts import Facts, facts
-from .graph import Drawing, Item, Link, draw
-from .groups import groups, source
-from .layouts.layered import Anchors
-from .timeline import Step, Timeline, timeline
+from .commands import commands
+from .graph import Item, Link
+from .layouts.layered import Anchors, Size
+from .reading import Json, reading
+from .timeline import Step
+from .tracks import contents, joint_state, together
 from .values import Table
 
 log = logging.getLogger("backstep")
 
 FORMAT = 1
+NEW = {"id": "", "number": 0, "label": "as recorded", "base": None}
 FOLD_ABOVE = 150
 """Nodes above which groups begin folded."""
 WIRE_ABOVE = 220
 """Visible nodes above which cell-by-cell wiring is left to the details of an op."""
-
-Json = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Reading:
-    """A trace as the app reads it, once."""
-
-    facts: Facts
-    drawing: Drawing
-    line: Timeline
-
-
-_readings: WeakKeyDictionary[Trace, Reading] = WeakKeyDictionary()
-
-
-def reading(trace: Trace) -> Reading:
-    """Facts, graph and timeline of a trace, remembered as long as the trace lives."""
-    found = _readings.get(trace)
-    if found is None:
-        table = facts(trace)
-        drawing = draw(table, groups(trace))
-        found = _readings[trace] = Reading(table, drawing, timeline(drawing))
-    return found
 
 
 def scene(
@@ -75,7 +50,7 @@ def scene(
 
 @contextmanager
 def unhurried() -> Iterator[None]:
-    """No garbage collection meanwhile: thousands of fresh lists make it run often and find nothing (half of the time)."""
+    """No garbage collection meanwhile: among thousands of fresh lists it runs often and finds nothing."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -86,12 +61,13 @@ def unhurried() -> Iterator[None]:
 
 
 class _Scene:
-    def __init__(self, trace: Trace, folds: Mapping[str, bool], layout_name: str, edits: Mapping[str, Any] | None) -> None:
+    def __init__(
+        self, trace: Trace, folds: Mapping[str, bool], layout_name: str, edits: Mapping[str, Any] | None
+    ) -> None:
         self.trace, self.layout_name, self.edits = trace, layout_name, edits
-        read = reading(trace)
+        read = self.read = reading(trace)
         self.facts, self.drawing, self.line = read.facts, read.drawing, read.line
         self.values = Table()
-        self.files = {name: i for i, name in enumerate(trace.files)}
         grouping = self.drawing.grouping
         default = len(self.drawing.items) > FOLD_ABOVE
         self.folded = {g for g in grouping.labels if folds.get(g, default)}
@@ -116,17 +92,17 @@ class _Scene:
         line = self.line
         return {
             "format": FORMAT,
-            "revision": {"id": "", "number": 0, "label": "as recorded", "base": None, "doubt": self.doubt(), **revision},
+            "revision": {**NEW, "doubt": self.doubt(), **revision},
             "program": self.program(program),
             "steps": [self.step(step) for step in line.steps],
             "phases": [
                 {"kind": p.kind, "label": p.label, "start": p.start, "end": p.end, "call": p.call,
-                 "code": self.code(p.stack) if p.kind != "forward" else None, "failed": p.failed}
+                 "code": self.read.code(p.stack) if p.kind != "forward" else None, "failed": p.failed}
                 for p in line.phases
             ],
             "marks": self.marks(),
             "nodes": nodes, "edges": edges, "groups": self.groups(placed),
-            "commands": self.commands(),
+            "commands": commands(self.read, self.values, self.shown_place, self.edits),
             "error": self.error(),
             "warnings": [{"step": k, "message": message} for k, message in line.warnings],
             "previous": self.previous(previous),
@@ -147,7 +123,11 @@ class _Scene:
             if place in graph:
                 continue
             if place in grouping.labels:
-                size, anchors, group = cards.group_size(grouping.labels[place]), Anchors(fan=False), grouping.parents[place]
+                size, anchors, group = (
+                    cards.group_size(grouping.labels[place]),
+                    Anchors(fan=False),
+                    grouping.parents[place],
+                )
             else:
                 item = drawing.items[ident]
                 size, anchors = self.measure(item)
@@ -165,7 +145,7 @@ class _Scene:
             self.merged[key].append(link)
         return graph
 
-    def measure(self, item: Item) -> tuple[cards.Size, Anchors]:
+    def measure(self, item: Item) -> tuple[Size, Anchors]:
         label, sub, _ = cards.head(item, self.drawing)
         if item.kind == "op" and item.op is not None:
             record = self.facts.ops[item.op].event.node
@@ -219,7 +199,7 @@ class _Scene:
             "kind": item.kind, "role": item.role, "label": label, "sub": sub, "title": title,
             "group": item.group, "twin": self.shown[item.twin] if item.twin is not None else None,
             "shape": list(fact.shape) if fact is not None else None, "dtype": fact.dtype if fact is not None else None,
-            "rows": rows, "saved": saved, "tracks": tracks, "code": self.code(stack),
+            "rows": rows, "saved": saved, "tracks": tracks, "code": self.read.code(stack),
         }  # fmt: skip
 
     def folded_group(self, group: str) -> Json:
@@ -232,10 +212,10 @@ class _Scene:
             "title": f"{grouping.labels[group]}: {text.count(ops, 'op')}, folded",
             "group": grouping.parents[group], "twin": None, "shape": None, "dtype": None, "rows": [], "saved": [],
             "tracks": {
-                "state": together([self.track(m, "state", "future") for m in inside], _joint_state),
+                "state": together([self.track(m, "state", "future") for m in inside], joint_state),
                 "faint": together([self.track(m, "faint", False) for m in inside], all),
             },
-            "code": self.code(self.facts.ops[first].event.stack) if first is not None else None,
+            "code": self.read.code(self.facts.ops[first].event.stack) if first is not None else None,
         }  # fmt: skip
 
     def edge(self, key: str, placed: layout.Placed) -> Json:
@@ -244,16 +224,22 @@ class _Scene:
         single = len(links) == 1
         matrix = self.matrices.get(link.id)
         return {
-            "id": key, "source": self.shown[link.source], "target": self.shown[link.target], "input": link.input if single else None,
-            "points": _rounded(placed.routes[key]), "back": _rounded(placed.back[key]),
+            "id": key,
+            "source": self.shown[link.source],
+            "target": self.shown[link.target],
+            "input": link.input if single else None,
+            "points": _rounded(placed.routes[key]),
+            "back": _rounded(placed.back[key]),
             "grad": any(member.grad for member in links),
             "tracks": {
-                "state": together([self.track(m.id, "state", "future") for m in links], _joint_state),
+                "state": together([self.track(m.id, "state", "future") for m in links], joint_state),
                 "faint": together([self.track(m.id, "faint", False) for m in links], all),
                 "cotangent": self.value_track(link.id, "cotangent"),
             },
-            "wiring": wiring.wires(matrix) if matrix is not None and key == link.id and link.source.startswith("t") else None,
-        }  # fmt: skip
+            "wiring": wiring.wires(matrix)
+            if matrix is not None and key == link.id and link.source.startswith("t")
+            else None,
+        }
 
     def wire(self, visible: int) -> None:
         """Local Jacobians of the small op calls."""
@@ -304,11 +290,16 @@ class _Scene:
         backward = step.call is not None or step.kind == "error"
         place = self.shown.get(step.at) if step.at is not None else None
         return {
-            "kind": step.kind, "phase": step.phase, "at": place, "name": step.name, "say": sentences.say(step, self.facts),
-            "code": self.position(self.facts.frame_of(event)) if step.kind == "error" else self.code(of),
-            "from": self.code(self.called_at(step)) if backward else None,
-            "flows": self.flows(step), "order": step.order,
-        }  # fmt: skip
+            "kind": step.kind,
+            "phase": step.phase,
+            "at": place,
+            "name": step.name,
+            "say": sentences.say(step, self.facts),
+            "code": self.read.position(self.facts.frame_of(event)) if step.kind == "error" else self.read.code(of),
+            "from": self.read.code(self.called_at(step)) if backward else None,
+            "flows": self.flows(step),
+            "order": step.order,
+        }
 
     def marks(self) -> list[Json]:
         """What stands on the timeline; the birth of the first inf or nan too."""
@@ -348,16 +339,6 @@ class _Scene:
 
     # -- around the graph -----------------------------------------------------------------------------------------
 
-    def code(self, stack: int) -> Json | None:
-        return self.position(self.facts.frame(stack))
-
-    def position(self, frame: Frame | None) -> Json | None:
-        if frame is None or frame.file not in self.files:
-            return None
-        return {
-            "file": self.files[frame.file], "line": frame.line, "end": frame.end_line, "col": frame.col, "stop": frame.end_col,
-        }  # fmt: skip
-
     def program(self, given: Mapping[str, Any]) -> Json:
         base: Json = {"id": "", "title": "", "question": "", "crumbs": [], "legacy": False, "chapters": []}
         return {**base, **given, "files": [{"name": name, "text": code} for name, code in self.trace.files.items()]}
@@ -369,55 +350,9 @@ class _Scene:
         step = next((k for k, s in enumerate(self.line.steps) if s.event >= at), len(self.line.steps))
         return {
             "step": step,
-            "text": "A value that left for Python is another one here than in the recording: from this step on the program "
-            "itself might do otherwise.",
+            "text": "A value that left for Python is another one here than in the recording: "
+            "from this step on the program itself might do otherwise.",
         }
-
-    def commands(self) -> list[Json]:
-        """What the user told autograd to do, with the ids and places that edits know."""
-        specs: Sequence[Mapping[str, Any]] | None = (self.edits or {}).get("commands")
-        ran = list(recorded_commands(self.trace))
-        if specs is None:
-            listed = [(c.id, c.after, False, c) for c in ran]
-        else:
-            order = sorted(range(len(specs)), key=lambda i: specs[i].get("after") if specs[i].get("after") is not None else 1 << 60)
-            named = [(str(specs[i]["id"]), specs[i].get("after"), True) for i in order]
-            listed = [(*name, c) for name, c in zip(named, ran, strict=False)]
-        return [self.command(ident, after, edited, c) for ident, after, edited, c in listed]
-
-    def command(self, ident: str, after: Any, edited: bool, found: Any) -> Json:
-        event = self.trace.events[found.base] if found.base is not None else None
-        start = end = len(self.line.steps)
-        result: Json = {
-            "id": ident, "kind": found.kind, "label": found.kind, "code": None, "after": after, "start": start, "end": end,
-            "root": None, "shape": None, "gradient": None, "implicit": False, "retain_graph": found.retain_graph,
-            "create_graph": found.create_graph, "inputs": None, "edited": edited, "error": None,
-        }  # fmt: skip
-        if event is None:
-            return result
-        frame = self.facts.frame(event.stack)
-        if frame is not None:
-            result |= {"label": source(self.trace, frame), "code": self.code(event.stack)}
-        if isinstance(event, BackwardStarted):
-            start, end = self.line.spans.get(event.call, (start, end))
-            if event.roots:
-                root = event.roots[0]
-                result |= {
-                    "root": self.shown_place(root.tensor), "implicit": root.implicit,
-                    "shape": list(self.trace.value(root.gradient).shape),
-                    "gradient": self.values.add(self.trace, root.gradient),
-                }  # fmt: skip
-            if event.inputs is not None:
-                places = [self.shown_place(t) for t in event.inputs]
-                result["inputs"] = [p for p in places if p is not None]
-            failed = next((e for e in diagnose.errors(self.facts) if e.call == event.call), None)
-            result["error"] = failed.message if failed is not None else None
-        else:
-            start = self.line.step_of.get(event.index, start)
-            end = start + 1
-            leaf = found.leaf
-            result["root"] = self.shown_place(leaf) if leaf is not None else None
-        return result | {"start": start, "end": end}
 
     def shown_place(self, tensor: int) -> str | None:
         place = self.drawing.place(tensor)
@@ -430,9 +365,15 @@ class _Scene:
         event = found.event
         node = self.shown.get(found.at) if found.at is not None else None
         return {
-            "step": self.line.step_of.get(event.index, 0), "node": node, "type": event.type, "message": event.message,
-            "note": event.note, "why": found.why, "fix": {"text": found.fix, "edits": found.edits}, "traceback": event.traceback,
-        }  # fmt: skip
+            "step": self.line.step_of.get(event.index, 0),
+            "node": node,
+            "type": event.type,
+            "message": event.message,
+            "note": event.note,
+            "why": found.why,
+            "fix": {"text": found.fix, "edits": found.edits},
+            "traceback": event.traceback,
+        }
 
     def previous(self, before: Trace | None) -> Json | None:
         """Rows whose values differ from those of the revision before, with its tracks."""
@@ -444,18 +385,9 @@ class _Scene:
             if not key.startswith("row:") or key == "row:call" or self.shown.get(element) != element:
                 continue
             now = self.line.tracks.get((element, key)) or [[0, None]]
-            if _contents(before, track) != _contents(self.trace, now):
+            if contents(before, track) != contents(self.trace, now):
                 found[f"{element}|{key[4:]}"] = [[k, self.values.add(before, v)] for k, v in track]
         return {"values": found}
-
-
-def _contents(trace: Trace, track: Sequence[Sequence[Any]]) -> list[tuple[int, bytes | None]]:
-    found: list[tuple[int, bytes | None]] = []
-    for k, index in track:
-        kept = trace.value(index) if index is not None else None
-        array = None if kept is None else kept.array if kept.array is not None else kept.sample
-        found.append((k, None if array is None else array.tobytes()))
-    return found
 
 
 def _rounded(points: Sequence[tuple[float, float]]) -> list[list[float]]:
@@ -475,44 +407,6 @@ def _size(stats: Mapping[str, Any]) -> float:
     if not isinstance(norm, (int, float)) or norm <= 0:
         return 1.0 if stats["inf"] or norm == "inf" else 0.0
     return round(float(min(1.0, max(0.08, (np.log10(norm) + 5) / 8))), 3)
-
-
-_RANK = {"error": 0, "ready": 1, "waiting": 2, "done": 3, "idle": 4, "active": 1, "future": 5}
-
-
-def _joint_state(states: Sequence[str]) -> str:
-    """The state of a folded group: what its most urgent member does; some done and some waiting is `ready`."""
-    kinds = set(states)
-    if "error" not in kinds and {"waiting", "done"} <= kinds:
-        return "ready"
-    return min(kinds, key=lambda s: _RANK[s])
-
-
-def together(tracks: Sequence[list[list[Any]]], join: Any) -> list[list[Any]]:
-    """One track for several: `join` of their values wherever one changes.
-
-    >>> together([[[0, False], [2, True]], [[0, True]]], all)
-    [[0, False], [2, True]]
-    """
-    if len(tracks) == 1:
-        return tracks[0]
-    changes = sorted((k, i, value) for i, track in enumerate(tracks) for k, value in track)
-    now: dict[int, Any] = {}
-    counts: dict[Any, int] = defaultdict(int)
-    joined: list[list[Any]] = []
-    for place, (k, i, value) in enumerate(changes):
-        if i in now:
-            counts[now[i]] -= 1
-            if counts[now[i]] == 0:
-                del counts[now[i]]
-        now[i] = value
-        counts[value] += 1
-        if place + 1 < len(changes) and changes[place + 1][0] == k:
-            continue
-        result = join(list(counts))
-        if not joined or joined[-1][1] != result:
-            joined.append([k, result])
-    return joined
 
 
 def bounds(nodes: Sequence[Json], placed: layout.Placed) -> list[float]:

@@ -171,7 +171,7 @@ def flow_text(flow: Flow, matrix: np.ndarray | None, trace: Trace) -> str | None
         upstream = trace.value(flow.upstream).array
         if upstream is not None and (upstream.size, found.array.size) == matrix.shape:
             rows = np.flatnonzero(upstream)
-            columns = np.flatnonzero(matrix[rows[0]]) if len(rows) == 1 else ()
+            columns = np.flatnonzero(matrix[rows[0]]) if len(rows) == 1 else rows[:0]
             if len(columns) == 1:
                 local, one = matrix[rows[0], columns[0]], upstream.reshape(-1)[rows[0]]
                 result = found.array.reshape(-1)[columns[0]]

@@ -17,7 +17,6 @@ from engine.trace import (
     ErrorRaised,
     GradSet,
     LeafCreated,
-    NodeRecord,
     OpCalled,
     Refreshed,
     VjpRun,
@@ -28,6 +27,7 @@ from .facts import Facts, is_refused
 from .graph import Drawing, Link
 from .groups import source
 from .labels import written_name
+from .reach import edges, op_behind, reached
 
 Track = list[list[Any]]
 
@@ -279,7 +279,7 @@ class _Player:
             if element.startswith("e"):
                 self.line.put(element, "cotangent", now, None)
         self.touched = {}
-        self.pending, leaves = self.reached(event)
+        self.pending, leaves = reached(self.facts, event)
         part = self.taking_part(set(self.pending), leaves)
         for element in [e for e in self.clear if e not in part]:
             self.faint(element, now, True)
@@ -300,61 +300,6 @@ class _Player:
                 self.line.put(card, "row:seed", start, None if refused else root.gradient)
                 self.line.put(card, "row:call", start, event.call)
                 self.state(card, now, "ready")
-
-    def reached(self, event: BackwardStarted) -> tuple[dict[int, int], set[int]]:
-        """How many contributions each op waits for, and the leaves that are reached."""
-        facts = self.facts
-        missing: dict[int, int] = {}
-        leaves: set[int] = set()
-        todo: list[int] = []
-        for root in event.roots:
-            fact = facts.tensors.get(root.tensor)
-            first = facts.producer(root.tensor, max(fact.values)) if fact is not None and fact.values else None
-            if first is None:
-                leaves.add(root.tensor)
-            elif first not in missing and facts.ops[first].event.node is not None:
-                missing[first] = 0
-                todo.append(first)
-        order: list[int] = []
-        while todo:
-            op = todo.pop()
-            order.append(op)
-            for edge in self.edges(op):
-                if edge.leaf is not None:
-                    leaves.add(edge.leaf)
-                following = None if edge.node is None else facts.op_of_node.get(edge.node)
-                if following is None:
-                    continue
-                if following not in missing:
-                    missing[following] = 0
-                    todo.append(following)
-                missing[following] += 1
-        if event.inputs is not None:
-            return self.only_to(event.inputs, missing, leaves)
-        return missing, leaves
-
-    def edges(self, op: int) -> list[Any]:
-        record: NodeRecord | None = self.facts.ops[op].event.node
-        return [edge for edge in record.edges if edge is not None] if record is not None else []
-
-    def only_to(self, inputs: tuple[int, ...], missing: dict[int, int], leaves: set[int]) -> tuple[dict[int, int], set[int]]:
-        """Only what lies on the way to the `inputs` that the call asks for."""
-        facts = self.facts
-        makers = {facts.producer(t, max(facts.tensors[t].values)) for t in inputs if t in facts.tensors}
-        wanted: set[int] = set()
-        for op in sorted(missing):  # an op's inputs were computed before it
-            for edge in self.edges(op):
-                following = None if edge.node is None else facts.op_of_node.get(edge.node)
-                if edge.leaf in inputs or (following is not None and (following in wanted or following in makers)):
-                    wanted.add(op)
-        wanted |= {m for m in makers if m is not None and m in missing}
-        counts = dict.fromkeys(sorted(wanted), 0)
-        for op in wanted:
-            for edge in self.edges(op):
-                following = None if edge.node is None else facts.op_of_node.get(edge.node)
-                if following in counts and following is not None:
-                    counts[following] += 1
-        return counts, leaves & set(inputs)
 
     def taking_part(self, ops: set[int], leaves: set[int]) -> dict[str, str]:
         """Elements that a call concerns, with the state in which they begin (empty: they only stay visible)."""
@@ -413,8 +358,8 @@ class _Player:
                     self.state(link.source, done, "done")
                     self.touched[link.source] = None
         self.state(node, done, "done")
-        for edge in self.edges(op):
-            following = None if edge.node is None else self.facts.op_of_node.get(edge.node)
+        for edge in edges(self.facts, op):
+            following = op_behind(self.facts, edge)
             if following in self.pending and following is not None:
                 self.pending[following] -= 1
                 if self.pending[following] == 0:
@@ -458,7 +403,9 @@ class _Player:
         if self.call is None and event.call is not None and last is not None and last.call == event.call:
             # the call has ended already: the error is its last step
             last.failed = False
-            self.line.steps.append(Step("error", len(self.line.phases) - 1, at, event.type, event.index, op, 1, event.call))
+            self.line.steps.append(
+                Step("error", len(self.line.phases) - 1, at, event.type, event.index, op, 1, event.call)
+            )
             self.line.step_of[event.index] = self.now - 1
             last.end = self.now
             self.line.spans[event.call] = (last.start, last.end)

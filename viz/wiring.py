@@ -1,4 +1,4 @@
-"""The local derivatives of one op call, cell by cell, found by running the op's own rule on one-hot upstream gradients."""
+"""The local derivatives of one op call, cell by cell: the op's own rule, run on one-hot upstream gradients."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def arguments(facts: Facts, event: OpCalled) -> dict[str, Any] | None:
     op, trace = REGISTRY.get(event.name), facts.trace
     if op is None:
         return None
-    found: dict[str, Any] = {name: None for name in op.inputs}
+    found: dict[str, Any] = dict.fromkeys(op.inputs)
     for argument in event.inputs:
         name, _, listed = argument.name.partition("[")
         value: Any = argument.scalar

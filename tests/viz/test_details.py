@@ -11,7 +11,8 @@ import pytest
 
 from engine import op as ops
 from viz.details import details
-from viz.scene import reading, scene
+from viz.reading import reading
+from viz.scene import scene
 
 from .traces import CASE_1, CASE_3, recorded
 

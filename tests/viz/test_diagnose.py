@@ -9,8 +9,8 @@ import pytest
 from engine.replay import replay
 from engine.trace import ErrorRaised, Trace
 from viz.diagnose import Explained, explain, findings
+from viz.reading import reading
 from viz.revisions import to_edits
-from viz.scene import reading
 
 from .traces import CASE_3, recorded
 

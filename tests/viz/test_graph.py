@@ -7,7 +7,7 @@ from pathlib import Path
 import networkx as nx
 
 from viz.groups import groups
-from viz.scene import Reading, reading
+from viz.reading import Reading, reading
 
 from .traces import CASE_1, CASE_3, LOOP, recorded
 

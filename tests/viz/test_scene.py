@@ -12,8 +12,9 @@ import pytest
 from engine.replay import replay
 from engine.trace import VjpRun
 from viz.graph import slots
+from viz.reading import reading
 from viz.revisions import to_edits
-from viz.scene import reading, scene
+from viz.scene import scene
 from viz.wiring import jacobian
 
 from .traces import CASE_1, CASE_3, LOOP, recorded
@@ -57,7 +58,9 @@ def test_a_scene_is_json_and_the_same_twice(tmp_path: Path) -> None:
 
 
 def test_infinities_are_written_as_text(tmp_path: Path) -> None:
-    source = "import engine as torch\nc = torch.zeros(1, requires_grad=True)\ny = torch.log(c)\ny.backward(torch.ones(1))\n"
+    source = (
+        "import engine as torch\nc = torch.zeros(1, requires_grad=True)\ny = torch.log(c)\ny.backward(torch.ones(1))\n"
+    )
     found = scene(recorded(source, tmp_path))
     assert shown(found, row(found, "c", "grad")["track"]) == [None, ["inf"]]
     assert shown(found, row(found, "y", "value")["track"]) == [None, ["-inf"]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from viz.scene import reading
+from viz.reading import reading
 from viz.sentences import say
 
 from .traces import CASE_1, CASE_3, recorded

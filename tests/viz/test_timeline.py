@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from viz.scene import Reading, reading
+from viz.reading import Reading, reading
 
 from .traces import CASE_1, CASE_3, recorded
 
@@ -24,7 +24,8 @@ def test_steps_are_ops_vjps_accumulations_and_writes(tmp_path: Path) -> None:
         "forward", "forward", "vjp", "accumulate", "write", "vjp", "accumulate", "write", "vjp", "vjp", "accumulate",
     ]  # fmt: skip
     assert [(p.kind, p.start, p.end) for p in found.line.phases] == [
-        ("forward", 0, 2), ("backward", 2, 4), ("write", 4, 5), ("backward", 5, 7), ("write", 7, 8), ("backward", 8, 11),
+        ("forward", 0, 2), ("backward", 2, 4), ("write", 4, 5), ("backward", 5, 7), ("write", 7, 8),
+        ("backward", 8, 11),
     ]  # fmt: skip
     assert [m[:2] for m in found.line.marks] == [(4, "zero"), (7, "zero")]
 

@@ -6,6 +6,8 @@ than the four nodes do (measured: 3,000 nodes in 0.1 s).
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from .ranked import Ranked, separated, spread
 
 SWEEPS = 8
@@ -32,8 +34,7 @@ def order(graph: Ranked) -> list[list[int]]:
                 continue
             centre = {n: sum(place[m] for m in near[n]) / len(near[n]) if n in near else place[n] for n in layer}
             layer.sort(key=lambda n: centre[n])
-            for i, node in enumerate(layer):
-                place[node] = i
+            place.update((node, i) for i, node in enumerate(layer))
         count = crossings(graph, layers)
         if count < fewest:
             best, fewest = [list(layer) for layer in layers], count
@@ -70,7 +71,7 @@ def crossings(graph: Ranked, layers: list[list[int]]) -> int:
 
 
 def straighten(graph: Ranked, layers: list[list[int]]) -> list[float]:
-    """Heights that pull nodes to the middle of their neighbours; lanes pull hardest, so that long edges are straight."""
+    """Heights in the middle of the neighbours; lanes pull hardest, so that long edges are straight."""
     before, after = graph.neighbours
     y = separated(graph, layers, [0.0] * len(graph.ranks))
     lanes = graph.lanes
@@ -84,7 +85,7 @@ def straighten(graph: Ranked, layers: list[list[int]]) -> list[float]:
                     total += pull * y[other]
                     weight += pull
                 wanted.append(total / weight if weight else y[node])
-            gaps = [graph.distance(a, b) for a, b in zip(layer, layer[1:], strict=False)]
+            gaps = [graph.distance(a, b) for a, b in pairwise(layer)]
             for node, place in zip(layer, spread(wanted, gaps), strict=True):
                 y[node] = place
     return y

@@ -1,4 +1,4 @@
-"""Order and heights by Graphviz dot, through the pygraphviz wheel; it has an environment marker, so it may be missing."""
+"""Order and heights by Graphviz dot, through the pygraphviz wheel, which not every platform has."""
 
 from __future__ import annotations
 

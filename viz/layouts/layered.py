@@ -1,8 +1,8 @@
 """Left to right in ranks, group by group: columns, boxes and routes that pass through no box but those they belong to.
 
-Each open group is laid out for itself, edges over its border enter and leave by ports, and in the layout around it the
-group has its folded size until order and heights are found.  Then its column is widened and its neighbours in that column
-move apart: so a fold changes no order, and elsewhere nothing moves but sideways as a whole.
+Each open group is laid out for itself, edges over its border enter and leave by ports, and in the layout around it
+the group has its folded size until order and heights are found.  Then its column is widened and its neighbours in that
+column move apart: so a fold changes no order, and elsewhere nothing moves but sideways as a whole.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from .ranked import LANE, Ranked, ranks
 
 Point = tuple[float, float]
 Size = tuple[float, float]
+Piece = tuple[Hashable, Hashable | None, Hashable | None, Hashable]
+"""A part of an edge inside one group: (edge, from, to, origin); None is a port."""
 Places = Callable[[Ranked], list[float]]
 
 SIZE: Size = (116.0, 56.0)
@@ -106,11 +108,9 @@ class _Layered:
                 self.rooms[group] = self.room(group, members, local[group])
         return self.collect([None, *(g for g in parents if g in began)])
 
-    def split(
-        self, path: Mapping[Hashable | None, list[Hashable | None]]
-    ) -> dict[Hashable | None, list[tuple[Hashable, Hashable | None, Hashable | None, Hashable]]]:
+    def split(self, path: Mapping[Hashable | None, list[Hashable | None]]) -> dict[Hashable | None, list[Piece]]:
         """Each edge cut at the borders of the groups it crosses: (edge, from, to, origin) per group; None is a port."""
-        local: dict[Hashable | None, list[tuple[Hashable, Hashable | None, Hashable | None, Hashable]]] = defaultdict(list)
+        local: dict[Hashable | None, list[Piece]] = defaultdict(list)
         for u, v, key, origin in self.edges:
             ups, downs = path[self.graph.nodes[u].get("group")], path[self.graph.nodes[v].get("group")]
             shared = sum(1 for a, b in zip(ups, downs, strict=False) if a == b)
@@ -131,7 +131,7 @@ class _Layered:
 
     def room(
         self, group: Hashable | None, members: list[Hashable],
-        edges: list[tuple[Hashable, Hashable | None, Hashable | None, Hashable]],
+        edges: list[Piece],
     ) -> _Room:  # fmt: skip
         """Lay out the direct members of a group."""
         index: dict[Hashable, int] = {m: i for i, m in enumerate(members)}
@@ -147,7 +147,10 @@ class _Layered:
         sheet = _Sheet(vertices, len(members), rank)
         sheet.chains(ends, [origin for *_, origin in edges])
         sizes = [self.size(v) if i < len(members) else (0.0, LANE) for i, v in enumerate(vertices)]
-        nominal = [FOLDED if v in self.parents and i < len(members) else s for i, (v, s) in enumerate(zip(vertices, sizes, strict=True))]
+        nominal = [
+            FOLDED if v in self.parents and i < len(members) else s
+            for i, (v, s) in enumerate(zip(vertices, sizes, strict=True))
+        ]
         ranked = sheet.ranked([s[1] for s in nominal])
         y = self.places(ranked)
         sheet.widen(y, sizes, nominal)
@@ -155,7 +158,7 @@ class _Layered:
 
     def furnish(
         self, sheet: _Sheet, y: list[float], sizes: list[Size],
-        edges: list[tuple[Hashable, Hashable | None, Hashable | None, Hashable]], ends: list[tuple[int, int]], framed: bool,
+        edges: list[Piece], ends: list[tuple[int, int]], framed: bool,
     ) -> _Room:  # fmt: skip
         """Columns, then everything from the top left corner of the room; routes from border to border."""
         columns = sheet.columns(sizes, framed)
@@ -316,7 +319,7 @@ class _Sheet:
 
 def _fans(
     layered: _Layered, sheet: _Sheet, y: list[float],
-    edges: list[tuple[Hashable, Hashable | None, Hashable | None, Hashable]], ends: list[tuple[int, int]],
+    edges: list[Piece], ends: list[tuple[int, int]],
 ) -> dict[tuple[Hashable, int], float]:  # fmt: skip
     """Where several edges enter one op: side by side, in the order in which they come."""
     arriving: dict[int, list[tuple[float, int, Hashable]]] = defaultdict(list)

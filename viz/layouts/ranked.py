@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 GAP = 26.0
 """Room between two boxes of a rank, in layout units."""
@@ -48,7 +49,9 @@ class Ranked:
         return (self.heights[upper] + self.heights[lower]) / 2 + gap
 
 
-def ranks(count: int, edges: Sequence[tuple[int, int]], first: Sequence[int] = (), last: Sequence[int] = ()) -> list[int]:
+def ranks(
+    count: int, edges: Sequence[tuple[int, int]], first: Sequence[int] = (), last: Sequence[int] = ()
+) -> list[int]:
     """Ranks by longest path; a node without sources moves next to its nearest target.
 
     `first` and `last` are put before and behind all others.  Edges must run from a lower to a higher place in some
@@ -113,7 +116,7 @@ def separated(graph: Ranked, layers: Sequence[Sequence[int]], wanted: Sequence[f
     """Places as near to `wanted` as the order within each rank and the sizes allow."""
     placed = list(wanted)
     for layer in layers:
-        gaps = [graph.distance(a, b) for a, b in zip(layer, layer[1:], strict=False)]
+        gaps = [graph.distance(a, b) for a, b in pairwise(layer)]
         for node, y in zip(layer, spread([wanted[n] for n in layer], gaps), strict=True):
             placed[node] = y
     return placed

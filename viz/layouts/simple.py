@@ -34,10 +34,14 @@ def _multipartite(graph: nx.DiGraph) -> dict[Hashable, Any]:
 
 
 OFFERS: dict[str, Offer] = {
-    "multipartite": Offer(_multipartite, 1000, "it draws long edges through the nodes between, and boxes are kept apart pair by pair"),
+    "multipartite": Offer(
+        _multipartite, 1000, "it draws long edges through the nodes between, and boxes are kept apart pair by pair"
+    ),
     "spring": Offer(lambda g: nx.spring_layout(g, seed=SEED), 400, "every node pushes every other one"),
     "kamada_kawai": Offer(nx.kamada_kawai_layout, 120, "it compares all distances: two seconds at 300 nodes"),
-    "forceatlas2": Offer(lambda g: nx.forceatlas2_layout(g, seed=SEED), 200, "it takes half a second at 300 nodes, 40 at 3,000"),
+    "forceatlas2": Offer(
+        lambda g: nx.forceatlas2_layout(g, seed=SEED), 200, "it takes half a second at 300 nodes, 40 at 3,000"
+    ),
     "circular": Offer(nx.circular_layout, 300, "the circle outgrows the screen"),
     "shell": Offer(nx.shell_layout, 300, "the circle outgrows the screen"),
     "spiral": Offer(nx.spiral_layout, 300, "the spiral outgrows the screen"),

@@ -1,0 +1,65 @@
+"""What the user told autograd to do, as the commands panel lists it: backward calls, zeroing, setting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from engine.replay import commands as recorded_commands
+from engine.trace import BackwardStarted
+
+from . import diagnose
+from .groups import source
+from .reading import Json, Reading
+from .values import Table
+
+Place = Callable[[int], str | None]
+"""Where a tensor is to be seen."""
+
+
+def commands(read: Reading, values: Table, place: Place, edits: Mapping[str, Any] | None) -> list[Json]:
+    """What the user told autograd to do, with the ids and places that edits know."""
+    specs: Sequence[Mapping[str, Any]] | None = (edits or {}).get("commands")
+    ran = list(recorded_commands(read.facts.trace))
+    if specs is None:
+        listed: list[tuple[str, Any, bool, Any]] = [(c.id, c.after, False, c) for c in ran]
+    else:
+        named = [specs[i] for i in diagnose.in_order(specs)]
+        listed = [(str(s["id"]), s.get("after"), True, c) for s, c in zip(named, ran, strict=False)]
+    return [_command(read, values, place, (ident, after, edited), c) for ident, after, edited, c in listed]
+
+
+def _command(read: Reading, values: Table, place: Place, spec: tuple[str, Any, bool], found: Any) -> Json:
+    ident, after, edited = spec
+    event = read.facts.trace.events[found.base] if found.base is not None else None
+    start = end = len(read.line.steps)
+    result: Json = {
+        "id": ident, "kind": found.kind, "label": found.kind, "code": None, "after": after, "start": start, "end": end,
+        "root": None, "shape": None, "gradient": None, "implicit": False, "retain_graph": found.retain_graph,
+        "create_graph": found.create_graph, "inputs": None, "edited": edited, "error": None,
+    }  # fmt: skip
+    if event is None:
+        return result
+    frame = read.facts.frame(event.stack)
+    if frame is not None:
+        result |= {"label": source(read.facts.trace, frame), "code": read.code(event.stack)}
+    if isinstance(event, BackwardStarted):
+        start, end = read.line.spans.get(event.call, (start, end))
+        if event.roots:
+            root = event.roots[0]
+            result |= {
+                "root": place(root.tensor), "implicit": root.implicit,
+                "shape": list(read.facts.trace.value(root.gradient).shape),
+                "gradient": values.add(read.facts.trace, root.gradient),
+            }  # fmt: skip
+        if event.inputs is not None:
+            places = [place(t) for t in event.inputs]
+            result["inputs"] = [p for p in places if p is not None]
+        failed = next((e for e in diagnose.errors(read.facts) if e.call == event.call), None)
+        result["error"] = failed.message if failed is not None else None
+    else:
+        start = read.line.step_of.get(event.index, start)
+        end = start + 1
+        leaf = found.leaf
+        result["root"] = place(leaf) if leaf is not None else None
+    return result | {"start": start, "end": end}
