@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,10 @@ import pytest
 
 from engine.replay import replay
 from engine.trace import VjpRun
+from viz import gallery
+from viz.details import details
 from viz.graph import slots
+from viz.programs import record_source
 from viz.reading import reading
 from viz.revisions import to_edits
 from viz.scene import scene
@@ -159,3 +163,30 @@ def test_a_refusing_layout_is_replaced_and_says_why(tmp_path: Path) -> None:
     groups = reading(trace).drawing.grouping.labels
     found = scene(trace, layout="kamada_kawai", folds=dict.fromkeys(groups, False))
     assert found["layout"] == "layered" and "kamada_kawai is offered up to" in found["layout_note"]
+
+
+@pytest.mark.parametrize("program", gallery.gallery(), ids=lambda p: p.id)
+def test_every_program_of_the_gallery_has_a_sound_scene(program: gallery.Program) -> None:
+    trace = record_source(program.source, program.path)
+    found = scene(trace)
+    json.dumps(found, allow_nan=False)
+    assert found["layout"] == "layered" and found["layout_note"] is None
+    boxes = {
+        n["id"]: (n["x"] - n["w"] / 2, n["y"] - n["h"] / 2, n["x"] + n["w"] / 2, n["y"] + n["h"] / 2)
+        for n in found["nodes"]
+    }
+    for a, b in itertools.combinations(boxes.values(), 2):
+        assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+    groups = {g["id"]: g for g in found["groups"]}
+    for group in groups.values():
+        x0, y0, x1, y1 = group["box"]
+        for member in set(group["members"]) & set(boxes):
+            inner = boxes[member]
+            assert x0 <= inner[0] and y0 <= inner[1] and inner[2] <= x1 and inner[3] <= y1
+    for step in found["steps"]:
+        assert step["say"].endswith(".") and (step["at"] in boxes or step["kind"] == "error")
+    for node in found["nodes"]:
+        made = details(trace, found, node["id"])
+        json.dumps(made, allow_nan=False)
+        if node["kind"] == "op" and made["check"] is not None and program.id != "ties":  # ties is about kinks
+            assert made["check"]["agrees"], (node["label"], made["check"])
