@@ -183,6 +183,7 @@ def to_numpy(array: Array) -> ndarray:
     return xp.asarray(array) if cupy is None else cupy.asnumpy(array)  # 0-d results of numpy are scalars
 
 
+_SINGLE = float32.numpy  # asked for first: comparing identities is several times cheaper than reading a dtype's kind
 _RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
 
 
@@ -228,7 +229,7 @@ def promote(values: list[Any]) -> list[Any]:
     for value in values:
         kind = type(value)
         if kind is float or kind is int or kind is bool:
-            if first is not None and first.kind == "f":
+            if first is _SINGLE or (first is not None and first.kind == "f"):
                 continue
             return _converted(values, result_dtype(values))
         if first is None:
@@ -247,9 +248,10 @@ def promote_float(values: list[Any]) -> list[Any]:
             if first is None:
                 break
             continue
-        if value.dtype.kind != "f" or (first is not None and value.dtype is not first):
+        found = value.dtype
+        if (found is not _SINGLE and found.kind != "f") or (first is not None and found is not first):
             break
-        first = value.dtype
+        first = found
     else:
         return values
     target = result_dtype(values)

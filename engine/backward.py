@@ -156,10 +156,15 @@ class _Run:
                 cotangents = self.visit(node, upstream)
             else:
                 plan = node.plan
-                values = unpacked(node)
+                values = unpacked(node) if plan.pick else ()
                 cotangents = [None] * len(node.targets)
                 for position, rule, picked in plan.calls:
-                    cotangents[position] = rule(upstream, *[values[i] for i in picked])
+                    if not picked:
+                        cotangents[position] = rule(upstream)
+                    elif len(picked) == 1:
+                        cotangents[position] = rule(upstream, values[picked[0]])
+                    else:
+                        cotangents[position] = rule(upstream, *[values[i] for i in picked])
                 freed = not keep and bool(plan.tensors)
                 if freed:
                     node.saved = None
@@ -211,7 +216,7 @@ class _Run:
         """Run the rules of a node on its saved values."""
         values = unpacked(node)
         if self.create_graph:
-            values = [_as_tensor(node, v) for v in node.saved]
+            values = [_as_tensor(node, v) for v in node.saved or ()]
         op = node.op
         if node.metas is not None:
             upstream = self.of_several(node, upstream)
@@ -228,7 +233,7 @@ class _Run:
         if carrier is not None:
             return upstream[carrier]
         some = next(g for g in upstream if g is not None)
-        return [self.zeros(meta, some) if g is None else g for g, meta in zip(upstream, node.metas, strict=True)]
+        return [self.zeros(meta, some) if g is None else g for g, meta in zip(upstream, node.metas or (), strict=True)]
 
     def zeros(self, meta: Any, like: Any) -> Any:
         """An undefined gradient as zeros."""
@@ -317,8 +322,8 @@ class _Run:
         raw = upstream if not self.create_graph else [None if g is None else g._array for g in upstream]
         if not self.create_graph and active.plain_vjp(node, raw, cotangents, freed):
             return
-        sums = []
-        final = []
+        sums: list[Any] = []
+        final: list[Any] = []
         for target, nr, cotangent in zip(node.targets, node.numbers, cotangents, strict=True):
             if target is None or cotangent is None:
                 final.append(None)

@@ -7,7 +7,7 @@ from typing import Any
 from numpy import ndarray
 
 from . import errors
-from .array import Array, as_array
+from .array import Array, as_array, float32
 from .mode import mode
 from .node import Node, SavedResult, accumulator, gradient_edge, next_number
 from .op import HANDLERS, Op
@@ -15,6 +15,7 @@ from .recorder import slot
 from .tensor import Tensor, View, refresh_view
 
 _new = object.__new__
+SINGLE = float32.numpy
 
 
 def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -58,11 +59,12 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if op.view and made.base is not None:
         _share(out, args[0], op, statics)
     if node is not None:
-        if made.dtype.kind == "f":
+        dtype = made.dtype
+        if dtype is SINGLE or dtype.kind == "f":
             out._node = node
             out._requires_grad = True
             node.shape = made.shape
-            node.dtype = made.dtype
+            node.dtype = dtype
             node.metas = None
             if node.plan.pick:
                 save(node, args, None if arrays is sources else arrays, (out,))
