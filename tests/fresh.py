@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import engine
 from engine import recording
 from engine.autograd import calls
-from engine.recorder import Recorder
+from engine.recorder import Recorder, slot
 from engine.replay import Command, Edits, commands
 from engine.tensor import Tensor
 from engine.trace import BackwardEnded, BackwardStarted, GradSet, LeafCreated, OpCalled, Trace
@@ -123,7 +122,7 @@ class Fresh:
 
     def new(self, command: Command) -> None:
         """Carry out a command that the program does not have, at no place in it."""
-        recorder = recording.slot.active
+        recorder = slot.active
         assert recorder is not None
         before, recorder.pinned = recorder.pinned, -1
         try:
@@ -158,11 +157,10 @@ class Fresh:
         patch.setattr(recording, "Recorder", self.recorder())
         patch.setattr(calls, "call", self.call(calls.call))
         for name, module in list(sys.modules.items()):
-            if name.startswith("engine.") and name not in ("engine.replay", "engine.inplace"):
-                if hasattr(module, "apply_inplace"):
-                    patch.setattr(module, "apply_inplace", self.write(module.apply_inplace))
-        kept = Tensor.grad
-        assert kept.fset is not None
+            own = name in ("engine.replay", "engine.inplace")
+            if name.startswith("engine.") and hasattr(module, "apply_inplace") and not own:
+                patch.setattr(module, "apply_inplace", self.write(module.apply_inplace))
+        kept = vars(Tensor)["grad"]
         patch.setattr(Tensor, "grad", kept.setter(self.set(kept.fset)))
 
     def recorder(self) -> type[Recorder]:
@@ -299,6 +297,3 @@ class Canonical:
 def canonical(trace: Trace, file: str) -> list[Any]:
     """The events of `trace` in the form in which two traces are compared."""
     return Canonical(trace, file).events()
-
-
-__all__ = ["Fresh", "Plan", "canonical", "engine", "run_fresh"]

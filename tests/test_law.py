@@ -99,8 +99,9 @@ class Draw:
         return self.numbers(self.shapes[roots[0]])
 
     def flags(self, plan: Plan) -> Plan:
-        flip = self.random.choice(("retain_graph", "retain_graph", "create_graph"))
-        return self.change(plan, ["backward"], lambda c: replace(c, **{flip: not getattr(c, flip)}))
+        if self.random.random() < 0.67:
+            return self.change(plan, ["backward"], lambda c: replace(c, retain_graph=not c.retain_graph))
+        return self.change(plan, ["backward"], lambda c: replace(c, create_graph=not c.create_graph))
 
     def inputs(self, plan: Plan) -> Plan:
         def alter(command: Command) -> Command:

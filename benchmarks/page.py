@@ -1,0 +1,51 @@
+"""The app in a process of its own and a Chromium beside it, as the browser tests have them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.browser.conftest import FLAGS, SETTLE, App
+
+ROOT = Path(__file__).resolve().parents[1]
+VIEWPORT = {"width": 1440, "height": 900}
+READY = "document.documentElement.dataset.ready && !document.documentElement.dataset.computing"
+
+
+@contextmanager
+def page() -> Iterator[tuple[Any, str]]:
+    """(an empty page, the address of the app)."""
+    from playwright.sync_api import sync_playwright  # only what needs a browser needs it
+
+    names = ("chromium", "google-chrome", "chromium-browser")
+    found = os.environ.get("BACKSTEP_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    app = App()
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+            made = browser.new_page(viewport=VIEWPORT)
+            made.set_default_timeout(SETTLE)
+            print(f"Chromium {browser.version}, {VIEWPORT['width']} x {VIEWPORT['height']}, {os.cpu_count()} cores\n")
+            yield made, app.origin
+            browser.close()
+    finally:
+        app.close()
+
+
+def opened(made: Any, origin: str, program: str) -> None:
+    """Open a program and wait until it is drawn."""
+    made.goto(f"{origin}/?program={program}")
+    made.wait_for_function(READY)
+
+
+def synthetic(nodes: int) -> Any:
+    """A scene of about that many nodes, from the generator of the JavaScript tests."""
+    code = f"import('./tests/js/fixtures/synthetic.mjs').then(m => console.log(JSON.stringify(m.synthetic({nodes}))))"
+    made = subprocess.run(["node", "-e", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    return json.loads(made.stdout)
