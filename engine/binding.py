@@ -14,7 +14,7 @@ from .source import _COMPREHENSIONS, File, Sources, first_name
 from .trace import AnyEvent, Frame, LeafCreated, OpCalled
 
 _WRAPPERS = frozenset({"Variable", "Parameter", "as_tensor"})
-_SAME = frozenset({"contiguous", "cpu", "cuda", "double", "expand", "float", "reshape", "retain_grad", "to", "type", "view"})
+_SAME = frozenset({"contiguous", "cpu", "cuda", "double", "expand", "float", "reshape", "to", "type", "view"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,276 @@
+"""Every rule has a formula, and a formula computes what its rule computes."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import engine
+from engine import formula as module
+from engine.formula import formulas, formulas_of
+from engine.op import REGISTRY, call_kernel
+from engine.printer import TEX, TEXT
+from engine.symbol import Symbol, Undecided, evaluate, noted, shown_number, simplified
+from engine.trace import LeafCreated, OpCalled
+
+RNG = np.random.default_rng(7)
+
+
+def some(*shape: int) -> np.ndarray:
+    """Positive numbers apart from each other, below 1: inside the domain of every function here."""
+    size = int(np.prod(shape))
+    return (RNG.permutation(size).reshape(shape) + 1) / (size + 2)
+
+
+X, Y, ROW, MASK = some(2, 3), some(2, 3), some(3), np.array([[True, False, True], [False, True, False]])
+INDEX = np.array([[0, 1, 0]])
+PATH = (("select", {"dim": 0, "index": 1}),)
+CALLS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
+    "where": [((MASK, X, Y), {}), ((MASK, ROW, 2.0), {})],
+    "masked_fill": [((X, MASK), {"value": 3.0})],
+    "clamp": [((X,), {"min": 0.2, "max": 0.6}), ((X,), {"min": None, "max": 0.5}), ((X,), {"min": 0.5, "max": None})],
+    "clamp_min": [((X,), {"min": 0.5})], "clamp_max": [((X,), {"max": 0.5})],
+    "clamp.Tensor": [((X, some(2, 3) / 2, some(2, 3)), {}), ((X, None, Y), {}), ((X, Y, None), {})],
+    "add": [((X, Y), {}), ((X, ROW), {}), ((X, 2), {}), ((some(2, 1), ROW), {})],
+    "sub": [((X, Y), {}), ((X, ROW), {}), ((ROW, X), {}), ((1.5, X), {})],
+    "mul": [((X, Y), {}), ((X, ROW), {}), ((X, 2), {}), ((some(2, 1), ROW), {}), ((X, -1), {}), ((X, 1), {})],
+    "div": [((X, Y), {}), ((X, ROW), {}), ((X, 2), {}), ((3, X), {})],
+    "rsub": [((X, 2), {})],
+    "add.alpha": [((X, Y), {"alpha": 2})], "sub.alpha": [((X, ROW), {"alpha": 0.5})],
+    "div.mode": [((X, Y), {"rounding_mode": "floor"})],
+    "pow.Tensor_Scalar": [((X,), {"exponent": e}) for e in (0, 1, 2, 3, -1, 0.5)],
+    "pow.Scalar": [((X,), {"self": 2.0}), ((X,), {"self": 0})],
+    "pow.Tensor_Tensor": [((X, Y), {}), ((some(2, 1), ROW), {})],
+    "acosh": [((X + 1,), {})],
+    "to.device": [((X,), {"device": "cpu"})], "to": [((X,), {"dtype": np.dtype("float64")})],
+    "sum_to_size": [((X,), {"size": (1, 3)}), ((X,), {"size": ()})],
+    "expand": [((ROW,), {"size": (2, 3)}), ((np.array(2.0),), {"size": (2,)})],
+    "unsqueeze": [((X,), {"dim": 1})], "squeeze": [((some(2, 1, 3),), {})],
+    "squeeze.dim": [((some(2, 1),), {"dim": 1}), ((X,), {"dim": 1})], "squeeze.row": [((some(1, 3),), {"dim": 0})],
+    "squeeze.dims": [((some(1, 3, 1),), {"dim": (0, 2)})],
+    **{name: [((X,), {"size": (3, 2)}), ((X,), {"size": (1, 2, 3)})]
+       for name in ("view", "_reshape_alias", "_unsafe_view", "reshape")},
+    "transpose": [((X,), {"dim0": 0, "dim1": 1}), ((some(2, 3, 2),), {"dim0": 0, "dim1": 2})],
+    "permute": [((some(2, 3, 4),), {"dims": (2, 0, 1)})],
+    "flip": [((X,), {"dims": (0,)})], "zero_of": [((X,), {"size": (2,)})],
+    "cat": [(([X, Y, some(1, 3)],), {"dim": 0}), (([np.zeros(0), ROW],), {"dim": 0})],
+    "stack": [(([X, Y],), {"dim": 1})],
+    "select": [((X,), {"dim": 1, "index": 2})],
+    "select_backward": [((ROW,), {"sizes": (2, 3), "dim": 0, "index": 1})],
+    "slice": [((X,), {"dim": 1, "start": 0, "end": 3, "step": 2})],
+    "slice_backward": [((some(2, 2),), {"sizes": (2, 3), "dim": 1, "start": 1, "end": 3, "step": 1})],
+    "index": [((X, [np.array([0, 1, 1])]), {}), ((X, [None, np.array([2])]), {})],
+    "index_backward": [((some(3, 3), [np.array([0, 1, 1])]), {"sizes": (2, 3)})],
+    "index_cleared": [((X, [np.array([1])]), {})],
+    "index_put": [((X, ROW, [np.array([1])]), {"accumulate": a}) for a in (False, True)],
+    "index_select": [((X, np.array([1, 1])), {"dim": 0})],
+    "index_sum": [((X, np.array([1, 1])), {"dim": 0, "sizes": (2, 3)})],
+    "take_slice": [((X,), {"path": PATH})], "spread_slice": [((ROW,), {"path": PATH, "sizes": (2, 3)})],
+    "zero_slice": [((X,), {"path": PATH})], "copy_slices": [((X, ROW), {"path": PATH})],
+    "fill.Scalar": [((X,), {"value": 2})], "fill.Tensor": [((X, np.array(2.0)), {})],
+    "copy": [((X, Y), {}), ((X, ROW), {})],
+    "normal": [((X, Y), {})], "uniform": [((X, Y), {})],
+    "mm": [((X, some(3, 4)), {})], "bmm": [((some(2, 3, 4), some(2, 4, 2)), {})],
+    "mv": [((X, ROW), {})], "dot": [((ROW, some(3)), {})],
+    **{name: [((X,), {"dim": 1, "keepdim": False}), ((X,), {"dim": (0, 1), "keepdim": True})]
+       for name in ("sum.dim", "mean.dim", "amax", "amin", "logsumexp")},
+    "cumsum": [((X,), {"dim": 1})],
+    **{name: [((X,), {"dim": d, "correction": 1, "keepdim": False}) for d in (None, 1)] for name in ("var", "std")},
+    "off_diagonal": [((some(2, 2),), {"dim": 0, "value": 1.0})], "prod_of_others": [((X,), {"dim": 1})],
+    "prod.dim_int": [((X,), {"dim": 1, "keepdim": False})],
+    "gather": [((X, INDEX), {"dim": 0})], "scatter_sum": [((some(1, 3), INDEX), {"dim": 0, "sizes": (2, 3)})],
+    "max.dim": [((X,), {"dim": 1, "keepdim": False})], "min.dim": [((X,), {"dim": 0, "keepdim": True})],
+    "softmax": [((X,), {"dim": 1})], "log_softmax": [((X,), {"dim": 0})],
+    "linalg_vector_norm": [((X,), {"ord": o, "dim": d, "keepdim": False})
+                           for o in (0, 1, 1.5, 2, 3, float("inf")) for d in (None, 1)],
+}  # fmt: skip
+"""How ops are called here, by name; those not named take one (2, 3) array per input and no static argument."""
+WITHOUT_CLOSED_FORM = {
+    "floor_divide": "torch has no derivative either",
+    "to.device": "it asks an array where it lives",
+}
+"""Ops whose rule does not run on symbols, with the reason."""
+
+OPS = sorted(name for name, op in REGISTRY.items() if op.rules and not name.startswith("_doc"))
+
+
+def calls(name: str) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+    op = REGISTRY[name]
+    found = CALLS.get(name, [(tuple(some(2, 3) for _ in op.inputs), {})])
+    defaults = {k: v for k, v in op.statics.items() if v is not inspect.Parameter.empty}
+    return [(args, {**defaults, **attrs}) for args, attrs in found]
+
+
+def given(name: str, args: tuple[Any, ...]) -> dict[str, Any]:
+    """The arguments by the names that a trace has for them."""
+    found: dict[str, Any] = {}
+    for key, value in zip(REGISTRY[name].inputs, args, strict=True):
+        if key in REGISTRY[name].lists:
+            found.update({f"{key}[{i}]": part for i, part in enumerate(value)})
+        else:
+            found[key] = value
+    return found
+
+
+def described(name: str, args: tuple[Any, ...], attrs: dict[str, Any], names: dict[str, str] | None = None):
+    """The formulas of a call, its results, and the values of all names."""
+    op = REGISTRY[name]
+    made = call_kernel(op, args, attrs)
+    results = [np.asarray(r) for r in (made if isinstance(made, tuple) else (made,))]
+    inputs = {k: v.shape if isinstance(v, np.ndarray) else v for k, v in given(name, args).items()}
+    found = formulas(name, attrs, inputs, [r.shape for r in results], names)
+    values = dict(given(name, args))
+    for i, r in enumerate(results):
+        mark = f"[{i}]" if len(results) > 1 else ""
+        values[f"result{mark}"], values[f"grad{mark}"] = r, np.asarray(some(*r.shape)) if r.shape else np.array(0.7)
+    return found, values, results
+
+
+def by_rule(
+    name: str, target: str, args: tuple[Any, ...], attrs: dict[str, Any], values: dict[str, Any], results: Any
+) -> Any:
+    """The rule run on arrays, and the sum over broadcast dimensions."""
+    op = REGISTRY[name]
+    shapes = {n: [getattr(v, "shape", ()) for v in a] if n in op.lists else getattr(a, "shape", ())
+              for n, a in zip(op.inputs, args, strict=True)}  # fmt: skip
+    known: dict[str, Any] = {
+        **attrs, **dict(zip(op.inputs, args, strict=True)), **{f"{n}_sizes": s for n, s in shapes.items()},
+        "result": results[0], "results": results, "grad": values.get("grad", values.get("grad[0]")),
+    }  # fmt: skip
+    key, _, place = target.partition("[")
+    rule = op.rules[key]
+    made = rule(*[known[n] for n in inspect.signature(rule).parameters])
+    made = made[int(place[:-1])] if place else made
+    return engine.ops.shape.sum_to_size(np.asarray(made), values[target].shape)
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_every_rule_has_a_formula_that_computes_the_same(name: str) -> None:
+    for args, attrs in calls(name):
+        found, values, results = described(name, args, attrs)
+        arrays = [k for k, v in given(name, args).items() if isinstance(v, np.ndarray)]
+        wanted = {k for k in arrays if k.partition("[")[0] in REGISTRY[name].rules}
+        assert set(found) == wanted and wanted
+        for target, said in found.items():
+            assert said.text and said.tex and " = " in said.text
+            if said.expression is None:
+                assert name in WITHOUT_CLOSED_FORM, said.text
+                assert "backward" in said.text
+                continue
+            expected = by_rule(name, target, args, attrs, values, results)
+            computed = evaluate(said.expression, values)
+            assert np.allclose(computed, expected, rtol=1e-10, atol=1e-12, equal_nan=True), said.text
+
+
+def test_ops_without_a_closed_form_are_no_more_than_listed() -> None:
+    for name in WITHOUT_CLOSED_FORM:
+        args, attrs = calls(name)[0]
+        assert all(f.expression is None for f in formulas(
+            name, attrs, {k: v.shape for k, v in given(name, args).items()}, [args[0].shape]
+        ).values())  # fmt: skip
+
+
+COMMANDS = set(re.findall(r"\\([a-zA-Z]+)", r"""
+    \bar \overline \mathrm \operatorname \left \right \frac \tfrac \sqrt \sum \odot \cdot \times \begin \end \text \exp \log
+    \sin \cos \tan \sinh \cosh \tanh \sigma \le \ge \ne \wedge \vee \top \infty \ldots \pi \sim \backslash"""))
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_tex_is_balanced_ascii_and_of_commands_that_mathjax_has(name: str) -> None:
+    names = {"self": "w_1", "result": "h[t]", "other": "p['a b']", "grad": "x", "mat2": "100%"}
+    for args, attrs in calls(name):
+        for said in described(name, args, attrs, names)[0].values():
+            bare = re.sub(r"\\[{}$#%&_ ]", "", said.tex)
+            assert bare.count("{") == bare.count("}") and bare.count(r"\left") == bare.count(r"\right")
+            assert bare.count(r"\begin") == bare.count(r"\end") and not re.search(r"[$#%~]", bare)
+            assert set(re.findall(r"\\([a-zA-Z]+)", said.tex)) <= COMMANDS and said.tex.isascii(), said.tex
+            assert not re.search(r"_\{[^{}]*\}_", said.tex), "a double subscript is an error in TeX"
+
+
+@pytest.mark.parametrize(
+    ("name", "attrs", "inputs", "names", "text", "tex"),
+    [
+        ("mul", {}, {"self": (1, 4), "other": 2}, "x:self", "x̄ = z̄ ⊙ 2", r"\bar{x} = \bar{z} \odot 2"),
+        ("mul", {}, {"self": (), "other": ()}, "x:self y:other", "x̄ = z̄ · y", r"\bar{x} = \bar{z} \cdot y"),
+        ("mm", {}, {"self": (2, 3), "mat2": (3, 4)}, "x:self w:mat2", "x̄ = z̄ wᵀ", r"\bar{x} = \bar{z}\,w^{\top}"),
+        ("add", {}, {"self": (4,), "other": (2, 4)}, "b:self", "b̄ᵢ = Σⱼ z̄ⱼᵢ", r"\bar{b}_{i} = \sum_{j} \bar{z}_{ji}"),
+        ("sub", {}, {"self": 0, "other": (4,)}, "x:other", "x̄ = −z̄", r"\bar{x} = -\bar{z}"),
+        ("tanh", {}, {"self": (3,)}, "x:self", "x̄ = z̄ ⊙ (1 − z²)", r"\bar{x} = \bar{z} \odot \left(1 - z^{2}\right)"),
+        ("div", {}, {"self": 1, "other": (3,)}, "x:other", "x̄ = −z̄ ⊙ (1 / x²)", r"\bar{x} = -\bar{z} \odot \frac{1}{x^{2}}"),
+        ("sum", {}, {"self": (2, 3)}, "x:self", "x̄ᵢⱼ = z̄", r"\bar{x}_{ij} = \bar{z}"),
+        ("relu", {}, {"self": (3,)}, "x:self", "x̄ = z̄ where z > 0, else 0",
+         r"\bar{x} = \begin{cases}\bar{z} & \text{where } z > 0 \\ 0 & \text{else}\end{cases}"),
+        ("sqrt", {}, {"self": (3,)}, "x:self", "x̄ = z̄ / (2·z)", r"\bar{x} = \frac{\bar{z}}{2\,z}"),
+        ("pow.Tensor_Scalar", {"exponent": 3}, {"self": (3,)}, "x:self", "x̄ = z̄ ⊙ 3·x²", r"\bar{x} = \bar{z} \odot 3\,x^{2}"),
+        ("softmax", {"dim": 1}, {"self": (2, 3)}, "x:self", "x̄ᵢⱼ = zᵢⱼ · (z̄ᵢⱼ − Σₖ z̄ᵢₖ · zᵢₖ)",
+         r"\bar{x}_{ij} = z_{ij} \cdot \left(\bar{z}_{ij} - \sum_{k} \bar{z}_{ik} \cdot z_{ik}\right)"),
+        ("exp2", {}, {"self": (3,)}, "x:self", "x̄ = z̄ ⊙ z ⊙ log 2", r"\bar{x} = \bar{z} \odot z \odot \log 2"),
+        ("t", {}, {"self": (3, 2)}, "x:self", "x̄ = z̄ᵀ", r"\bar{x} = \bar{z}^{\top}"),
+        ("select", {"dim": 0, "index": 1}, {"self": (3, 2)}, "x:self", "x̄ = place(z̄, sizes=3×2, dim=0, index=1)",
+         r"\bar{x} = \operatorname{place}\left(\bar{z}, \mathrm{sizes}=3 \times 2, \mathrm{dim}=0, \mathrm{index}=1\right)"),
+    ],
+)  # fmt: skip
+def test_formula_reads_as_mathematics(name: str, attrs: Any, inputs: Any, names: str, text: str, tex: str) -> None:
+    told = {key: label for label, _, key in (pair.partition(":") for pair in names.split())} | {"result": "z"}
+    args = tuple(np.ones(v) if isinstance(v, tuple) else v for v in inputs.values())
+    shape = np.shape(call_kernel(REGISTRY[name], args, {**REGISTRY[name].statics, **attrs}))
+    found = formulas(name, attrs, inputs, [shape], told)
+    said = found[next(k for k in told if k in found)]
+    assert (said.text, said.tex) == (text, tex)
+
+
+def test_formulas_of_a_recorded_call_use_the_users_names() -> None:
+    with engine.record() as trace:
+        x = engine.tensor([[1.0, 2, 3, 4]], requires_grad=True)
+        z = 2 * x
+        assert z.requires_grad
+    leaf, op = trace.events
+    assert isinstance(leaf, LeafCreated) and isinstance(op, OpCalled)
+    assert formulas_of(op, {0: (1, 4)}, trace.names)["self"].text == "x̄ = z̄ ⊙ 2"
+
+
+def test_rule_that_looks_at_values_gets_a_named_function(monkeypatch) -> None:
+    for rule in (lambda grad: grad if grad else 0, lambda grad: 3, lambda grad: grad.shape[7], lambda grad: list(grad)):
+        monkeypatch.setattr(REGISTRY["exp"], "rules", {"self": rule})
+        said = formulas("exp", {}, {"self": (3,)}, [(3,)], {"self": "x", "result": "z"})["self"]
+        assert said.expression is None and said.text == "x̄ = exp_backward(z̄)"
+        assert said.tex == r"\bar{x} = \operatorname{exp\ backward}(\bar{z})"
+
+
+def test_symbols_refuse_to_be_decided() -> None:
+    x = Symbol("x", (2,))
+    for ask in (bool, list, lambda s: 1 if s else 0):
+        with pytest.raises(Undecided):
+            ask(x)
+
+
+def test_simplification_strikes_out_the_obvious() -> None:
+    x, y = Symbol("x", (2,)), Symbol("y", (2,))
+
+    def read(expression: Any) -> str:
+        return module.Printer(TEXT, {}).plain(simplified(expression))
+
+    assert [read(e) for e in (x * 1, 1 * x, x + 0, 0 + x, x - 0, -(-x), x / 1, x**1)] == ["x"] * 8
+    assert [read(e) for e in (0 - x, x * -1, -1 * x, x / -1)] == ["−x"] * 4
+    assert [read(e) for e in (x + -y, x - -y, -x * -y, x * x, x / y / y)] == ["x − y", "x + y", "x ⊙ y", "x²", "x / y²"]
+    assert read(x - y - (x - y)) == "x − y − (x − y)" and read(-(x - y)) == "−(x − y)"
+    assert read((x + y) * x) == "(x + y) ⊙ x" and read(x / (y * x)) == "x / (y ⊙ x)"
+    assert read((x * y) ** 2) == "(x ⊙ y)²"
+    assert read(Symbol("x", ()) * Symbol("w", (2,))) == "x ⊙ w" and read(noted("zero", x)) == "0"
+
+
+def test_numbers_are_shown_short() -> None:
+    assert [shown_number(v) for v in (2, 2.0, -0.5, 1e-9, 1 / 3, float("nan"), True)] == [
+        "2", "2", "−0.5", "1e−09", "0.333333", "nan", "True",
+    ]  # fmt: skip
+    assert TEX.number(float("-inf")) == r"-\infty"
+
+
+def test_more_dimensions_than_letters_fall_back_to_words() -> None:
+    shape = (2,) * 12
+    said = formulas("sum", {}, {"self": shape}, [()], {"self": "x", "result": "z"})["self"]
+    assert said.text == "x̄ = expand(z̄, size=2×2×2×2×2×2×2×2×2×2×2×2)" and said.expression is not None
