@@ -14,7 +14,7 @@ from typing import Any
 from tests.browser.conftest import FLAGS, SETTLE, App
 
 ROOT = Path(__file__).resolve().parents[1]
-VIEWPORT = {"width": 1440, "height": 900}
+WIDTH, HEIGHT = 1440, 900
 READY = "document.documentElement.dataset.ready && !document.documentElement.dataset.computing"
 
 
@@ -29,9 +29,9 @@ def page() -> Iterator[tuple[Any, str]]:
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
-            made = browser.new_page(viewport=VIEWPORT)
+            made = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
             made.set_default_timeout(SETTLE)
-            print(f"Chromium {browser.version}, {VIEWPORT['width']} x {VIEWPORT['height']}, {os.cpu_count()} cores\n")
+            print(f"Chromium {browser.version}, {WIDTH} x {HEIGHT}, {os.cpu_count()} cores\n")
             yield made, app.origin
             browser.close()
     finally:
