@@ -55,7 +55,7 @@ def card_size(label: str, sub: str, card_rows: Sequence[dict[str, Any]]) -> Size
     """The natural size of a tensor card."""
     columns = max((row["cols"] for row in card_rows), default=0)
     strip = any(row["cols"] == 0 for row in card_rows)
-    head = text.width(label) + text.width(sub, "sub") + 44
+    head = text.width(label) + text.width(sub, "sub") + 58
     seed = text.width(SEED_LABEL + " (edit)", "sub") + 24 if any(row["key"] == "seed" for row in card_rows) else 0
     width = max(116.0, STRIP_WIDTH if strip else 20 + 48 * columns, head, seed)
     height = HEAD + FOOT
@@ -134,7 +134,7 @@ def head(item: Item, drawing: Drawing) -> tuple[str, str, str]:
     if not label:
         label = "number" if not fact.shape else "tensor"
     if item.version != fact.first:
-        label += f" (version {item.version})"
+        label += f" v{item.version}"
     role = {"leaf": "leaf", "root": "root", "constant": "constant", "inner": ""}[item.role]
     if item.kind == "stub":
         return label, text.shape(fact.shape), f"{label}: the same tensor, drawn again where it is used"

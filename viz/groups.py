@@ -64,14 +64,20 @@ def groups(trace: Trace) -> Grouping:
     """The groups of a trace.  Cost: linear in its events times the depth of the calls."""
     reader = _Reader(trace)
     k = 0
+    last: OpCalled | None = None
+    scope = reader.top
     for event in trace.events:
         if isinstance(event, OpCalled):
             if event.call is None or reader.backward is None:
-                reader.visit(event.stack).members.append(k)
+                if last is None or not _continues(trace, last, event):
+                    scope = reader.visit(event.stack)
+                scope.members.append(k)
+                last = event
             else:
                 reader.backward.members.append(k)
             k += 1
         elif isinstance(event, BackwardStarted):
+            last = None
             around = reader.visit(event.stack)
             frames = trace.stacks[event.stack] if event.stack >= 0 else ()
             label = source(trace, frames[-1]) if frames else "backward"
@@ -80,6 +86,12 @@ def groups(trace: Trace) -> Grouping:
     if k > CHILDREN:
         _cut(reader.top, reader)
     return _collect(reader.top)
+
+
+def _continues(trace: Trace, last: OpCalled, event: OpCalled) -> bool:
+    """Whether two ops at one place are parts of one expression, as in `a[i, j]`: the first's result has no name."""
+    made = {out.tensor for out in last.outputs}.difference(trace.names)
+    return last.stack == event.stack and any(i.tensor in made for i in event.inputs)
 
 
 def source(trace: Trace, frame: Frame, limit: int = 60) -> str:

@@ -18,6 +18,7 @@ SIGNS = {
 
 _INDEXING = frozenset({"getitem", "index", "select", "slice"})
 _SHAPES = frozenset({"reshape", "view", "expand", "permute", "broadcast_to", "sum_to_size"})
+_OPERANDS = frozenset({"exponent", "other"})
 _DEFAULTS: Mapping[str, Any] = {"keepdim": False, "dim": None, "dtype": None, "correction": 1, "alpha": 1}
 
 
@@ -32,6 +33,8 @@ def label(event: OpCalled) -> str:
         return index_label(event)
     sign = SIGNS.get(plain)
     numbers = [(i, argument.scalar) for i, argument in enumerate(event.inputs) if argument.tensor is None]
+    if not numbers:  # a number that is no input: the exponent of `x ** 2`
+        numbers = [(1, v) for key, v in event.attrs.items() if key in _OPERANDS and isinstance(v, (bool, int, float))]
     if sign is not None:
         if name != plain:
             sign += "="
@@ -45,7 +48,8 @@ def label(event: OpCalled) -> str:
     if plain in _SHAPES and event.outputs:
         words.append(text.shape(event.outputs[0].shape))
         return " ".join(words)
-    words += [text.scalar(n) for _, n in numbers if n is not None]
+    given = [(i, n) for i, n in numbers if i < len(event.inputs)]
+    words += [text.scalar(n) for _, n in given if n is not None]
     words += [f"{key}={_plain(value)}" for key, value in event.attrs.items() if shows(key, value)]
     return text.one_line(" ".join(words), 28)
 
@@ -65,6 +69,11 @@ def shows(key: str, value: Any) -> bool:
 
 def index_label(event: OpCalled) -> str:
     """`[0, 1:3]`, as it was written."""
+    dim = event.attrs.get("dim")
+    if written_name(event) == "select" and isinstance(dim, int):
+        shape = event.outputs[0].shape
+        before = ":, " * (dim if dim >= 0 else len(shape) + 1 + dim)
+        return f"[{before}{_plain(event.attrs.get('index'))}]"
     for key in ("index", "indices", "key", "item"):
         if key in event.attrs:
             value = event.attrs[key]

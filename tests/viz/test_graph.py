@@ -6,6 +6,7 @@ from pathlib import Path
 
 import networkx as nx
 
+from viz import labels
 from viz.groups import groups
 from viz.reading import Reading, reading
 
@@ -100,6 +101,28 @@ def test_rounds_of_a_loop_and_calls_of_a_function_are_groups(tmp_path: Path) -> 
     assert sum(n.startswith("for j") for n in named) == 6
     outer = {found.labels[found.parents[g] or ""] for g, n in found.labels.items() if n.startswith("for j")}
     assert outer == {"for i · 1", "for i · 2", "for i · 3"}
+
+
+def test_an_expression_of_two_ops_at_one_place_is_one_round(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\na = torch.ones(2, 3, requires_grad=True)\n"
+        "for j in range(3):\n    out = a[1, j] * a[0, j]\n"
+    )
+    trace = recorded(source, tmp_path)
+    found = groups(trace)
+    assert list(found.labels.values()) == ["for j · 1", "for j · 2", "for j · 3"]
+    assert [labels.label(op.event) for op in reading(trace).facts.ops[:4]] == ["[1]", "[0]", "[0]", "[0]"]
+
+
+def test_labels_are_what_a_person_writes(tmp_path: Path) -> None:
+    source = (
+        "x = torch.ones(2, 3, requires_grad=True)\nx * 2\nx / 2\nx ** 3\nx - 1\nx.sum(dim=1)\nx @ x.t()\n"
+        "x[:, 1]\nx.reshape(3, 2)\n-x\ntorch.log(x)\n"
+    )
+    written = [labels.label(op.event) for op in read(source, tmp_path).facts.ops]
+    assert written == [
+        "× 2", "÷ 2", "** 3", "− 1", "sum dim=1", "t", "@", "[:, 1]", "reshape 3×2", "−", "log",
+    ]  # fmt: skip
 
 
 def test_a_loop_whose_round_is_one_call_is_told_apart(tmp_path: Path) -> None:
