@@ -121,7 +121,7 @@ def test_labels_are_what_a_person_writes(tmp_path: Path) -> None:
     )
     written = [labels.label(op.event) for op in read(source, tmp_path).facts.ops]
     assert written == [
-        "× 2", "÷ 2", "** 3", "− 1", "sum dim=1", "t", "@", "[:, 1]", "reshape 3×2", "−", "log",
+        "× 2", "÷ 2", "** 3", "− 1", "sum dim=1", "t", "@", "[:, 1]", "view 3×2", "−", "log",
     ]  # fmt: skip
 
 
