@@ -82,6 +82,8 @@ class Facts:
     owner: dict[int, int] = field(default_factory=dict)
     retained: set[int] = field(default_factory=set)
     roots: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    seeds: set[int] = field(default_factory=set)
+    """Leaves that a backward call made for itself: the gradient that it starts from."""
     troubled: set[int] = field(default_factory=set)
     uses: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
     receives: set[int] = field(default_factory=set)
@@ -122,6 +124,8 @@ class Facts:
 
     def name(self, tensor: int) -> str | None:
         """The user's name of a tensor; `x.grad` for the gradient of a leaf that has one."""
+        if tensor in self.seeds:
+            return "gradient"
         name = self.trace.names.get(tensor)
         if name is None and tensor in self.owner:
             owner = self.trace.names.get(self.owner[tensor])
@@ -175,6 +179,8 @@ def facts(trace: Trace) -> Facts:
                 _op(table, event, current)
             case LeafCreated():
                 _leaf(table, event)
+                if current is not None:
+                    table.seeds.add(event.tensor)
             case Refreshed() if event.tensor in table.tensors:
                 table.tensors[event.tensor].values[event.version] = event.value
             case FlagChanged(flag="requires_grad") if event.tensor in table.tensors:

@@ -45,6 +45,14 @@ def test_every_step_has_one_sentence_that_ends_with_a_full_stop(tmp_path: Path) 
     assert sentences[-1].startswith("RuntimeError: Trying to backward through the graph a second time")
 
 
+def test_the_gradient_that_a_call_starts_from_is_called_so(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x * x\n"
+        "(g,) = torch.autograd.grad(y, x, create_graph=True)\n"
+    )
+    assert "mul of gradient and x gives 2. MulBackward0 saves gradient." in said(source, tmp_path)
+
+
 def test_a_broadcast_input_says_that_it_was_summed(tmp_path: Path) -> None:
     source = (
         "import engine as torch\nx = torch.ones(2, 3, requires_grad=True)\nb = torch.ones(3, requires_grad=True)\n"
