@@ -110,18 +110,20 @@ HANDLERS[Symbol] = _apply
 
 # -- shapes -----------------------------------------------------------------------------------------------------------
 
-SIZED = {"expand": "size", "sum_to_size": "size", "view": "size", "reshape": "size", "zero_of": "size",
-         "scatter_sum": "sizes", "select_backward": "sizes", "slice_backward": "sizes", "index_backward": "sizes"}  # fmt: skip
+SIZED = {
+    "expand": "size", "sum_to_size": "size", "view": "size", "reshape": "size", "zero_of": "size",
+    "scatter_sum": "sizes", "select_backward": "sizes", "slice_backward": "sizes", "index_backward": "sizes",
+}  # fmt: skip
 """Ops whose result has the shape that an argument names."""
 LIKE_FIRST = frozenset({
     "zero", "flip", "cumsum", "prod_of_others", "off_diagonal", "even_share", "zero_slice", "index_cleared", "clone",
     "alias", "to", "to.device", "softmax", "log_softmax",
 })  # fmt: skip
 ELEMENTWISE = frozenset({
-    "add", "sub", "mul", "div", "neg", "reciprocal", "pow.Tensor_Scalar", "pow.Tensor_Tensor", "pow.Scalar", "where", "eq",
-    "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_not", "maximum", "minimum", "exp", "log", "sqrt",
-    "rsqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "sigmoid", "abs", "sign", "floor", "trunc", "masked_fill",
-    "erf", "erfc", "relu", "zero", "log2", "log10", "log1p", "expm1", "exp2",
+    "add", "sub", "mul", "div", "neg", "reciprocal", "pow.Tensor_Scalar", "pow.Tensor_Tensor", "pow.Scalar", "where",
+    "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_not", "maximum", "minimum", "exp", "log",
+    "sqrt", "rsqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "sigmoid", "abs", "sign", "floor", "trunc",
+    "masked_fill", "erf", "erfc", "relu", "zero", "log2", "log10", "log1p", "expm1", "exp2",
 })  # fmt: skip
 """Ops that look at one place of every (broadcast) input for one place of the result."""
 

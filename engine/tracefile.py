@@ -83,7 +83,8 @@ class Writer:
             self._db.executescript(_TABLES)
         except (OSError, sqlite3.Error) as error:
             raise TraceFileError(
-                f"cannot write a trace to {self.path!r}: {error}. Give a path in a folder that exists and may be written."
+                f"cannot write a trace to {self.path!r}: {error}. "
+                "Give a path in a folder that exists and may be written."
             ) from error
         self._counts = dict.fromkeys(("events", "stacks", "values"), 0)
         self._contents: dict[bytes, int] = {}
@@ -306,7 +307,9 @@ class _Database:
         application = self.all("PRAGMA application_id")[0][0]
         version = self.all("PRAGMA user_version")[0][0]
         if application != APPLICATION:
-            raise TraceFileError(f"{name!r} is a SQLite file of another program, no trace. Give a file that trace.save(path) wrote.")
+            raise TraceFileError(
+                f"{name!r} is a SQLite file of another program, no trace. Give a file that trace.save(path) wrote."
+            )
         if version > SCHEMA:
             raise TraceFileError(
                 f"{name!r} is a trace of schema {version}; this Backstep reads schemas up to {SCHEMA}. "
@@ -314,7 +317,8 @@ class _Database:
             )
         found = {row[0] for row in self.all("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if not found >= _NAMES:
-            raise TraceFileError(f"{name!r} lacks the tables {', '.join(sorted(_NAMES - found))}. Record the program again.")
+            missing = ", ".join(sorted(_NAMES - found))
+            raise TraceFileError(f"{name!r} lacks the tables {missing}. Record the program again.")
         if os.path.getsize(self.name) <= QUICK_CHECK and (said := self.all("PRAGMA quick_check(1)")[0][0]) != "ok":
             raise self.damaged(said)
 
@@ -345,7 +349,7 @@ class _Rows(Sequence[T], Generic[T]):
     ) -> None:  # fmt: skip
         self._source, self._read, self._table, self._size = source, read, table, block
         self._query = f"{query} WHERE {prefix}id >= ? AND {prefix}id < ? ORDER BY {prefix}id"
-        self._length: int = source.all(f"SELECT count(*) FROM {table}")[0][0]
+        self._length: int = source.all(f"SELECT count(*) FROM {table}")[0][0]  # noqa: S608 a table of ours
         self._block = functools.lru_cache(maxsize=self.KEPT)(self._load)
 
     def _load(self, number: int) -> list[T]:

@@ -61,7 +61,8 @@ def nothing_recorded(script: str, text: str, counts: Counts, as_torch: bool, err
     if not counts.nodes:
         return (
             f"{script} ran {_count(counts.ops, 'op')}, but no tensor requires a gradient: "
-            f"there is nothing to go back through.{stopped} Create a leaf with requires_grad=True, and do not run everything under no_grad()."
+            f"there is nothing to go back through.{stopped} Create a leaf with requires_grad=True, and do not run "
+            "everything under no_grad()."
         )
     return (
         f"{script} ran {_count(counts.ops, 'op')} and never called backward.{stopped} "
@@ -75,7 +76,8 @@ def _no_ops(script: str, found: Imports, as_torch: bool, error: str) -> str:
     if found.torch and not found.engine and not as_torch:
         return (
             f"{script} imports torch (line {found.torch}), whose ops Backstep does not see. Run it with "
-            f"--as-torch, which answers that import with Backstep's engine, or write `import engine as torch` in line {found.torch}."
+            "--as-torch, which answers that import with Backstep's engine, or write `import engine as torch` in "
+            f"line {found.torch}."
         )
     if error:
         return f"{script} stopped with {error} before its first op. The traceback names the line."

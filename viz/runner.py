@@ -155,7 +155,7 @@ class Watch:
     """Records a script again whenever it, or a module of the user's own that it imports, is saved.
 
     `generation` counts the recordings; `trace_path`, `explanation`, `recording` belong to the last good one; `error`
-    says what is wrong with the file now ("" if nothing is): one that does not parse leaves the last good trace in place.
+    says what is wrong with the file now ("" if nothing is): one that does not parse leaves the last good trace there.
     `on_change` is called, in the watching thread, after each change of these.
     """
 

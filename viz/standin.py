@@ -69,8 +69,8 @@ def explain_missing(error: BaseException, as_torch: bool) -> str | None:
     full = f"{where}.{name}" if where else name
     if name == "torch" and not as_torch:
         return (
-            f"Backstep: this script imports torch{_line(error)}, which is not installed. Backstep can answer that import "
-            "with its own engine: run it with --as-torch."
+            f"Backstep: this script imports torch{_line(error)}, which is not installed. Backstep can answer that "
+            "import with its own engine: run it with --as-torch."
         )
     near = difflib.get_close_matches(name.rpartition(".")[2], known, 1, 0.6)
     shown = full.replace("engine", "torch", 1) if as_torch and full.startswith("engine") else full

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import linecache
 import sys
-from types import CodeType
+from collections.abc import Iterator
+from types import CodeType, FrameType
+from typing import Any
 
 import pytest
 
 from engine.binding import Binder, tensor_names
 from engine.source import File, Places, Sources, collapse
-from engine.trace import Frame, Input, LeafCreated, OpCalled, Output
+from engine.trace import AnyEvent, Frame, Input, LeafCreated, OpCalled, Output
 
 NAME = "/home/somebody/work/script.py"
 
@@ -23,7 +25,7 @@ class Probe:
 
     def note(self, kind: str) -> Probe:
         key: list[int] = []
-        frame = sys._getframe(1)
+        frame: FrameType | None = sys._getframe(1)
         while frame is not None:
             if frame.f_code.co_filename == NAME:
                 self._codes[id(frame.f_code)] = frame.f_code
@@ -32,7 +34,7 @@ class Probe:
         self._log.append((kind, tuple(key)))
         return self
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         return lambda *args, **kwargs: self.note(name)
@@ -53,10 +55,10 @@ class Probe:
         return True
 
     @property
-    def T(self) -> Probe:
+    def T(self) -> Probe:  # noqa: N802 torch's name
         return self.note("T")
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Probe]:
         return iter([self.note("part"), self.note("part")])
 
 
@@ -66,7 +68,7 @@ def ran(text: str) -> tuple[list[tuple[str, tuple[Frame, ...]]], Places]:
     log: list[tuple[str, tuple[int, ...]]] = []
     codes: dict[int, CodeType] = {}
     space = {"x": Probe(log, codes), "torch": Probe(log, codes), "__name__": "__main__"}
-    exec(compile(text, NAME, "exec"), space)  # noqa: S102 our own texts, just above
+    exec(compile(text, NAME, "exec"), space)
     places = Places()
     return [(kind, places.stack(key, codes)) for kind, key in log], places
 
@@ -97,7 +99,10 @@ def names(text: str) -> list[str | None]:
         ("ys = [x * 1, x * 2]", ["ys[0]", "ys[1]"]),
         ("ys = [x * i for i in range(3)]", ["ys[0]", "ys[1]", "ys[2]"]),
         ("ys = [(x + 1) * i for i in range(2)]", [None, "ys[0]", None, "ys[1]"]),
-        ("ys = [x * i for i in range(2)]\nx + 1\nzs = [x * i for i in range(2)]", ["ys[0]", "ys[1]", None, "zs[0]", "zs[1]"]),
+        (
+            "ys = [x * i for i in range(2)]\nx + 1\nzs = [x * i for i in range(2)]",
+            ["ys[0]", "ys[1]", None, "zs[0]", "zs[1]"],
+        ),
         ("p = {'w': x * 1}", ["p['w']"]),
         ("y = x * 1 if 1 else 0", ["y"]),
         ("y = torch.tensor([1.])", ["y"]),
@@ -170,7 +175,7 @@ def test_names_of_a_trace_are_those_that_variables_hold() -> None:
         made = Output(output, 0, 0, (), "float32", True, 0)
         return OpCalled(0, stack, name, tuple(Input(f"i{t}", t) for t in inputs), {}, (made,), None, None, None)
 
-    events = [
+    events: list[AnyEvent] = [
         leaf(0, "seen", 1), called("mul", 1, (0,), 1), called("exp", 0, (1,), 2), called("div", 0, (2,), 3),
         leaf(4, "seen", 2), leaf(5, "seen", 2),
         called("mul", 2, (4, 5), 6), called("mul", 2, (6, 5), 7), called("mul", 2, (7, 5), 8),
@@ -216,7 +221,7 @@ def test_file_names_tell_no_home_folder() -> None:
 
 
 def test_collapsed_text_is_one_line() -> None:
-    text = "z.backward(torch.tensor([[1., 0,  # here\n                          0, 0]]),\n  retain_graph=True  # keep\n)"
+    text = "z.backward(torch.tensor([[1., 0,  # here\n              0, 0]]),\n  retain_graph=True  # keep\n)"
     assert collapse(text) == "z.backward(torch.tensor([[1., 0, 0, 0]]), retain_graph=True)"
     assert collapse("f(\n  1 +") == "f( 1 +"
     assert collapse("f('''a\nb''')") == "f('''a b''')"
