@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any, NamedTuple
 
 from .. import errors
@@ -12,6 +13,11 @@ from ..ops import shape as sh
 from ..tensor import Tensor
 from . import elementwise as el
 from .check import kind, need_tensor, one_dim, some_dims
+
+DEGREES = (
+    "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided "
+    "by output numel)."
+)
 
 NOT_GIVEN: Any = object()
 """No `dim` at all: torch names the node of `x.sum()` and of `x.sum(dim=None)` differently."""
@@ -73,6 +79,8 @@ def _spread(op: Any, input: Tensor, dim: Any, unbiased: bool | None, correction:
     if correction is None:
         correction = 1 if unbiased is None else int(unbiased)
     dims = None if dim is None else some_dims(dim, input._array.ndim)
+    if sh.count(input._array.shape, dims) <= correction:
+        warnings.warn(DEGREES.format(op.__name__), UserWarning, stacklevel=3)
     return op(input, dim=dims, correction=correction, keepdim=keepdim)  # type: ignore[no-any-return]
 
 

@@ -404,7 +404,7 @@ def on_device(input: Tensor, where: Any) -> Tensor:
     if place.type == "cpu" and input.device == CPU:
         return input
     move(input._array[:0] if input._array.ndim else input._array, place)  # says at once where there is no GPU
-    return sh.transfer(input, str(place))  # type: ignore[no-any-return]
+    return sh.transfer(input, str(place), str(input.device))  # type: ignore[no-any-return]
 
 
 def type_(input: Tensor, dtype: Any = None) -> Any:

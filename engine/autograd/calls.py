@@ -89,7 +89,7 @@ def grad(
     keep = create_graph if retain_graph is None else retain_graph
     roots = _listed(outputs)
     if is_grads_batched:
-        batches = [_listed(g) for g in _as_sequence(grad_outputs)]
+        batches = [_listed(g) for g in _as_sequence(grad_outputs) or ()]
         rows = [
             grad(roots, wanted, [g[i] for g in (b[0] for b in batches)], True, create_graph, True, allow_unused)
             for i in range(len(batches[0][0]))

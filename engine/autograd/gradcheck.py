@@ -29,7 +29,7 @@ def numerical_jacobian(function: Callable[..., Any], inputs: Sequence[Any], plac
     target: Tensor = inputs[place]
     rows: list[list[Any]] = []
     with no_grad():
-        shifted = target._array.copy()
+        shifted = xp.array(target._array, order="C")
         given = [*inputs[:place], Tensor(shifted), *inputs[place + 1 :]]
         flat = shifted.reshape(-1)
         for element in range(flat.size):
@@ -51,7 +51,7 @@ def analytical_jacobian(output: Tensor, target: Tensor) -> Any:
     if not output.requires_grad:
         return matrix
     for element in range(output._array.size):
-        weights = xp.zeros_like(output._array)
+        weights = xp.zeros(output._array.shape, dtype=output._array.dtype)
         weights.reshape(-1)[element] = 1
         (found,) = grad(output, target, Tensor(weights), retain_graph=True, allow_unused=True)
         if found is not None:

@@ -72,8 +72,8 @@ def _divided(self: Array, other: Array, rounding_mode: str) -> Array:
 
 div_rounded = op(
     "div.mode", _divided, Traits(promote=SAME.promote, node="DivBackward2"),
-    self=lambda grad: zero(grad),
-    other=lambda grad: zero(grad),
+    self=lambda grad, other: zero(grad),  # kept though unused, as torch keeps it: a second backward raises
+    other=lambda grad, self, other: zero(grad),
 )  # fmt: skip
 
 

@@ -36,20 +36,27 @@ def _wide(self: Array, dtype: Any) -> Any:
 # -- sums ---------------------------------------------------------------------------------------------------------
 
 
+def _reduced(ufunc: Any, self: Array, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Array:
+    """`ufunc` folded over `dim`: what numpy's methods do, without their frames in between."""
+    return ufunc.reduce(self, axis=dim, dtype=dtype, keepdims=keepdim)
+
+
 def _sum(self: Array, dtype: Any = None) -> Array:
-    return self.sum(dtype=_wide(self, dtype))
+    return xp.add.reduce(self, axis=None, dtype=_wide(self, dtype))
 
 
 def _sum_dim(self: Array, dim: Any, keepdim: bool = False, dtype: Any = None) -> Array:
-    return self.sum(axis=dim, keepdims=keepdim, dtype=_wide(self, dtype))
+    return _reduced(xp.add, self, dim, keepdim, _wide(self, dtype))
 
 
 def _mean(self: Array, dtype: Any = None) -> Array:
-    return self.mean(dtype=dtype)
+    return _mean_dim(self, None, False, dtype)
 
 
 def _mean_dim(self: Array, dim: Any, keepdim: bool = False, dtype: Any = None) -> Array:
-    return self.mean(axis=dim, keepdims=keepdim, dtype=dtype)
+    which = dtype or self.dtype
+    total = _reduced(xp.add, self, dim, keepdim, "float32" if which == "float16" else which)
+    return (total / total.dtype.type(count(self.shape, dim))).astype(which, copy=False)
 
 
 sum_all = op("sum", _sum, Traits(node="SumBackward0"), self=lambda grad, self_sizes: expand(grad, self_sizes))
@@ -78,8 +85,8 @@ cumsum = op("cumsum", _cumsum, self=lambda grad, dim: flip(cumsum(flip(grad, (di
 
 def _var(self: Array, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
     free = max(0, count(self.shape, dim) - correction)
-    off = self - self.mean(axis=dim, keepdims=True)
-    return (off * off).sum(axis=dim, keepdims=keepdim) / xp.asarray(free, dtype=self.dtype, like=self)
+    off = self - _mean_dim(self, dim, True)
+    return _reduced(xp.add, off * off, dim, keepdim) / self.dtype.type(free)
 
 
 def _std(self: Array, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
@@ -114,11 +121,11 @@ std = op(
 
 
 def _prod(self: Array, dtype: Any = None) -> Array:
-    return self.prod(dtype=_wide(self, dtype))
+    return _reduced(xp.multiply, self, None, False, _wide(self, dtype))
 
 
 def _prod_dim(self: Array, dim: int, keepdim: bool = False, dtype: Any = None) -> Array:
-    return self.prod(axis=dim, keepdims=keepdim, dtype=_wide(self, dtype))
+    return _reduced(xp.multiply, self, dim, keepdim, _wide(self, dtype))
 
 
 def _prod_of_others(self: Array, dim: int) -> Array:
@@ -162,25 +169,25 @@ prod_dim = op(
 
 
 def _amax(self: Array, dim: Any = None, keepdim: bool = False) -> Array:
-    return self.max(axis=dim, keepdims=keepdim)
+    return _reduced(xp.maximum, self, dim, keepdim)
 
 
 def _amin(self: Array, dim: Any = None, keepdim: bool = False) -> Array:
-    return self.min(axis=dim, keepdims=keepdim)
+    return _reduced(xp.minimum, self, dim, keepdim)
 
 
 def _max(self: Array) -> Array:
-    return self.max()
+    return _reduced(xp.maximum, self)
 
 
 def _min(self: Array) -> Array:
-    return self.min()
+    return _reduced(xp.minimum, self)
 
 
 def _share(self: Array, extreme: Array, dim: Any = None) -> Array:
     """1 / (number of ties) where `self` is the extreme along `dim`, else 0."""
     hit = (self == extreme) | ((self != self) & (extreme != extreme))
-    return (hit / hit.sum(axis=dim, keepdims=True)).astype(self.dtype, copy=False)
+    return (hit / _reduced(xp.add, hit, dim, True)).astype(self.dtype, copy=False)
 
 
 even_share = op("even_share", _share)
@@ -258,11 +265,11 @@ def _argmin(self: Array, dim: int | None = None, keepdim: bool = False) -> Array
 
 
 def _all(self: Array, dim: Any = None, keepdim: bool = False) -> Array:
-    return self.all(axis=dim, keepdims=keepdim)
+    return _reduced(xp.logical_and, self, dim, keepdim)
 
 
 def _any(self: Array, dim: Any = None, keepdim: bool = False) -> Array:
-    return self.any(axis=dim, keepdims=keepdim)
+    return _reduced(xp.logical_or, self, dim, keepdim)
 
 
 argmax, argmin = op("argmax", _argmax), op("argmin", _argmin)
@@ -273,25 +280,25 @@ all_true, any_true = op("all", _all), op("any", _any)
 
 def _logsumexp(self: Array, dim: Any, keepdim: bool = False) -> Array:
     if not count(self.shape, dim):
-        return xp.log(xp.exp(self).sum(axis=dim, keepdims=keepdim))
-    top = self.max(axis=dim, keepdims=True)
+        return xp.log(_reduced(xp.add, xp.exp(self), dim, keepdim))
+    top = _reduced(xp.maximum, self, dim, True)
     top = xp.where(xp.isfinite(top), top, 0)
-    found = xp.log(xp.exp(self - top).sum(axis=dim, keepdims=True)) + top
+    found = xp.log(_reduced(xp.add, xp.exp(self - top), dim, True)) + top
     return found if keepdim or not self.ndim else found.squeeze(axis=dim)
 
 
 def _softmax(self: Array, dim: int) -> Array:
     if not self.size:
         return self.copy()
-    lifted = xp.exp(self - self.max(axis=_axis(self, dim), keepdims=True))
-    return lifted / lifted.sum(axis=_axis(self, dim), keepdims=True)
+    lifted = xp.exp(self - _reduced(xp.maximum, self, _axis(self, dim), True))
+    return lifted / _reduced(xp.add, lifted, _axis(self, dim), True)
 
 
 def _log_softmax(self: Array, dim: int) -> Array:
     if not self.size:
         return self.copy()
-    shifted = self - self.max(axis=_axis(self, dim), keepdims=True)
-    return shifted - xp.log(xp.exp(shifted).sum(axis=_axis(self, dim), keepdims=True))
+    shifted = self - _reduced(xp.maximum, self, _axis(self, dim), True)
+    return shifted - xp.log(_reduced(xp.add, xp.exp(shifted), _axis(self, dim), True))
 
 
 def _axis(self: Array, dim: int) -> int | None:
@@ -321,16 +328,16 @@ log_softmax = op(
 
 
 def _vector_norm(self: Array, ord: float = 2, dim: Any = None, keepdim: bool = False) -> Array:
-    size = abs(self)
     if ord == 2:
-        return xp.sqrt((self * self).sum(axis=dim, keepdims=keepdim))
+        return xp.sqrt(_reduced(xp.add, self * self, dim, keepdim))
+    size = abs(self)
     if ord == 1:
-        return size.sum(axis=dim, keepdims=keepdim)
+        return _reduced(xp.add, size, dim, keepdim)
     if ord == 0:
-        return (self != 0).astype(self.dtype).sum(axis=dim, keepdims=keepdim)
+        return _reduced(xp.add, self != 0, dim, keepdim, self.dtype)
     if math.isinf(ord):
-        return size.max(axis=dim, keepdims=keepdim) if ord > 0 else size.min(axis=dim, keepdims=keepdim)
-    return (size**ord).sum(axis=dim, keepdims=keepdim) ** (1 / ord)
+        return _reduced(xp.maximum if ord > 0 else xp.minimum, size, dim, keepdim)
+    return _reduced(xp.add, size**ord, dim, keepdim) ** (1 / ord)
 
 
 def _norm_slope(grad: Any, self: Any, result: Any, self_sizes: Sizes, ord: float, dim: Any, keepdim: bool) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, Arrays, device_of, move, promote, xp, zeros_at
+from ..array import Array, Arrays, move, promote, xp, zeros_at
 from ..array import device as device_at
 from ..op import VIEW, Traits, op
 
@@ -16,13 +16,13 @@ def _cast(self: Array, dtype: Any) -> Array:
     return self.astype(dtype, copy=False)
 
 
-def _transfer(self: Array, device: str) -> Array:
+def _transfer(self: Array, device: str, source: str) -> Array:
     return move(self, device_at(device))
 
 
 transfer = op(
     "to.device", _transfer, Traits(node="ToCopyBackward0"),
-    self=lambda grad, self: transfer(grad, str(device_of(self))),
+    self=lambda grad, device, source: transfer(grad, source, device),
 )  # fmt: skip
 cast = op("to", _cast, Traits(node="ToCopyBackward0"), self=lambda grad: grad)
 

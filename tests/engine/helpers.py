@@ -1,0 +1,71 @@
+"""What several test files of the engine need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import engine
+from engine.dispatch import apply
+from engine.op import REGISTRY
+from tests.samples import Sample
+
+
+def leaves(sample: Sample, library: Any = engine, dtype: Any = None) -> tuple[Any, ...]:
+    """The inputs of a row as tensors: floats require grad, where the op has a rule for them or none at all."""
+    op = REGISTRY[sample.op]
+    return tuple(
+        _leaf(value, library, dtype, not op.rules or name in op.rules)
+        for name, value in zip(op.inputs, sample.inputs, strict=True)
+    )
+
+
+def _leaf(value: Any, library: Any, dtype: Any, differentiable: bool) -> Any:
+    if isinstance(value, list):
+        return [_leaf(v, library, dtype, differentiable) for v in value]
+    if not isinstance(value, np.ndarray):
+        return value
+    made = library.tensor(value.astype(dtype) if dtype is not None and value.dtype.kind == "f" else value)
+    return made.requires_grad_() if differentiable and value.dtype.kind == "f" else made
+
+
+def flat(values: Any) -> list[Any]:
+    """The tensors among (nested) inputs that require grad, in order."""
+    found = []
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            found.extend(flat(value))
+        elif getattr(value, "requires_grad", False):
+            found.append(value)
+    return found
+
+
+def call(sample: Sample, inputs: tuple[Any, ...]) -> Any:
+    """Call the op of a row."""
+    return apply(REGISTRY[sample.op], inputs, dict(sample.statics))
+
+
+def floats(made: Any) -> list[Any]:
+    """The outputs that carry gradients."""
+    listed = made if isinstance(made, (tuple, list)) else [made]
+    return [m for m in listed if getattr(m, "requires_grad", False)]
+
+
+def function_of(sample: Sample) -> tuple[Callable[..., Any], list[Any]]:
+    """The op of a row as a function of its differentiable inputs alone, with those inputs in float64."""
+    inputs = leaves(sample)
+
+    def function(*given: Any) -> Any:
+        rest = iter(given)
+
+        def swapped(value: Any) -> Any:
+            if isinstance(value, list):
+                return [swapped(v) for v in value]
+            return next(rest) if getattr(value, "requires_grad", False) else value
+
+        made = call(sample, tuple(swapped(v) for v in inputs))
+        return tuple(m for m in made if m.is_floating_point()) if isinstance(made, tuple) else made
+
+    return function, flat(inputs)
