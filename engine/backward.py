@@ -297,25 +297,8 @@ class _Run:
                 hook(tensor)
 
     def add_into(self, tensor: Tensor, gradient: Any, retained: bool) -> None:
-        """Accumulate into `.grad`: in place, as torch does, unless a graph is made of it."""
-        active, slot.active = slot.active, None
-        present = tensor._grad
-        earlier = None
-        if present is not None and active is not None:
-            active.see(present)
-            earlier = present._value
-        if present is None:
-            tensor._grad = gradient if self.create_graph else Tensor(gradient.copy())
-        elif self.create_graph:
-            tensor._grad = present + gradient
-        else:
-            if active is not None:
-                active.before_write(present)
-            present._array += gradient
-            present._storage.version += 1
-        slot.active = active
-        if active is not None:
-            active.accumulate(tensor, tensor._grad, earlier, self.raw(gradient), retained)
+        """Accumulate into `.grad`."""
+        add_into(tensor, gradient, self.create_graph, retained)
 
     def report(self, active: Any, node: Any, upstream: Any, cotangents: Any, freed: bool) -> None:
         """Tell the recorder what one node did."""
@@ -385,6 +368,28 @@ def _as_tensor(node: Node, value: Any) -> Any:
     if type(value) is list:
         return [_as_tensor(node, v) for v in value]
     return value
+
+
+def add_into(tensor: Tensor, gradient: Any, create_graph: bool, retained: bool) -> None:
+    """Accumulate into `.grad`: in place, as torch does, unless a graph is made of it."""
+    active, slot.active = slot.active, None
+    present = tensor._grad
+    earlier = None
+    if present is not None and active is not None:
+        active.see(present)
+        earlier = present._value
+    if present is None:
+        tensor._grad = gradient if create_graph else Tensor(gradient.copy())
+    elif create_graph:
+        tensor._grad = present + gradient
+    else:
+        if active is not None:
+            active.before_write(present)
+        present._array += gradient
+        present._storage.version += 1
+    slot.active = active
+    if active is not None:
+        active.accumulate(tensor, tensor._grad, earlier, gradient._array if create_graph else gradient, retained)
 
 
 def _list_cotangents(node: Node, grad: Any, values: list[Any]) -> list[Any]:

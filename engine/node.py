@@ -116,13 +116,14 @@ class Node:
     def _changed(self, kept: Any, name: str, found: int, expected: int) -> RuntimeError:
         own = isinstance(kept, SavedResult)
         maker = self.name() if own else kept._node and kept._node.name()
+        if maker in ("CopySlices", "CopyBackwards"):
+            maker = f"torch::autograd::{maker}"
         origin = f", which is output {kept._nr} of {maker.removesuffix('Backward0')}," if maker else ""
         shape = list(kept._array.shape)
         message = (
             "one of the variables needed for gradient computation has been modified by an inplace operation: "
             f"[torch.{dtype_of(kept._array).legacy} {shape}]{origin} is at version {found}; expected version "
-            f"{expected} "
-            "instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+            f"{expected} instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
             "torch.autograd.set_detect_anomaly(True, check_nan=False)."
         )
         note = (

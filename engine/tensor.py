@@ -29,6 +29,18 @@ NON_LEAF_GRAD = (
 )
 
 
+GRAD_DTYPE = (
+    "The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype "
+    "attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a "
+    "tensor and its gradient may break downstream systems that assume they match."
+)
+C_NAMES = {
+    "float16": "c10::Half", "float32": "float", "float64": "double", "uint8": "unsigned char", "int8": "signed char",
+    "int16": "short int", "int32": "int", "int64": "long int", "bool": "bool",
+}  # fmt: skip
+"""What torch's message about the dtype of a gradient calls them."""
+
+
 class Storage:
     """What views share: the count of in-place writes, and the recorded values that a write must not change."""
 
@@ -208,8 +220,8 @@ class Tensor:
                 )
             if value._array.dtype != self._array.dtype:
                 raise errors.runtime(
-                    f"attempting to assign a gradient with dtype '{_legacy(value)}' to a tensor with dtype "
-                    f"'{_legacy(self)}'. Please ensure that the gradient and the tensor have the same dtype"
+                    f"attempting to assign a gradient with dtype '{C_NAMES[value.dtype.name]}' to a tensor with grad_dtype "
+                    f"'{self.dtype.legacy.removesuffix('Tensor')}'. {GRAD_DTYPE}"
                 )
         self._grad = value
         if (active := slot.active) is not None:
@@ -371,10 +383,6 @@ class View:
         self.base = base
         self.path = path
         self.version = version
-
-
-def _legacy(tensor: Tensor) -> str:
-    return f"torch.{dtype_of(tensor._array).legacy}"
 
 
 def escape(tensor: Tensor, kind: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import errors
 from ..array import as_array, dtype_of, xp
-from ..backward import run_backward
+from ..backward import add_into, run_backward
 from ..mode import mode
 from ..node import gradient_edge
 from ..ops.reduction import sum_to_size
@@ -137,10 +137,14 @@ def call(
         )  # fmt: skip
     completed, found = False, []
     try:
-        found = run_backward(
-            edges, given if create_graph else [g._array for g in given],
-            keep=keep, create_graph=create_graph, captures=captures, accumulate=accumulate,
-        )  # fmt: skip
+        with xp.errstate(all="ignore"):  # inf and nan are results here, as in torch
+            found = run_backward(
+                edges, given if create_graph else [g._array for g in given],
+                keep=keep, create_graph=create_graph, captures=captures, accumulate=accumulate,
+            )  # fmt: skip
+        for tensor, gradient in zip(inputs or (), found, strict=True) if accumulate else ():
+            if tensor._node is not None and gradient is not None:
+                add_into(tensor, gradient, create_graph, retained=True)
         found = [g if g is None or create_graph else Tensor(g) for g in found]
         completed = True
     except Exception as error:
