@@ -94,7 +94,7 @@ def explain(facts: Facts, drawing: Drawing, edits: Mapping[str, Any] | None = No
 
 def _place(case: _Case) -> str | None:
     if case.event.node is not None and case.event.node in case.facts.op_of_node:
-        return f"n{case.facts.op_of_node[case.event.node]}"
+        return case.facts.ops[case.facts.op_of_node[case.event.node]].id
     places = (case.drawing.place(t) for t in case.event.tensors)
     return next((place for place in places if place is not None), None)
 
@@ -394,7 +394,7 @@ def _born_forward(
         why = f"The inputs of {name} are finite and its result is not: {kind} is born here."
     else:
         why = f"{name} was given values that are not finite."
-    return Finding(kind, event.index, f"n{op}", f"first {kind}: {name}", why)
+    return Finding(kind, event.index, facts.ops[op].id, f"first {kind}: {name}", why)
 
 
 def _born_backward(facts: Facts, event: VjpRun, value: int, clean: bool) -> Finding:
@@ -407,4 +407,6 @@ def _born_backward(facts: Facts, event: VjpRun, value: int, clean: bool) -> Find
         if clean
         else f"The upstream gradient of {name} is not finite already."
     )
-    return Finding(kind, event.index, f"n{op}" if op is not None else None, f"first {kind} gradient: {name}", why)
+    return Finding(
+        kind, event.index, facts.ops[op].id if op is not None else None, f"first {kind} gradient: {name}", why
+    )

@@ -37,6 +37,7 @@ class OpFact:
     index: int
     event: OpCalled
     order: int
+    id: str = ""
     writes_grad: int | None = None
     vjps: list[int] = field(default_factory=list)
 
@@ -87,6 +88,7 @@ class Facts:
     troubled: set[int] = field(default_factory=set)
     uses: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
     receives: set[int] = field(default_factory=set)
+    counted: dict[int | None, int] = field(default_factory=dict)
     _writers: dict[int, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
     _storages: dict[int, int] = field(default_factory=dict)
 
@@ -241,6 +243,7 @@ def _op(table: Facts, event: OpCalled, current: CallFact | None) -> None:
         table.op_of_node[event.node.node] = index
     if event.inplace is not None and event.inplace in table.owner:
         op.writes_grad = table.owner[event.inplace]
+    op.id = _op_id(table, op)
     for position, argument in enumerate(event.inputs):
         if argument.tensor is not None and op.writes_grad is None:
             version = table.resolve(argument.tensor, argument.version)
@@ -258,6 +261,19 @@ def _op(table: Facts, event: OpCalled, current: CallFact | None) -> None:
         fact.producers[out.version] = index
         if event.inplace is not None:
             table._writers[out.storage].append((out.version, index))
+
+
+def _op_id(table: Facts, op: OpFact) -> str:
+    """`n5` for the program's own sixth op, `n2.0` for the first one that the third backward call recorded.
+
+    Commands (what writes a gradient) are not counted, so that the id survives when one is added or taken away.
+    """
+    if op.writes_grad is not None:
+        return f"w{op.index}"
+    call = op.event.call if op.order else None
+    number = table.counted.get(call, 0)
+    table.counted[call] = number + 1
+    return f"n{number}" if call is None else f"n{call}.{number}"
 
 
 def _call(table: Facts, event: BackwardStarted) -> CallFact:

@@ -69,6 +69,7 @@ class Drawing:
     cards: dict[tuple[int, int], str] = field(default_factory=dict)
     into: dict[int, list[Link]] = field(default_factory=lambda: defaultdict(list))
     out_of: dict[int, list[Link]] = field(default_factory=lambda: defaultdict(list))
+    users: dict[str, int] = field(default_factory=dict)
     stubs: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def card(self, tensor: int) -> str | None:
@@ -83,7 +84,7 @@ class Drawing:
         if found is None and tensor in self.facts.tensors:
             fact = self.facts.tensors[tensor]
             op = self.facts.producer(tensor, max(fact.values)) if fact.values else None
-            found = f"n{op}" if op is not None and f"n{op}" in self.items else None
+            found = self.facts.ops[op].id if op is not None and self.facts.ops[op].id in self.items else None
         return found
 
 
@@ -107,7 +108,7 @@ def draw(facts: Facts, grouping: Grouping) -> Drawing:
             ident, "tensor", role, tensor, version, None, None, _group(drawing, tensor, version)
         )
     for op in drawn:
-        ident = f"n{op.index}"
+        ident = op.id
         role = "inner" if any(o.requires_grad for o in op.event.outputs) else "constant"
         drawing.items[ident] = Item(ident, "op", role, op=op.index, group=grouping.of.get(op.index))
     stubs = _stubs(facts, grouping, drawing)
@@ -213,8 +214,8 @@ def _source(drawing: Drawing, tensor: int, version: int, op: int) -> str | None:
         and facts.tensors[tensor].producers.get(known) == producer
     ):
         return drawing.cards[tensor, known]
-    if producer is not None and f"n{producer}" in drawing.items:
-        return f"n{producer}"
+    if producer is not None and facts.ops[producer].id in drawing.items:
+        return facts.ops[producer].id
     if known is not None and (tensor, known) in drawing.cards:
         return drawing.cards[tensor, known]
     if tensor in facts.owner:
@@ -244,11 +245,12 @@ def slots(event: OpCalled) -> dict[int, int]:
 
 def _inputs(drawing: Drawing, event: OpCalled, index: int, stubs: set[tuple[str, int]]) -> None:
     places = slots(event)
+    own = drawing.facts.ops[index].id
     for position, argument in enumerate(event.inputs):
         if argument.tensor is None or argument.tensor not in drawing.facts.tensors:
             continue
         source = _source(drawing, argument.tensor, argument.version, index)
-        if source is None or source == f"n{index}":
+        if source is None or source == own:
             continue
         if (source, index) in stubs:
             source = _stub(drawing, source, index)
@@ -256,17 +258,18 @@ def _inputs(drawing: Drawing, event: OpCalled, index: int, stubs: set[tuple[str,
         grad = slot is not None and event.node is not None and event.node.edges[slot] is not None
         version = drawing.facts.resolve(argument.tensor, argument.version)
         _link(drawing, Link(
-            f"e{source}>n{index}:{position}", source, f"n{index}", index, position, argument.name, argument.tensor,
+            f"e{source}>{own}:{position}", source, own, index, position, argument.name, argument.tensor,
             version if version is not None else argument.version, slot if grad else None, grad,
         ))  # fmt: skip
 
 
 def _stub(drawing: Drawing, source: str, index: int) -> str:
-    ident = f"{source}@n{index}"
+    ident = f"{source}@{drawing.facts.ops[index].id}"
     if ident not in drawing.items:
         item = drawing.items[source]
         group = drawing.grouping.of.get(index)
         drawing.items[ident] = Item(ident, "stub", item.role, item.tensor, item.version, None, source, group)
+        drawing.users[ident] = index
         if item.tensor is not None:
             drawing.stubs[item.tensor].append(ident)
     return ident
@@ -276,8 +279,9 @@ def _outputs(drawing: Drawing, event: OpCalled, index: int) -> None:
     for position, out in enumerate(event.outputs):
         card = drawing.cards.get((out.tensor, out.version))
         if card is not None:
+            own = drawing.facts.ops[index].id
             _link(drawing, Link(
-                f"en{index}>{card}:{position}", f"n{index}", card, None, position, None, out.tensor, out.version, None,
+                f"e{own}>{card}:{position}", own, card, None, position, None, out.tensor, out.version, None,
                 out.requires_grad and event.node is not None,
             ))  # fmt: skip
 
@@ -287,7 +291,7 @@ def _link(drawing: Drawing, link: Link) -> None:
     if link.op is not None:
         drawing.into[link.op].append(link)
     else:
-        drawing.out_of[int(link.source[1:])].append(link)
+        drawing.out_of[drawing.items[link.source].op].append(link)
 
 
 def _order(drawing: Drawing) -> None:
@@ -298,7 +302,7 @@ def _order(drawing: Drawing) -> None:
         if item.op is not None:
             return facts.ops[item.op].event.index, 1
         if item.twin is not None:
-            return facts.ops[int(item.id.rsplit("@n", 1)[1])].event.index, 0
+            return facts.ops[drawing.users[item.id]].event.index, 0
         producer = facts.tensors[item.tensor].producers.get(item.version) if item.tensor is not None else None
         fact = facts.tensors[item.tensor] if item.tensor is not None else None
         at = facts.ops[producer].event.index if producer is not None else fact.event if fact is not None else 0

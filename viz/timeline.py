@@ -227,7 +227,7 @@ class _Player:
         self.rest()
         written = event.inplace is not None and self.facts.is_leaf(event.inplace)
         cards = [self.drawing.cards.get((o.tensor, o.version)) for o in event.outputs]
-        at = f"n{index}"
+        at = self.facts.ops[index].id
         step = self.step("write" if written else "forward", event, at, written_name(event), index, fact.order)
         done = self.now
         self.exists(at, done)
@@ -306,7 +306,7 @@ class _Player:
         drawing = self.drawing
         part: dict[str, str] = {}
         for op in ops:
-            part[f"n{op}"] = "waiting"
+            part[self.facts.ops[op].id] = "waiting"
             for link in drawing.out_of[op]:
                 part[link.id] = "idle"
                 part[link.target] = "waiting"
@@ -326,7 +326,7 @@ class _Player:
         return part
 
     def make_ready(self, op: int, step: int) -> None:
-        self.state(f"n{op}", step, "ready")
+        self.state(self.facts.ops[op].id, step, "ready")
         for link in self.drawing.out_of[op]:
             if link.grad:
                 self.state(link.target, step, "ready")
@@ -335,11 +335,12 @@ class _Player:
         op = self.facts.op_of_node.get(event.node)
         record = self.facts.ops[op].event.node if op is not None else None
         order = 1 + self.facts.ops[op].order if op is not None else 1
-        at = f"n{op}" if op is not None and f"n{op}" in self.drawing.items else None
+        node = self.facts.ops[op].id if op is not None else ""
+        at = node if node in self.drawing.items else None
         step = self.step("vjp", event, at, record.name if record else "VJP", op, order)
         if op is None or record is None:
             return
-        done, node = self.now, f"n{op}"
+        done = self.now
         self.touched[node] = None
         upstream = next((u for u in event.upstream if u is not None), None)
         self.line.put(node, "upstream", self.ready_at.get(op, done - 1), upstream)
@@ -396,7 +397,7 @@ class _Player:
 
     def error(self, event: ErrorRaised) -> None:
         op = self.facts.op_of_node.get(event.node) if event.node is not None else None
-        at = f"n{op}" if op is not None else next(
+        at = self.facts.ops[op].id if op is not None else next(
             (place for t in event.tensors if (place := self.drawing.place(t)) is not None), None
         )  # fmt: skip
         last = self.line.phases[-1] if self.line.phases else None
