@@ -1,0 +1,281 @@
+"""The founding cases in the browser: stepping, editing, errors in their place, no question to the server meanwhile."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import View
+
+WEIGHTS = "?program=weights"
+
+
+def grad_after(view: View, label: str, call: int) -> Any:
+    """`.grad` of a tensor when the `call`-th backward call has ended."""
+    end = view.js(f"backstep.scene().phases.filter(p => p.kind === 'backward')[{call}].end")
+    view.seek(end)
+    return view.row(label, "grad")
+
+
+def test_first_program_opens_on_one_hot_and_shows_two_zero_zero_zero(view: View) -> None:
+    view.open(WEIGHTS)
+    assert grad_after(view, "x", 0) == [2, 0, 0, 0]
+    assert [grad_after(view, "x", call) for call in (1, 2, 3)] == [[0, 2, 0, 0], [2, 2, 2, 2], [2, 2, 2, 2]]
+
+
+def test_stepping_to_the_end_and_back_asks_the_server_nothing(view: View) -> None:
+    view.open(WEIGHTS)
+    view.click("x")
+    view.until("document.querySelector('#inspect-body section')")
+    before = view.js("backstep.serverCalls()")
+    steps = view.js("backstep.scene().steps.length")
+    view.seek(0)
+    pictures = [view.state()]
+    for step in range(1, steps + 1):
+        view.page.keyboard.press("ArrowRight")
+        view.until(f"backstep.t() === {step}")
+        pictures.append(view.state())
+    for step in range(steps - 1, -1, -1):
+        view.page.keyboard.press("ArrowLeft")
+        view.until(f"backstep.t() === {step}")
+        assert view.state()["nodes"] == pictures[step]["nodes"]
+    assert view.js("backstep.serverCalls()") == before
+
+
+def test_selecting_a_seen_element_asks_the_server_nothing(view: View) -> None:
+    view.open(WEIGHTS)
+    for label in ("x", "z"):
+        view.click(label)
+        view.until("document.querySelector('#inspect-body section')")
+    before = view.js("backstep.serverCalls()")
+    view.click("x")
+    view.until("document.querySelector('#inspect-head .chip')?.textContent === 'x'")
+    assert view.js("backstep.serverCalls()") == before
+
+
+def test_a_weight_typed_into_the_root_makes_a_new_revision_with_ghosts(view: View) -> None:
+    view.open(WEIGHTS)
+    view.seek(view.js("backstep.scene().phases.find(p => p.kind === 'backward').start"))
+    first = view.revision()
+    view.click("z", "seed", 1, times=2)
+    view.page.keyboard.type("3")
+    view.page.keyboard.press("Enter")
+    view.changed(first)
+    assert grad_after(view, "x", 0) == [2, 6, 0, 0]
+    assert view.js("Object.keys(backstep.scene().previous.values).length") > 0
+    assert "Revision 2" in view.page.locator("#revision").inner_text()
+
+
+def test_one_hot_takes_one_path_through_the_cells(view: View) -> None:
+    view.open(WEIGHTS)
+    view.tab("Commands")
+    view.page.locator("#command-list .command").first.click()
+    view.page.wait_for_selector("#command-grid .ag-cell")
+    first = view.revision()
+    view.page.locator('[data-preset="one-hot"]').click()
+    view.page.locator('#command-grid .ag-cell[col-id="c2"]').first.click()
+    view.until(
+        "backstep.scene().commands[0].gradient !== null && backstep.scene().values[backstep.scene().commands[0].gradient].data[2] === 1"
+    )
+    assert view.revision() != first
+    assert grad_after(view, "x", 0) == [0, 0, 2, 0]
+    edges = view.js("backstep.scene().edges.filter(e => e.wiring).map(e => e.wiring)")
+    assert [[0, 0, 2], [1, 1, 2], [2, 2, 2], [3, 3, 2]] in edges
+
+
+def test_taking_retain_graph_away_places_the_error_at_its_node_and_the_fix_takes_it_back(view: View) -> None:
+    view.open(WEIGHTS)
+    view.tab("Commands")
+    view.page.locator("#command-list .command").first.click()
+    view.page.get_by_role("switch", name="retain_graph").click()
+    view.until("backstep.scene().error !== null")
+    error = view.js("backstep.scene().error")
+    assert error["message"].startswith("Trying to backward through the graph a second time")
+    view.seek(error["step"] + 1)
+    assert view.state()["nodes"][error["node"]]["state"] == "error"
+    shown = view.page.locator("#command-error")
+    assert "Trying to backward through the graph a second time" in shown.inner_text()
+    assert "Traceback" in shown.inner_text()
+    shown.locator("[data-do=fix]").click()
+    view.until("backstep.scene().error === null")
+    assert grad_after(view, "x", 0) == [2, 0, 0, 0]
+
+
+def test_without_zeroing_gradients_accumulate(view: View) -> None:
+    view.open("?program=accumulation")
+    assert [grad_after(view, "x", call) for call in range(4)] == [
+        [2, 0, 0, 0],
+        [2, 2, 0, 0],
+        [4, 4, 2, 2],
+        [6, 6, 4, 4],
+    ]
+
+
+def test_removing_the_zeroing_accumulates_and_undo_and_redo_go_back_and_forth(view: View) -> None:
+    view.open(WEIGHTS)
+    base = view.revision()
+    view.tab("Commands")
+    view.page.get_by_role("button", name=re.compile("^Remove: x.grad.zero_")).first.click()
+    view.changed(base)
+    edited = view.revision()
+    assert grad_after(view, "x", 1) == [2, 2, 0, 0]
+    view.page.keyboard.press("Control+z")
+    view.changed(edited)
+    assert view.revision() == base
+    view.page.keyboard.press("Control+Shift+z")
+    view.changed(base)
+    assert view.revision() == edited
+
+
+def test_editing_a_leaf_changes_what_is_computed(view: View) -> None:
+    view.open("?program=inner_grad")
+    before = view.revision()
+    view.tab("Commands")
+    view.page.locator("#command-list [data-do=leaf]").first.click()
+    cell = view.page.locator('#command-grid .ag-cell[col-id="c0"]').first
+    cell.dblclick()
+    view.page.keyboard.press("Control+a")
+    view.page.keyboard.type("5")
+    view.page.keyboard.press("Enter")
+    view.changed(before)
+    leaf = view.js("backstep.scene().nodes.find(n => n.kind === 'tensor' && n.role === 'leaf').label")
+    view.seek(1)
+    assert view.row(leaf, "value")[0] == 5
+
+
+def test_reload_and_back_give_the_same_view(view: View) -> None:
+    view.open(WEIGHTS)
+    base = view.revision()
+    view.tab("Commands")
+    view.page.get_by_role("button", name=re.compile("^Remove")).nth(1).click()
+    view.changed(base)
+    edited = view.revision()
+    view.seek(5)
+    view.js(f"backstep.select({view.node('x')!r})")
+    view.until("location.search.includes('step=5') && location.search.includes('select=')")
+    view.page.reload()
+    view.ready()
+    view.until("backstep.t() === 5")
+    state = view.state()
+    assert (view.revision(), state["selection"]) == (edited, view.node("x"))
+    while view.revision() == edited and view.js("history.length") > 1:
+        before = view.js("location.search")
+        view.page.go_back()
+        view.until(f"location.search !== {before!r}")
+        view.ready()
+        if "edits=" not in view.js("location.search"):
+            view.changed(edited)
+    assert view.revision() == base
+
+
+def test_long_edits_go_by_a_revision_and_an_unknown_one_is_explained(view: View) -> None:
+    view.open("?program=weights&revision=0123456789abcdef")
+    notice = view.page.locator("#notice")
+    assert "no longer known" in notice.inner_text()
+    notice.get_by_role("link", name="Open the program as recorded").click()
+    view.until("window.backstep?.scene?.()?.program.id === 'weights'")
+
+
+def test_unknown_program_is_explained_and_leads_to_the_gallery(view: View) -> None:
+    view.open("?program=no-such")
+    assert "no such program" in view.page.locator("#notice").inner_text()
+    view.page.get_by_role("link", name="Open the gallery").click()
+    view.page.wait_for_selector("#gallery .card >> visible=true")
+
+
+def test_click_on_code_selects_what_it_computed_and_the_other_way_round(view: View) -> None:
+    view.open(WEIGHTS)
+    line = view.page.locator("#code li", has_text="z = 2 * x")
+    line.click(position={"x": 45, "y": 10})
+    view.until("backstep.selection() !== null")
+    assert view.js("backstep.scene().nodes.find(n => n.id === backstep.selection()).label") in ("z", "× 2")
+    view.click("x")
+    view.until("document.querySelector('#code .picked')")
+    assert "tensor" in view.page.locator("#code .picked").inner_text()
+
+
+def test_current_expression_is_marked_forward_and_backward(view: View) -> None:
+    view.open(WEIGHTS)
+    steps = view.js("backstep.scene().steps")
+    view.seek(1 + next(i for i, step in enumerate(steps) if step["kind"] == "forward" and step["name"] == "mul"))
+    assert view.page.locator("#code u.fwd").inner_text() == "2 * x"
+    view.seek(1 + next(i for i, step in enumerate(steps) if step["name"] == "MulBackward0"))
+    assert view.page.locator("#code u.bwd").inner_text() == "2 * x"
+    assert view.page.locator("#code li.call").count() >= 1
+
+
+def test_inspector_writes_the_arithmetic_out_and_checks_it(view: View) -> None:
+    view.open(WEIGHTS)
+    view.js("backstep.seek(backstep.scene().steps.findIndex(s => s.name === 'MulBackward0') + 1)")
+    view.click("× 2")
+    view.until("document.querySelector('#inspect-formula mjx-container')")
+    body = view.page.locator("#inspect-body").inner_text()
+    assert "upstream" in body and "Saved for backward" in body
+    assert view.page.locator("#inspect-body .chip.green", has_text="agrees").count() == 1
+
+
+def test_events_table_goes_where_it_is_clicked_and_follows(view: View) -> None:
+    view.open(WEIGHTS)
+    view.tab("Events")
+    view.page.locator("#events-grid .ag-row").nth(3).click()
+    view.until("backstep.t() === 4")
+    view.seek(2)
+    view.until("document.querySelector('#events-grid .ag-row-selected .ag-cell')?.textContent === '2'")
+    view.page.get_by_label("Filter the events").fill("zero_")
+    view.until("[...document.querySelectorAll('#events-grid .ag-row')].every(r => r.textContent.includes('zero_'))")
+    assert view.page.locator("#events-grid .ag-row").count() > 0
+
+
+def test_dark_theme_is_kept_over_a_reload_and_stands_in_the_address(view: View) -> None:
+    view.open(WEIGHTS)
+    light = view.js("getComputedStyle(document.body).backgroundColor")
+    view.page.get_by_label("Light or dark").click()
+    view.until("location.search.includes('theme=dark')")
+    dark = view.js("getComputedStyle(document.body).backgroundColor")
+    assert dark != light
+    view.page.reload()
+    view.ready()
+    assert view.js("getComputedStyle(document.body).backgroundColor") == dark
+    assert (
+        view.js(
+            "document.documentElement.dataset.mantineColorScheme ?? document.querySelector('[data-mantine-color-scheme]')?.dataset.mantineColorScheme"
+        )
+        == "dark"
+    )
+
+
+def test_each_step_is_said_in_the_live_region(view: View) -> None:
+    view.open(WEIGHTS)
+    said = set()
+    for _ in range(4):
+        now = view.page.locator("#live").inner_text()
+        view.page.keyboard.press("ArrowRight")
+        view.until(f"document.getElementById('live').textContent !== {now!r}")
+        said.add(view.page.locator("#live").inner_text())
+    assert len(said) == 4
+
+
+@pytest.mark.parametrize("width", [1024, 1280, 1920])
+def test_nothing_overflows_the_window(view: View, width: int) -> None:
+    view.page.set_viewport_size({"width": width, "height": 800})
+    view.open(WEIGHTS)
+    for box in ("#top", "#left", "#middle", "#timeline"):
+        found = view.page.locator(box).bounding_box()
+        assert found is not None and found["x"] >= 0 and found["x"] + found["width"] <= width + 0.5
+    assert view.js(
+        "document.documentElement.scrollWidth <= innerWidth && document.documentElement.scrollHeight <= innerHeight"
+    )
+
+
+def test_right_panel_slides_over_on_a_narrow_screen(view: View) -> None:
+    view.page.set_viewport_size({"width": 1200, "height": 800})
+    view.open(WEIGHTS)
+    assert not view.page.locator("#right").is_visible()
+    wide = view.page.locator("#middle").bounding_box()
+    view.page.keyboard.press("]")
+    view.page.wait_for_selector("#right", state="visible")
+    assert view.page.locator("#middle").bounding_box() == wide
+    view.page.keyboard.press("Escape")
+    view.page.wait_for_selector("#right", state="hidden")
