@@ -149,9 +149,9 @@ def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, str]:
     if options.command == "open":
         return catalogue, page(catalogue.add(programs.from_file(options.file)))
     if options.command == "run":
-        from viz import scripts  # the child process and the watcher
+        from viz.scripts import add  # the child process and the watcher
 
-        return catalogue, page(scripts.add(catalogue, options.script, options.args, options.as_torch, options.watch))
+        return catalogue, page(add(catalogue, options.script, options.args, options.as_torch, options.watch))
     return catalogue, "/"
 
 

@@ -14,7 +14,15 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 SETTLE = 15_000
 """Milliseconds that a state may take to come; nothing here sleeps."""
 
@@ -25,7 +33,7 @@ class App:
     def __init__(self, *argv: str, cwd: Path = ROOT) -> None:
         path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "viz", *argv, "--no-browser"] if not argv else [sys.executable, "-m", "viz", "--no-browser", *argv],
+            [sys.executable, "-m", "viz", "--no-browser", *argv],
             cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             env={**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": path},
         )  # fmt: skip
@@ -82,7 +90,7 @@ def browser() -> Iterator[Any]:
     with sync_playwright() as playwright:
         try:
             launched = playwright.chromium.launch(executable_path=found, args=FLAGS)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  # whatever keeps a browser from starting is told
             _missing(f"No Chromium could be started ({error!s:.200}). Run: playwright install chromium")
         yield launched
         launched.close()
@@ -122,7 +130,8 @@ class View:
         frames = (
             "if (look()) done(true); else if (performance.now() > end) done(false); else requestAnimationFrame(next);"
         )
-        code = f"() => new Promise(done => {{ const look = () => {{ {look} }}; const end = performance.now() + {SETTLE}; const next = () => {{ {frames} }}; next(); }})"
+        start = f"const look = () => {{ {look} }}; const end = performance.now() + {SETTLE};"
+        code = f"() => new Promise(done => {{ {start} const next = () => {{ {frames} }}; next(); }})"
         for _ in range(3):
             try:
                 assert self.page.evaluate(code), f"did not come true: {condition}"

@@ -26,9 +26,12 @@ def client() -> Client:
 
 def ask(client: Client, output: str, component: str, data: Any, **headers: str) -> TestResponse:
     body = {
-        "output": output, "outputs": {"id": output.partition(".")[0], "property": "data"}, "changedPropIds": [f"{component}.data"],
-        "inputs": [{"id": component, "property": "data", "value": data}], "state": [],
-    }  # fmt: skip
+        "output": output,
+        "outputs": {"id": output.partition(".")[0], "property": "data"},
+        "changedPropIds": [f"{component}.data"],
+        "inputs": [{"id": component, "property": "data", "value": data}],
+        "state": [],
+    }
     sent = {
         **OWN,
         "Origin": "http://127.0.0.1:8050",
@@ -117,9 +120,16 @@ def test_cross_site_post_cannot_run_a_callback(client: Client, headers: dict[str
 
 @pytest.mark.parametrize(
     "path",
-    ["/assets/../viz/app.py", "/assets/%2e%2e/viz/app.py", "/assets/..%2fviz%2fapp.py", "/assets//etc/passwd",
-     "/assets/....//viz/app.py", "/assets/%2fetc%2fpasswd", "/_dash-component-suites/dash/../../etc/passwd"],
-)  # fmt: skip
+    [
+        "/assets/../viz/app.py",
+        "/assets/%2e%2e/viz/app.py",
+        "/assets/..%2fviz%2fapp.py",
+        "/assets//etc/passwd",
+        "/assets/....//viz/app.py",
+        "/assets/%2fetc%2fpasswd",
+        "/_dash-component-suites/dash/../../etc/passwd",
+    ],
+)
 def test_static_files_cannot_be_left(client: Client, path: str) -> None:
     answer = client.get(path, headers=OWN)
     assert "import" not in answer.text[:400] and "root:" not in answer.text

@@ -26,10 +26,26 @@ def test_refusal_lets_loopback_names_through(host: str) -> None:
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:8050", "evil.example:127", "", " ", "127.0.0.1@evil",
-     "localhost\r\nX: y", "[::1", "::1", "127.0.0.1:99999", "127.0.0.1:", "[::1].evil.example", "localhost,evil.example",
-     "0.0.0.0", "2130706433", "127.1"],
-)  # fmt: skip
+    [
+        "evil.example",
+        "127.0.0.1.evil.example",
+        "localhost.evil.example:8050",
+        "evil.example:127",
+        "",
+        " ",
+        "127.0.0.1@evil",
+        "localhost\r\nX: y",
+        "[::1",
+        "::1",
+        "127.0.0.1:99999",
+        "127.0.0.1:",
+        "[::1].evil.example",
+        "localhost,evil.example",
+        "0.0.0.0",  # noqa: S104  # a host name here, nothing is bound
+        "2130706433",
+        "127.1",
+    ],
+)
 def test_refusal_stops_other_hosts(host: str) -> None:
     no = refusal(ask(host=host), OWN)
     assert no is not None and no.status.startswith("400")
@@ -47,9 +63,15 @@ def test_trusted_hosts_takes_further_names_and_refuses_what_is_no_name() -> None
 
 @pytest.mark.parametrize(
     "origin",
-    ["http://evil.example", "null", "https://127.0.0.1:8050", "http://127.0.0.1:9999", "http://localhost:8050",
-     "http://127.0.0.1:8050.evil.example"],
-)  # fmt: skip
+    [
+        "http://evil.example",
+        "null",
+        "https://127.0.0.1:8050",
+        "http://127.0.0.1:9999",
+        "http://localhost:8050",
+        "http://127.0.0.1:8050.evil.example",
+    ],
+)
 def test_refusal_stops_posts_of_other_origins(origin: str) -> None:
     no = refusal(
         ask(method="POST", path="/_dash-update-component", origin=origin, content_type="application/json"), OWN
@@ -73,16 +95,30 @@ def test_refusal_lets_a_shared_link_open_the_page() -> None:
     assert refusal(ask(site="cross-site", mode="navigate"), OWN) is None
 
 
-@pytest.mark.parametrize("content_type", ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data",
-                                          "text/plain; application/json", "application/foo+json"])  # fmt: skip
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "",
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data",
+        "text/plain; application/json",
+        "application/foo+json",
+    ],
+)
 def test_refusal_stops_posts_that_are_not_json(content_type: str) -> None:
     no = refusal(ask(method="POST", path="/_dash-update-component", content_type=content_type), OWN)
     assert no is not None and no.status.startswith("415")
 
 
 def test_refusal_lets_our_own_posts_through() -> None:
-    own = ask(method="POST", origin="http://127.0.0.1:8050", site="same-origin", mode="cors",
-              content_type="application/json; charset=utf-8")  # fmt: skip
+    own = ask(
+        method="POST",
+        origin="http://127.0.0.1:8050",
+        site="same-origin",
+        mode="cors",
+        content_type="application/json; charset=utf-8",
+    )
     assert refusal(own, OWN) is None
 
 
@@ -113,8 +149,10 @@ def inner(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
 def call(**environ: str) -> tuple[str, dict[str, str], bytes]:
     seen: list[Any] = []
     guard = Guard(inner, OWN, headers([]))
-    body = guard({"REQUEST_METHOD": "GET", "PATH_INFO": "/", "wsgi.url_scheme": "http", **environ},
-                 lambda status, fields, *rest: seen.extend([status, fields]))  # fmt: skip
+    body = guard(
+        {"REQUEST_METHOD": "GET", "PATH_INFO": "/", "wsgi.url_scheme": "http", **environ},
+        lambda status, fields, *rest: seen.extend([status, fields]),
+    )
     return seen[0], dict(seen[1]), b"".join(body)
 
 

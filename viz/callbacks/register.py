@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from dash import Dash, Input, Output, no_update
-from flask import Response, request
+from flask import Flask, Response, request
 
 from viz.callbacks.answers import details_answer, live_answer, scene_answer
 from viz.store import Problem, Store
@@ -34,6 +35,8 @@ HEARD = (
 def register(app: Dash, store: Store) -> None:
     """Connects the page to the store."""
 
+    clientside: Callable[..., None] = app.clientside_callback
+
     @app.callback(Output("scene", "data"), Input("ask", "data"), prevent_initial_call=True)
     def answer_scene(ask: Any) -> Any:
         return scene_answer(store, ask) if isinstance(ask, dict) else no_update
@@ -43,12 +46,12 @@ def register(app: Dash, store: Store) -> None:
         return details_answer(store, selection) if isinstance(selection, dict) else no_update
 
     # The first call says that the page stands; it needs no module, because modules may be evaluated later than Dash.
-    app.clientside_callback(
+    clientside(
         "function(parts) { window.backstepParts = parts; document.dispatchEvent(new Event('backstep:page')); }",
         Input("lazy", "data"),
     )
     for component, prop, function in HEARD:
-        app.clientside_callback(
+        clientside(
             f"function(value) {{ const hear = (window.backstepHears || {{}}).{function}; if (hear) hear(value); }}",
             Input(component, prop),
             prevent_initial_call=True,
@@ -57,7 +60,7 @@ def register(app: Dash, store: Store) -> None:
 
 def add_requests(app: Dash, store: Store) -> None:
     """The requests that are no callbacks: is there a newer recording, and the trace file of a revision."""
-    server = app.server
+    server: Flask = app.server
 
     @server.get("/live")
     def live() -> Response:

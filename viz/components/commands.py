@@ -5,6 +5,8 @@ The list is written by assets/modules/panels/commands.mjs; the form is of compon
 
 from __future__ import annotations
 
+from typing import Any
+
 import dash_ag_grid as dag
 import dash_mantine_components as dmc
 from dash import html
@@ -33,7 +35,7 @@ def commands_panel() -> html.Div:
     )
 
 
-def command_form() -> list[object]:
+def command_form() -> list[Any]:
     presets = [
         dmc.Button(
             text,

@@ -13,7 +13,6 @@ from dash import html
 from viz.components.extra import also
 from viz.store import Program
 
-
 YOURS = "Yours"
 
 
