@@ -12,8 +12,8 @@ from contextlib import nullcontext
 from typing import Any
 
 import numpy
-import scipy.special as special
 from numpy import ndarray
+from scipy import special as special
 
 try:
     import cupy
@@ -22,7 +22,7 @@ except ImportError:
 
 xp = numpy
 
-# A kernel may overflow or divide by zero: the result says so (inf, nan) as in torch, numpy's warning would only repeat it.
+# A kernel may overflow or divide by zero: the result says so (inf, nan) as in torch; numpy's warning would repeat it.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"engine(\.|$)")
 
 Array = Any
@@ -78,7 +78,9 @@ def dtype_of(array: Array) -> dtype:
     try:
         return BY_NUMPY[array.dtype]
     except KeyError:
-        raise TypeError(f"arrays of dtype {array.dtype} are out of scope: real floats, integers and bool are taken") from None
+        raise TypeError(
+            f"arrays of dtype {array.dtype} are out of scope: real floats, integers and bool are taken"
+        ) from None
 
 
 def as_numpy_dtype(which: dtype | type | None) -> xp.dtype | None:
@@ -104,7 +106,9 @@ class device:
 
     def __init__(self, kind: str | device = "cpu", index: int | None = None) -> None:
         if isinstance(kind, device):
-            kind, index = kind.type, kind.index
+            self.type: str = kind.type
+            self.index: int | None = kind.index
+            return
         name, _, number = str(kind).partition(":")
         if name not in ("cpu", "cuda"):
             raise RuntimeError(f"Expected one of cpu, cuda device type at start of device string: {name}")
@@ -112,7 +116,8 @@ class device:
         self.index = int(number) if number else (index if name == "cpu" else index or 0)
 
     def __repr__(self) -> str:
-        return f"device(type='{self.type}')" if self.index is None else f"device(type='{self.type}', index={self.index})"
+        place = "" if self.index is None else f", index={self.index}"
+        return f"device(type='{self.type}'{place})"
 
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"

@@ -103,7 +103,7 @@ def _rebased(op: Op, inputs: Any, statics: Any, target: Tensor) -> tuple[Node | 
     before = Tensor.__new__(Tensor)
     before._array, before._storage = target._array, Storage()
     before._node, before._nr, before._requires_grad = target._node, target._nr, target._requires_grad
-    node = connect(op, (before, *inputs[1:]), needs, statics)
+    node: Node = connect(op, (before, *inputs[1:]), needs, statics)
     node.shape, node.dtype, node.metas = target._array.shape, target._array.dtype, None
     return node, before
 

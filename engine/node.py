@@ -123,8 +123,8 @@ class Node:
         message = (
             "one of the variables needed for gradient computation has been modified by an inplace operation: "
             f"[torch.{dtype_of(kept._array).legacy} {shape}]{origin} is at version {found}; expected version "
-            f"{expected} instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
-            "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+            f"{expected} instead. Hint: enable anomaly detection to find the operation that failed to compute its "
+            "gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
         )
         note = (
             f"Backstep: {self.name()} saved {name!r} of shape {shape} in forward; since then it was written in place "

@@ -103,7 +103,8 @@ class _Writer:
         ends = [data[: options.edgeitems], data[-options.edgeitems :]] if cut else [data]
         parts = [[self.text(inner, indent + 1) for inner in end] for end in ends]
         rows = [*parts[0], "...", *parts[1]] if cut else parts[0]
-        return "[" + ("," + "\n" * (data.ndim - 1) + " " * (indent + 1)).join(rows) + "]"
+        rest: int = data.ndim - 1
+        return "[" + ("," + "\n" * rest + " " * (indent + 1)).join(rows) + "]"
 
     def row(self, data: Any, indent: int, cut: bool) -> str:
         ends = [data[: options.edgeitems], data[-options.edgeitems :]] if cut else [data]

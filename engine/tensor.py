@@ -30,9 +30,9 @@ NON_LEAF_GRAD = (
 
 
 GRAD_DTYPE = (
-    "The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype "
-    "attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a "
-    "tensor and its gradient may break downstream systems that assume they match."
+    "The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's "
+    "grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging "
+    "the dtypes of a tensor and its gradient may break downstream systems that assume they match."
 )
 C_NAMES = {
     "float16": "c10::Half", "float32": "float", "float64": "double", "uint8": "unsigned char", "int8": "signed char",
@@ -220,8 +220,8 @@ class Tensor:
                 )
             if value._array.dtype != self._array.dtype:
                 raise errors.runtime(
-                    f"attempting to assign a gradient with dtype '{C_NAMES[value.dtype.name]}' to a tensor with grad_dtype "
-                    f"'{self.dtype.legacy.removesuffix('Tensor')}'. {GRAD_DTYPE}"
+                    f"attempting to assign a gradient with dtype '{C_NAMES[value.dtype.name]}' to a tensor with "
+                    f"grad_dtype '{self.dtype.legacy.removesuffix('Tensor')}'. {GRAD_DTYPE}"
                 )
         self._grad = value
         if (active := slot.active) is not None:
@@ -375,7 +375,7 @@ class RemovableHandle:
 
 
 class View:
-    """How a view is taken from its base: a path of (op name, static arguments); `version` is the one its node is for."""
+    """How a view is taken from its base: a path of (op name, statics); `version` is the one that its node is for."""
 
     __slots__ = ("base", "path", "version")
 

@@ -19,7 +19,7 @@ Number = bool | int | float
 def unary(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     """An op of one tensor as torch's function: the argument must be a Tensor."""
 
-    def function(input: Tensor) -> Tensor:
+    def function(input: Any) -> Tensor:
         if not isinstance(input, Tensor):
             need_tensor(input, name)
         return op(input)  # type: ignore[no-any-return]
@@ -32,7 +32,7 @@ def unary(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
 def binary(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     """An op of a tensor and a tensor or number as torch's function."""
 
-    def function(input: Tensor, other: Tensor | Number) -> Tensor:
+    def function(input: Any, other: Any) -> Tensor:
         if not isinstance(input, Tensor) and not isinstance(other, Tensor):
             need_tensor(input, name)
         return op(input, other)  # type: ignore[no-any-return]
@@ -72,7 +72,7 @@ def rsub(input: Tensor, other: Any, *, alpha: Number = 1) -> Tensor:
     """other - alpha * input."""
     if isinstance(other, Tensor):
         return sub(other, input, alpha=alpha)
-    return el.rsub(input if alpha == 1 else input * alpha, other)  # type: ignore[no-any-return]
+    return el.rsub(input if alpha == 1 else el.mul(input, alpha), other)  # type: ignore[no-any-return]
 
 
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
@@ -155,7 +155,7 @@ def positive(input: Tensor) -> Tensor:
     return input
 
 
-def abs(input: Tensor) -> Tensor:
+def abs(input: Any) -> Tensor:
     """|input|; its derivative at 0 is 0."""
     if not isinstance(input, Tensor):
         need_tensor(input, "abs")

@@ -28,7 +28,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         return sh.alias(self)  # type: ignore[no-any-return]
     viewed, indices = _parse(self, key)
     if indices is None:
-        return sh.alias(viewed) if viewed is self else viewed  # type: ignore[no-any-return]
+        return sh.alias(viewed) if viewed is self else viewed
     return ix.index(viewed, indices)  # type: ignore[no-any-return]
 
 

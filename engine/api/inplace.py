@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import errors
-from ..array import xp
+from ..array import is_array, xp
 from ..inplace import apply_inplace
 from ..ops import choice as ch
 from ..ops import elementwise as el
 from ..ops import inplace as ip
+from ..ops import shape as so
 from ..recorder import slot
 from ..tensor import Tensor
 from . import elementwise
@@ -122,7 +123,7 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
     """Go the part `weight` of the way to `end`."""
-    return add_(self, elementwise.sub(end, self) * weight)  # type: ignore[operator]
+    return add_(self, elementwise.sub(end, self) * weight)
 
 
 def addcmul_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
@@ -171,6 +172,21 @@ def detach_(self: Tensor) -> Tensor:
     return self
 
 
+def get_data(self: Tensor) -> Tensor:
+    """`x.data`: the same elements without history, and with a version of their own: writes to it go unseen.
+
+    A recording copies what it has of them first, because nothing will announce the write.
+    """
+    made = so.data(self)
+    if (active := slot.active) is not None:
+        active.before_write(self)
+        for tensor in (self, made):
+            kept = active.values[tensor._value]
+            if is_array(kept):
+                active.values[tensor._value] = kept.copy()
+    return made  # type: ignore[no-any-return]
+
+
 def set_data(self: Tensor, value: Tensor) -> None:
     """`x.data = value`: other elements for the same tensor, unseen by its history."""
     if not isinstance(value, Tensor):
@@ -178,7 +194,7 @@ def set_data(self: Tensor, value: Tensor) -> None:
     if value._array.dtype.kind != "f" and self._requires_grad:
         raise errors.runtime("data set to a tensor that requires gradients must be floating point or complex dtype")
     if slot.active is not None:
-        slot.active.before_write(self._storage)
+        slot.active.before_write(self)
     if value._array.shape == self._array.shape and value._array.dtype == self._array.dtype:
         self._array[...] = value._array
     else:

@@ -178,6 +178,6 @@ def _joint(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
 
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """beta * input + alpha * mat1 @ mat2."""
-    product = mm(mat1, mat2)
-    scaled = product if alpha == 1 else product * alpha  # type: ignore[operator]
-    return (input if beta == 1 else input * beta) + scaled  # type: ignore[operator, no-any-return]
+    product: Any = mm(mat1, mat2)
+    start: Any = input
+    return (start if beta == 1 else start * beta) + (product if alpha == 1 else product * alpha)  # type: ignore[no-any-return]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .. import array as arrays
 from .. import creation, printing
 from ..array import CPU, device
 from ..autograd.calls import backward
@@ -115,10 +116,10 @@ METHODS: dict[str, Callable[..., Any]] = {
     "mul_": ip.writes(eo.mul, "mul_"), "sigmoid_": ip.writes(eo.sigmoid, "sigmoid_"),
     "__repr__": printing.tensor_text, "__deepcopy__": creation.deepcopy, "__getitem__": ix.getitem,
     "__setitem__": ix.setitem, "__contains__": _contains,
-    "float": _dtype_method("float", creation.float32), "double": _dtype_method("double", creation.float64),
-    "long": _dtype_method("long", creation.int64), "int": _dtype_method("int", creation.arrays.int32),
-    "bool": _dtype_method("bool", creation.bool_), "half": _dtype_method("half", creation.arrays.float16),
-    "byte": _dtype_method("byte", creation.arrays.uint8), "short": _dtype_method("short", creation.arrays.int16),
+    "float": _dtype_method("float", arrays.float32), "double": _dtype_method("double", arrays.float64),
+    "long": _dtype_method("long", arrays.int64), "int": _dtype_method("int", arrays.int32),
+    "bool": _dtype_method("bool", arrays.bool_), "half": _dtype_method("half", arrays.float16),
+    "byte": _dtype_method("byte", arrays.uint8), "short": _dtype_method("short", arrays.int16),
 }  # fmt: skip
 """Methods that are no functions of the module."""
 
@@ -140,7 +141,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 PROPERTIES: dict[str, Any] = {
-    "T": property(sh.transposed), "mT": property(sh.matrix_transposed), "data": property(so.data, ip.set_data),
+    "T": property(sh.transposed), "mT": property(sh.matrix_transposed), "data": property(ip.get_data, ip.set_data),
 }  # fmt: skip
 
 

@@ -8,22 +8,22 @@ from typing import Any, NamedTuple
 
 from .. import errors
 from ..array import as_numpy_dtype
+from ..ops import choice as ch
 from ..ops import reduction as rd
 from ..ops import shape as sh
 from ..tensor import Tensor
-from . import elementwise as el
 from .check import kind, need_tensor, one_dim, some_dims
 
 DEGREES = (
-    "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided "
-    "by output numel)."
+    "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
+    "divided by output numel)."
 )
 
 NOT_GIVEN: Any = object()
 """No `dim` at all: torch names the node of `x.sum()` and of `x.sum(dim=None)` differently."""
 
 
-def sum(input: Tensor, dim: Any = NOT_GIVEN, keepdim: bool = False, *, dtype: Any = None, **named: Any) -> Tensor:
+def sum(input: Any, dim: Any = NOT_GIVEN, keepdim: bool = False, *, dtype: Any = None, **named: Any) -> Tensor:
     """The sum of all elements, or over `dim` (one or several).
 
     >>> import engine as torch
@@ -179,13 +179,13 @@ def _extreme(name: str, input: Tensor, other: Any, keepdim: bool, ops: tuple[Any
 
 def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The largest element (ties share the gradient), along `dim` (values, indices) of the first, or of two tensors."""
-    ops = (rd.max_all, rd.max_dim, el.ch.maximum)
+    ops = (rd.max_all, rd.max_dim, ch.maximum)
     return _extreme("max", input, dim if other is None else other, keepdim, ops, max_pair)
 
 
 def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The smallest element (ties share the gradient), along `dim` (values, indices) of the first, or of two tensors."""
-    ops = (rd.min_all, rd.min_dim, el.ch.minimum)
+    ops = (rd.min_all, rd.min_dim, ch.minimum)
     return _extreme("min", input, dim if other is None else other, keepdim, ops, min_pair)
 
 

@@ -129,7 +129,7 @@ def ravel(input: Tensor) -> Tensor:
 
 def contiguous(input: Tensor, memory_format: Any = None) -> Tensor:
     """Itself, or a copy whose elements lie one after the other."""
-    return input if input._array.flags.c_contiguous else sh.clone(input, memory_format="contiguous")  # type: ignore[no-any-return]
+    return input if input._array.flags.c_contiguous else sh.clone(input, memory_format="contiguous")
 
 
 def is_contiguous(input: Tensor) -> bool:
@@ -265,7 +265,7 @@ def broadcast_to(input: Tensor, size: Any) -> Tensor:
 def sum_to_size(input: Tensor, *size: Any) -> Tensor:
     """`input` summed down to a shape that broadcasts to its own."""
     wanted = sizes_of(size)
-    return input if input._array.shape == wanted else sh.sum_to_size(input, wanted)  # type: ignore[no-any-return]
+    return input if input._array.shape == wanted else sh.sum_to_size(input, wanted)
 
 
 # -- joining ------------------------------------------------------------------------------------------------------
@@ -389,7 +389,7 @@ def to(input: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: b
     moved = input if device is None else on_device(input, device)
     if wanted is not None and wanted != moved._array.dtype:
         return sh.cast(moved, wanted)  # type: ignore[no-any-return]
-    return sh.clone(moved) if copy and moved is input else moved  # type: ignore[no-any-return]
+    return sh.clone(moved) if copy and moved is input else moved
 
 
 def _is_device(value: Any) -> bool:

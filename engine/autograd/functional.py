@@ -11,7 +11,7 @@ from typing import Any
 from .. import errors
 from ..array import xp, zeros_at
 from ..mode import enable_grad
-from ..ops.shape import detach, reshape, stack
+from ..ops.shape import detach, reshape, stack, view
 from ..recorder import slot
 from ..tensor import Tensor
 from .calls import grad
@@ -45,7 +45,7 @@ def _leaves(inputs: tuple[Tensor, ...], create_graph: bool) -> tuple[Tensor, ...
     made = []
     for tensor in inputs:
         if create_graph and tensor.requires_grad:
-            made.append(tensor.view_as(tensor))
+            made.append(view(tensor, tensor._array.shape))
         else:
             made.append(detach(tensor).clone().requires_grad_())
     return tuple(made)

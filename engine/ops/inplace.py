@@ -1,5 +1,8 @@
 """What writing a part of a tensor means for gradients: the part's history replaces that of what was there."""
 
+# Rules name ops that are declared further down: mypy cannot know their type there.
+# mypy: disable-error-code="has-type"
+
 from __future__ import annotations
 
 from typing import Any

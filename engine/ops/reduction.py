@@ -1,5 +1,8 @@
 """Reductions.  `dim` is one dimension or a tuple of several, counted from the front; None stands for all."""
 
+# Rules name ops that are declared further down: mypy cannot know their type there.
+# mypy: disable-error-code="has-type"
+
 from __future__ import annotations
 
 import math

@@ -1,5 +1,8 @@
 """Shape, views and dtype: no arithmetic, except the sum that undoes a broadcast."""
 
+# Rules name ops that are declared further down: mypy cannot know their type there.
+# mypy: disable-error-code="has-type"
+
 from __future__ import annotations
 
 import math

@@ -28,25 +28,30 @@ def scope(library: Any, grads: bool = False) -> dict[str, Any]:
 
 def outcome(expression: str, library: Any, grads: bool = False) -> Any:
     try:
-        return eval(expression, scope(library, grads))  # expressions of this file
-    except Exception as error:
+        return eval(expression, scope(library, grads))  # noqa: S307 - expressions of this file
+    except Exception as error:  # noqa: BLE001 - which one is what the tests are about
         return error
 
 
 ERRORS = """
 x + y | x * v[:3] | x @ y | torch.mm(x, y) | torch.mm(x, v) | torch.bmm(b, b) | torch.bmm(x, x) | torch.mv(x, v[:3])
 torch.mv(v, v) | torch.dot(v, v[:3]) | torch.dot(x, x) | s @ v | b @ x[:, :3] | torch.matmul(x, 2) | torch.cat([])
-torch.cat([x, x[:, :2]]) | torch.cat([x, v]) | torch.cat([x, y], 2) | torch.stack([x, y]) | torch.stack([]) | torch.cat(x)
+torch.cat([x, x[:, :2]]) | torch.cat([x, v]) | torch.cat([x, y], 2) | torch.stack([x, y]) | torch.stack([])
+torch.cat(x)
 torch.stack([x, x], 5) | torch.cat([x, 2]) | x.reshape(5) | x.view(5) | x.t().view(12) | x.view(-1, 5) | x.view(-1, -1)
-e.view(-1, 0) | x.view(-2, 6) | x[5] | x[0, 9] | x[0, 0, 0] | x[-4] | x[torch.tensor([5])] | x[torch.tensor([True, False])]
+e.view(-1, 0) | x.view(-2, 6) | x[5] | x[0, 9] | x[0, 0, 0] | x[-4] | x[torch.tensor([5])]
+x[torch.tensor([True, False])]
 x[:, torch.tensor([9])] | s[0] | x[1.5] | x["a"] | x[torch.tensor(1.5)] | x[::-1] | x[[0, 1], [0, 1, 2]] | x.sum(5)
 x.sum(-3) | x.mean(2) | x.max(3) | x.transpose(0, 5) | x.permute(0) | x.permute(0, 0) | x.permute(0, 5) | x.squeeze(4)
 x.unsqueeze(4) | x.expand(3, 5) | x.expand(4) | b.t() | x.softmax(4) | x.flatten(1, 0) | x.flatten(5) | s.sum(1)
 x.sum((0, 0)) | i.mean() | i.softmax(0) | i.log_softmax(0) | i.var() | e.max() | e.argmax() | x[:0].max(0) | e.min()
-i ** -1 | i.norm() | e.amax() | x[:0].argmax(0) | x.clamp() | x.item() | bool(x) | float(x) | int(v) | i.requires_grad_()
+i ** -1 | i.norm() | e.amax() | x[:0].argmax(0) | x.clamp() | x.item() | bool(x) | float(x) | int(v)
+i.requires_grad_()
 torch.tensor([1], requires_grad=True) | torch.tensor([[1, 2], [3]]) | torch.tensor("a") | torch.tensor(None) | x + None
-torch.tensor([1, "a"]) | torch.zeros() | torch.zeros(2, -1) | torch.arange(0, 1, 0) | torch.arange(1, 0) | torch.Tensor(3.5)
-x + "a" | x * [1] | x ** None | -torch.tensor([True]) | torch.tensor([True]) - torch.tensor([True]) | x < None | ~x | x & x
+torch.tensor([1, "a"]) | torch.zeros() | torch.zeros(2, -1) | torch.arange(0, 1, 0) | torch.arange(1, 0)
+torch.Tensor(3.5)
+x + "a" | x * [1] | x ** None | -torch.tensor([True]) | torch.tensor([True]) - torch.tensor([True]) | x < None | ~x
+x & x
 torch.exp(2.0) | torch.relu([1]) | torch.sum([1]) | torch.where(x, x, x) | torch.maximum(x, 2) | i.add_(1.5) | v.add_(x)
 torch.zeros(3, requires_grad=True).add_(1) | v.mul_(x[:, 0]) | i.exp_() | v.__setitem__(0, x) | v.__setitem__(9, 1.0)
 v.__setitem__(slice(0, 2), v[:3]) | s.expand(3).add_(1) | x.allclose(i) | x.size(5) | len(s) | list(s) | x.cuda()
@@ -55,13 +60,19 @@ torch.zeros(2, requires_grad=True)[0].add_(1) | x.retain_grad() | x.register_hoo
 """
 
 COMPOSITES = """
-b @ m | b @ v | v @ m | b @ b.transpose(1, 2) | v @ b.transpose(1, 2) | x @ b.transpose(1, 2) | b.transpose(1, 2) @ x.t().mT
-x.t().reshape(12) | x.t().flatten() | x.flatten() | v.flatten() | s.flatten() | x.t().contiguous() | x.contiguous() | x.ravel()
+b @ m | b @ v | v @ m | b @ b.transpose(1, 2) | v @ b.transpose(1, 2) | x @ b.transpose(1, 2)
+b.transpose(1, 2) @ x.t().mT
+x.t().reshape(12) | x.t().flatten() | x.flatten() | v.flatten() | s.flatten() | x.t().contiguous() | x.contiguous()
+x.ravel()
 x.T | x.mT | x[0, 1] | x[0:2, 1:3] | x[..., 0] | x[None, 0] | x[:] | x[:, None] | x[True] | x[1:, [0, 1]] | x[x > 1]
-x[0, torch.tensor([0, 1])] | x[torch.tensor(1)] | 1 / x | 2 - x | 2 ** x | x.square() | torch.outer(v, v) | torch.hstack([x, w])
-torch.vstack([v, v]) | x.unflatten(1, (2, 2)) | x.sum(dim=None) | x.norm() | x.double() | x.float() | x.view_as(w) | x.narrow(0, 1, 2)
-x.reshape(3, 2, 2).transpose(0, 1).reshape(2, 6) | x.expand_as(b) | x.where(x > 1, w) | torch.movedim(b, 0, 2) | abs(x) | +x
-x.unsqueeze(0).expand(2, 3, 4).reshape(6, 4) | torch.softmax(x, 1).log() | x.var(unbiased=False) | x.std(1) | x.clamp(w, x)
+x[0, torch.tensor([0, 1])] | x[torch.tensor(1)] | 1 / x | 2 - x | 2 ** x | x.square() | torch.outer(v, v)
+torch.hstack([x, w])
+torch.vstack([v, v]) | x.unflatten(1, (2, 2)) | x.sum(dim=None) | x.norm() | x.double() | x.float() | x.view_as(w)
+x.narrow(0, 1, 2)
+x.reshape(3, 2, 2).transpose(0, 1).reshape(2, 6) | x.expand_as(b) | x.where(x > 1, w) | torch.movedim(b, 0, 2)
+abs(x) | +x
+x.unsqueeze(0).expand(2, 3, 4).reshape(6, 4) | torch.softmax(x, 1).log() | x.var(unbiased=False) | x.std(1)
+x.clamp(w, x)
 """
 
 
@@ -85,7 +96,7 @@ def test_composite_takes_torchs_steps(expression: str) -> None:
     np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=2e-6)
     scopes = [scope(engine, True), scope(torch, True)]
     for found in scopes:
-        made = eval(expression, found)
+        made = eval(expression, found)  # noqa: S307 - expressions of this file
         made.backward(found["torch"].ones_like(made))
     for name in "xyvbwms":
         mine, yours = scopes[0][name].grad, scopes[1][name].grad
@@ -95,16 +106,24 @@ def test_composite_takes_torchs_steps(expression: str) -> None:
 
 
 DTYPES = """
-i + 1 | i + 1.5 | i / 2 | i // 2 | i ** 2 | i ** 2.0 | 2 ** i | 2.0 ** i | i.exp() | i.sum() | (i > 1).sum() | i.prod() | i.cumsum(0)
+i + 1 | i + 1.5 | i / 2 | i // 2 | i ** 2 | i ** 2.0 | 2 ** i | 2.0 ** i | i.exp() | i.sum() | (i > 1).sum()
+i.prod() | i.cumsum(0)
 i.sum(dtype=torch.float32) | x.sum(dtype=torch.float64) | i > 1 | i == 1.0 | torch.maximum(i, x[:, 0]) | i.clamp(0.5)
 torch.tensor(True) + 1 | torch.tensor(1) + 1.5 | s + i | x.double() + x | x.half() + x | x.double()[0, 0] + x | i + s
-torch.where(x > 1, x, 0) | torch.where(i > 1, 1, 0) | torch.where(i > 1, 1.0, 0) | torch.tensor([1, 2.0]) | torch.tensor([[]])
-torch.tensor(3) | torch.tensor([True]) | torch.full((2,), 1) | torch.full((2,), 1.5) | torch.full((2,), True) | torch.arange(5)
-torch.arange(1.0, 2.0, 0.25) | torch.linspace(0, 1, 5) | torch.eye(2, 3) | torch.FloatTensor([1, 2]) | torch.LongTensor([1, 2])
-torch.Tensor([1, 2]) | torch.DoubleTensor([1]) | torch.zeros_like(i) | torch.ones_like(x, dtype=torch.int64) | x.long() | x.bool()
-torch.as_tensor([1.0]) | i.argmax() | x.isnan() | i.all() | torch.cat([i, x[0]]) | torch.stack([i, i]) | x.new_zeros(2) | i.new_ones(2)
-torch.full_like(i, 2) | torch.arange(0, 1, 0.3) | torch.tensor([1.0, float("nan")]).max() | torch.sign(i) | e.mean() | e.sum()
-x[:0].max(1).values | e.logsumexp(0) | x[x > 100].prod() | torch.softmax(e, 0) | x.t() == m | i & 1 | i ^ i | ~i | x != x
+torch.where(x > 1, x, 0) | torch.where(i > 1, 1, 0) | torch.where(i > 1, 1.0, 0) | torch.tensor([1, 2.0])
+torch.tensor([[]])
+torch.tensor(3) | torch.tensor([True]) | torch.full((2,), 1) | torch.full((2,), 1.5) | torch.full((2,), True)
+torch.arange(5)
+torch.arange(1.0, 2.0, 0.25) | torch.linspace(0, 1, 5) | torch.eye(2, 3) | torch.FloatTensor([1, 2])
+torch.LongTensor([1, 2])
+torch.Tensor([1, 2]) | torch.DoubleTensor([1]) | torch.zeros_like(i) | torch.ones_like(x, dtype=torch.int64)
+x.long() | x.bool()
+torch.as_tensor([1.0]) | i.argmax() | x.isnan() | i.all() | torch.cat([i, x[0]]) | torch.stack([i, i])
+x.new_zeros(2) | i.new_ones(2)
+torch.full_like(i, 2) | torch.arange(0, 1, 0.3) | torch.tensor([1.0, float("nan")]).max() | torch.sign(i)
+e.mean() | e.sum()
+x[:0].max(1).values | e.logsumexp(0) | x[x > 100].prod() | torch.softmax(e, 0) | x.t() == m | i & 1 | i ^ i | ~i
+x != x
 """
 
 
@@ -117,9 +136,11 @@ def test_value_dtype_and_text_are_torchs(expression: str) -> None:
 
 
 PRINTED = [
-    [1.0, 2.0, 3.0], [1.5, 2, 3], [1e-5, 1.0], [1e9, 1.0], [0.0, 0.0], [float("nan"), 1.0], [float("inf"), -1.5], [-0.0],
+    [1.0, 2.0, 3.0], [1.5, 2, 3], [1e-5, 1.0], [1e9, 1.0], [0.0, 0.0], [float("nan"), 1.0], [float("inf"), -1.5],
+    [-0.0],
     [[1, 2], [3, -40]], [True, False], [[1e-3, 1.0], [2.0, 3.0]], [100000.0, 1.5], 3.14159, 7, [], [[]], [[[1.0]]],
-    [123456789.0], [1e38, 1e-38], [0.1] * 30, list(range(40)), [[0.5] * 20] * 3, [float("nan")] * 2, [1.0, float("inf")],
+    [123456789.0], [1e38, 1e-38], [0.1] * 30, list(range(40)), [[0.5] * 20] * 3, [float("nan")] * 2,
+    [1.0, float("inf")],
     [2.0**24, 1.0], [999.0, 1.0], [1001.0, 1.0], [0.00012, 0.5],
 ]  # fmt: skip
 
@@ -141,7 +162,9 @@ def test_tensor_prints_as_torch_prints_it(data: Any, which: str) -> None:
         assert repr(ours * 2) == repr(theirs * 2)
 
 
-@pytest.mark.parametrize("shape", [(1001,), (40, 40), (7, 7, 30), (3, 500), (2, 2, 2, 200), (0, 3), (1000,), (6, 6, 100)])
+@pytest.mark.parametrize(
+    "shape", [(1001,), (40, 40), (7, 7, 30), (3, 500), (2, 2, 2, 200), (0, 3), (1000,), (6, 6, 100)]
+)
 def test_large_tensor_prints_its_edges(shape: tuple[int, ...]) -> None:
     torch = pytest.importorskip("torch")
     data = np.linspace(-3, 900, int(np.prod(shape)), dtype="float32").reshape(shape)
@@ -161,15 +184,19 @@ def test_print_options_change_what_is_printed() -> None:
 
 
 WRITES = """
-z.add_(1) | z.add_(w) | z.sub_(w, alpha=2) | z.mul_(2) | z.mul_(w) | z.div_(w) | z.neg_() | z.exp_() | z.zero_() | z.fill_(2.0)
+z.add_(1) | z.add_(w) | z.sub_(w, alpha=2) | z.mul_(2) | z.mul_(w) | z.div_(w) | z.neg_() | z.exp_() | z.zero_()
+z.fill_(2.0)
 z.fill_(s) | z.copy_(w) | z.copy_(v) | z.clamp_(1, 2) | z.clamp_(min=1) | z.relu_() | z.pow_(2) | z.pow_(w) | z.sqrt_()
 z.sigmoid_() | z.tanh_() | z.abs_() | z.log_() | z.reciprocal_() | z.rsqrt_() | z.sin_() | z.masked_fill_(z > 1, 0.0)
-z.__setitem__(z > 1, 0.0) | z.__setitem__(torch.tensor([0, 1]), v) | z.__setitem__(Ellipsis, 5.0) | z.__ipow__(2) | z.floor_()
+z.__setitem__(z > 1, 0.0) | z.__setitem__(torch.tensor([0, 1]), v) | z.__setitem__(Ellipsis, 5.0) | z.__ipow__(2)
+z.floor_()
 z.__setitem__(z > 1, w[z > 1]) | z.__imod__(2) | z.square_() | z.log1p_() | z.detach_()
 """
 PARTIAL = """
-z.__setitem__(0, 1.0) | z.__setitem__(0, v) | z.__setitem__((slice(None), 1), s) | z.__setitem__((0, 0), 5.0) | z.t().mul_(2)
-z.__setitem__(slice(0, 2), w[:2]) | z[0].mul_(2) | z[0].copy_(v) | z.view(12)[3:5].exp_() | z[1].mul_(w[1]) | z[0][1].mul_(w[0, 0])
+z.__setitem__(0, 1.0) | z.__setitem__(0, v) | z.__setitem__((slice(None), 1), s) | z.__setitem__((0, 0), 5.0)
+z.t().mul_(2)
+z.__setitem__(slice(0, 2), w[:2]) | z[0].mul_(2) | z[0].copy_(v) | z.view(12)[3:5].exp_() | z[1].mul_(w[1])
+z[0][1].mul_(w[0, 0])
 z.__setitem__((0, torch.tensor([0, 1])), 7.0) | z[1:].mul_(z[:2].clone()) | z[0].add_(z[1])
 """
 
@@ -177,7 +204,7 @@ z.__setitem__((0, torch.tensor([0, 1])), 7.0) | z[1:].mul_(z[:2].clone()) | z[0]
 def written(expression: str, library: Any) -> tuple[Any, dict[str, Any]]:
     found = scope(library, True)
     found["z"] = found["x"] * 1.5
-    eval(expression, found)
+    eval(expression, found)  # noqa: S307 - expressions of this file
     if found["z"].grad_fn is not None:
         (found["z"] * found["z"]).sum().backward()
     return found["z"], found
@@ -238,7 +265,9 @@ def test_draws_repeat_with_their_seed() -> None:
     draws = []
     for _ in range(2):
         engine.manual_seed(3)
-        draws.append([engine.rand(3), engine.randn(2, 2), engine.randint(5, (4,)), engine.zeros(3).normal_(), engine.randperm(5)])
+        draws.append(
+            [engine.rand(3), engine.randn(2, 2), engine.randint(5, (4,)), engine.zeros(3).normal_(), engine.randperm(5)]
+        )
     for first, second in zip(*draws, strict=True):
         assert engine.equal(first, second)
     assert not engine.equal(engine.rand(3), draws[0][0])
