@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .source import _COMPREHENSIONS, File, Sources, first_name
-from .trace import AnyEvent, Frame, LeafCreated, OpCalled
+from .trace import AnyEvent, BackwardEnded, BackwardStarted, Frame, LeafCreated, OpCalled
 
 _WRAPPERS = frozenset({"Variable", "Parameter", "as_tensor"})
 _SAME = frozenset({"contiguous", "cpu", "cuda", "double", "expand", "float", "reshape", "to", "type", "view"})
@@ -23,12 +23,14 @@ class Binding:
 
     `exact` is False where the value passed through something that may have made another tensor of it (`.to(...)`,
     `Parameter(...)`, the return of a function): an exact binding of the same name by another tensor goes before.
-    `place` is where the assignment stands, in which call: equal for all that one assignment binds.
+    `place` is where the assignment stands, in which call: equal for all that one assignment binds.  `each` marks the
+    variable of a loop, which is bound to the parts of the value.
     """
 
     names: tuple[str | None, ...]
     exact: bool
     place: object = None
+    each: bool = False
 
 
 class Binder:
@@ -68,7 +70,7 @@ class Binder:
             names = [names[number]] if number < len(names) else [None]
         elif len(names) != outputs:
             return None
-        return Binding(tuple(names), climb.exact, climb.place)
+        return Binding(tuple(names), climb.exact, climb.place, climb.each)
 
     def _count(self, place: tuple[object, ...]) -> int:
         number = self._counts.get(place, -1) + 1
@@ -102,6 +104,7 @@ class _Climb:
         self.counted: tuple[object, ...] | None = None
         self.place: object = None
         self.part: int | None = None
+        self.each = False
 
     def names(self) -> list[str | None] | None:
         """The text of the target, or of each of its elements; None where nothing is bound."""
@@ -130,6 +133,7 @@ class _Climb:
                 case ast.AnnAssign(value=value) | ast.NamedExpr(value=value) if value is node:
                     return self.target(file, above.target)
                 case ast.For(iter=value) if value is node:
+                    self.each = True
                     return self.target(file, above.target)
                 case ast.Return() | ast.Lambda():
                     return None if self.suffix else "returned"
@@ -232,15 +236,14 @@ def tensor_names(
 
     A tensor keeps the first name that is surely its own.  Linear in the number of events.
     """
-    naming = _Naming(Sources(files))
+    naming = Naming(Sources(files))
     for event in events:
-        if isinstance(event, (LeafCreated, OpCalled)) and event.stack >= 0:
-            naming.see(event, stacks[event.stack])
+        naming.see(event, stacks[event.stack] if event.stack >= 0 else ())
     naming.settle()
     return naming.names
 
 
-class _Naming:
+class Naming:
     """Collects names; what one expression did by several ops is looked at together."""
 
     def __init__(self, sources: Sources) -> None:
@@ -251,16 +254,28 @@ class _Naming:
         self.strangers: set[int] = set()
         self.at: tuple[Frame, ...] = ()
         self.run: list[tuple[str, list[tuple[int, str]], Binding]] = []
+        self.calls: dict[int, tuple[Frame, ...]] = {}
 
-    def see(self, event: LeafCreated | OpCalled, frames: tuple[Frame, ...]) -> None:
-        if isinstance(event, LeafCreated):
+    def see(self, event: AnyEvent, frames: tuple[Frame, ...]) -> None:
+        """Take note of the next event, which happened at `frames`."""
+        if isinstance(event, BackwardStarted):
+            self.calls[event.call] = frames
+        elif isinstance(event, BackwardEnded):
+            results = [t for t in event.results if t is not None]
+            self.made("grad", results, self.calls.pop(event.call, ()))
+        elif isinstance(event, LeafCreated):
             if event.source == "seen":
                 self.strangers.add(event.tensor)
-                return
-            kind, made = "leaf", [event.tensor]
-        else:
+            elif event.source != "grad":
+                self.made("leaf", [event.tensor], frames)
+        elif isinstance(event, OpCalled) and event.call is None:  # what a backward call computes is its own
             self.meet(event, frames)
-            kind, made = event.name, [out.tensor for out in event.outputs]
+            self.made(event.name, [out.tensor for out in event.outputs], frames)
+
+    def made(self, kind: str, made: list[int], frames: tuple[Frame, ...]) -> None:
+        """Tensors that one event gave at `frames`."""
+        if not frames or not made:
+            return
         if frames != self.at:
             self.settle()
             self.at = frames
@@ -271,10 +286,7 @@ class _Naming:
 
     def settle(self) -> None:
         """Name what the ops at one expression made: the last one's results, again for every time that it ran."""
-        kinds = [kind for kind, _, _ in self.run]
-        period = next((p for p in range(1, len(kinds) + 1) if kinds == (kinds[:p] * len(kinds))[: len(kinds)]
-                       and len(kinds) % p == 0), 1)  # fmt: skip
-        for _, pairs, found in self.run[period - 1 :: period]:
+        for _, pairs, found in self.last_ones():
             if found.exact:
                 for tensor in self.unsure.pop(found.place, ()):
                     self.names.pop(tensor, None)
@@ -284,6 +296,15 @@ class _Naming:
                     if not found.exact:
                         self.unsure.setdefault(found.place, []).append(tensor)
         self.run = []
+
+    def last_ones(self) -> list[tuple[str, list[tuple[int, str]], Binding]]:
+        """Of the ops at one expression those whose results it gives: the last one each time that it ran."""
+        kinds = [kind for kind, _, _ in self.run]
+        if self.run and self.run[-1][2].each:  # a loop over what the expression gave: the parts, one by one
+            return [entry for entry in self.run if entry[0] == kinds[-1]]
+        size = len(kinds)
+        period = next((p for p in range(1, size) if size % p == 0 and kinds == kinds[:p] * (size // p)), max(size, 1))
+        return self.run[period - 1 :: period]
 
     def meet(self, event: OpCalled, frames: tuple[Frame, ...]) -> None:
         """Name tensors from before the recording by what the expression that uses them calls them."""

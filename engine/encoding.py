@@ -232,3 +232,34 @@ def _reader(hint: Any) -> Callable[[Any], Any]:
         return data
 
     return read_plain
+
+
+# -- equality ---------------------------------------------------------------------------------------------------------
+
+
+def values_equal(a: trace.Value, b: trace.Value) -> bool:
+    """Whether two values are the same, bit for bit (nan equals nan of the same bits)."""
+    if (a.shape, a.dtype, a.array is None) != (b.shape, b.dtype, b.array is None):
+        return False
+    first, second = (a.sample, b.sample) if a.array is None or b.array is None else (a.array, b.array)
+    return np.asarray(first).tobytes() == np.asarray(second).tobytes()
+
+
+def traces_equal(a: trace.Trace, b: trace.Trace) -> bool:
+    """Whether two traces are the same: events, stacks, files, names, and values bit for bit.
+
+    Static arguments are compared as they are written, so that arrays and nan among them compare too.
+    """
+    if len(a.events) != len(b.events) or len(a.values) != len(b.values):
+        return False
+    plain: Mapping[str, tuple[Any, Any]] = {
+        "stacks": (tuple(a.stacks), tuple(b.stacks)), "files": (dict(a.files), dict(b.files)),
+        "names": (dict(a.names), dict(b.names)), "argv": (tuple(a.argv), tuple(b.argv)),
+        "meta": (encode(dict(a.meta)), encode(dict(b.meta))),
+    }  # fmt: skip
+    return (
+        all(first == second for first, second in plain.values())
+        and all(type(x) is type(y) and (x.index, x.stack) == (y.index, y.stack) and event_fields(x) == event_fields(y)
+                for x, y in zip(a.events, b.events, strict=True))
+        and all(values_equal(x, y) for x, y in zip(a.values, b.values, strict=True))
+    )  # fmt: skip

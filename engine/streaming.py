@@ -13,11 +13,11 @@ import weakref
 from dataclasses import replace
 from typing import Any
 
-from .binding import _Naming
+from .binding import Naming
 from .reading import _Reader, value_of
 from .recorder import Recorder, slot
 from .source import Places, Sources
-from .trace import ErrorRaised, LeafCreated, OpCalled, Value
+from .trace import ErrorRaised, Value
 from .tracefile import Writer
 
 INTERVAL = 0.25
@@ -34,7 +34,7 @@ class Stream:
         self.recorder, self.places = recorder, places
         self._reader = _Reader(recorder)
         self._texts: dict[str, str] = {}
-        self._naming = _Naming(Sources(self._texts))
+        self._naming = Naming(Sources(self._texts))
         self._stacks: list[Any] = []
         self._named: dict[int, str] = {}
         self._done = self._valued = 0
@@ -95,9 +95,8 @@ class Stream:
                 self._valued = place + 1
             for entry in recorder.log[self._done : ready]:
                 event = self._reader.read(entry)
-                if isinstance(event, (LeafCreated, OpCalled)) and event.stack >= 0:
-                    self._naming.see(event, self._stacks[event.stack])
-                elif isinstance(event, ErrorRaised):
+                self._naming.see(event, self._stacks[event.stack] if event.stack >= 0 else ())
+                if isinstance(event, ErrorRaised):
                     strip = self.places.stripped
                     event = replace(event, message=strip(event.message), traceback=strip(event.traceback))
                 writer.event(event)

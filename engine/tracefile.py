@@ -15,7 +15,8 @@ import sqlite3
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar, overload
 from urllib.request import pathname2url
@@ -245,6 +246,20 @@ _VALUES = (
 )
 
 
+def tally(path: str | os.PathLike[str]) -> dict[str, int]:
+    """How many events of each kind a file has, and as `nodes` how many ops are differentiable; none are read.
+
+    Raises as `open_trace` does.
+    """
+    name = os.fspath(path)
+    _check_header(name)
+    source = _Database(name)
+    source.check(name)
+    found: dict[str, int] = dict(source.all("SELECT kind, count(*) FROM events GROUP BY kind"))
+    asked = "SELECT count(*) FROM events WHERE kind = 'OpCalled' AND json_type(fields, '$.node') = 'object'"
+    return {**found, "nodes": source.all(asked)[0][0]}
+
+
 def _check_header(name: str) -> None:
     """Refuse what is no SQLite file, or only the beginning of one."""
     size = os.path.getsize(name)
@@ -274,7 +289,6 @@ class _Database:
     def __init__(self, name: str) -> None:
         self.name = name
         self._lock = threading.Lock()
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._db = self._connect(Path(name), "ro")
         try:
             self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -287,6 +301,7 @@ class _Database:
         try:
             address = f"file:{pathname2url(str(path.absolute()))}?mode={mode}"
             db = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+            weakref.finalize(self, db.close)
             db.execute("PRAGMA trusted_schema = OFF")
         except sqlite3.Error as error:
             raise self._failed(error) from error
@@ -295,8 +310,9 @@ class _Database:
     def _recover(self) -> None:
         """The writer was killed in the middle of a flush: go back to the one before, on a copy."""
         self._db.close()
-        self._folder = tempfile.TemporaryDirectory(prefix="backstep-")
-        copy = Path(self._folder.name) / "trace"
+        folder = tempfile.mkdtemp(prefix="backstep-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        copy = Path(folder) / "trace"
         shutil.copyfile(self.name, copy)
         shutil.copyfile(self.name + "-journal", f"{copy}-journal")
         self._db = self._connect(copy, "rw")
@@ -408,34 +424,6 @@ def dumps(data: Any) -> str:
 
 def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def values_equal(a: Value, b: Value) -> bool:
-    """Whether two values are the same, bit for bit (nan equals nan of the same bits)."""
-    if (a.shape, a.dtype, a.array is None) != (b.shape, b.dtype, b.array is None):
-        return False
-    first, second = (a.sample, b.sample) if a.array is None or b.array is None else (a.array, b.array)
-    return np.asarray(first).tobytes() == np.asarray(second).tobytes()
-
-
-def traces_equal(a: Trace, b: Trace) -> bool:
-    """Whether two traces are the same: events, stacks, files, names, and values bit for bit.
-
-    Static arguments are compared as they are written, so that arrays and nan among them compare too.
-    """
-    if len(a.events) != len(b.events) or len(a.values) != len(b.values):
-        return False
-    plain: Mapping[str, tuple[Any, Any]] = {
-        "stacks": (tuple(a.stacks), tuple(b.stacks)), "files": (dict(a.files), dict(b.files)),
-        "names": (dict(a.names), dict(b.names)), "argv": (tuple(a.argv), tuple(b.argv)),
-        "meta": (encode(dict(a.meta)), encode(dict(b.meta))),
-    }  # fmt: skip
-    return (
-        all(first == second for first, second in plain.values())
-        and all(type(x) is type(y) and (x.index, x.stack) == (y.index, y.stack) and event_fields(x) == event_fields(y)
-                for x, y in zip(a.events, b.events, strict=True))
-        and all(values_equal(x, y) for x, y in zip(a.values, b.values, strict=True))
-    )  # fmt: skip
 
 
 trace_module.saver = save

@@ -127,7 +127,7 @@ class _Outcome:
 
     def raised(self, error: BaseException) -> None:
         """Recorded as the last event, and printed as Python prints it, without our own frames."""
-        note = standin.explain_missing(error, self.as_torch)
+        note = standin.explain_missing(error, self.as_torch) or standin.explain_nested(error)
         if note:
             error.add_note(note)
             self.note = note

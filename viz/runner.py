@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import viz
-from engine.trace import BackwardStarted, OpCalled, Trace
-from engine.tracefile import SUFFIX, TraceFileError
+from engine.tracefile import SUFFIX, TraceFileError, tally
 from viz import explain
 
 log = logging.getLogger("backstep")
@@ -143,12 +142,10 @@ def _ending(returncode: int) -> str:
 
 def _counts(path: Path) -> explain.Counts:
     try:
-        events = Trace.open(str(path)).events
-        ops = [e for e in events if isinstance(e, OpCalled)]
-        calls = sum(isinstance(e, BackwardStarted) for e in events)
-    except (OSError, TraceFileError):
+        found = tally(path)
+    except (OSError, TraceFileError):  # the process ended before it began to write
         return explain.Counts(0, 0, 0)
-    return explain.Counts(len(ops), sum(e.node is not None for e in ops), calls)
+    return explain.Counts(found.get("OpCalled", 0), found["nodes"], found.get("BackwardStarted", 0))
 
 
 class Watch:

@@ -78,6 +78,16 @@ def explain_missing(error: BaseException, as_torch: bool) -> str | None:
     return f"Backstep: the engine has no {shown}, asked for{_line(error)}. {remedy}"
 
 
+def explain_nested(error: BaseException) -> str | None:
+    """What to do where a script that is being recorded records itself; None for other errors."""
+    if isinstance(error, RuntimeError) and str(error).startswith("a recording is running already"):
+        return (
+            f"Backstep: this script records itself{_line(error)}, and `backstep run` is recording it already. "
+            "Start it with python, or take the `with engine.record()` out."
+        )
+    return None
+
+
 def _missing(error: BaseException) -> tuple[str, str, list[str]] | None:
     """(the name, what lacks it, the names that it has)."""
     if isinstance(error, ModuleNotFoundError) and error.name:

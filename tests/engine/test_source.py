@@ -12,7 +12,7 @@ import pytest
 
 from engine.binding import Binder, tensor_names
 from engine.source import File, Places, Sources, collapse
-from engine.trace import AnyEvent, Frame, Input, LeafCreated, OpCalled, Output
+from engine.trace import AnyEvent, BackwardEnded, BackwardStarted, Frame, Input, LeafCreated, OpCalled, Output
 
 NAME = "/home/somebody/work/script.py"
 
@@ -160,9 +160,10 @@ def test_names_of_a_trace_are_those_that_variables_hold() -> None:
         "for i in range(3):\n    h = h * w\n"
         "k = (x * 2).to(torch.float64)\n"
         "a = torch.autograd.grad(y, x)[1]\n"
+        "for row in x.view(2, 1):\n    pass\n"
     )
     found = [(1, "torch.softmax(2 * x)"), (1, "2 * x"), (3, "h * w"), (4, "x * 2"), (4, "(x * 2).to(torch.float64)"),
-             (5, "torch.autograd.grad(y, x)")]  # fmt: skip
+             (5, "torch.autograd.grad(y, x)"), (6, "x.view(2, 1)")]  # fmt: skip
     lines = text.splitlines()
     stacks = tuple(
         (Frame("a", "<module>", n, n, col := lines[n - 1].index(t), col + len(t)),) for n, t in found
@@ -171,19 +172,22 @@ def test_names_of_a_trace_are_those_that_variables_hold() -> None:
     def leaf(tensor: int, source: str, stack: int) -> LeafCreated:
         return LeafCreated(0, stack, tensor, 0, 0, (), "float32", "cpu", True, source, None)
 
-    def called(name: str, stack: int, inputs: tuple[int, ...], output: int) -> OpCalled:
+    def called(name: str, stack: int, inputs: tuple[int, ...], output: int, call: int | None = None) -> OpCalled:
         made = Output(output, 0, 0, (), "float32", True, 0)
-        return OpCalled(0, stack, name, tuple(Input(f"i{t}", t) for t in inputs), {}, (made,), None, None, None)
+        return OpCalled(0, stack, name, tuple(Input(f"i{t}", t) for t in inputs), {}, (made,), None, None, call)
 
     events: list[AnyEvent] = [
         leaf(0, "seen", 1), called("mul", 1, (0,), 1), called("exp", 0, (1,), 2), called("div", 0, (2,), 3),
         leaf(4, "seen", 2), leaf(5, "seen", 2),
         called("mul", 2, (4, 5), 6), called("mul", 2, (6, 5), 7), called("mul", 2, (7, 5), 8),
         called("mul", 3, (0,), 9), called("to", 4, (9,), 10),
-        leaf(11, "grad", 5), leaf(12, "grad", 5),
+        BackwardStarted(0, 5, 0, "grad", (), None, False, False),
+        leaf(11, "seen", 5), called("mul", 5, (11, 0), 13, call=0), leaf(12, "grad", 5), leaf(14, "grad", 5),
+        BackwardEnded(0, -1, 0, True, (14, 12)),
+        called("view", 6, (0,), 15), called("select", 6, (15,), 16), called("select", 6, (15,), 17),
     ]  # fmt: skip
     assert tensor_names(events, stacks, {"a": text}) == {
-        0: "x", 3: "y", 4: "h", 5: "w", 6: "h", 7: "h", 8: "h", 10: "k", 12: "a",
+        0: "x", 3: "y", 4: "h", 5: "w", 6: "h", 7: "h", 8: "h", 10: "k", 12: "a", 16: "row", 17: "row",
     }  # fmt: skip
 
 

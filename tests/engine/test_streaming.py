@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 import engine
+from engine.encoding import traces_equal
 from engine.reading import read
 from engine.recorder import Recorder, slot
 from engine.source import Places
 from engine.streaming import Stream
 from engine.trace import OpCalled, Trace
-from engine.tracefile import TraceFileError, open_trace, save, traces_equal
+from engine.tracefile import TraceFileError, open_trace, save
 from viz import gallery
 from viz.programs import record_source
 

@@ -19,7 +19,18 @@ from hypothesis import strategies as st
 
 from engine import array
 from engine import trace as tr
-from engine.encoding import KINDS, Malformed, Opaque, decode, encode, event_fields, event_from, from_bytes
+from engine.encoding import (
+    KINDS,
+    Malformed,
+    Opaque,
+    decode,
+    encode,
+    event_fields,
+    event_from,
+    from_bytes,
+    traces_equal,
+    values_equal,
+)
 from engine.op import REGISTRY
 from engine.reading import value_of
 from engine.tracefile import (
@@ -29,8 +40,7 @@ from engine.tracefile import (
     _Rows,
     open_trace,
     save,
-    traces_equal,
-    values_equal,
+    tally,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -329,6 +339,12 @@ def test_tables_can_be_asked_with_sql(tmp_path: Path) -> None:
     assert [row[0] for row in db.execute(asked)] == ["mul", "exp"]
     assert db.execute("SELECT name FROM names WHERE tensor = 1").fetchone() == ("self.w",)
     db.close()
+
+
+def test_tally_counts_without_reading(tmp_path: Path) -> None:
+    save(sample_trace(), tmp_path / "f")
+    found = tally(tmp_path / "f")
+    assert found == {**dict.fromkeys(KINDS, 1), "OpCalled": 2, "nodes": 1}
 
 
 def test_equal_values_are_kept_once(tmp_path: Path) -> None:

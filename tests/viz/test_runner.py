@@ -248,6 +248,11 @@ def test_missing_name_is_explained_with_its_line(script: Script, capfd: Capture,
     assert re.search(says, capfd.readouterr().err) and re.search(says, raised(trace).note)
 
 
+def test_script_that_records_itself_is_explained(script: Script) -> None:
+    recording, _ = script("import engine\nwith engine.record() as trace:\n    engine.ones(2)\n")
+    assert recording.returncode == 1 and "records itself in line 2 of script.py" in recording.explanation
+
+
 def test_script_that_asks_whether_torch_has_a_name_goes_on(script: Script) -> None:
     recording, _ = script("import torch\nassert not hasattr(torch, 'compile_everything')\n", as_torch=True)
     assert recording.returncode == 0
