@@ -13,6 +13,7 @@ from typing import Any
 
 import engine
 from engine.trace import Trace
+from engine.tracefile import open_trace
 from viz import gallery
 from viz.store import Program
 
@@ -82,7 +83,7 @@ def from_trace(trace: Trace, title: str = "trace", name: str | None = None) -> P
 
 def from_file(path: Path) -> Program:
     """A trace file, read when it is first opened."""
-    return Program(slug(path.stem), about_script(path.name), lambda: Trace.open(str(path)))
+    return Program(slug(path.stem), about_script(path.name), lambda: open_trace(str(path)))
 
 
 def about_script(title: str) -> Mapping[str, Any]:

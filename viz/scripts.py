@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from engine.trace import Trace
+from engine.tracefile import open_trace
 from viz.programs import about_script, slug
 from viz.runner import Recording, ScriptError, Watch, run_script
 from viz.store import Catalogue, Problem, Program
@@ -62,7 +63,7 @@ def program_of(script: Path, recording: Recording, watched: bool = False) -> Pro
 def _opened(script: Path, recording: Recording) -> Trace:
     """The recorded trace; a script that ended before anything was written has an empty one, with its text."""
     if recording.trace_path.is_file():
-        return Trace.open(str(recording.trace_path))
+        return open_trace(str(recording.trace_path))
     return Trace((), (), {script.name: script.read_text("utf-8", "replace")}, {}, ())
 
 

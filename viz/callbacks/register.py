@@ -11,6 +11,7 @@ from typing import Any
 from dash import Dash, Input, Output, no_update
 from flask import Flask, Response, request
 
+from engine.tracefile import save
 from viz.callbacks.answers import details_answer, live_answer, scene_answer
 from viz.store import Problem, Store
 
@@ -78,7 +79,7 @@ def add_requests(app: Dash, store: Store) -> None:
             return _json({"problem": problem.as_json()}, 404)
         with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
             path = Path(folder) / "trace.backstep"
-            trace.save(str(path))
+            save(trace, str(path))
             body = path.read_bytes()
         return Response(body, mimetype="application/vnd.sqlite3")
 
