@@ -19,7 +19,10 @@ async ([number]) => {
   const edits = change(scene, null, command.id, { gradient: fill(command.shape) });
   const start = performance.now();
   edit(edits);
-  while (backstep.scene().revision.id === scene.revision.id) await frame();
+  while (backstep.scene().revision.id === scene.revision.id) {
+    if (performance.now() - start > 5000) throw new Error("no new revision after 5 s: was the edit refused?");
+    await frame();
+  }
   await frame();
   await frame(); // the first has drawn it, the second comes when that is on screen
   return performance.now() - start;

@@ -38,10 +38,21 @@ def page() -> Iterator[tuple[Any, str]]:
         app.close()
 
 
+def until(made: Any, condition: str) -> None:
+    """Wait until a condition in the page holds; the page's own policy forbids Playwright's way, which is `eval`."""
+    made.evaluate(f"""async () => {{
+      const end = performance.now() + {SETTLE};
+      while (!({condition})) {{
+        if (performance.now() > end) throw new Error("waited in vain for " + {json.dumps(condition)});
+        await new Promise(requestAnimationFrame);
+      }}
+    }}""")
+
+
 def opened(made: Any, origin: str, program: str) -> None:
     """Open a program and wait until it is drawn."""
     made.goto(f"{origin}/?program={program}")
-    made.wait_for_function(READY)
+    until(made, READY)
 
 
 def synthetic(nodes: int) -> Any:

@@ -13,7 +13,7 @@ async () => {
   const seen = scene.nodes.slice(0, 2).map((node) => node.id);
   const settled = async (id) => {
     backstep.select(id);
-    for (let k = 0; k < 60; k++) await frame();
+    for (let k = 0; k < 20; k++) await frame();
   };
   for (const id of seen) await settled(id);
   const before = backstep.serverCalls();
