@@ -398,3 +398,40 @@ def test_listener_that_fails_does_not_end_the_watch(tmp_path: Path) -> None:
         assert heard.wait(2) == (2, "")
         replace(path, SMALL + "\n\n")
         assert heard.wait(3) == (3, "")
+
+
+DRIVER = """
+import sys
+from viz.runner import run_script
+recording = run_script(sys.argv[1], trace_path=sys.argv[2])
+print("returned", recording.returncode, recording.error, flush=True)
+"""
+
+
+def test_ctrl_c_ends_the_script_and_keeps_the_recording(tmp_path: Path) -> None:
+    (tmp_path / "s.py").write_text(SMALL + "print('running', flush=True)\nwhile True:\n    pass\n")
+    command = [sys.executable, "-c", DRIVER, str(tmp_path / "s.py"), str(tmp_path / "t")]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as driver:
+        assert driver.stdout is not None
+        assert driver.stdout.readline() == "running\n"
+        os.killpg(driver.pid, signal.SIGINT)  # as a terminal does
+        said, errors = driver.communicate(timeout=60)
+    assert said == f"returned {-signal.SIGINT} KeyboardInterrupt\n" and "KeyboardInterrupt" in errors
+    assert "Accumulated" in kinds(Trace.open(str(tmp_path / "t")))
+
+
+def test_script_that_handles_ctrl_c_goes_on(tmp_path: Path) -> None:
+    waits = "try:\n    print('running', flush=True)\n    while True:\n        pass\n"
+    (tmp_path / "s.py").write_text(SMALL + waits + "except KeyboardInterrupt:\n    w = x * 7\n")
+    command = [sys.executable, "-c", DRIVER, str(tmp_path / "s.py"), str(tmp_path / "t")]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as driver:
+        assert driver.stdout is not None
+        assert driver.stdout.readline() == "running\n"
+        os.killpg(driver.pid, signal.SIGINT)
+        said, _ = driver.communicate(timeout=60)
+    assert said == "returned 0 \n"
+    assert "w" in Trace.open(str(tmp_path / "t")).names.values()
