@@ -122,7 +122,8 @@ function showFormula(details) {
 }
 
 function bodyOf(node, details, time) {
-  const parts = [moment(details, time)];
+  const told = details.moments.some((one) => one.lines.some((line) => line.label !== "value")); // a value alone stands below
+  const parts = told || details.kind === "op" ? [moment(details, time)] : [];
   if (details.kind === "tensor") parts.push(held(node, time, details));
   if (details.ledger.length || node.role === "leaf") parts.push(ledger(node, details, time));
   if (details.saved.length) parts.push(saved(details, time));
@@ -190,8 +191,8 @@ function ledger(node, details, time) {
   const come = details.ledger.filter((entry) => entry.step < time);
   const text = (id) => (id === null || id === undefined ? "none" : brief(details.values[id]));
   const rows = come.map((entry) => h("button.sum-line", {
-    type: "button", title: "Go to this step", onclick: () => player.seek(entry.step + 1), class: `sum-line${entry.step === time - 1 ? " on" : ""}`,
-  }, h("span.sum-label", {}, `${entry.added === null ? "" : "+ "}${entry.label}`), h("span.sum-cells.cotangent", {}, entry.added === null ? text(entry.after) : text(entry.added))));
+    type: "button", "aria-label": `${entry.label}: go to this step`, onclick: () => player.seek(entry.step + 1), class: `sum-line${entry.step === time - 1 ? " on" : ""}`,
+  }, h("span.sum-label", { title: entry.label }, `${entry.added === null ? "" : "+ "}${entry.code ? `line ${entry.code.line}` : entry.label}`), h("span.sum-cells.cotangent", {}, entry.added === null ? text(entry.after) : text(entry.added))));
   const last = come[come.length - 1];
   return section(`${node.role === "leaf" ? "Leaf " : ""}${node.label} · ledger of .grad`, h("div.sum", {},
     h("div.sum-line", {}, h("span.sum-label", {}, "before"), h("span.sum-cells.plain", {}, text(come[0]?.before ?? null))),
