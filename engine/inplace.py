@@ -44,7 +44,7 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     check_inplace(target)
     refresh_view(target)
     inputs, statics = op.bind(args, kwargs)
-    arrays = [v._array if isinstance(v, Tensor) else v for v in inputs]
+    arrays = [_raw(v) for v in inputs]
     sources = arrays
     if op.traits.promote is not None:
         arrays = op.traits.promote(arrays)
@@ -74,6 +74,13 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     if active is not None:
         active.op(op, inputs, statics, (target,), node, target)
     return target
+
+
+def _raw(value: Any) -> Any:
+    """The array of a tensor, the arrays of a list of tensors."""
+    if type(value) is list:
+        return [_raw(v) for v in value]
+    return value._array if isinstance(value, Tensor) else value
 
 
 def _computed(op: Op, arrays: list[Any], statics: Any, target: Tensor) -> Any:

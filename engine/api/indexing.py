@@ -114,14 +114,18 @@ def _parse(self: Tensor, key: Any) -> Found:
     for number, item in enumerate(items):
         if item is Ellipsis:
             rest = items[number + 1 :]
-            dim += viewed._array.ndim - dim - sum(_takes(i) for i in rest)
+            skipped = viewed._array.ndim - dim - sum(_takes(i) for i in rest)
+            dim += skipped
+            place += 1
         elif item is None:
             viewed = sh.unsqueeze(viewed, dim)
             dim += 1
+            place += 1
         elif isinstance(item, bool):
             viewed = sh.unsqueeze(viewed, dim)
             _note(indices, dim, _tensor([item], bool_))
             dim += 1
+            place += 1
         elif isinstance(item, slice):
             viewed = _sliced(viewed, dim, item, whole=False)
             dim += 1
@@ -130,9 +134,9 @@ def _parse(self: Tensor, key: Any) -> Found:
             viewed = _at(viewed, dim, item, place)
             place += 1
         else:
-            _note(indices, dim, item)
             taken = _takes(item)
-            _check_index(viewed, dim, item)
+            _check_mask(viewed, dim, item)
+            _note(indices, dim, item)
             dim += taken
             place += taken
     return viewed, _aligned(viewed, indices)
@@ -145,7 +149,7 @@ def _note(indices: list[Any], dim: int, item: Tensor) -> None:
 
 
 def _aligned(viewed: Tensor, indices: list[Any]) -> list[Any] | None:
-    """Index tensors that broadcast with each other, or torch's error."""
+    """Index tensors that broadcast with each other and lie in range, or torch's error."""
     if not indices:
         return None
     shapes = [i._array.shape for i in indices if i is not None and i._array.dtype.kind != "b"]
@@ -156,7 +160,35 @@ def _aligned(viewed: Tensor, indices: list[Any]) -> list[Any] | None:
         raise IndexError(
             f"shape mismatch: indexing tensors could not be broadcast together with shapes {words}"
         ) from None
-    return indices
+    return _in_range(viewed._array.shape, indices)
+
+
+def _in_range(shape: tuple[int, ...], indices: list[Any]) -> list[Any]:
+    """The index tensors, checked; where nothing is picked, as in torch, any place will do."""
+    places = []
+    dim = 0
+    for item in indices:
+        places.append(dim)
+        dim += 1 if item is None else _takes(item)
+    free = [shape[d] for d, item in zip(places, indices, strict=True) if item is None] + list(shape[dim:])
+    made: list[Any] = []
+    for d, item in zip(places, indices, strict=True):
+        if item is None or item._array.dtype.kind == "b" or not item._array.size:
+            made.append(item)
+            continue
+        n, low, high = shape[d], int(item._array.min()), int(item._array.max())
+        if not n:
+            raise IndexError("index is out of bounds for dimension with size 0")
+        if low >= -n and high < n:
+            made.append(item)
+        elif 0 in free:
+            made.append(Tensor(xp.zeros_like(item._array)))
+        else:
+            earlier = sum(m is not None for m in made)
+            raise IndexError(
+                f"index {high if high >= n else low} is out of bounds for dimension {earlier} with size {n}"
+            )
+    return made
 
 
 def _read(item: Any) -> Any:
@@ -208,7 +240,11 @@ def _takes(item: Any) -> int:
 def _check_count(self: Tensor, items: list[Any]) -> None:
     rank = self._array.ndim
     if sum(_takes(i) for i in items) > rank:
-        if not rank:
+        if not rank and len(items) == 1 and isinstance(items[0], slice):
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+        if not rank and len(items) == 1 and isinstance(items[0], int):
+            if items[0]:
+                raise IndexError(f"index {items[0]} is out of bounds for dimension 0 with size 0")
             raise IndexError(
                 "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
                 "convert a "
@@ -217,24 +253,17 @@ def _check_count(self: Tensor, items: list[Any]) -> None:
         raise IndexError(f"too many indices for tensor of dimension {rank}")
 
 
-def _check_index(viewed: Tensor, dim: int, item: Tensor) -> None:
-    """Masks have the shape of what they mask; indices lie in range."""
+def _check_mask(viewed: Tensor, dim: int, item: Tensor) -> None:
+    """A mask has the shape of what it masks."""
     shape = viewed._array.shape
-    if item._array.dtype.kind == "b":
-        for offset, n in enumerate(item._array.shape):
-            if n != shape[dim + offset]:
-                raise IndexError(
-                    f"The shape of the mask {list(item._array.shape)} at index {offset} does not match the shape of "
-                    f"the "
-                    f"indexed tensor {list(shape)} at index {dim + offset}"
-                )
+    if item._array.dtype.kind != "b":
         return
-    n = shape[dim]
-    if not item._array.size:
-        return
-    low, high = int(item._array.min()), int(item._array.max())
-    if low < -n or high >= n:
-        raise IndexError(f"index {high if high >= n else low} is out of bounds for dimension 0 with size {n}")
+    for offset, n in enumerate(item._array.shape):
+        if n != shape[dim + offset]:
+            raise IndexError(
+                f"The shape of the mask {list(item._array.shape)} at index {offset} does not match the shape of the "
+                f"indexed tensor {list(shape)} at index {dim + offset}"
+            )
 
 
 def _at(viewed: Tensor, dim: int, index: int, place: int) -> Tensor:
@@ -254,6 +283,6 @@ def _sliced(viewed: Tensor, dim: int, item: slice, whole: bool) -> Tensor:
         raise ValueError("step must be greater than zero")
     n = viewed._array.shape[dim]
     start, stop, step = slice(*bounds).indices(n)
-    if not whole and (start, stop, step) == (0, n, 1):
+    if not whole and not bounds[0] and (bounds[1] is None or bounds[1] >= n) and step == 1:
         return viewed
     return sh.slice_(viewed, dim, start, max(start, stop), step)  # type: ignore[no-any-return]

@@ -239,8 +239,8 @@ def expanded(input: Tensor, given: tuple[int, ...], shape: tuple[int, ...]) -> t
         if n == -1:
             if place < extra:
                 raise errors.runtime(
-                    f"expand(torch.{dtype_of(input._array).legacy}{{{list(shape)}}}, size={list(given)}): The expanded "
-                    f"size of the tensor (-1) isn't allowed in a leading, non-existing dimension {place}"
+                    "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension "
+                    f"{place}"
                 )
             n = present
         elif n != present and present != 1:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 import engine
 from tests.engine.test_ops import names
@@ -282,3 +284,92 @@ def test_error_has_a_second_part_of_our_own() -> None:
     with pytest.raises(RuntimeError) as raised:
         engine.zeros(2, 3) + engine.zeros(4)
     assert "add was called with self [2, 3], other [4]" in "".join(raised.value.__notes__)
+
+
+# -- views and indices at random ----------------------------------------------------------------------------------
+
+PIECES = [
+    *(f"{n}" for n in (0, 1, -1)),
+    *(
+        "::2",
+        "1:",
+        ":-1",
+        "1:2",
+        ":",
+        "None",
+        "...",
+        "True",
+        "[0, 1]",
+        "torch.tensor([0, 1])",
+        "torch.tensor([[0], [1]])",
+    ),
+]
+MOVES = [
+    *(f"permute({order})" for order in ("2, 0, 1", "1, 0, 2", "2, 1, 0")),
+    *(
+        "unsqueeze(1)",
+        "t_none",
+        "transpose(0, 2)",
+        "expand(2, -1, -1, -1)",
+        "squeeze()",
+        "flatten(1)",
+        "[:, 1:]",
+        "[..., ::2]",
+    ),
+]
+SHAPED = [
+    "view(-1)",
+    "reshape(-1)",
+    "reshape(2, -1)",
+    "view(6, -1)",
+    "flatten()",
+    "reshape(3, -1, 2)",
+    "view(2, 2, -1)",
+    "ravel()",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=4), st.lists(st.sampled_from(MOVES), max_size=2))
+@settings(max_examples=300, deadline=None)
+def test_random_index_takes_torchs_steps(pieces: list[str], moves: list[str]) -> None:
+    assume(pieces.count("...") < 2)
+    key = ", ".join(pieces)
+    agree(f"x{chain(moves)}[{key}]")
+    agree(f"(lambda z: z.__setitem__(torch_key({key!r}), 5.0) or z)(w{chain(moves)}.clone())")
+
+
+@given(st.lists(st.sampled_from(MOVES), max_size=3), st.sampled_from(SHAPED))
+@settings(max_examples=300, deadline=None)
+def test_random_reshape_is_a_view_where_it_is_one_in_torch(moves: list[str], shaped: str) -> None:
+    agree(f"x{chain(moves)}.{shaped}")
+
+
+def chain(moves: list[str]) -> str:
+    return "".join("" if m == "t_none" else m if m.startswith("[") else f".{m}" for m in moves)
+
+
+def agree(expression: str) -> None:
+    """Both libraries raise alike, or give equal values by equal steps."""
+    torch = pytest.importorskip("torch")
+    data = np.arange(24.0).reshape(2, 3, 4)
+    found = []
+    for library in (engine, torch):
+        scope = {"torch": library, "x": library.tensor(data, requires_grad=True), "w": library.tensor(data)}
+        scope["torch_key"] = lambda text, scope=scope: eval(f"_KEY[{text}]", {**scope, "_KEY": Key()})  # noqa: S307
+        try:
+            found.append(eval(expression, scope))  # noqa: S307 - made above
+        except (RuntimeError, IndexError, TypeError, ValueError) as error:
+            found.append(error)
+    ours, theirs = found
+    if isinstance(theirs, Exception):
+        assert (type(ours), str(ours)) == (type(theirs), str(theirs))
+    else:
+        np.testing.assert_array_equal(ours.detach().numpy(), theirs.detach().numpy())
+        assert names(ours.grad_fn) == names(theirs.grad_fn)
+
+
+class Key:
+    """Gives back what stands between the brackets."""
+
+    def __getitem__(self, key: Any) -> Any:
+        return key
