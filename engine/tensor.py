@@ -101,6 +101,8 @@ class Tensor:
             self._array = as_array(data)  # a 0-d gradient comes as a numpy scalar
         else:  # torch.Tensor([1, 2]), torch.Tensor(2, 3)
             self._array = self._from_user("Tensor", default_dtype, (data, *more))
+            if slot.active is not None:
+                slot.active.see(self, "Tensor")
         if requires_grad:
             self._requires_grad = True
 
@@ -268,7 +270,7 @@ class Tensor:
         if self._hooks is None:
             self._hooks = {}
         if self._node is not None:
-            self._node.extras().setdefault("tensor_hooks", {})[self._nr] = self._hooks
+            self._node.extras().setdefault("tensor_hooks", {})[self._nr] = (self._hooks, weakref.ref(self))
         return RemovableHandle(self._hooks, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Any) -> RemovableHandle:

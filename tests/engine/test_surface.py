@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import engine
 from tests.engine.test_ops import names
 
+X_TENSOR = engine.zeros(2)
 X = np.arange(1.0, 13.0, dtype="float32").reshape(3, 4) / 4
 
 
@@ -275,6 +276,33 @@ def test_draws_repeat_with_their_seed() -> None:
     assert not engine.equal(engine.rand(3), draws[0][0])
     assert draws[0][0].dtype is engine.float32
     assert draws[0][2].dtype is engine.int64
+
+
+def test_every_way_to_make_a_tensor_tells_the_recording() -> None:
+    made = {
+        "tensor": lambda: engine.tensor([1.0]),
+        "as_tensor": lambda: engine.as_tensor([1.0]),
+        "Tensor": lambda: engine.Tensor([1]),
+        "from_numpy": lambda: engine.from_numpy(np.ones(1)),
+        "zeros": lambda: engine.zeros(1),
+        "ones": lambda: engine.ones(1),
+        "full": lambda: engine.full((1,), 2),
+        "empty": lambda: engine.empty(1),
+        "arange": lambda: engine.arange(2),
+        "linspace": lambda: engine.linspace(0, 1, 2),
+        "eye": lambda: engine.eye(2),
+        "rand": lambda: engine.rand(1),
+        "randn": lambda: engine.randn(1),
+        "randint": lambda: engine.randint(3, (2,)),
+        "FloatTensor": lambda: engine.FloatTensor([1]),
+        "LongTensor": lambda: engine.LongTensor([1]),
+        "zeros_like": lambda: engine.zeros_like(X_TENSOR),
+    }
+    for source, make in made.items():
+        with engine.record() as trace:
+            make()
+        leaves = [e for e in trace.events if type(e).__name__ == "LeafCreated"]
+        assert [leaf.source for leaf in leaves] == [source]
 
 
 def test_error_has_a_second_part_of_our_own() -> None:
