@@ -245,9 +245,9 @@ class _Run:
     def before(self, node: Any, upstream: Any) -> Any:
         """Tensor hooks, prehooks and retained gradients, in torch's order."""
         grads = _listed(node, upstream)
-        for nr, hooks in node.more.get("tensor_hooks", {}).items():
+        for nr, (hooks, reference) in node.more.get("tensor_hooks", {}).items():
             if grads[nr] is not None:
-                grads[nr] = self.hooked(hooks, grads[nr], None)
+                grads[nr] = self.hooked(hooks, grads[nr], reference())
         for hook in tuple(node.more.get("pre_hooks", {}).values()):
             found = hook(tuple(self.shown(g) for g in grads))
             if found is not None:
@@ -260,11 +260,16 @@ class _Run:
 
     def hooked(self, hooks: dict[int, Any], gradient: Any, tensor: Any) -> Any:
         """The gradient after the hooks of one tensor."""
+        active = slot.active
         for hook in tuple(hooks.values()):
-            found = hook(self.shown(gradient))
+            slot.active = None  # what a hook computes is its own affair; what it returns is recorded
+            try:
+                found = hook(self.shown(gradient))
+            finally:
+                slot.active = active
             if found is not None:
-                if slot.active is not None and tensor is not None:
-                    slot.active.hook(tensor, self.raw(gradient), self.raw(self.inner(found)))
+                if active is not None and tensor is not None:
+                    active.hook(tensor, self.raw(gradient), self.raw(self.inner(found)))
                 gradient = self.inner(found)
         return gradient
 
