@@ -15,9 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from . import errors
 from .array import xp
 from .autograd.calls import CREATE_GRAPH, call
+from .held import Held
 from .dispatch import apply
 from .inplace import apply_inplace
 from .mode import mode
@@ -187,7 +187,7 @@ class _Replay:
         self.live: dict[int, Tensor] = {}  # tensor id in the base -> the tensor that runs now
         self.recorder = Recorder()
         self.recorder.stacks = {(frames,): number for number, frames in enumerate(base.stacks)}
-        self.holders = gradient_tensors(base)
+        self.held = Held(base)
         self.doubt: int | None = None
         self.groups = _calls(base.events)
         self.seeds: dict[int, int] = {}
@@ -244,6 +244,22 @@ class _Replay:
             name = self.base.names.get(number, f"tensor {number}")
             raise ValueError(f"a command uses {name} before the program makes it: move it further down")
         return found
+
+    def met(self, number: int, at: int) -> Tensor | None:
+        """What the program meets at event `at` where it met `number`: for a gradient, what its tensor holds by now."""
+        leaf = self.held.holder(number, at)
+        if leaf is not None and leaf in self.live:
+            return self.live[leaf]._grad
+        return self.live.get(number) if number in self.held.leaves else self.tensor(number)
+
+    def nothing(self, number: int) -> Stopped:
+        """The program meets None instead of a gradient, and cannot go on with it; in its own words, whatever they are."""
+        if self.doubt is None:
+            self.doubt = len(self.recorder.log)
+        name = self.base.names.get(self.held.leaves[number], f"tensor {self.held.leaves[number]}")
+        error = TypeError(f"{name}.grad is None here ('NoneType'): no backward call has filled it")
+        self.recorder.error(error)
+        return Stopped(error)
 
     # -- fixed actions --------------------------------------------------------------------------------------------
 
@@ -303,7 +319,7 @@ class _Replay:
             else:
                 made = apply(op, args, dict(event.attrs))
         except (RuntimeError, ValueError, IndexError, TypeError) as error:
-            self.recorder.error(errors.explained(error))
+            self.recorder.error(error)
             raise Stopped from error
         for out, tensor in zip(event.outputs, made if isinstance(made, tuple) else (made,), strict=True):
             self.live[out.tensor] = tensor
@@ -312,7 +328,9 @@ class _Replay:
         """The inputs of an op as its function takes them."""
         given: dict[str, Any] = {}
         for item in event.inputs:
-            value = item.scalar if item.tensor is None else self.tensor(item.tensor)
+            value = item.scalar if item.tensor is None else self.met(item.tensor, event.index)
+            if item.tensor is not None and value is None:
+                raise self.nothing(item.tensor)
             name, _, listed = item.name.partition("[")
             if listed:
                 given.setdefault(name, []).append(value)
@@ -321,7 +339,13 @@ class _Replay:
         return tuple(given.get(name) for name in op.inputs)
 
     def escaped(self, event: Escaped) -> None:
-        tensor = self.tensor(event.tensor)
+        tensor = self.met(event.tensor, event.index)
+        if tensor is None:
+            if event.kind != "repr":
+                raise self.nothing(event.tensor)
+            if self.doubt is None:
+                self.doubt = len(self.recorder.log)
+            return  # printed, None says nothing of a tensor
         kept = self.base.value(event.value).array
         if self.doubt is None and (kept is None or not same_bits(tensor._array, kept)):
             self.doubt = len(self.recorder.log)
@@ -346,8 +370,13 @@ class _Replay:
 
     def zero(self, command: Command) -> None:
         leaf = self.tensor(_needed(command.leaf, "leaf"))
-        if leaf._grad is not None:
+        if leaf._grad is None:
+            return
+        try:
             apply_inplace(REGISTRY["zero"], (leaf._grad,), {})
+        except RuntimeError as error:
+            self.recorder.error(error)
+            raise Stopped from error
 
     def set_gradient(self, command: Command) -> None:
         event = None if command.base is None else self.base.events[command.base]
@@ -400,7 +429,8 @@ class _Replay:
             ]
         if recorded is None or tuple(r.tensor for r in recorded.roots) != command.roots:
             return None
-        return [None if r.source is None else self.tensor(r.source) for r in recorded.roots]
+        at = recorded.index
+        return [None if r.source is None else self.met(r.source, at) for r in recorded.roots]
 
     def survived(self, recorded: BackwardStarted | None) -> bool:
         """Whether the recorded program went on after this call raised (it caught the error)."""
@@ -432,15 +462,19 @@ class _Replay:
     def match(self, group: Sequence[AnyEvent], start: int, found: Sequence[Any]) -> None:
         """Tie what a backward call made (gradients, ops of create_graph, results) to the ids of the recording."""
         log = self.recorder.log[start:]
+        begun = next((place for place, entry in enumerate(log) if entry[0] == "start"), len(log))
+        log = log[begun:]  # before it stands a gradient that an edit brought
         ops = [entry for entry in log if entry[0] == "op"]
         recorded = [e for e in group if isinstance(e, OpCalled)]
-        if len(ops) == len(recorded):
+        if [entry[2] for entry in ops] == [e.name for e in recorded]:
             for entry, called in zip(ops, recorded, strict=True):
                 for result, out in zip(entry[5], called.outputs, strict=True):
                     self.seeds[result[0]] = out.tensor
-        leaves = [e.tensor for e in group if isinstance(e, LeafCreated)]
-        for entry, number in zip([e for e in log if e[0] == "leaf"], leaves, strict=False):
-            self.seeds.setdefault(entry[2], number)
+        leaves = [e for e in group if isinstance(e, LeafCreated)]
+        seen = [entry for entry in log if entry[0] == "leaf"]
+        if [entry[7] for entry in seen] == [e.source for e in leaves]:
+            for entry, leaf in zip(seen, leaves, strict=True):
+                self.seeds.setdefault(entry[2], leaf.tensor)
         for event in group:
             if isinstance(event, Accumulated) and event.tensor in self.live:
                 grad = self.live[event.tensor]._grad
