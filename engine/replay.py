@@ -17,9 +17,9 @@ from typing import Any
 
 from .array import xp
 from .autograd.calls import CREATE_GRAPH, call
-from .held import Held
 from .dispatch import apply
-from .inplace import apply_inplace
+from .held import Held
+from .inplace import JOINT, apply_inplace
 from .mode import mode
 from .op import REGISTRY
 from .reading import read
@@ -253,7 +253,7 @@ class _Replay:
         return self.live.get(number) if number in self.held.leaves else self.tensor(number)
 
     def nothing(self, number: int) -> Stopped:
-        """The program meets None instead of a gradient, and cannot go on with it; in its own words, whatever they are."""
+        """The program meets None instead of a gradient and cannot go on with it, whatever it says then."""
         if self.doubt is None:
             self.doubt = len(self.recorder.log)
         name = self.base.names.get(self.held.leaves[number], f"tensor {self.held.leaves[number]}")
@@ -268,7 +268,8 @@ class _Replay:
         if isinstance(event, LeafCreated):
             self.leaf(event)
         elif isinstance(event, OpCalled):
-            self.op(event)
+            if event.name != JOINT.name:  # the write of the view brings it about again
+                self.op(event)
         elif isinstance(event, FlagChanged):
             target = self.tensor(event.tensor)
             if event.flag == "requires_grad":

@@ -45,3 +45,14 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
     report = yield
     refuse_skip(report)
     return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how much of the law of replay was tried."""
+    reports = terminalreporter.getreports("passed")
+    found = [value for report in reports for name, value in report.user_properties if name == "law"]
+    if found:
+        pairs, events = (sum(column) for column in zip(*found, strict=True))
+        terminalreporter.write_line(
+            f"replay = fresh run: {pairs:,} (program, edits) pairs, {events:,} events, bit for bit"
+        )

@@ -81,7 +81,6 @@ class Fresh:
         self.live: dict[int, Tensor] = {}
         self.leaves = self.ops = self.calls = self.sets = self.writes = 0
         self.busy = False
-        self.injected: set[int] = set()
 
     # -- what the program makes -----------------------------------------------------------------------------------
 
@@ -95,7 +94,6 @@ class Fresh:
         self.live[event.tensor] = tensor
         if event.tensor in self.plan.leaves:
             tensor._array[...] = np.array(self.plan.leaves[event.tensor], dtype=event.dtype)
-            self.injected.add(event.tensor)
 
     def made(self, outputs: Sequence[Tensor]) -> None:
         """An op of the program has run."""
@@ -233,12 +231,12 @@ def gradient_of(numbers: Any, root: Tensor) -> Tensor:
     return Tensor(np.array(numbers, dtype=root._array.dtype))
 
 
-def run_fresh(program: Program, base: Trace, plan: Plan) -> tuple[Trace, Fresh]:
+def run_fresh(program: Program, base: Trace, plan: Plan) -> Trace:
     """The trace of `program`, run with `plan`."""
     fresh = Fresh(base, plan)
     with pytest.MonkeyPatch.context() as patch:
         fresh.tap(patch)
-        return record_source(program.source, program.path), fresh
+        return record_source(program.source, program.path)
 
 
 # -- two traces, the same -------------------------------------------------------------------------------------------
