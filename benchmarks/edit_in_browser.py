@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from benchmarks.measure import percentile, table
 from benchmarks.page import opened, page
 from viz.gallery import gallery
@@ -20,7 +22,7 @@ async ([number]) => {
   const start = performance.now();
   edit(edits);
   while (backstep.scene().revision.id === scene.revision.id) {
-    if (performance.now() - start > 5000) throw new Error("no new revision after 5 s: was the edit refused?");
+    if (performance.now() - start > 2000) return Infinity; // refused
     await frame();
   }
   await frame();
@@ -35,7 +37,11 @@ def main() -> None:
     with page() as (made, origin):
         for program in (one for one in gallery() if one.rows):
             opened(made, origin, program.id)
-            times = [made.evaluate(EDIT, [0.5 + number]) for number in range(EDITS)]
+            times: list[float | None] = []
+            for number in range(EDITS):
+                times.append(made.evaluate(EDIT, [0.5 + number]))
+                if times[-1] == math.inf:
+                    break
             known = [time for time in times if time is not None]
             if known:
                 rows.append((program.id, f"{percentile(known, 0.5):.0f}", f"{max(known):.0f}"))
