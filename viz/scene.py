@@ -16,6 +16,7 @@ from engine.trace import Accumulated, Trace
 
 from . import cards, diagnose, layout, sentences, text, wiring
 from .commands import commands
+from .formulas import call_key, formulas
 from .graph import Item, Link
 from .layouts.layered import Anchors, Size
 from .reading import Json, reading
@@ -82,6 +83,7 @@ class _Scene:
         self.edge_of: dict[str, str] = {}
         self.matrices: dict[str, np.ndarray | None] = {}
         self.rows: dict[str, list[Json]] = {}
+        self.written: dict[tuple[Any, ...], list[Json]] = {}
 
     def document(self, revision: Mapping[str, Any], program: Mapping[str, Any], previous: Trace | None) -> Json:
         graph = self.visible()
@@ -200,7 +202,19 @@ class _Scene:
             "group": item.group, "twin": self.shown[item.twin] if item.twin is not None else None,
             "shape": list(fact.shape) if fact is not None else None, "dtype": fact.dtype if fact is not None else None,
             "rows": rows, "saved": saved, "tracks": tracks, "code": self.read.code(stack),
+            "formula": self.formula(item.op),
         }  # fmt: skip
+
+    def formula(self, op: int | None) -> list[Json]:
+        """What an op's rule computes, worked out once for all calls that read the same."""
+        if op is None:
+            return []
+        event = self.facts.ops[op].event
+        key = call_key(self.facts, event)
+        found = self.written.get(key)
+        if found is None:
+            found = self.written[key] = formulas(self.facts, event)
+        return found
 
     def folded_group(self, group: str) -> Json:
         grouping = self.drawing.grouping
@@ -211,6 +225,7 @@ class _Scene:
             "kind": "group", "role": "inner", "label": grouping.labels[group], "sub": text.count(ops, "op"),
             "title": f"{grouping.labels[group]}: {text.count(ops, 'op')}, folded",
             "group": grouping.parents[group], "twin": None, "shape": None, "dtype": None, "rows": [], "saved": [],
+            "formula": [],
             "tracks": {
                 "state": together([self.track(m, "state", "future") for m in inside], joint_state),
                 "faint": together([self.track(m, "faint", False) for m in inside], all),

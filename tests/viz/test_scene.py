@@ -14,6 +14,7 @@ from engine.replay import replay
 from engine.trace import VjpRun
 from viz import gallery
 from viz.details import details
+from viz.formulas import call_key, formulas
 from viz.graph import slots
 from viz.programs import record_source
 from viz.reading import reading
@@ -190,3 +191,17 @@ def test_every_program_of_the_gallery_has_a_sound_scene(program: gallery.Program
         json.dumps(made, allow_nan=False)
         if node["kind"] == "op" and made["check"] is not None and program.id != "ties":  # ties is about kinks
             assert made["check"]["agrees"], (node["label"], made["check"])
+
+
+def test_an_op_says_its_formula_and_nothing_else_does(tmp_path: Path) -> None:
+    found = scene(recorded(CASE_1, tmp_path))
+    assert [(f["input"], f["text"]) for f in node(found, "× 2")["formula"]] == [("self", "x̄ = z̄ ⊙ 2")]
+    assert all(n["formula"] == [] for n in found["nodes"] if n["kind"] != "op")
+
+
+def test_calls_that_read_the_same_share_one_formula(tmp_path: Path) -> None:
+    trace = recorded(LOOP, tmp_path)
+    read = reading(trace)
+    drawn = {n["id"]: n["formula"] for n in scene(trace)["nodes"] if n["kind"] == "op"}
+    assert drawn == {op.id: formulas(read.facts, op.event) for op in read.facts.ops if op.id in drawn}
+    assert len({call_key(read.facts, op.event) for op in read.facts.ops}) < len(read.facts.ops)
