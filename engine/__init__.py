@@ -3,7 +3,7 @@
 `import engine as torch` runs a torch snippet; `with engine.record() as trace:` records what it does.
 """
 
-from . import array, autograd, nn
+from . import array, autograd, nn, tracefile
 from .api import methods
 from .api.elementwise import (
     abs,
@@ -135,6 +135,7 @@ from .api.shape import (
     stack,
     t,
     transpose,
+    unbind,
     unflatten,
     unsqueeze,
     vstack,
@@ -399,6 +400,7 @@ __all__ = [
     "true_divide",
     "trunc",
     "uint8",
+    "unbind",
     "unflatten",
     "unsqueeze",
     "var",

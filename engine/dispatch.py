@@ -133,7 +133,7 @@ def _several(op: Op, args: Any, statics: Any, made: tuple[Any, ...], node: Node 
         out: Tensor = _new(Tensor)
         out._array = as_array(result)
         if op.view and out._array.base is not None:
-            _share(out, args[0], op, {**statics, "_output": nr})
+            _share(out, args[0], op, statics, nr)
         if node is not None and out._array.dtype.kind == "f" and (carriers is None or nr in carriers):
             out._node, out._nr, out._requires_grad = node, nr, True
         outputs.append(out)
@@ -207,14 +207,14 @@ def _sizes(value: Any) -> Any:
     return value._array.shape if isinstance(value, Tensor) else ()
 
 
-def _share(out: Tensor, source: Any, op: Op, statics: Any) -> None:
+def _share(out: Tensor, source: Any, op: Op, statics: Any, nr: int | None = None) -> None:
     """Make `out` a view of `source`: one storage, one version, a path back to the base."""
     out._shared = source._storage
     if not op.rules:  # detach: what is written is shared, the history is not
         return
     view = source._view
     base, path = (source, ()) if view is None else (view.base, view.path)
-    out._view = View(base, (*path, (op.name, statics)), out._shared.version)
+    out._view = View(base, (*path, (op.name, statics, nr)), out._shared.version)
 
 
 def kernel_error(op: Op, arrays: Any, error: Exception) -> BaseException:

@@ -9,7 +9,7 @@ from .array import as_array, dtype_of
 from .dispatch import connect, kernel_error, save
 from .mode import mode
 from .node import Node, gradient_edge, next_number
-from .op import Op
+from .op import REGISTRY, Op
 from .ops.inplace import copy_slices, zero_slice
 from .recorder import slot
 from .tensor import Storage, Tensor, View, refresh_view
@@ -17,11 +17,23 @@ from .tensor import Storage, Tensor, View, refresh_view
 __all__ = ["apply_inplace", "check_inplace", "copy_slices", "wrote", "zero_slice"]
 
 
+JOINT: Op = copy_slices.op  # type: ignore[attr-defined]
+
+
 def check_inplace(tensor: Tensor) -> None:
     """Raise torch's error where `tensor` may not be written while gradients are recorded."""
     if not mode.enabled:
         return
     view = tensor._view
+    if view is not None and view.base._requires_grad and (nr := view.path[-1][2]) is not None:
+        kind = REGISTRY[view.path[-1][0]].node_name.removesuffix("Backward0")
+        raise errors.runtime(
+            f"Output {nr} of {kind} is a view and is being modified inplace. This view is the output of a function that "
+            "returns multiple views. Such functions do not allow the output views to be modified inplace. You should "
+            "replace the inplace operation by an out-of-place one.",
+            "Backstep: write out of place (row = row + 1), or write the whole tensor by index (x[0] += 1).",
+            tensors=(tensor, view.base),
+        )
     if tensor._requires_grad and tensor._node is None and view is None:
         raise errors.runtime(
             "a leaf Variable that requires grad is being used in an in-place operation.",
@@ -61,6 +73,8 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     node, before = _rebased(op, inputs, statics, target)
     if (active := slot.active) is not None:
         active.see(target)
+        if target._view is not None:
+            active.see(target._view.base)
         active.before_write(target)
     if node is not None and op.inputs[0] in node.plan.names:
         before._array = target._array.copy()
@@ -73,6 +87,9 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
         _attach(op, node, (before, *inputs[1:]), arrays if arrays is not sources else None, target)
     if active is not None:
         active.op(op, inputs, statics, (target,), node, target)
+        if node is not None and target._view is not None:
+            base, path = target._view.base, target._view.path
+            active.op(JOINT, (base, target), {"path": path}, (base,), base._node, base)
     return target
 
 
@@ -129,10 +146,9 @@ def wrote(target: Tensor, node: Node) -> None:
         target._node, target._nr = node, 0
         return
     base = view.base
-    joint = copy_slices.op  # type: ignore[attr-defined]
     through = Node()
-    through.op, through.more, through.sequence_nr = joint, None, next_number()
-    through.plan = joint.plan(3 if base._requires_grad else 2)
+    through.op, through.more, through.sequence_nr = JOINT, None, next_number()
+    through.plan = JOINT.plan(3 if base._requires_grad else 2)
     earlier, nr = (base._requires_grad and gradient_edge(base)) or (None, 0)
     through.targets, through.numbers = (earlier, node), (nr, 0)
     through.shape, through.dtype, through.metas = base._array.shape, base._array.dtype, None

@@ -155,7 +155,7 @@ class AccumulateGrad:
 
     def name(self) -> str:
         """torch's name of this node."""
-        return "AccumulateGrad"
+        return "torch::autograd::AccumulateGrad"
 
     extras = Node.extras
     metadata = Node.metadata

@@ -346,7 +346,7 @@ class Tensor:
     def __iter__(self) -> Iterator[Tensor]:
         if not self._array.ndim:
             raise TypeError("iteration over a 0-d tensor")
-        return iter([self[i] for i in range(len(self._array))])  # type: ignore[index]
+        return iter(self.unbind(0))  # type: ignore[attr-defined]
 
     def __hash__(self) -> int:
         return id(self)
@@ -377,11 +377,14 @@ class RemovableHandle:
 
 
 class View:
-    """How a view is taken from its base: a path of (op name, statics); `version` is the one that its node is for."""
+    """How a view is taken from its base: a path of (op name, statics, output number where the op has several).
+
+    `version` is the one that the view's node is for.
+    """
 
     __slots__ = ("base", "path", "version")
 
-    def __init__(self, base: Tensor, path: tuple[tuple[str, Any], ...], version: int) -> None:
+    def __init__(self, base: Tensor, path: tuple[tuple[str, Any, int | None], ...], version: int) -> None:
         self.base = base
         self.path = path
         self.version = version
@@ -402,8 +405,9 @@ def refresh_view(tensor: Tensor) -> None:
     active, slot.active = slot.active, None
     try:
         fresh: Any = view.base
-        for op, statics in view.path:
+        for op, statics, nr in view.path:
             fresh = HANDLERS[Tensor](REGISTRY[op], (fresh,), dict(statics))
+            fresh = fresh if nr is None else fresh[nr]
     finally:
         slot.active = active
     tensor._node, tensor._nr, tensor._requires_grad = fresh._node, fresh._nr, fresh._requires_grad

@@ -86,7 +86,7 @@ def two(name: str, spelled: str, make: Any = real, kink: bool = False) -> list[S
 
 
 INNER = "used by the rules of other ops; torch has no such function"
-SELECT_1 = (("select", {"dim": 0, "index": 1}),)
+SELECT_1 = (("select", {"dim": 0, "index": 1}, None),)
 TIED = np.array([[3.0, 1.0, 3.0], [2.0, 3.0, 0.5]])
 
 ARITHMETIC = [
@@ -282,6 +282,7 @@ SHAPES = [
     Sample("zero_of", (real(2),), {"size": (3,)}, reason=INNER),
     Sample("cat", ([real(2, 3), real(1, 3)],), {"dim": 0}, "torch.cat(x)"),
     Sample("cat", ([real(2, 3), real(2, 2), np.zeros((0,))],), {"dim": 1}, "torch.cat(x, -1)"),
+    Sample("unbind", (real(2, 3),), {"dim": 1}, "x.unbind(1)"),
     Sample("stack", ([real(2, 3), real(2, 3)],), {"dim": 1}, "torch.stack(x, 1)"),
     Sample("select", (real(2, 3),), {"dim": 1, "index": 2}, "x[:, -1]"),
     Sample("slice", (real(5, 3),), {"dim": 0, "start": 1, "end": 5, "step": 2}, "x[1::2]"),

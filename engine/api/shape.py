@@ -308,6 +308,19 @@ def _check_joined(first: tuple[int, ...], shape: tuple[int, ...], dim: int, plac
             )
 
 
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """The slices along a dimension, as views.
+
+    >>> import engine as torch
+    >>> torch.unbind(torch.tensor([1.0, 2.0]))
+    (tensor(1.), tensor(2.))
+    """
+    if not input._array.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    found: tuple[Tensor, ...] = sh.unbind(input, one_dim(dim, input._array.ndim))
+    return found
+
+
 def stack(tensors: Any, dim: int = 0) -> Tensor:
     """Tensors of one shape along a new dimension.
 

@@ -14,8 +14,9 @@ from .shape import sum_to_size
 
 
 def _taken(self: Array, path: tuple[Any, ...]) -> Array:
-    for step, statics in path:
+    for step, statics, nr in path:
         self = REGISTRY[step].kernel(self, **statics)
+        self = self if nr is None else self[nr]
     return self
 
 

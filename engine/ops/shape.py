@@ -195,6 +195,15 @@ stack = op(
     tensors=lambda grad, dim, tensors_sizes: [select(grad, dim, i) for i in range(len(tensors_sizes))],
 )  # fmt: skip
 
+
+
+def _unbind(self: Array, dim: int) -> tuple[Array, ...]:
+    before = (slice(None),) * dim
+    return tuple(self[(*before, i, Ellipsis)] for i in range(self.shape[dim]))
+
+
+unbind = op("unbind", _unbind, VIEW, self=lambda grads, dim: stack(grads, dim))
+
 # -- parts --------------------------------------------------------------------------------------------------------
 
 

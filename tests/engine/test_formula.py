@@ -27,7 +27,7 @@ def some(*shape: int) -> np.ndarray:
 
 X, Y, ROW, MASK = some(2, 3), some(2, 3), some(3), np.array([[True, False, True], [False, True, False]])
 INDEX = np.array([[0, 1, 0]])
-PATH = (("select", {"dim": 0, "index": 1}),)
+PATH = (("select", {"dim": 0, "index": 1}, None),)
 CALLS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "where": [((MASK, X, Y), {}), ((MASK, ROW, 2.0), {})],
     "masked_fill": [((X, MASK), {"value": 3.0})],
@@ -58,7 +58,7 @@ CALLS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "flip": [((X,), {"dims": (0,)})], "zero_of": [((X,), {"size": (2,)})],
     "cat": [(([X, Y, some(1, 3)],), {"dim": 0}), (([np.zeros(0), ROW],), {"dim": 0})],
     "stack": [(([X, Y],), {"dim": 1})],
-    "select": [((X,), {"dim": 1, "index": 2})],
+    "unbind": [((X,), {"dim": 0})], "select": [((X,), {"dim": 1, "index": 2})],
     "select_backward": [((ROW,), {"sizes": (2, 3), "dim": 0, "index": 1})],
     "slice": [((X,), {"dim": 1, "start": 0, "end": 3, "step": 2})],
     "slice_backward": [((some(2, 2),), {"sizes": (2, 3), "dim": 1, "start": 1, "end": 3, "step": 1})],
@@ -140,6 +140,7 @@ def by_rule(
     known: dict[str, Any] = {
         **attrs, **dict(zip(op.inputs, args, strict=True)), **{f"{n}_sizes": s for n, s in shapes.items()},
         "result": results[0], "results": results, "grad": values.get("grad", values.get("grad[0]")),
+        "grads": [values[k] for k in sorted(values) if k.startswith("grad[")],
     }  # fmt: skip
     key, _, place = target.partition("[")
     rule = op.rules[key]
