@@ -20,7 +20,7 @@ from .dispatch import Promoted
 from .mode import mode
 from .node import LAST, AccumulateGrad, Node, SavedResult
 from .ops.reduction import sum_to_size
-from .ops.shape import cast
+from .ops.shape import cast, clone_gradient
 from .recorder import slot
 from .tensor import Tensor
 
@@ -377,22 +377,21 @@ def _as_tensor(node: Node, value: Any) -> Any:
 
 def add_into(tensor: Tensor, gradient: Any, create_graph: bool, retained: bool) -> None:
     """Accumulate into `.grad`: in place, as torch does, unless a graph is made of it."""
-    active, slot.active = slot.active, None
+    active = slot.active
     present = tensor._grad
     earlier = None
     if present is not None and active is not None:
         active.see(present)
         earlier = present._value
-    if present is None:
-        tensor._grad = gradient if create_graph else Tensor(gradient.copy())
-    elif create_graph:
-        tensor._grad = present + gradient
+    if create_graph:  # ops like any others, CopyBackwards and AddBackward0
+        tensor._grad = clone_gradient(gradient) if present is None else present + gradient
+    elif present is None:
+        tensor._grad = Tensor(gradient.copy())
     else:
         if active is not None:
             active.before_write(present)
         present._array += gradient
         present._storage.version += 1
-    slot.active = active
     if active is not None:
         active.accumulate(tensor, tensor._grad, earlier, gradient._array if create_graph else gradient, retained)
 

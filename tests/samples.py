@@ -282,6 +282,7 @@ SHAPES = [
     Sample("zero_of", (real(2),), {"size": (3,)}, reason=INNER),
     Sample("cat", ([real(2, 3), real(1, 3)],), {"dim": 0}, "torch.cat(x)"),
     Sample("cat", ([real(2, 3), real(2, 2), np.zeros((0,))],), {"dim": 1}, "torch.cat(x, -1)"),
+    Sample("clone_gradient", (real(2, 3),), reason=INNER),
     Sample("unbind", (real(2, 3),), {"dim": 1}, "x.unbind(1)"),
     Sample("stack", ([real(2, 3), real(2, 3)],), {"dim": 1}, "torch.stack(x, 1)"),
     Sample("select", (real(2, 3),), {"dim": 1, "index": 2}, "x[:, -1]"),

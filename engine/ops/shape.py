@@ -111,6 +111,8 @@ def _alias(self: Array) -> Array:
 
 
 clone = op("clone", _clone, self=lambda grad: grad)
+# What backward(create_graph=True) puts into `.grad`: a copy of its own, so that it can be written.
+clone_gradient = op("clone_gradient", lambda self: self.copy(), Traits(node="CopyBackwards"), self=lambda grad: grad)
 alias = op("alias", _alias, VIEW, self=lambda grad: grad)
 
 
