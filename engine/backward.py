@@ -345,6 +345,10 @@ def unpacked(node: Node) -> list[Any]:
             values.append(value._array)
         elif kind is float or kind is int or kind is tuple:
             values.append(value)
+        elif kind is SavedResult:
+            if value._storage.version:
+                written = True
+            values.append(value._array)
         else:
             written = True
             values.append(_as_array(value))

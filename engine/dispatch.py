@@ -146,8 +146,7 @@ def _several(op: Op, args: Any, statics: Any, made: tuple[Any, ...], node: Node 
 
 
 def save(node: Node, args: Any, promoted: Any, outputs: Any) -> None:
-    """Keep what the plan says; `promoted` are the arrays that the kernel read, where they are not the arguments' "
-    "own."""
+    """Keep what the plan says; `promoted` are the arrays that the kernel read where they are not the arguments' own."""
     plan = node.plan
     arity = len(args)
     saved: list[Any] = []
@@ -167,13 +166,27 @@ def save(node: Node, args: Any, promoted: Any, outputs: Any) -> None:
                 versions = None
             saved.append(value)
         elif place == arity:
-            kept = [SavedResult(out._array, out._storage, out._nr or nr) for nr, out in enumerate(outputs)]
-            versions = None
-            saved.append(kept if "results" in plan.names else kept[0])
+            if "results" in plan.names:
+                saved.append([_saved_result(out) for out in outputs])
+                versions = None
+            else:
+                saved.append(_saved_result(outputs[0]))
+                if outputs[0]._shared.version:
+                    versions = None
         else:
             saved.append(list(node.statics.values())[place - arity - 1])
     node.saved = tuple(saved)
     node.versions = tuple(_version(saved[p]) for p in plan.tensors) if versions is None else versions
+
+
+def _saved_result(out: Tensor) -> SavedResult:
+    """What a node keeps of its own output: no part of it leads back to the node."""
+    shared = out._shared
+    if shared is None:
+        shared = out._storage
+    kept: SavedResult = _new(SavedResult)
+    kept._array, kept._storage, kept._nr = out._array, shared, out._nr
+    return kept
 
 
 def _version(value: Any) -> int:
