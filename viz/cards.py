@@ -15,6 +15,10 @@ HEAD, FOOT = 38, 8
 CELL_ROW, LABEL, STRIP = 34, 22, 46
 CHIPS = 28
 STRIP_WIDTH = 212
+COLUMN = 46
+NARROWEST = 100
+OP_SHIFT = 14.0
+"""How far from its middle values and gradients meet an op: about as far as the rows of the cards beside it."""
 SEED_LABEL = "gradient you pass"
 MOST_CHIPS = 2
 
@@ -57,7 +61,7 @@ def card_size(label: str, sub: str, card_rows: Sequence[dict[str, Any]]) -> Size
     strip = any(row["cols"] == 0 for row in card_rows)
     head = text.width(label) + text.width(sub, "sub") + 58
     seed = text.width(SEED_LABEL + " (edit)", "sub") + 24 if any(row["key"] == "seed" for row in card_rows) else 0
-    width = max(116.0, STRIP_WIDTH if strip else 20 + 48 * columns, head, seed)
+    width = max(NARROWEST, STRIP_WIDTH if strip else 20 + COLUMN * columns, head, seed)
     height = HEAD + FOOT
     for row in card_rows:
         height += (0 if row["key"] == "value" else LABEL) + (CELL_ROW * row["rows"] if row["rows"] else STRIP)
@@ -81,7 +85,12 @@ def card_anchors(size: Size, card_rows: Sequence[dict[str, Any]]) -> Anchors:
 def op_size(label: str, sub: str, saved: bool) -> Size:
     """The natural size of an op."""
     longest = max(len(label), len(sub))
-    return max(116, 28 + 8 * longest), 56 + (CHIPS if saved else 0)
+    return max(NARROWEST, 22 + 8 * longest), 56 + (CHIPS if saved else 0)
+
+
+def op_anchors() -> Anchors:
+    """Values above the middle of an op, gradients below it, on both sides."""
+    return Anchors(-OP_SHIFT, OP_SHIFT, -OP_SHIFT, OP_SHIFT)
 
 
 def stub_size(label: str) -> Size:

@@ -150,10 +150,13 @@ def _cards(facts: Facts) -> Mapping[tuple[int, int], str]:
 
 
 def _group(drawing: Drawing, tensor: int, version: int) -> str | None:
-    """An op's result lies in the op's group; a leaf in the innermost group that holds all its uses."""
+    """An op's result lies in the op's group; a leaf, and one of several results, in the innermost that holds its uses.
+
+    So what a loop takes apart (`for x in rows`) lies in the round that it is for.
+    """
     facts, grouping = drawing.facts, drawing.grouping
     producer = facts.tensors[tensor].producers.get(version)
-    if producer is not None:
+    if producer is not None and (len(facts.ops[producer].event.outputs) == 1 or not facts.uses.get((tensor, version))):
         return grouping.of.get(producer)
     paths = [grouping.path(grouping.of.get(op))[::-1] for op, _ in facts.uses.get((tensor, version), ())]
     common: str | None = None
@@ -290,8 +293,8 @@ def _link(drawing: Drawing, link: Link) -> None:
     drawing.links[link.id] = link
     if link.op is not None:
         drawing.into[link.op].append(link)
-    else:
-        drawing.out_of[drawing.items[link.source].op].append(link)
+    elif (op := drawing.items[link.source].op) is not None:
+        drawing.out_of[op].append(link)
 
 
 def _order(drawing: Drawing) -> None:

@@ -135,7 +135,10 @@ class Worker:
 
     def places(self, graph: Ranked, limit: float | None = None) -> list[float] | None:
         """Heights by dot, or None where it failed or ran over `limit` seconds (default: TIME_LIMIT)."""
-        task = {"ranks": graph.ranks, "heights": graph.heights, "lanes": sorted(graph.lanes), "edges": graph.edges}
+        task = {
+            "ranks": graph.ranks, "heights": graph.heights, "lanes": sorted(graph.lanes), "edges": graph.edges,
+            "level": sorted(graph.level),
+        }  # fmt: skip
         with self._busy:
             try:
                 fresh = self._start()

@@ -1,6 +1,6 @@
 """A process that runs dot, so that a graph that is hard to draw can be given up: `python -m viz.layout_worker`.
 
-One JSON object per line, each way: {ranks, heights, lanes, edges} in, {places} or {error} out.
+One JSON object per line, each way: {ranks, heights, lanes, edges, level} in, {places} or {error} out.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ def main() -> None:
         task = json.loads(line)
         try:
             graph = Ranked(
-                tuple(task["ranks"]), tuple(task["heights"]), frozenset(task["lanes"]), tuple(map(tuple, task["edges"]))
-            )
+                tuple(task["ranks"]), tuple(task["heights"]), frozenset(task["lanes"]),
+                tuple(map(tuple, task["edges"])), frozenset(map(tuple, task["level"])),
+            )  # fmt: skip
             answer: dict[str, object] = {"places": dot.places(graph)}
         except Exception as error:  # noqa: BLE001  the caller falls back to the second layout whatever went wrong
             answer = {"error": f"{type(error).__name__}: {error}"}

@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.trace import Accumulated, Trace
 
-from . import cards, diagnose, layout, sentences, text, wiring
+from . import births, cards, diagnose, layout, sentences, text, wiring
 from .commands import commands
 from .formulas import call_key, formulas
 from .graph import Item, Link
@@ -151,7 +151,7 @@ class _Scene:
         label, sub, _ = cards.head(item, self.drawing)
         if item.kind == "op" and item.op is not None:
             record = self.facts.ops[item.op].event.node
-            return cards.op_size(label, sub, bool(record and record.saved)), Anchors()
+            return cards.op_size(label, sub, bool(record and record.saved)), cards.op_anchors()
         if item.kind == "stub":
             return cards.stub_size(label), Anchors(fan=False)
         rows = self.rows[item.id] = cards.rows(item, self.drawing)
@@ -319,7 +319,7 @@ class _Scene:
     def marks(self) -> list[Json]:
         """What stands on the timeline; the birth of the first inf or nan too."""
         found = [{"step": k, "kind": kind, "label": label} for k, kind, label in self.line.marks]
-        for finding in diagnose.findings(self.facts, self.drawing):
+        for finding in births.findings(self.facts):
             step = self.line.step_of.get(finding.event)
             if step is not None:
                 found.append({"step": step, "kind": "warning", "label": finding.label})

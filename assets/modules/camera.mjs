@@ -3,7 +3,8 @@
 
 export const MIN_ZOOM = 0.02;
 export const MAX_ZOOM = 4;
-export const READABLE = 12 / 13; // the smallest text is 13 units: below this zoom it would be under 12 px
+export const WHOLE = 0.74; // a graph that fits at this zoom or a larger one is shown whole: its text is 12 px all the same
+export const READABLE = 0.9; // else this zoom, and one follows
 const LARGEST_FIT = 1.7;
 const LEAST_PAD = 10;
 const SLACK = 6; // so close to the border still counts as in view
@@ -35,13 +36,16 @@ export function zoomAt(camera, view, sx, sy, factor, smallest = MIN_ZOOM) {
 }
 
 /**
- * All of a box, with `pad` px around it ({top, right, bottom, left}); never smaller than `floor`.  Where that cuts the box
- * off, the `focus` point is shown, kept away from looking past the ends.
+ * All of a box, with `pad` px around it ({top, right, bottom, left}), or less of that where it fits only so; at least at
+ * the zoom `least`.  Where that cuts the box off, the zoom is `floor`, and the `focus` point is shown, kept away from looking
+ * past the ends.
  */
-export function fit(box, view, pad, floor = READABLE, focus = null) {
+export function fit(box, view, pad, floor = READABLE, focus = null, least = Math.min(floor, WHOLE)) {
   const room = { w: Math.max(view.width - pad.left - pad.right, 40), h: Math.max(view.height - pad.top - pad.bottom, 40) };
-  const wanted = Math.min(room.w / Math.max(box[2] - box[0], 1), room.h / Math.max(box[3] - box[1], 1), LARGEST_FIT);
-  const zoom = Math.max(wanted, floor, MIN_ZOOM);
+  const into = (w, h) => Math.min(w / Math.max(box[2] - box[0], 1), h / Math.max(box[3] - box[1], 1), LARGEST_FIT);
+  const tight = into(Math.max(view.width - 2 * LEAST_PAD, 40), room.h);
+  const wanted = Math.max(into(room.w, room.h), Math.min(tight, 1));
+  const zoom = Math.max(wanted >= least ? wanted : floor, MIN_ZOOM);
   const along = (low, high, size, full, shift, wish) => {
     const half = size / 2 / zoom;
     if (high - low <= 2 * half + 1e-6) return (low + high) / 2 + shift / zoom;

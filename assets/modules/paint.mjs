@@ -12,9 +12,9 @@ import { cut, fonts, widthOf, writer } from "./text.mjs";
 
 const FAINT = 0.42;
 
-/** 2: everything; 1: names, cells without numbers; 0: blocks. */
+/** 2: everything; 1: names, cells without numbers; 0: blocks.  Text has 12 px on screen or is not there. */
 export function detailAt(zoom) {
-  return zoom >= 0.6 ? 2 : zoom >= 0.3 ? 1 : 0;
+  return zoom >= 0.68 ? 2 : zoom >= 0.4 ? 1 : 0;
 }
 
 /** A canvas context set to the plane, with what every painter needs. */
@@ -28,7 +28,7 @@ export function brushFor(context, view, frame) {
   context.setTransform(scale, 0, 0, scale, tx, ty);
   context.lineJoin = "round";
   context.globalAlpha = 1;
-  return { context, write: writer(context), font: fonts(tokens), detail: detailAt(camera.zoom), view, ...frame };
+  return { context, write: writer(context), font: fonts(tokens, Math.max(camera.zoom, 0.4)), detail: detailAt(camera.zoom), view, ...frame };
 }
 
 export function paintGraph(context, view, frame) {

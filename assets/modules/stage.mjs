@@ -155,6 +155,7 @@ export class Stage {
     else this.bringIn(boxOf(node), 48);
   }
 
+  /** `whole`: at any zoom; else at one at which text is read. */
   fit(smooth = true, whole = false) {
     if (!this.plane || !this.view.width) return;
     const node = this.moment?.active && this.index.nodes.get(this.moment.active);

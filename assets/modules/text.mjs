@@ -1,20 +1,37 @@
 // Text on a canvas: fonts by role, widths remembered, and cutting to a width.
 
-/** Sizes in units of the plane; 13 is the smallest (at the least readable zoom that is 12 px). */
-export function fonts(tokens) {
+export const LEAST = 12; // px on screen of the smallest text
+const STEP = 0.25; // sizes are rounded up to it, so that few widths are to be remembered while one zooms
+const MONO = 0.602; // width of a letter of the fixed-width fonts, in sizes
+
+/** Fonts by role; sizes in units of the plane, such that no text is under 12 px on screen at this zoom. */
+export function fonts(tokens, zoom = 1) {
+  const size = (wanted) => Math.max(wanted, Math.ceil(LEAST / zoom / STEP) * STEP);
+  const [large, plain] = [size(14), size(13)];
   return {
-    title: `600 14px ${tokens.font}`,
-    plain: `13px ${tokens.font}`,
-    strong: `600 13px ${tokens.font}`,
-    cell: `14px ${tokens.mono}`,
-    cellStrong: `600 14px ${tokens.mono}`,
-    small: `13px ${tokens.mono}`,
-    smallStrong: `600 13px ${tokens.mono}`,
+    title: `600 ${large}px ${tokens.font}`,
+    plain: `${plain}px ${tokens.font}`,
+    strong: `600 ${plain}px ${tokens.font}`,
+    cell: `${large}px ${tokens.mono}`,
+    cellStrong: `600 ${large}px ${tokens.mono}`,
+    small: `${plain}px ${tokens.mono}`,
+    smallStrong: `600 ${plain}px ${tokens.mono}`,
+    cellPitch: large * MONO,
+    smallPitch: plain * MONO,
+    line: Math.max(18, plain * 1.35),
   };
+}
+
+/** From the middle of a line of text to its base line. */
+export function baseline(font) {
+  let shift = shifts.get(font);
+  if (shift === undefined) shifts.set(font, (shift = Number(/([\d.]+)px/.exec(font)[1]) * 0.35));
+  return shift;
 }
 
 const MOST = 20000; // remembered widths; past that the memory starts afresh
 const widths = new Map();
+const shifts = new Map();
 
 export function widthOf(context, font, text) {
   const key = `${font}|${text}`;
@@ -64,6 +81,6 @@ export function writer(context) {
     context.font = font;
     context.fillStyle = colour;
     context.textAlign = align;
-    context.fillText(text, x, y + 4.8);
+    context.fillText(text, x, y + baseline(font));
   };
 }

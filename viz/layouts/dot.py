@@ -14,6 +14,9 @@ except ImportError:  # no wheel for this platform: the second layout serves
 POINTS = 72.0
 """Layout units per inch: dot's sizes are in inches, its positions in points."""
 
+LEVEL = 100
+"""Weight of the edges that are to run level, against 1 of an edge between two boxes."""
+
 
 def is_available() -> bool:
     return pygraphviz is not None
@@ -33,7 +36,8 @@ def places(graph: Ranked) -> list[float]:
         drawing.add_node(node, height=f"{height / POINTS:.4f}")
     for source, target in graph.edges:
         straight = (source in graph.lanes) + (target in graph.lanes)
-        drawing.add_edge(source, target, weight=str((1, 4, 16)[straight]))
+        weight = LEVEL if (source, target) in graph.level else (1, 4, 16)[straight]
+        drawing.add_edge(source, target, weight=str(weight))
     drawing.layout(prog="dot")
     wanted = [-_height(drawing, node) for node in range(len(graph.ranks))]
     layers = [sorted(layer, key=lambda n: wanted[n]) for layer in graph.layers]

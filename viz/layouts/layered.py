@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import networkx as nx
 
@@ -19,14 +20,16 @@ Point = tuple[float, float]
 Size = tuple[float, float]
 Piece = tuple[Hashable, Hashable | None, Hashable | None, Hashable]
 """A part of an edge inside one group: (edge, from, to, origin); None is a port."""
+Step = tuple[Hashable, Hashable, Hashable]
+"""From vertex to vertex of a group: (from, to, origin)."""
 Places = Callable[[Ranked], list[float]]
 
 SIZE: Size = (116.0, 56.0)
 FOLDED: Size = (200.0, 76.0)
-COLUMN_GAP = 76.0
-PORT_GAP = 36.0
+COLUMN_GAP = 44.0
+PORT_GAP = 24.0
 HEAD = 34.0
-PAD = 18.0
+PAD = 14.0
 SHIFT = 8.0
 """How far the routes of values and of gradients lie from the middle between them."""
 
@@ -86,6 +89,8 @@ class _Layered:
         else:
             self.edges = [(u, v, (u, v), d.get("origin", u)) for u, v, d in graph.edges(data=True)]
         self.rooms: dict[Hashable | None, _Room] = {}
+        self.spines: dict[Hashable | None, list[Step]] = {}
+        self.through: dict[Hashable, tuple[Hashable | None, Hashable | None]] = {}
 
     def placed(self) -> Placed:
         graph, parents = self.graph, self.parents
@@ -102,6 +107,9 @@ class _Layered:
             if group in began:
                 self.children[around].append(group)
         local = self.split(path)
+        for group in path:  # outer ones first: they say by which ports the level line enters and leaves the inner ones
+            if parents and (group is None or group in began):
+                self.spines[group] = self.spine(group, local[group])
         for group in sorted(path, key=lambda g: -len(path[g])):
             if group is None or group in began:
                 members = sorted(self.children[group], key=lambda n: began[n] if n in parents else order[n])
@@ -122,6 +130,30 @@ class _Layered:
             for depth in range(shared, len(downs)):
                 local[downs[depth]].append((key, None, downs_full[depth + 1], origin))
         return local
+
+    def spine(self, group: Hashable | None, pieces: list[Piece]) -> list[Step]:
+        """The longest way through a group: it is drawn level, and so is its way through the groups that it meets.
+
+        Notes in `through` by which ports (named by origin) it enters and leaves them.
+        """
+        enter, leave = self.through.get(group, (None, None)) if group is not None else (None, None)
+        steps = [(("in", o) if u is None else u, ("out", o) if v is None else v, o) for _, u, v, o in pieces]
+        first, last = (None if o is None else (side, o) for side, o in (("in", enter), ("out", leave)))
+        way = _longest(steps, first, last)
+        origins = [None, *(o for _, _, o in way), None]
+        for i, vertex in enumerate([*(u for u, _, _ in way), *(v for _, v, _ in way[-1:])]):
+            if vertex in self.parents:
+                self.through[vertex] = (origins[i], origins[i + 1])
+        return way
+
+    def held(self, vertex: Hashable) -> float:
+        """How far below its top a vertex is held level: at the ports of the spine, else at its middle."""
+        height = self.size(vertex)[1]
+        if vertex not in self.parents or vertex not in self.through:
+            return height / 2
+        room, (enter, leave) = self.rooms[vertex], self.through[vertex]
+        ports = [side[o] for side, o in ((room.ins, enter), (room.outs, leave)) if o is not None and o in side]
+        return sum(ports) / len(ports) if ports else height / 2
 
     # -- one group ------------------------------------------------------------------------------------------------
 
@@ -151,9 +183,11 @@ class _Layered:
             FOLDED if v in self.parents and i < len(members) else s
             for i, (v, s) in enumerate(zip(vertices, sizes, strict=True))
         ]
-        ranked = sheet.ranked([s[1] for s in nominal])
+        heavy = [(index[u], index[v], o) for u, v, o in self.spines.get(group, ()) if u in index and v in index]
+        ranked = sheet.ranked([s[1] for s in nominal], heavy)
         y = self.places(ranked)
-        sheet.widen(y, sizes, nominal)
+        holds = [self.held(v) if i < len(members) else LANE / 2 for i, v in enumerate(vertices)]
+        sheet.widen(y, sizes, nominal, holds)
         return self.furnish(sheet, y, sizes, edges, ends, framed=group is not None)
 
     def furnish(
@@ -279,24 +313,32 @@ class _Sheet:
     def way(self, a: int, origin: Hashable, b: int) -> list[int]:
         return self.lane[a, origin][: self.rank[b] - self.rank[a] - 1]
 
-    def ranked(self, heights: list[float]) -> Ranked:
+    def ranked(self, heights: list[float], heavy: list[tuple[int, int, Hashable]]) -> Ranked:
         lanes = range(len(self.vertices), len(self.ranks))
         ports = range(self.members, len(self.vertices))
+        level = [pair for a, b, origin in heavy for pair in pairwise([a, *self.way(a, origin, b), b])]
         return Ranked(
-            tuple(self.ranks), (*heights, *(LANE for _ in lanes)), frozenset((*ports, *lanes)), tuple(self.edges)
-        )
+            tuple(self.ranks), (*heights, *(LANE for _ in lanes)), frozenset((*ports, *lanes)), tuple(self.edges),
+            frozenset(level),
+        )  # fmt: skip
 
-    def widen(self, y: list[float], sizes: list[Size], nominal: list[Size]) -> None:
-        """Move the neighbours of open groups apart, in their own ranks only."""
-        grown = {i: s[1] - n[1] for i, (s, n) in enumerate(zip(sizes, nominal, strict=True)) if s[1] != n[1]}
+    def widen(self, y: list[float], sizes: list[Size], nominal: list[Size], holds: list[float]) -> None:
+        """Move the neighbours of open groups apart, in their own ranks only; a group stays where it is held."""
+        grown = [i for i, (s, n) in enumerate(zip(sizes, nominal, strict=True)) if s[1] != n[1]]
+        up = {i: holds[i] - nominal[i][1] / 2 for i in grown}
+        down = {i: sizes[i][1] - holds[i] - nominal[i][1] / 2 for i in grown}
         for layer in {self.ranks[i] for i in grown}:
             nodes = sorted((i for i, r in enumerate(self.ranks) if r == layer), key=lambda i: y[i])
-            total = sum(grown.get(i, 0.0) for i in nodes)
-            above = -total / 2
+            moved: dict[int, float] = {}
+            so_far = 0.0
             for i in nodes:
-                extra = grown.get(i, 0.0)
-                y[i] += above + extra / 2
-                above += extra
+                so_far += up.get(i, 0.0)
+                moved[i] = so_far
+                so_far += down.get(i, 0.0)
+            here = [moved[i] for i in nodes if i in up]
+            middle = sum(here) / len(here)
+            for i in nodes:
+                y[i] += moved[i] - middle + (sizes[i][1] / 2 - holds[i] if i in up else 0.0)
 
     def columns(self, sizes: list[Size], framed: bool) -> list[tuple[float, float]]:
         """(left, right) of each rank's column."""
@@ -336,6 +378,36 @@ def _fans(
         for i, (_, _, key) in enumerate(sorted(coming, key=lambda c: c[:2])):
             found[key, b] = (i - (len(coming) - 1) / 2) * pitch
     return found
+
+
+def _longest(steps: list[Step], start: Hashable | None, end: Hashable | None) -> list[Step]:
+    """The steps of the longest path, from `start` to `end` where they are given and joined; the first of equals."""
+    after: dict[Hashable, list[Step]] = defaultdict(list)
+    missing: dict[Hashable, int] = defaultdict(int)
+    for step in dict.fromkeys(steps):
+        after[step[0]].append(step)
+        missing[step[1]] += 1
+    length: dict[Hashable, int] = {}
+    came: dict[Hashable, Step] = {}
+    begin = start if start in after else None
+    fresh = [u for u in after if not missing[u]]
+    while fresh:
+        u = fresh.pop()
+        if begin is None or u == begin:
+            length.setdefault(u, 0)
+        for step in after[u]:
+            v = step[1]
+            if u in length and length[u] + 1 > length.get(v, 0):
+                length[v], came[v] = length[u] + 1, step
+            missing[v] -= 1
+            if missing[v] == 0:
+                fresh.append(v)
+    last = end if end in came else max(length, key=lambda v: length[v], default=None)
+    way: list[Step] = []
+    while last in came:
+        way.append(came[last])
+        last = came[last][0]
+    return way[::-1]
 
 
 def _clean(points: list[Point]) -> list[Point]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-GAP = 26.0
+GAP = 22.0
 """Room between two boxes of a rank, in layout units."""
 LANE = 14.0
 """Height of the lane in which an edge passes a rank."""
@@ -19,12 +19,16 @@ LANE = 14.0
 
 @dataclass(frozen=True)
 class Ranked:
-    """`ranks` and `heights` by node; `lanes` are the nodes that only keep room for an edge; `edges` span one rank."""
+    """`ranks` and `heights` by node; `lanes` are the nodes that only keep room for an edge; `edges` span one rank.
+
+    Of these, `level` ones are to run level before all others.
+    """
 
     ranks: tuple[int, ...]
     heights: tuple[float, ...]
     lanes: frozenset[int]
     edges: tuple[tuple[int, int], ...]
+    level: frozenset[tuple[int, int]] = frozenset()
 
     @cached_property
     def layers(self) -> list[list[int]]:
