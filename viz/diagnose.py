@@ -1,4 +1,4 @@
-"""Errors and silent bugs explained: the place, why, and the smallest fix, as edits where one mends it."""
+"""Errors explained: the place, why, and the smallest fix, as edits where one mends it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.replay import Command, commands
-from engine.trace import ErrorRaised, Frame, OpCalled, VjpRun
+from engine.trace import ErrorRaised, Frame, OpCalled, VjpRun, WarningGiven
 
 from . import labels, text
 from .facts import CallFact, Facts
@@ -28,17 +28,6 @@ class Explained:
     why: str
     fix: str
     edits: Json | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something that is wrong though nothing was raised: at which event, where, and why."""
-
-    kind: str
-    event: int
-    at: str | None
-    label: str
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +106,40 @@ def _second_backward(case: _Case) -> Answer:
         "a backward call frees saved values as it goes, because most graphs are used once."
     )
     fix = f"Pass retain_graph=True to the earlier call ({by}), or compute the result again before the second call."
+    carried = _carried(case, earlier) if earlier is not None else None
+    if carried is not None:
+        name, where = carried
+        why += f" {name} was computed before that call and is used again after it{where}, which leads back into it."
+        fix = (
+            f"Where {name} only carries a value over (a hidden state, a running total), cut it off there: "
+            f"`{name} = {name}.detach()`. To go back through all of it, pass retain_graph=True to {by}."
+        )
     return why, fix, _with(case, earlier, retain_graph=True) if earlier is not None else None
+
+
+def _carried(case: _Case, earlier: CallFact) -> tuple[str, str] | None:
+    """The tensor by which a graph made after a backward call hangs on one from before, and where that is used."""
+    if case.call is None or not case.call.event.roots:
+        return None
+    facts, todo = case.facts, [case.call.event.roots[0].tensor]
+    seen = set(todo)
+    while todo:
+        op = facts.made_by(todo.pop(), case.event.index)
+        if op is None or facts.ops[op].event.index < earlier.start:
+            continue
+        event = facts.ops[op].event
+        for given in (i for i in event.inputs if i.tensor is not None):
+            assert given.tensor is not None
+            made = facts.producer(given.tensor, given.version) if given.tensor in facts.tensors else None
+            before = made is not None and facts.ops[made].event.index < earlier.start
+            if before and made is not None and facts.node(made) is not None:
+                name = facts.trace.names.get(given.tensor)
+                where = case.written(event.stack)
+                return (name, f" (in {where})" if where else "") if name else None
+            if given.tensor not in seen:
+                seen.add(given.tensor)
+                todo.append(given.tensor)
+    return None
 
 
 def _not_scalar(case: _Case) -> Answer:
@@ -179,12 +201,11 @@ def _no_history(case: _Case) -> Answer:
         names = text.join([n for n in (case.facts.trace.names.get(t) for t in leaves) if n]) or "any of its inputs"
         why = f"Nothing that {name} was computed from requires a gradient, so no graph leads from it to a leaf."
         return why, f"Create {names} with requires_grad=True before {name} is computed.", None
-    how = (
-        "detach() cuts it off" if cut.name == "detach" else "it was computed where gradients are switched off (no_grad)"
-    )
+    detached = cut.name == "detach"
+    how = "detach() cuts it off" if detached else "it was computed where gradients are switched off (no_grad)"
     where = case.written(cut.stack) or labels.written_name(cut)
     why = f"The graph ends at {where}: {how}, so nothing leads from {name} to a leaf."
-    return why, "Leave out the detach(), or compute it outside of no_grad().", None
+    return why, "Leave out the detach()." if detached else "Compute it outside of no_grad().", None
 
 
 def _cut(facts: Facts, root: int) -> OpCalled | None:
@@ -222,6 +243,10 @@ def _leaves(facts: Facts, root: int) -> list[int]:
     return sorted(found)
 
 
+_TYPED = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**"}
+"""Ops with an augmented assignment, as it is typed."""
+
+
 def _in_place(case: _Case) -> Answer:
     tensor = case.event.tensors[0] if case.event.tensors else None
     name = case.named(tensor)
@@ -235,13 +260,15 @@ def _in_place(case: _Case) -> Answer:
     node = case.op.node.name if case.op is not None and case.op.node is not None else "A node"
     by = case.written(writer.stack) or labels.written_name(writer) if writer is not None else "an in-place operation"
     plain = labels.written_name(writer).rstrip("_") if writer is not None else "the operation"
+    sign = _TYPED.get(plain)
+    instead = f"`{name} = {name} {sign} …`" if sign else f"`{plain}`"
     why = (
         f"{node} saved {name} in forward and needs that value for its derivative, but {by} has overwritten it since: "
         "with the new value the gradient would be wrong, so the engine refuses."
     )
     return (
         why,
-        f"Use the form that makes a new tensor (`{plain}`, without the underscore or the augmented assignment).",
+        f"Use the form that makes a new tensor, {instead}, without the underscore or the augmented assignment.",
         None,
     )
 
@@ -274,9 +301,32 @@ def _numpy(case: _Case) -> Answer:
 def _other(case: _Case) -> Answer:
     where = case.line
     at = f" at {where}" if where else ""
-    note = case.event.note.strip()
+    if case.event.type in ("SyntaxError", "IndentationError", "TabError"):
+        return f"The file is no valid Python{at}, so nothing of it ran.", "Mend this line, or the one above it.", None
+    if case.event.type == "ModuleNotFoundError" and "No module named" in case.event.message:
+        return _not_installed(case, at)
+    if "'NoneType' object" in case.event.message and _asked_inner_grad(case):
+        return (
+            "`.grad` is None here: the tensor was computed, so it is no leaf, "
+            "and backward() fills in `.grad` of leaves only.",
+            "Call `.retain_grad()` on that tensor before backward(), or take torch.autograd.grad(root, tensor).",
+            None,
+        )
+    note = case.event.note.strip().removeprefix("Backstep: ")
     why = note or f"The program stopped{at}; everything up to there is in the graph."
-    return why, "Change the program at this line; the traceback below says how it came there.", None
+    return why, "Change the program at this line; the traceback, under Commands, says how it came there.", None
+
+
+def _not_installed(case: _Case, at: str) -> Answer:
+    name = case.event.message.rpartition("No module named ")[2].strip("'\"").partition(".")[0]
+    why = f"The program stopped{at}: the Python that runs Backstep has no module {name}."
+    return why, f"Install {name} where Backstep is installed, or leave the import out here.", None
+
+
+def _asked_inner_grad(case: _Case) -> bool:
+    """Whether the program was warned just before that it looks at .grad of an inner tensor."""
+    before = case.facts.trace.events[max(0, case.event.index - 3) : case.event.index]
+    return any(isinstance(e, WarningGiven) and "not a leaf Tensor" in e.message for e in before)
 
 
 _KNOWN: Sequence[tuple[str, Callable[[_Case], Answer]]] = (
@@ -343,70 +393,3 @@ def command_spec(command: Command) -> Json:
         "inputs": list(command.inputs) if command.inputs is not None else None,
         "leaf": command.leaf,
     }
-
-
-# -- silent -------------------------------------------------------------------------------------------------------
-
-
-def findings(facts: Facts, drawing: Drawing) -> list[Finding]:
-    """Where the first inf or nan is born, forward and backward.  Cost: one look at each recorded value."""
-    found: list[Finding] = []
-    seen: dict[int, bool] = {}
-
-    def finite(index: int | None) -> bool:
-        if index is None:
-            return True
-        if index not in seen:
-            kept = facts.trace.value(index)
-            if kept.array is None:
-                seen[index] = not (kept.stats["nan"] or kept.stats["inf"])
-            else:
-                seen[index] = kept.array.dtype.kind != "f" or bool(np.isfinite(kept.array).all())
-        return seen[index]
-
-    forward = backward = False
-    for event in facts.trace.events:
-        if isinstance(event, OpCalled) and not forward:
-            bad = next((o for o in event.outputs if not finite(o.value)), None)
-            if bad is not None:
-                forward = True
-                found.append(_born_forward(facts, drawing, event, bad.value, finite))
-        elif isinstance(event, VjpRun) and not backward:
-            bad_index = next((c for c in event.cotangents if not finite(c)), None)
-            if bad_index is not None:
-                backward = True
-                found.append(_born_backward(facts, event, bad_index, all(finite(u) for u in event.upstream)))
-    return found
-
-
-def _kind(facts: Facts, index: int) -> str:
-    stats = facts.trace.value(index).stats
-    return "nan" if stats["nan"] else "inf"
-
-
-def _born_forward(
-    facts: Facts, drawing: Drawing, event: OpCalled, value: int, finite: Callable[[int | None], bool]
-) -> Finding:
-    kind, op = _kind(facts, value), facts.op_at[event.index]
-    given = [facts.value(i.tensor, i.version) for i in event.inputs if i.tensor is not None]
-    name = labels.written_name(event)
-    if all(finite(g) for g in given):
-        why = f"The inputs of {name} are finite and its result is not: {kind} is born here."
-    else:
-        why = f"{name} was given values that are not finite."
-    return Finding(kind, event.index, facts.ops[op].id, f"first {kind}: {name}", why)
-
-
-def _born_backward(facts: Facts, event: VjpRun, value: int, clean: bool) -> Finding:
-    kind, op = _kind(facts, value), facts.op_of_node.get(event.node)
-    node = facts.node(op) if op is not None else None
-    name = node.name if node is not None else "a node"
-    why = (
-        f"The upstream gradient of {name} is finite and what it sends on is not: "
-        f"{kind} is born here, in its local derivative."
-        if clean
-        else f"The upstream gradient of {name} is not finite already."
-    )
-    return Finding(
-        kind, event.index, facts.ops[op].id if op is not None else None, f"first {kind} gradient: {name}", why
-    )

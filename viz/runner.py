@@ -128,7 +128,7 @@ def _recording(script: Path, target: Path, returncode: int, said: dict[str, Any]
     elif not said:
         how = _ending(returncode)
         notes.append(f"{script.name} ended without Python's own ending ({how}): the trace goes to its last moments.")
-    notes.append(said.get("note", ""))
+    notes.append(said.get("note", "").removeprefix("Backstep: "))
     if not said.get("note"):
         text = script.read_text("utf-8", "replace")
         notes.append(explain.nothing_recorded(script.name, text, counts, as_torch, error))

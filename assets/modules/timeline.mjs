@@ -132,6 +132,6 @@ export function sentence(scene, t) {
   const total = scene.steps.length;
   const k = currentStep(t);
   if (total === 0) return { lead: "No steps.", text: "This program recorded nothing to play." };
-  if (k < 0) return { lead: `${total} steps.`, text: "Nothing has run yet. Space plays, the right arrow takes one step." };
+  if (k < 0) return { lead: total === 1 ? "1 step." : `${total} steps.`, text: "Nothing has run yet. Space plays, the right arrow takes one step." };
   return { lead: `Step ${k + 1} of ${total}.`, text: scene.steps[k].say };
 }

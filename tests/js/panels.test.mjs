@@ -74,7 +74,14 @@ test("a tensor's number is read from every kind of element id", () => {
 test("an address gives the same view back", () => {
   const view = { program: "weights", edits: { leaves: { 0: [["nan", 1.5]] }, commands: null }, revision: "ab", step: 9, select: "t0@n1", theme: "dark", layout: "spring", folds: { g1: true } };
   const back = url.view(url.query(view));
-  assert.deepEqual(back, { ...view, revision: null, damaged: false });
+  assert.deepEqual(back, { ...view, revision: null, damaged: false, unplaced: false });
+});
+
+test("a program that opens at its error can be addressed at its beginning", () => {
+  assert.equal(url.view("?program=p").unplaced, true);
+  const start = url.query({ program: "p", step: 0, first: true });
+  assert.ok(url.view(start).unplaced === false && url.view(start).step === 0);
+  assert.ok(!url.query({ program: "p", step: 0 }).includes("step"));
 });
 
 test("long edits go by the id of their revision", () => {

@@ -8,7 +8,8 @@ import pytest
 
 from engine.replay import replay
 from engine.trace import ErrorRaised, Trace
-from viz.diagnose import Explained, explain, findings
+from viz.births import findings
+from viz.diagnose import Explained, explain
 from viz.reading import reading
 from viz.revisions import to_edits
 
@@ -68,7 +69,7 @@ def test_no_grad_fn_names_the_leaf_or_the_cut(tmp_path: Path) -> None:
 def test_an_in_place_change_names_the_line_that_wrote(tmp_path: Path) -> None:
     source = HEAD + "x = torch.ones(2, requires_grad=True)\ny = torch.exp(x)\ny.mul_(2)\ny.sum().backward()\n"
     _, found = explained(source, tmp_path)
-    assert "`y.mul_(2)` in line 4" in found.why and "`mul`" in found.fix
+    assert "`y.mul_(2)` in line 4" in found.why and "`y = y * …`" in found.fix
 
 
 def test_a_leaf_changed_in_place_is_explained(tmp_path: Path) -> None:
@@ -94,11 +95,33 @@ def test_an_error_of_the_users_own_points_at_its_line(tmp_path: Path) -> None:
 def test_the_birth_of_an_infinity_is_found_forward_and_backward(tmp_path: Path) -> None:
     source = HEAD + "c = torch.zeros(1, requires_grad=True)\ny = torch.log(c) + 1\ny.backward(torch.ones(1))\n"
     read = reading(recorded(source, tmp_path))
-    found = findings(read.facts, read.drawing)
+    found = findings(read.facts)
     assert [(f.kind, f.at) for f in found] == [("inf", "n0"), ("inf", "n0")]
     assert "is born here" in found[0].why and "in its local derivative" in found[1].why
 
 
 def test_a_sound_program_has_nothing_to_explain(tmp_path: Path) -> None:
     read = reading(recorded(CASE_3, tmp_path))
-    assert explain(read.facts, read.drawing) is None and findings(read.facts, read.drawing) == []
+    assert explain(read.facts, read.drawing) is None and findings(read.facts) == []
+
+
+def test_a_state_carried_over_a_backward_call_is_to_be_detached(tmp_path: Path) -> None:
+    source = HEAD + (
+        "w = torch.tensor(0.5, requires_grad=True)\nhidden = torch.tensor(1.)\n"
+        "for _ in range(2):\n    hidden = torch.tanh(w * hidden)\n    hidden.backward()\n"
+    )
+    _, found = explained(source, tmp_path)
+    assert "hidden was computed before that call" in found.why and "`w * hidden` in line 5" in found.why
+    assert "`hidden = hidden.detach()`" in found.fix
+
+
+def test_the_grad_of_an_inner_tensor_is_explained_where_it_is_missed(tmp_path: Path) -> None:
+    source = HEAD + "x = torch.ones(1, requires_grad=True)\nh = x * 2\nh.backward()\nh.grad.sum()\n"
+    with pytest.warns(UserWarning, match="not a leaf"):
+        _, found = explained(source, tmp_path)
+    assert "retain_grad()" in found.fix
+
+
+def test_a_missing_module_is_to_be_installed(tmp_path: Path) -> None:
+    _, found = explained(HEAD + "import no_such_plot.lib\n", tmp_path)
+    assert "no module no_such_plot." in found.why and "Install no_such_plot" in found.fix

@@ -20,14 +20,15 @@ export function unpack(text) {
   }
 }
 
-/** The query of a view: {program, edits, revision, step, select, theme, layout, folds}; what is null is left out. */
+/** The query of a view: {program, edits, revision, step, select, theme, layout, folds}; what is null is left out.
+ * `first` says that a step of 0 has to stand there, because without a step the program opens at another one. */
 export function query(view) {
   if (!view.program) return view.theme ? `?theme=${view.theme}` : "";
   const pairs = [["program", view.program]];
   const packed = view.edits ? pack(view.edits) : "";
   if (packed && packed.length <= LONGEST) pairs.push(["edits", packed]);
   else if (packed) pairs.push(["revision", view.revision]);
-  if (view.step) pairs.push(["step", view.step]);
+  if (view.step || view.first) pairs.push(["step", view.step]);
   if (view.select) pairs.push(["select", view.select]);
   if (view.layout) pairs.push(["layout", view.layout]);
   if (view.folds && Object.keys(view.folds).length) pairs.push(["folds", pack(view.folds)]);
@@ -40,7 +41,7 @@ export function view(search) {
   const given = new URLSearchParams(search);
   const edits = given.has("edits") ? unpack(given.get("edits")) : null;
   const folds = given.has("folds") ? unpack(given.get("folds")) : {};
-  const step = Number(given.get("step"));
+  const step = Number(given.get("step") ?? 0);
   const theme = given.get("theme");
   return {
     program: given.get("program"),
@@ -48,6 +49,7 @@ export function view(search) {
     damaged: edits === undefined,
     revision: given.get("revision"),
     step: Number.isFinite(step) && step > 0 ? step : 0,
+    unplaced: !given.has("step"),
     select: given.get("select"),
     layout: given.get("layout") || "",
     folds: folds && typeof folds === "object" ? folds : {},

@@ -1,0 +1,90 @@
+"""What is told first of a program without a story."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from viz import account, scene
+from viz.births import findings
+from viz.reading import reading
+
+from .traces import CASE_3, recorded
+
+HEAD = "import engine as torch\n"
+
+
+def told(source: str, folder: Path) -> list[dict[str, Any]]:
+    trace = recorded(HEAD + source, folder)
+    made = scene.scene(trace, revision={"id": "r"}, program={"id": "p"})
+    return account.chapters(trace, made)
+
+
+def test_a_sound_program_opens_at_its_beginning(tmp_path: Path) -> None:
+    trace = recorded(CASE_3, tmp_path)
+    chapters = account.chapters(trace, scene.scene(trace, revision={"id": "r"}, program={"id": "p"}))
+    assert chapters == [] and account.opens(chapters) is None
+
+
+def test_the_error_is_where_a_program_opens(tmp_path: Path) -> None:
+    chapters = told("x = torch.ones(2, requires_grad=True)\ny = x * 2\ny.backward()\n", tmp_path)
+    assert [c["title"] for c in chapters] == ["RuntimeError in line 4"]
+    assert "gradient of shape [2]" in chapters[0]["text"] and chapters[0]["select"]
+    assert account.opens(chapters) == chapters[0]["step"] == 2
+
+
+def test_an_error_that_no_node_stands_for_is_told_with_its_message(tmp_path: Path) -> None:
+    chapters = told("x = torch.ones(2, requires_grad=True)\ny = x * 2\n{}['key']\n", tmp_path)
+    assert chapters[0]["text"].startswith("`KeyError: 'key'`")
+
+
+@pytest.mark.parametrize(
+    ("tensor", "call", "kind", "numbers", "fix"),
+    [
+        ("torch.zeros(2, requires_grad=True)", "(x / x.abs()).sum()", "nan", "0 ÷ 0 = nan at [0]", "divisor"),
+        ("torch.tensor([1., 0.], requires_grad=True)", "(-x.log()).sum()", "inf", "log(0) = -inf at [1]", "clamp"),
+        ("torch.tensor(100., requires_grad=True)", "x.exp()", "inf", "exp(100) = inf", "88.7"),
+        ("torch.tensor([-1., 4.], requires_grad=True)", "x.sqrt().sum()", "nan", "sqrt(-1) = nan at [0]", "root"),
+    ],
+)
+def test_a_birth_is_told_in_numbers_with_its_remedy(
+    tensor: str, call: str, kind: str, numbers: str, fix: str, tmp_path: Path
+) -> None:
+    first = told(f"x = {tensor}\n{call}.backward()\n", tmp_path)[0]
+    assert kind in first["title"] and "line 3" in first["title"]
+    assert numbers in first["text"] and fix in first["text"]
+
+
+def test_the_infinite_slope_of_a_root_is_found_in_backward(tmp_path: Path) -> None:
+    source = "x = torch.tensor([4., 0.], requires_grad=True)\n(x ** 2).sqrt().sum().backward()\n"
+    chapters = told(source, tmp_path)
+    assert [c["title"] for c in chapters] == ["An inf gradient is born in line 3", "A nan gradient is born in line 3"]
+    assert "1 comes in, inf goes out at [1]" in chapters[0]["text"]
+
+
+def test_a_gradient_poisoned_by_where_is_told_as_such(tmp_path: Path) -> None:
+    source = (
+        "x = torch.tensor([0., 4.], requires_grad=True)\n"
+        "torch.where(x > 0, 1 / x, torch.zeros(2)).sum().backward()\n"
+    )
+    last = told(source, tmp_path)[-1]
+    assert "nan gradient" in last["title"] and "0 · inf is nan" in last["text"]
+
+
+def test_an_infinity_that_the_program_wrote_is_not_born(tmp_path: Path) -> None:
+    source = (
+        "x = torch.tensor([1., 2.], requires_grad=True)\n"
+        'y = x.masked_fill(torch.tensor([True, False]), float("-inf"))\ny.softmax(0).sum().backward()\n'
+    )
+    assert told(source, tmp_path) == []
+
+
+def test_a_nan_that_was_there_from_the_beginning_is_traced_to_its_tensor(tmp_path: Path) -> None:
+    source = (
+        "w = torch.tensor([1.], requires_grad=True)\n"
+        'data = torch.tensor([float("nan")])\n(w * data).sum().backward()\n'
+    )
+    read = reading(recorded(HEAD + source, tmp_path))
+    assert findings(read.facts)[0].why.startswith("data holds nan before anything is computed.")

@@ -1,0 +1,56 @@
+"""What is told first about a program that has no story of its own: what went wrong, where, and what helps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.trace import Trace
+
+from . import births
+from .reading import reading
+
+Json = dict[str, Any]
+
+
+def chapters(trace: Trace, scene: Mapping[str, Any]) -> list[Json]:
+    """One chapter per finding and one for the error, in the order in which they happened; none where all is well."""
+    read = reading(trace)
+    told = []
+    for finding in births.findings(read.facts):
+        step = read.line.step_of.get(finding.event)
+        if step is not None:
+            place = scene["steps"][step]["at"]
+            told.append(_born(finding, step + 1, [place] if place is not None else []))
+    if scene["error"] is not None:
+        told.append(_stopped(scene["error"], scene["steps"]))
+    return sorted(told, key=lambda chapter: chapter["step"])
+
+
+def opens(told: list[Json]) -> int | None:
+    """The time at which the program is shown first: at its error, else where the first wrong value is born."""
+    return next((c["step"] for c in told if c["fix"]), told[0]["step"] if told else None)
+
+
+def _born(finding: births.Finding, step: int, select: list[str]) -> Json:
+    where = f" in line {finding.line}" if finding.line is not None else ""
+    what = f"A {finding.kind}" if finding.kind == "nan" else "An inf"
+    kind = " gradient" if "gradient" in finding.label else ""
+    lines = [finding.line, finding.line] if finding.line is not None else None
+    told = "\n\n".join(part for part in (finding.why, finding.fix) if part)
+    return {
+        "title": f"{what}{kind} is born{where}", "text": told, "lines": lines, "step": step, "select": select,
+        "fix": False,
+    }  # fmt: skip
+
+
+def _stopped(error: Mapping[str, Any], steps: list[Json]) -> Json:
+    code = steps[error["step"]]["from"] or steps[error["step"]]["code"] if steps else None
+    where = f" in line {code['line']}" if code is not None else ""
+    first = error["message"].split(". ", 1)[0].rstrip(".")
+    said = [] if error["node"] is not None else [f"`{error['type']}: {first}`"]
+    told = "\n\n".join([*said, error["why"], error["fix"]["text"]])
+    return {
+        "title": f"{error['type']}{where}", "text": told, "lines": [code["line"], code["line"]] if code else None,
+        "step": error["step"] + 1, "select": [error["node"]] if error["node"] is not None else [], "fix": True,
+    }  # fmt: skip
