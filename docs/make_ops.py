@@ -15,11 +15,12 @@ LETTERS = ("x", "y", "z")
 """What the inputs are called in the formulas, in their order; the result is r."""
 HEAD = """# The ops
 
-Made by `python -m docs.make_ops` from the ops that are declared and the rows that test them; a test fails where this page is older.
-Each row is one kernel with its rules: *node* is the name of its node in the graph, *saved* what the node keeps for backward (freed unless
-`retain_graph`; shapes and static arguments are not counted), *formula* the cotangent of each input in the call that the second column
-shows, of x, y and z to r, with a bar for cotangents. An op without a formula carries no gradient. Functions that are composed of these (`matmul`, `reshape`,
-`x[...]`) are not listed: they appear in a trace as the ops that they call, as in PyTorch.
+Made by `python -m docs.make_ops` from the ops that are declared and the rows that test them; a test fails where this
+page is older. Each row is one kernel with its rules: *node* is the name of its node in the graph, *saved* what the node
+keeps for backward (freed unless `retain_graph`; shapes and static arguments are not counted), *formula* the cotangent
+of each input in the call that the second column shows, of x, y and z to r, with a bar for cotangents. An op without a
+formula carries no gradient. Functions that are composed of these (`matmul`, `reshape`, `x[...]`) are not listed: they
+appear in a trace as the ops that they call, as in PyTorch.
 
 | op | called as | node | saved | formula |
 |---|---|---|---|---|

@@ -3,7 +3,8 @@
 `import engine as torch` runs a torch snippet; `with engine.record() as trace:` records what it does.
 """
 
-from . import array, autograd, nn, tracefile
+from . import array, autograd, nn
+from . import tracefile as tracefile  # gives Trace its save and open
 from .api import methods
 from .api.elementwise import (
     abs,

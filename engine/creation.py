@@ -128,7 +128,8 @@ def tensor(
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """`data` as a tensor, sharing memory with a tensor or array where it can."""
     if isinstance(data, Tensor):
-        return data.to(dtype=dtype, device=device)  # type: ignore[attr-defined, no-any-return]
+        moved: Tensor = data.to(dtype=dtype, device=device)
+        return moved
     if arrays.is_array(data):
         return _made(xp.asarray(data, dtype=as_numpy_dtype(dtype)), "as_tensor", where=device)
     return _made(_array_of(data, dtype), "as_tensor", where=device)

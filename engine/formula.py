@@ -163,5 +163,3 @@ def _labels(
         labels[result] = (names.get(result, result), False)
         labels[grad] = (names.get(result, "g" if len(outputs) == 1 else f"g[{nr}]"), True)
     return labels
-
-

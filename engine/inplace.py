@@ -28,9 +28,9 @@ def check_inplace(tensor: Tensor) -> None:
     if view is not None and view.base._requires_grad and (nr := view.path[-1][2]) is not None:
         kind = REGISTRY[view.path[-1][0]].node_name.removesuffix("Backward0")
         raise errors.runtime(
-            f"Output {nr} of {kind} is a view and is being modified inplace. This view is the output of a function that "
-            "returns multiple views. Such functions do not allow the output views to be modified inplace. You should "
-            "replace the inplace operation by an out-of-place one.",
+            f"Output {nr} of {kind} is a view and is being modified inplace. This view is the output of a function "
+            "that returns multiple views. Such functions do not allow the output views to be modified inplace. You "
+            "should replace the inplace operation by an out-of-place one.",
             "Backstep: write out of place (row = row + 1), or write the whole tensor by index (x[0] += 1).",
             tensors=(tensor, view.base),
         )

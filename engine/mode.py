@@ -11,8 +11,8 @@ from .recorder import slot
 
 
 class _Mode(threading.local):
-    enabled = True
-    legacy_broadcasting = False
+    enabled: bool = True
+    legacy_broadcasting: bool = False
     anomaly = False
     check_nan = True
 

@@ -307,7 +307,7 @@ class _Replay:
         if kept.array is None:
             name = self.base.names.get(event.tensor, f"tensor {event.tensor}")
             raise ValueError(
-                f"{name} of shape {list(event.shape)} was recorded as a sample only; to replay, record with a higher limit"
+                f"{name} of shape {list(event.shape)} was recorded as a sample only: record with a higher limit"
             )
         return xp.array(kept.array)
 

@@ -10,7 +10,7 @@ import itertools
 import warnings
 import weakref
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy import generic, ndarray
 
@@ -93,6 +93,20 @@ class Tensor:
     _value = -1
     _seen = 0
     __array_priority__ = 1000
+
+    if TYPE_CHECKING:  # the stub of what `engine/__init__` binds: methods, operators and indexing
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __getitem__(self, key: Any) -> Tensor: ...
+        def __setitem__(self, key: Any, value: Any) -> None: ...
+        def _unary(self) -> Tensor: ...
+        def _binary(self, other: Any) -> Tensor: ...
+
+        __neg__ = __pos__ = __abs__ = __invert__ = _unary
+        __add__ = __radd__ = __iadd__ = __sub__ = __rsub__ = __isub__ = __mul__ = __rmul__ = __imul__ = _binary
+        __truediv__ = __rtruediv__ = __itruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _binary
+        __pow__ = __rpow__ = __matmul__ = __rmatmul__ = __and__ = __or__ = __xor__ = _binary
+        __lt__ = __le__ = __gt__ = __ge__ = _binary
 
     def __init__(self, data: Any = (), *more: int, requires_grad: bool = False) -> None:
         if type(data) is ndarray:
@@ -346,7 +360,7 @@ class Tensor:
     def __iter__(self) -> Iterator[Tensor]:
         if not self._array.ndim:
             raise TypeError("iteration over a 0-d tensor")
-        return iter(self.unbind(0))  # type: ignore[attr-defined]
+        return iter(self.unbind(0))
 
     def __hash__(self) -> int:
         return id(self)

@@ -128,7 +128,7 @@ class Fresh:
                 self.backward(command)
             elif (grad := self.live[command.leaf or 0]._grad) is not None:
                 with self.alone():
-                    grad.zero_()  # type: ignore[attr-defined]
+                    grad.zero_()
         finally:
             recorder.pinned = before
 

@@ -37,7 +37,7 @@ class Sample:
 
 def real(*shape: int) -> np.ndarray:
     """Numbers on both sides of 0, none near 0 or a whole number."""
-    return np.sign(DRAWS.random(shape) - 0.5) * positive(*shape)
+    return np.asarray(np.sign(DRAWS.random(shape) - 0.5) * positive(*shape))
 
 
 def real_number() -> np.ndarray:
@@ -47,7 +47,7 @@ def real_number() -> np.ndarray:
 
 def positive(*shape: int) -> np.ndarray:
     """Numbers between 0.2 and 1.8, none within 0.05 of a whole number."""
-    return DRAWS.choice([0.0, 1.0], shape) + DRAWS.uniform(0.2, 0.8, shape)
+    return np.asarray(DRAWS.choice([0.0, 1.0], shape) + DRAWS.uniform(0.2, 0.8, shape))
 
 
 def unit(*shape: int) -> np.ndarray:
@@ -58,7 +58,7 @@ def unit(*shape: int) -> np.ndarray:
 def mask(*shape: int) -> np.ndarray:
     """Truth values, of both kinds."""
     flat = np.arange(int(np.prod(shape))) % 3 == 0
-    return flat.reshape(shape)
+    return np.asarray(flat.reshape(shape))
 
 
 def whole(*shape: int) -> np.ndarray:

@@ -85,7 +85,7 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
 
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """All products of an element of one vector and one of another."""
-    return reshape(input, -1, 1) * vec2  # type: ignore[operator, no-any-return]
+    return reshape(input, -1, 1) * vec2
 
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:

@@ -56,7 +56,8 @@ SHARED: dict[str, Callable[..., Any]] = {
     "reshape": sh.reshape, "flatten": sh.flatten, "unflatten": sh.unflatten, "ravel": sh.ravel,
     "transpose": sh.transpose, "swapaxes": sh.transpose, "permute": sh.permute, "movedim": sh.movedim, "t": sh.t,
     "squeeze": sh.squeeze, "unsqueeze": sh.unsqueeze, "broadcast_to": sh.broadcast_to, "select": sh.select,
-    "narrow": sh.narrow, "unbind": sh.unbind, "index_select": ix.index_select, "masked_select": ix.masked_select, "nonzero": ix.nonzero,
+    "narrow": sh.narrow, "unbind": sh.unbind, "index_select": ix.index_select, "masked_select": ix.masked_select,
+    "nonzero": ix.nonzero,
     "detach": so.detach,
 }  # fmt: skip
 """Functions that are methods too, the tensor first."""

@@ -242,7 +242,8 @@ def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
 def cumsum(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """The running sum along `dim`."""
     place = one_dim(dim, input._array.ndim)
-    return rd.cumsum(input, place, as_numpy_dtype(dtype)) if input._array.ndim else input.clone()  # type: ignore[no-any-return, attr-defined]
+    found: Tensor = rd.cumsum(input, place, as_numpy_dtype(dtype)) if input._array.ndim else input.clone()
+    return found
 
 
 def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
@@ -257,7 +258,7 @@ def _normalised(name: str, op: Any, input: Tensor, dim: int | None, dtype: Any) 
         rank = input._array.ndim
         dim = 0 if rank in (0, 1, 3) else 1
     if dtype is not None:
-        input = input.to(dtype)  # type: ignore[attr-defined]
+        input = input.to(dtype)
     if not input.is_floating_point():
         raise NotImplementedError(f"\"{name}_lastdim_kernel_impl\" not implemented for '{kind(input)}'")
     return op(input, one_dim(dim, input._array.ndim))  # type: ignore[no-any-return]
@@ -285,7 +286,7 @@ def vector_norm(x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = Fals
         raise errors.runtime(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {kind(x)}")
     dims = None if dim is None else some_dims(dim, x._array.ndim)
     if dtype is not None:
-        x = x.to(dtype)  # type: ignore[attr-defined]
+        x = x.to(dtype)
     return rd.vector_norm(x, ord=float(ord), dim=dims, keepdim=keepdim)  # type: ignore[no-any-return]
 
 

@@ -239,8 +239,7 @@ def expanded(input: Tensor, given: tuple[int, ...], shape: tuple[int, ...]) -> t
         if n == -1:
             if place < extra:
                 raise errors.runtime(
-                    "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension "
-                    f"{place}"
+                    f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {place}"
                 )
             n = present
         elif n != present and present != 1:

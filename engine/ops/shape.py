@@ -198,7 +198,6 @@ stack = op(
 )  # fmt: skip
 
 
-
 def _unbind(self: Array, dim: int) -> tuple[Array, ...]:
     before = (slice(None),) * dim
     return tuple(self[(*before, i, Ellipsis)] for i in range(self.shape[dim]))

@@ -175,9 +175,14 @@ def test_ops_without_a_closed_form_are_no_more_than_listed() -> None:
         ).values())  # fmt: skip
 
 
-COMMANDS = set(re.findall(r"\\([a-zA-Z]+)", r"""
+COMMANDS = set(
+    re.findall(
+        r"\\([a-zA-Z]+)",
+        r"""
     \bar \overline \mathrm \operatorname \left \right \frac \tfrac \sqrt \sum \odot \cdot \times \begin \end \text \exp
-    \log \sin \cos \tan \sinh \cosh \tanh \sigma \le \ge \ne \wedge \vee \top \infty \ldots \pi \sim \backslash"""))
+    \log \sin \cos \tan \sinh \cosh \tanh \sigma \le \ge \ne \wedge \vee \top \infty \ldots \pi \sim \backslash""",
+    )
+)
 
 
 @pytest.mark.parametrize("name", OPS)

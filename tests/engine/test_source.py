@@ -165,9 +165,7 @@ def test_names_of_a_trace_are_those_that_variables_hold() -> None:
     found = [(1, "torch.softmax(2 * x)"), (1, "2 * x"), (3, "h * w"), (4, "x * 2"), (4, "(x * 2).to(torch.float64)"),
              (5, "torch.autograd.grad(y, x)"), (6, "x.view(2, 1)")]  # fmt: skip
     lines = text.splitlines()
-    stacks = tuple(
-        (Frame("a", "<module>", n, n, col := lines[n - 1].index(t), col + len(t)),) for n, t in found
-    )
+    stacks = tuple((Frame("a", "<module>", n, n, col := lines[n - 1].index(t), col + len(t)),) for n, t in found)
 
     def leaf(tensor: int, source: str, stack: int) -> LeafCreated:
         return LeafCreated(0, stack, tensor, 0, 0, (), "float32", "cpu", True, source, None)

@@ -54,7 +54,7 @@ def streamed(path: Path, text: str) -> tuple[Recorder, Stream]:
 
     code = compile(text, filename, "exec")
     before = sys.gettrace()
-    sys.settrace(watch)  # type: ignore[arg-type]
+    sys.settrace(watch)
     try:
         exec(code, {"__name__": "__main__"})
     finally:

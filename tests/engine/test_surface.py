@@ -12,6 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import engine
+from engine.trace import LeafCreated
 from tests.engine.test_ops import names
 
 X_TENSOR = engine.zeros(2)
@@ -300,8 +301,8 @@ def test_every_way_to_make_a_tensor_tells_the_recording() -> None:
     }
     for source, make in made.items():
         with engine.record() as trace:
-            make()
-        leaves = [e for e in trace.events if type(e).__name__ == "LeafCreated"]
+            make()  # type: ignore[no-untyped-call]
+        leaves = [e for e in trace.events if isinstance(e, LeafCreated)]
         assert [leaf.source for leaf in leaves] == [source]
 
 
