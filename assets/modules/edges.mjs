@@ -76,8 +76,20 @@ function arrows(context, look) {
   context.fill();
 }
 
+/** The edges beside which the running VJP is drawn from cell to cell. */
+export function wiredEdges(moment, wires) {
+  const found = new Set();
+  for (const wire of wires) {
+    if (!wire.live) continue;
+    found.add(wire.edge.id);
+    for (const edge of moment.index.outgoing.get(wire.op.id) ?? []) if (edge.target === wire.output.id) found.add(edge.id);
+  }
+  return found;
+}
+
 export function paintEdges(brush, edges, routes) {
   const { context, moment, tokens, detail } = brush;
+  const wired = detail > 0 ? wiredEdges(moment, brush.wires) : new Set();
   const rest = new Strokes();
   const gradients = new Strokes();
   const thin = detail === 0 ? 1.6 / Math.max(brush.camera.zoom, 0.05) : 1;
@@ -88,7 +100,7 @@ export function paintEdges(brush, edges, routes) {
     const alpha = forward ? 1 : isFaint(moment, edge) ? 0.3 : state === "future" ? 0.4 : 0.9;
     if (forward) gradients.add(route.forward, tokens.fwd, 2.5 * Math.min(thin, 12), 1);
     else rest.add(route.forward, tokens.saved, 1.5 * Math.min(thin, 6), alpha, state === "future" ? "later" : "plain");
-    if (!edge.grad || moment.phase?.kind !== "backward" || (state !== "active" && state !== "done")) continue;
+    if (!edge.grad || wired.has(edge.id) || moment.phase?.kind !== "backward" || (state !== "active" && state !== "done")) continue;
     const flow = moment.step?.flows.find((one) => one.edge === edge.id && one.back) ?? lastFlow(moment, edge);
     const sign = flow ? signOf(moment, flow) : signOfCotangent(moment, edge);
     const kind = sign === 0 ? "zero" : sign === -1 ? "hollow" : "plain";

@@ -90,6 +90,12 @@ function paintBlocks(brush, nodes) {
   context.globalAlpha = 1;
 }
 
+/** A node once more, over what was drawn since: nothing shows through it. */
+export function paintOver(brush, node) {
+  shape(brush, node, { fill: brush.tokens.bg, stroke: brush.tokens.bg, width: 1, dashed: false }, cornerOf(node));
+  paintNode(brush, node);
+}
+
 function paintNode(brush, node) {
   const { context, moment } = brush;
   const state = nodeState(moment, node);
@@ -135,17 +141,21 @@ function shape({ context }, node, look, radius) {
   if (look.dashed) context.setLineDash([]);
 }
 
+function cornerOf(node) {
+  return node.kind === "op" ? Math.min(26, node.h / 2) : 10;
+}
+
 function paintOp(brush, node, look) {
   const { context, write, font, tokens, detail } = brush;
-  shape(brush, node, look, Math.min(28, node.h / 2));
+  shape(brush, node, look, cornerOf(node));
   const middle = node.y - node.h / 2 + 28;
-  const label = cut(context, font.title, node.label, node.w - 24);
+  const label = cut(context, font.title, node.label, node.w - 16);
   if (detail < 2) {
     write(label, node.x, node.y, font.title, tokens.ink, "center");
     return;
   }
   write(label, node.x, node.sub ? middle - 8 : middle, font.title, tokens.ink, "center");
-  if (node.sub) write(cut(context, font.plain, node.sub, node.w - 20), node.x, middle + 10, font.plain, tokens.soft, "center");
+  if (node.sub) write(cut(context, font.plain, node.sub, node.w - 8), node.x, middle + 10, font.plain, tokens.soft, "center");
   if (node.h >= 80) paintChip(brush, node);
 }
 
@@ -211,7 +221,7 @@ function paintGroupCard(brush, node, look) {
 }
 
 export function ring({ context }, node, colour, width, gap = 5) {
-  const radius = node.kind === "op" ? Math.min(28, node.h / 2) + gap : 10 + gap;
+  const radius = cornerOf(node) + gap;
   context.beginPath();
   context.roundRect(node.x - node.w / 2 - gap, node.y - node.h / 2 - gap, node.w + 2 * gap, node.h + 2 * gap, radius);
   context.lineWidth = width;

@@ -4,7 +4,7 @@ import { cellOf, rowsOf } from "./card.mjs";
 import { pointAlong } from "./curve.mjs";
 import { gradientWidth } from "./edges.mjs";
 import { fitNum, toNumber } from "./format.mjs";
-import { brushFor, ring } from "./paint.mjs";
+import { brushFor, paintOver, ring } from "./paint.mjs";
 import { flowsAt, signOf } from "./state.mjs";
 import { at, changedBy } from "./timeline.mjs";
 import { cut, widthOf } from "./text.mjs";
@@ -21,10 +21,10 @@ export function paintPulses(context, view, frame) {
   paintTwins(brush, frame.hover ?? frame.selection);
   if (frame.wires.length && brush.detail > 0) {
     paintWires(brush, frame.wires, frame.hoveredWire);
-    paintNames(brush, new Set(frame.wires.map((wire) => wire.op)));
+    for (const op of new Set(frame.wires.map((wire) => wire.op))) paintOver(brush, op);
   }
   const flows = flowsAt(moment);
-  if (moment.moving) for (const one of flows) paintPulse(brush, one);
+  if (moment.moving) for (const one of flows) paintTravel(brush, one);
   if (brush.detail > 0) paintLabels(brush, flows);
   if (moment.step?.kind === "accumulate" && moment.moving && active && brush.detail === 2) paintAdding(brush, active);
 }
@@ -69,11 +69,28 @@ function paintTwins(brush, id) {
   ring(brush, home, tokens.leaf, 1.5);
 }
 
-function paintPulse({ context, tokens, plane, detail, camera, moment }, { flow, edge, part, started }) {
+/** What is on its way on one edge: one pulse, or one for each path from cell to cell. */
+function paintTravel(brush, { flow, edge, part, started }) {
   if (!started || part >= 1) return;
-  const sign = signOf(moment, flow);
-  const route = plane.routes.get(edge.id);
-  const place = pointAlong((flow.back ? route.back : route.forward).flat, ease(part));
+  const wires = flow.back && brush.detail > 0 ? liveOn(brush, edge) : [];
+  if (!wires.length) {
+    const route = brush.plane.routes.get(edge.id);
+    paintPulse(brush, flow, (flow.back ? route.back : route.forward).flat, part, signOf(brush.moment, flow));
+    return;
+  }
+  for (const wire of wires) {
+    const arriving = edge.source === wire.op.id;
+    const number = arriving ? wire.given : wire.given * toNumber(wire.local);
+    paintPulse(brush, flow, arriving ? wire.arriving : wire.leaving, part, Math.sign(number) || null);
+  }
+}
+
+function liveOn({ wires }, edge) {
+  return wires.filter((wire) => wire.live && (wire.edge.id === edge.id || (edge.source === wire.op.id && edge.target === wire.output.id)));
+}
+
+function paintPulse({ context, tokens, detail, camera }, flow, flat, part, sign) {
+  const place = pointAlong(flat, ease(part));
   const colour = flow.back ? tokens.bwd : tokens.fwd;
   const scale = detail === 0 ? 0.5 / camera.zoom : 1;
   const radius = (flow.back ? 4.5 + gradientWidth(flow.size) : 6) * scale;
@@ -90,25 +107,6 @@ function paintPulse({ context, tokens, plane, detail, camera, moment }, { flow, 
     const half = radius * 0.52;
     context.fillRect(place.x - half, place.y - 0.9 * scale, 2 * half, 1.8 * scale);
     if (sign === 1) context.fillRect(place.x - 0.9 * scale, place.y - half, 1.8 * scale, 2 * half);
-  }
-}
-
-/** The names of ops once more, over the wires that go through their pills. */
-function paintNames({ context, font, tokens, detail, moment }, ops) {
-  if (detail < 2) return;
-  context.textAlign = "center";
-  context.lineWidth = 5;
-  for (const op of ops) {
-    context.strokeStyle = op.id !== moment.active ? tokens.panel : moment.backward ? tokens.bwdT : tokens.fwdT;
-    const middle = op.y - op.h / 2 + 28;
-    const name = [op.label, op.sub ? middle - 8 : middle, font.title, tokens.ink];
-    for (const [text, y, face, colour] of [name, [op.sub, middle + 10, font.plain, tokens.soft]]) {
-      context.font = face;
-      const shown = cut(context, face, text ?? "", op.w - 20);
-      context.strokeText(shown, op.x, y + 4.8);
-      context.fillStyle = colour;
-      context.fillText(shown, op.x, y + 4.8);
-    }
   }
 }
 
@@ -129,7 +127,9 @@ function paintLabels(brush, flows) {
   for (const { flow, edge, started } of flows.filter((one) => one.flow.text).slice(0, MOST_LABELS)) {
     if (!started) continue;
     const route = brush.plane.routes.get(edge.id);
-    const box = placeLabel(brush, (flow.back ? route.back : route.forward).flat, flow.text, taken);
+    const wire = flow.back ? liveOn(brush, edge).at(-1) : null;
+    const flat = !wire ? (flow.back ? route.back : route.forward).flat : edge.source === wire.op.id ? wire.arriving : wire.leaving;
+    const box = placeLabel(brush, flat, flow.text, taken);
     taken.push(box);
     writeLabel(brush, flow, box);
   }

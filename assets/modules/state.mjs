@@ -67,9 +67,7 @@ export function savedState(moment, node) {
 
 /** What a row shows: `{ value, next, changed, call }`; `next` marks a seed that will be passed but is not yet. */
 export function rowState(moment, row) {
-  const { scene, k } = moment;
-  // At the end of a call its own gradient is still shown, although the next call may begin at the same moment.
-  const t = row.key === "seed" && moment.phase?.kind === "backward" && k >= 0 ? Math.min(moment.t, k + 0.5) : moment.t;
+  const { scene, k, t } = moment;
   const id = at(row.track, t);
   if (id !== null) {
     return { value: scene.values[id], next: false, changed: k >= 0 && changedBy(row.track, k) && !moment.moving,
@@ -150,7 +148,7 @@ export function wiresOf(moment, op) {
     for (const [from, to, local] of edge.wiring ?? []) {
       const arriving = upstream ? toNumber(upstream[to]) : 0;
       const carries = arriving !== 0 && toNumber(local) !== 0;
-      wires.push({ op, edge, source: index.nodes.get(edge.source), output, from, to, local, carries });
+      wires.push({ op, edge, source: index.nodes.get(edge.source), output, from, to, local, given: arriving, carries });
     }
   }
   return wires;

@@ -9,9 +9,27 @@ const SPREAD = 0.62; // part of the pill's side over which wires enter
 const BUNDLE = 16; // height of the bundle of wires that goes around a card
 const curves = new WeakMap();
 
-/** The wires of some ops at a moment, each with its curve. */
+const MOST_LIVE = 24; // wires of a running VJP that are shown unasked
+
+/** The wires of some ops at a moment, each with its curve; `live` ones are those on which the running VJP passes. */
 export function wiresAt(moment, ops) {
-  return ops.flatMap((op) => wiresOf(moment, op).map((wire) => ({ ...wire, ...curveOf(wire) })));
+  const live = liveWires(moment);
+  const asked = ops.flatMap((op) => wiresOf(moment, op));
+  const rest = ops.some((op) => op.id === moment.active) ? [] : live;
+  const running = live.length > 0;
+  return [...asked, ...rest].map((wire) => Object.assign(curveOf(wire), { ...wire, live: running && wire.carries && wire.op.id === moment.active }));
+}
+
+/** Where a VJP between two open cards runs: the paths from cell to cell that the gradient takes; none where they are many. */
+function liveWires(moment) {
+  const op = moment.step?.kind === "vjp" ? moment.index.nodes.get(moment.active) : null;
+  if (op?.kind !== "op") return [];
+  const carrying = wiresOf(moment, op).filter((wire) => wire.carries);
+  return carrying.length <= MOST_LIVE && carrying.every((wire) => isOpen(wire.source) && isOpen(wire.output)) ? carrying : [];
+}
+
+function isOpen(node) {
+  return node.rows.some((row) => row.cols);
 }
 
 function curveOf(wire) {
@@ -19,18 +37,30 @@ function curveOf(wire) {
   if (!known) curves.set(wire.edge, (known = new Map()));
   const key = `${wire.from}>${wire.to}`;
   if (!known.has(key)) known.set(key, layWire(wire));
-  return known.get(key);
+  return Object.create(known.get(key)); // what a wire carries changes with time, its way does not
 }
 
 function layWire({ op, source, output, from, to }) {
   const start = anchor(source, from, op);
   const end = anchor(output, to, op);
   const [a, b] = [port(op, source, start.part), port(op, output, end.part)];
-  const curve = [...half(start, a), [...a.at, ...a.at, ...b.at, ...b.at], ...half(end, b).reverse().map(turned)];
-  return { curve, get flat() {
-    this.kept ??= flatten(curve);
-    return this.kept;
-  } };
+  const [leaving, arriving] = [half(start, a), half(end, b)];
+  const curve = [...leaving, [...a.at, ...a.at, ...b.at, ...b.at], ...arriving.slice().reverse().map(turned)];
+  const kept = {};
+  return {
+    curve,
+    get flat() {
+      return (kept.flat ??= flatten(curve));
+    },
+    /** The way of the gradient: from the output's cell to the op … */
+    get arriving() {
+      return (kept.arriving ??= flatten(arriving));
+    },
+    /** … and on to the input's cell. */
+    get leaving() {
+      return (kept.leaving ??= flatten(leaving.slice().reverse().map(turned)));
+    },
+  };
 }
 
 /**
