@@ -30,6 +30,8 @@ from .labels import written_name
 from .reach import edges, op_behind, reached
 
 Track = list[list[Any]]
+BEGIN = 0.0005
+"""A backward call begins when its first step moves, so much after the rest before it: a rest shows what has happened."""
 
 
 @dataclass(slots=True)
@@ -84,7 +86,7 @@ class Timeline:
     before: dict[int, int] = field(default_factory=dict)
     """The step at which a backward call begins, by event; what failed before it began has its error step."""
 
-    def put(self, element: str, key: str, step: int, value: Any, default: Any = None) -> None:
+    def put(self, element: str, key: str, step: float, value: Any, default: Any = None) -> None:
         """Let `value` hold from `step` on."""
         track = self.tracks.get((element, key))
         if track is None:
@@ -146,7 +148,7 @@ class _Player:
         self.touched: dict[str, None] = {}
         self.clear: dict[str, None] = {}
         self.pending: dict[int, int] = {}
-        self.ready_at: dict[int, int] = {}
+        self.ready_at: dict[int, float] = {}
         self.stale = False
         self.latest: dict[int, str] = {}
         self.seeded: set[int] = set()
@@ -181,10 +183,10 @@ class _Player:
         frame = self.facts.frame(stack)
         return otherwise if frame is None else source(self.facts.trace, frame)
 
-    def state(self, element: str, step: int, value: str) -> None:
+    def state(self, element: str, step: float, value: str) -> None:
         self.line.put(element, "state", step, value, "future")
 
-    def faint(self, element: str, step: int, value: bool) -> None:
+    def faint(self, element: str, step: float, value: bool) -> None:
         self.line.put(element, "faint", step, value, False)
         if value:
             self.clear.pop(element, None)
@@ -264,42 +266,42 @@ class _Player:
         """Once the program goes on after a backward call, nothing is `done` any more."""
         if self.call is None and self.stale:
             for element in self.touched:
-                self.state(element, self.now + 1, "idle")
+                self.state(element, self.now + BEGIN, "idle")
             self.stale = False
 
     # -- backward -------------------------------------------------------------------------------------------------
 
     def start(self, event: BackwardStarted) -> None:
         self.call = event
-        now = self.now
+        begin = self.now + BEGIN
         for element in self.touched:
-            self.state(element, now, "idle")
+            self.state(element, begin, "idle")
             if element.startswith("n"):
-                self.line.put(element, "upstream", now, None)
+                self.line.put(element, "upstream", begin, None)
             if element.startswith("e"):
-                self.line.put(element, "cotangent", now, None)
+                self.line.put(element, "cotangent", begin, None)
         self.touched = {}
         self.pending, leaves = reached(self.facts, event)
         part = self.taking_part(set(self.pending), leaves)
         for element in [e for e in self.clear if e not in part]:
-            self.faint(element, now, True)
+            self.faint(element, begin, True)
         for element, kind in part.items():
-            self.faint(element, now, False)
+            self.faint(element, begin, False)
             if kind:
                 self.touched[element] = None
-                self.state(element, now, kind)
-        self.ready_at = {op: now for op, missing in self.pending.items() if missing == 0}
+                self.state(element, begin, kind)
+        self.ready_at = {op: begin for op, missing in self.pending.items() if missing == 0}
         for op in self.ready_at:
-            self.make_ready(op, now)
+            self.make_ready(op, begin)
         for root in event.roots:
             card = self.drawing.card(root.tensor)
             if card is not None:
-                start = now if root.tensor in self.seeded else 0
+                start = begin if root.tensor in self.seeded else 0
                 self.seeded.add(root.tensor)
                 refused = root.implicit and is_refused(self.facts, event)  # nothing was passed, and no 1 would fit
                 self.line.put(card, "row:seed", start, None if refused else root.gradient)
                 self.line.put(card, "row:call", start, event.call)
-                self.state(card, now, "ready")
+                self.state(card, begin, "ready")
 
     def taking_part(self, ops: set[int], leaves: set[int]) -> dict[str, str]:
         """Elements that a call concerns, with the state in which they begin (empty: they only stay visible)."""
@@ -325,7 +327,7 @@ class _Player:
                 part[card] = "waiting"
         return part
 
-    def make_ready(self, op: int, step: int) -> None:
+    def make_ready(self, op: int, step: float) -> None:
         self.state(self.facts.ops[op].id, step, "ready")
         for link in self.drawing.out_of[op]:
             if link.grad:
@@ -343,7 +345,7 @@ class _Player:
         done = self.now
         self.touched[node] = None
         upstream = next((u for u in event.upstream if u is not None), None)
-        self.line.put(node, "upstream", self.ready_at.get(op, done - 1), upstream)
+        self.line.put(node, "upstream", self.ready_at.get(op, done - 1 + BEGIN), upstream)
         if record.saved:
             self.line.put(node, "saved", done, "freed" if event.freed else "kept", "none")
         for link in self.drawing.out_of[op]:

@@ -60,10 +60,10 @@ test("a row tells whether this step changed it, and a seed what will be passed",
   assert.deepEqual([1, 3, 4, 6].map((t) => rowState(moment(t), seed).call), [0, 0, 0, 1]);
 });
 
-test("at the end of a call its own gradient is shown, though the next begins at once", () => {
-  const adjacent = { key: "seed", track: [[0, 0], [4, 1]], call: [[0, 0], [4, 1]] };
+test("at the end of a call its own gradient is shown, until the next call moves", () => {
+  const adjacent = { key: "seed", track: [[0, 0], [4.0005, 1]], call: [[0, 0], [4.0005, 1]] };
   assert.equal(rowState(moment(4), adjacent).call, 0);
-  assert.equal(rowState(moment(5), adjacent).call, 1);
+  assert.equal(rowState(moment(4.001), adjacent).call, 1);
 });
 
 test("ghosts are the cells that differ", () => {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from viz.reading import Reading, reading
+from viz.timeline import BEGIN
 
 from .traces import CASE_1, CASE_3, recorded
 
@@ -32,7 +33,7 @@ def test_steps_are_ops_vjps_accumulations_and_writes(tmp_path: Path) -> None:
 
 def test_what_a_call_does_not_reach_is_faint_until_one_does(tmp_path: Path) -> None:
     found = read(CASE_1, tmp_path)
-    assert track(found, "t2", "faint") == [[0, False], [2, True], [8, False]]
+    assert track(found, "t2", "faint") == [[0, False], [2 + BEGIN, True], [8 + BEGIN, False]]
     assert track(found, "t0", "faint") == [[0, False]]
 
 
@@ -47,7 +48,7 @@ def test_a_leaf_waits_until_all_contributions_are_there(tmp_path: Path) -> None:
     names = {found.facts.name(i.tensor): i.id for i in found.drawing.items.values() if i.tensor is not None}
     waits = track(found, names["b"], "state")
     accumulated = next(k for k, s in enumerate(line.steps) if s.kind == "accumulate" and s.at == names["b"])
-    assert waits == [[0, "idle"], [6, "waiting"], [accumulated + 1, "done"]]
+    assert waits == [[0, "idle"], [6 + BEGIN, "waiting"], [accumulated + 1, "done"]]
     contributions = [k for k, s in enumerate(line.steps) for f in s.flows if f.back and f.link.source == names["b"]]
     assert len(contributions) == 2 and max(contributions) < accumulated
 
@@ -60,8 +61,21 @@ def test_a_node_is_ready_when_its_last_upstream_contribution_has_come(tmp_path: 
     found = read(source, tmp_path)
     vjps = [k for k, s in enumerate(found.line.steps) if s.kind == "vjp"]
     assert track(found, "n0", "state") == [
-        [0, "future"], [1, "idle"], [4, "waiting"], [vjps[2] + 1, "ready"], [vjps[3] + 1, "done"],
+        [0, "future"], [1, "idle"], [4 + BEGIN, "waiting"], [vjps[2] + 1, "ready"], [vjps[3] + 1, "done"],
     ]  # fmt: skip
+
+
+def test_a_rest_between_two_calls_shows_the_finished_one(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nx = torch.ones(2, requires_grad=True)\nz = 2 * x\n"
+        "z.backward(torch.tensor([1., 0.]), retain_graph=True)\nz.backward(torch.tensor([0., 1.]))\n"
+    )
+    found = read(source, tmp_path)
+    second = found.line.phases[2]
+    assert (found.line.phases[1].end, second.start, second.kind) == (3, 3, "backward")
+    seeds = [found.line.at("t1", "row:call", t) for t in (3, 3.001)]
+    states = [(found.line.at("n0", "state", t), found.line.at("t0", "state", t)) for t in (3, 3.001)]
+    assert seeds == [0, 1] and states == [("done", "done"), ("ready", "waiting")]
 
 
 def test_inputs_restrict_what_takes_part(tmp_path: Path) -> None:
@@ -71,7 +85,7 @@ def test_inputs_restrict_what_takes_part(tmp_path: Path) -> None:
     )
     found = read(source, tmp_path)
     names = {found.facts.name(i.tensor): i.id for i in found.drawing.items.values() if i.tensor is not None}
-    assert track(found, names["y"], "faint")[-1] == [3, True]
+    assert track(found, names["y"], "faint")[-1] == [3 + BEGIN, True]
     assert track(found, names["x"], "faint") == [[0, False]]
 
 
@@ -92,6 +106,15 @@ def test_a_refused_call_is_a_phase_of_its_own(tmp_path: Path) -> None:
         ("forward", "forward", False), ("backward", "b.backward()", True),
     ]  # fmt: skip
     assert track(found, "t1", "row:seed") == [[0, None]]
+
+
+def test_what_was_done_rests_until_the_program_goes_on(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nx = torch.ones(2, requires_grad=True)\nz = (2 * x).sum()\nz.backward()\ny = x + 1\n"
+    )
+    found = read(source, tmp_path)
+    end = found.line.phases[1].end
+    assert [found.line.at("n0", "state", t) for t in (end, end + 0.001)] == ["done", "idle"]
 
 
 def test_putting_the_same_value_again_adds_nothing() -> None:
