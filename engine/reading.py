@@ -68,8 +68,16 @@ def read(
         places = Places(root)
         stacks = tuple(places.stack(key, recorder.codes) for key in recorder.stacks)
         files = places.files
+        events = tuple(_without_folders(event, places) for event in events)
         names = tensor_names(events, stacks, files)
     return Trace(events, stacks, files, names, tuple(value_of(v) for v in recorder.values), argv, meta or {})
+
+
+def _without_folders(event: AnyEvent, places: Places) -> AnyEvent:
+    """An error's texts name the machine's folders; a trace does not."""
+    if not isinstance(event, ErrorRaised):
+        return event
+    return replace(event, message=places.stripped(event.message), traceback=places.stripped(event.traceback))
 
 
 def _tensors(trace: Trace) -> Iterator[int]:

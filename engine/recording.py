@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from .reading import read
@@ -17,7 +18,10 @@ def record(*, limit: int = LIMIT) -> Iterator[Trace]:
     """Record every forward op and every VJP that runs inside.
 
     Values of more than `limit` elements are kept as statistics and a sample.  An exception passes through and is the
-    last event of the trace.  Raises RuntimeError where a recording already runs.
+    last event of the trace.
+
+    Where a recording runs already (another `record()`, or `backstep run`), it goes on as it is, with its own limit, and
+    the trace is the part of it from its beginning to the end of the block: what a tensor is made of stays known.
 
     >>> import engine
     >>> with engine.record() as trace:
@@ -26,10 +30,9 @@ def record(*, limit: int = LIMIT) -> Iterator[Trace]:
     >>> [type(event).__name__ for event in trace.events[:3]]
     ['LeafCreated', 'OpCalled', 'OpCalled']
     """
-    if slot.active is not None:
-        raise RuntimeError("a recording is running already: record() does not nest; leave the first one before")
-    recorder = Recorder(limit)
     argv = tuple(sys.argv)
+    outer = slot.active
+    recorder = outer if outer is not None else Recorder(limit)
 
     def unfinished() -> Trace:
         raise RuntimeError("the recording still runs: its trace can be read after the `with` block")
@@ -42,11 +45,24 @@ def record(*, limit: int = LIMIT) -> Iterator[Trace]:
         recorder.error(error)
         raise
     finally:
-        slot.active = None
-        load = functools.partial(read, recorder, argv)
+        slot.active = outer
+        load = functools.partial(read, recorder, argv) if outer is None else _until_now(recorder, argv)
         if recorder.errors:  # an exception holds frames: read it now and let them go
             load = functools.partial(_same, load())
         trace.__dict__["_load"] = load
+
+
+def _until_now(recorder: Recorder, argv: tuple[str, ...]) -> Callable[[], Trace]:
+    """Reads what a recorder that goes on has by now; later, so that what is written meanwhile has been copied."""
+    events, values, stacks = len(recorder.log), len(recorder.values), len(recorder.stacks)
+
+    def load() -> Trace:
+        part = copy.copy(recorder)
+        part.log, part.values = recorder.log[:events], recorder.values[:values]
+        part.stacks = dict(list(recorder.stacks.items())[:stacks])
+        return read(part, argv)
+
+    return load
 
 
 def _same(trace: Trace) -> Trace:

@@ -10,14 +10,13 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from dataclasses import replace
 from typing import Any
 
 from .binding import Naming
-from .reading import _Reader, value_of
+from .reading import _Reader, _without_folders, value_of
 from .recorder import Recorder, slot
 from .source import Places, Sources
-from .trace import ErrorRaised, Value
+from .trace import Value
 from .tracefile import Writer
 
 INTERVAL = 0.25
@@ -96,10 +95,7 @@ class Stream:
             for entry in recorder.log[self._done : ready]:
                 event = self._reader.read(entry)
                 self._naming.see(event, self._stacks[event.stack] if event.stack >= 0 else ())
-                if isinstance(event, ErrorRaised):
-                    strip = self.places.stripped
-                    event = replace(event, message=strip(event.message), traceback=strip(event.traceback))
-                writer.event(event)
+                writer.event(_without_folders(event, self.places))
                 self._done += 1
         except Exception as error:  # noqa: BLE001 the program goes on, whatever it is; `finish` tells
             self.failure = error

@@ -38,6 +38,8 @@ from engine.streaming import Stream
 from engine.trace import ErrorRaised
 from viz import standin
 
+_ENGINE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "engine", "")
+
 
 def main(argv: list[str]) -> int:
     """Run a script; the exit status that Python would give."""
@@ -127,7 +129,7 @@ class _Outcome:
 
     def raised(self, error: BaseException) -> None:
         """Recorded as the last event, and printed as Python prints it, without our own frames."""
-        note = standin.explain_missing(error, self.as_torch) or standin.explain_nested(error)
+        note = standin.explain_missing(error, self.as_torch)
         if note:
             error.add_note(note)
             self.note = note
@@ -139,7 +141,7 @@ class _Outcome:
         kept = error.__traceback__
         while kept is not None and not is_users(kept.tb_frame.f_code.co_filename):
             kept = kept.tb_next
-        error.__traceback__ = kept
+        error.__traceback__ = kept = _without_engine(kept)
         sys.excepthook(type(error), error, kept)
 
     def unreadable(self, error: Exception) -> None:
@@ -158,6 +160,19 @@ class _Outcome:
             sys.stdout.flush()
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.kill(os.getpid(), signal.SIGINT)
+
+
+def _without_engine(kept: types.TracebackType | None) -> types.TracebackType | None:
+    """A traceback that ends where the engine is called, as torch's does; a failure below the engine keeps all."""
+    frames = []
+    while kept is not None:
+        frames.append(kept)
+        kept = kept.tb_next
+    while frames and frames[-1].tb_frame.f_code.co_filename.startswith(_ENGINE):
+        frames.pop()
+    for outer, inner in zip(frames, [*frames[1:], None], strict=True):
+        outer.tb_next = inner
+    return frames[0] if frames else None
 
 
 def _finish(stream: Stream, outcome: _Outcome) -> str:

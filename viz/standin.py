@@ -78,16 +78,6 @@ def explain_missing(error: BaseException, as_torch: bool) -> str | None:
     return f"Backstep: the engine has no {shown}, asked for{_line(error)}. {remedy}"
 
 
-def explain_nested(error: BaseException) -> str | None:
-    """What to do where a script that is being recorded records itself; None for other errors."""
-    if isinstance(error, RuntimeError) and str(error).startswith("a recording is running already"):
-        return (
-            f"Backstep: this script records itself{_line(error)}, and `backstep run` is recording it already. "
-            "Start it with python, or take the `with engine.record()` out."
-        )
-    return None
-
-
 def _missing(error: BaseException) -> tuple[str, str, list[str]] | None:
     """(the name, what lacks it, the names that it has)."""
     if isinstance(error, ModuleNotFoundError) and error.name:
@@ -114,7 +104,8 @@ def _missing(error: BaseException) -> tuple[str, str, list[str]] | None:
 
 
 def _public(thing: Any) -> list[str]:
-    return [name for name in dir(thing) if not name.startswith("_")]
+    """The names meant for use: of a module those in its __all__, where it has one."""
+    return [name for name in getattr(thing, "__all__", None) or dir(thing) if not name.startswith("_")]
 
 
 def _line(error: BaseException) -> str:

@@ -248,11 +248,6 @@ def test_missing_name_is_explained_with_its_line(script: Script, capfd: Capture,
     assert re.search(says, capfd.readouterr().err) and re.search(says, raised(trace).note)
 
 
-def test_script_that_records_itself_is_explained(script: Script) -> None:
-    recording, _ = script("import engine\nwith engine.record() as trace:\n    engine.ones(2)\n")
-    assert recording.returncode == 1 and "records itself in line 2 of script.py" in recording.explanation
-
-
 def test_script_that_asks_whether_torch_has_a_name_goes_on(script: Script) -> None:
     recording, _ = script("import torch\nassert not hasattr(torch, 'compile_everything')\n", as_torch=True)
     assert recording.returncode == 0
@@ -435,3 +430,30 @@ def test_script_that_handles_ctrl_c_goes_on(tmp_path: Path) -> None:
         said, _ = driver.communicate(timeout=60)
     assert said == "returned 0 \n"
     assert "w" in Trace.open(str(tmp_path / "t")).names.values()
+
+
+# -- a script that records itself --------------------------------------------------------------------------------
+
+
+def test_script_may_record_itself_and_save(script: Script, tmp_path: Path, capfd: Capture) -> None:
+    text = SMALL + (
+        "with torch.record() as trace:\n    z = (x * 3).sum()\n    z.backward()\n"
+        f"trace.save({str(tmp_path / 'own.backstep')!r})\nx.mul(2)\nprint(len(trace.events))\n"
+    )
+    recording, trace = script(text)
+    assert recording.returncode == 0 and recording.explanation == ""
+    own = Trace.open(str(tmp_path / "own.backstep"))
+    assert capfd.readouterr().out.split() == [str(len(own.events))]
+    assert list(own.events) == list(trace.events)[: len(own.events)] and len(trace.events) > len(own.events)
+
+
+def test_an_error_of_the_engine_is_printed_without_the_engines_frames(script: Script, capfd: Capture) -> None:
+    script("import engine as torch\nx = torch.ones(2, requires_grad=True)\nx.backward()\n")
+    printed = capfd.readouterr().err
+    assert 'script.py", line 3' in printed and printed.count("File ") == 1
+    assert "grad can be implicitly created only for scalar outputs" in printed
+
+
+def test_nearest_name_is_one_that_is_meant_for_use(script: Script) -> None:
+    recording, _ = script("import torch\ntorch.trace_file\n", as_torch=True)
+    assert "no torch.trace_file" in recording.explanation and "tracefile" not in recording.explanation

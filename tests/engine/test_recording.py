@@ -1,0 +1,57 @@
+"""What record() promises: recordings within recordings, and traces that tell nothing of the machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import engine
+from engine.trace import ErrorRaised, OpCalled
+
+
+def ops(trace: engine.Trace) -> list[str]:
+    return [event.name for event in trace.events if isinstance(event, OpCalled)]
+
+
+def test_a_recording_within_one_is_its_part_up_to_the_end_of_the_block() -> None:
+    with engine.record() as outer:
+        x = engine.tensor([1.0, 2.0], requires_grad=True)
+        y = x.exp()
+        with engine.record() as inner:
+            z = (y * 2).sum()
+            z.backward()
+            with pytest.raises(RuntimeError, match="still runs"):
+                inner.events  # noqa: B018 asking is what is tested
+        x.detach().mul_(3)
+        y.sin()
+    assert ops(inner)[:3] == ["exp", "mul", "sum"] and "sin" not in ops(inner) and "sin" in ops(outer)
+    assert list(inner.events) == list(outer.events)[: len(inner.events)]
+    kept = inner.values[0].array
+    assert kept is not None and kept.tolist() == [1.0, 2.0]
+
+
+def test_an_exception_that_an_inner_recording_lets_through_is_recorded_once() -> None:
+    traces = []
+
+    def program() -> None:
+        with engine.record() as outer:
+            traces.append(outer)
+            with engine.record() as inner:
+                traces.append(inner)
+                raise KeyError("gone")
+
+    with pytest.raises(KeyError):
+        program()
+    assert [[type(event) for event in trace.events] for trace in traces] == [[ErrorRaised], [ErrorRaised]]
+
+
+def test_the_texts_of_an_error_name_no_folder_of_the_machine(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text("import engine\nengine.ones(2).exp()\nopen(__file__ + '.missing')\n", encoding="utf-8")
+    code = compile(path.read_text("utf-8"), str(path), "exec")
+    with pytest.raises(FileNotFoundError), engine.record() as trace:
+        exec(code, {"__file__": str(path)})
+    error = trace.events[-1]
+    assert isinstance(error, ErrorRaised)
+    assert str(tmp_path) not in error.message + error.traceback and "program.py" in error.traceback
