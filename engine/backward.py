@@ -11,7 +11,6 @@ The values that flow are arrays, or Tensors when a graph is to be made of the ba
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from heapq import heappop, heappush
 from typing import Any
 
 from . import anomaly
@@ -21,6 +20,7 @@ from .mode import mode
 from .node import LAST, AccumulateGrad, Node, SavedResult
 from .ops.reduction import sum_to_size
 from .ops.shape import cast, clone_gradient
+from .ready import pop, push
 from .recorder import slot
 from .tensor import Tensor
 
@@ -55,7 +55,7 @@ def run_backward(
             run.deliver(node, nr, gradient)
         for node in dict.fromkeys(nodes):
             if not counts.get(node):
-                run.push(node)
+                push(run.ready, node)
         run.drain()
     finally:
         mode.enabled = before
@@ -111,13 +111,7 @@ class _Run:
         self.keep = keep
         self.create_graph = create_graph
         self.buffers: dict[Any, Any] = {}
-        self.ready: list[tuple[int, int, Any]] = []
-        self.pushed = 0
-
-    def push(self, node: Any) -> None:
-        """Make a node ready to run."""
-        self.pushed += 1
-        heappush(self.ready, (-node.sequence_nr, self.pushed, node))
+        self.ready: list[Any] = []
 
     def deliver(self, node: Any, nr: int, gradient: Any) -> None:
         """Add a contribution to what waits for output `nr` of `node`: one value, or a list for several outputs."""
@@ -143,7 +137,7 @@ class _Run:
         special, active = bool(self.taken) or self.create_graph or mode.anomaly, slot.active
         keep, deliver = self.keep, self.deliver
         while ready:
-            node = heappop(ready)[2]
+            node = pop(ready)
             upstream = buffers.pop(node, None)
             if wanted is not None and node not in wanted:
                 continue
@@ -186,8 +180,7 @@ class _Run:
                 left = counts[target] - 1
                 counts[target] = left
                 if not left:
-                    self.pushed += 1
-                    heappush(ready, (-target.sequence_nr, self.pushed, target))
+                    push(ready, target)
 
     def visit(self, node: Any, upstream: Any) -> Sequence[Any] | None:
         """Hooks, captures, the rules, freeing and the report of one node; the cotangent per edge, None where none."""
