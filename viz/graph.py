@@ -141,6 +141,8 @@ def _cards(facts: Facts) -> Mapping[tuple[int, int], str]:
             op = facts.ops[producer]
             if op.writes_grad is not None:
                 continue
+            if len(op.event.outputs) > 1 and not (used or root or fact.requires_grad or tensor in special):
+                continue  # of `for row in rows` what no op takes: it would be a tower of loose cards
             leaf = fact.leaf is not None and fact.requires_grad
             if not (named or leaf or (not used and op.order == 0)):
                 continue

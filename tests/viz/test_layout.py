@@ -195,3 +195,38 @@ def test_a_ribbon_of_3000_nodes_takes_less_than_two_seconds() -> None:
     placed = layered.place(graph, layout._own)
     assert time.perf_counter() - start < 2.0
     assert len(placed.positions) == 3000
+
+
+def test_what_does_not_hang_together_stands_in_the_order_of_the_program() -> None:
+    graph = nx.DiGraph()
+    for start in (0, 10, 20):
+        nx.add_path(graph, range(start, start + 3), size=(116, 56))
+    graph.add_edge(20, 23)
+    nx.set_node_attributes(graph, (116, 56), "size")
+    placed = layout.layout(graph)
+    spans = []
+    for part in ({0, 1, 2}, {10, 11, 12}, {20, 21, 22, 23}):
+        boxes = [box(graph, placed, n) for n in part]
+        spans.append((min(b[1] for b in boxes), max(b[3] for b in boxes)))
+    assert spans[0][1] < spans[1][0] and spans[1][1] < spans[2][0]
+
+
+def chain_of_groups(rounds: int) -> nx.DiGraph:
+    """`h` through some open groups, each with a leaf of its own and a side result below."""
+    graph = nx.DiGraph(parents={f"g{i}": None for i in range(rounds)})
+    before = None
+    for i in range(rounds):
+        names = [f"leaf{i}", f"side{i}", f"mul{i}", f"h{i}"]
+        for name, height in zip(names, (150, 90, 56, 84), strict=True):
+            graph.add_node(name, size=(116, height), group=f"g{i}")
+        graph.add_edges_from([(names[0], names[1]), (names[1], names[2]), (names[2], names[3])])
+        if before is not None:
+            graph.add_edge(before, names[2])
+        before = names[3]
+    return graph
+
+
+def test_a_chain_through_groups_runs_level() -> None:
+    placed = layout.layout(chain_of_groups(6))
+    heights = [placed.positions[f"{name}{i}"][1] for i in range(1, 6) for name in ("mul", "h")]
+    assert max(heights) - min(heights) < 1.0

@@ -30,6 +30,8 @@ COLUMN_GAP = 44.0
 PORT_GAP = 24.0
 HEAD = 34.0
 PAD = 14.0
+APART = 34.0
+"""Room between parts of a group that do not hang together."""
 SHIFT = 8.0
 """How far the routes of values and of gradients lie from the middle between them."""
 
@@ -185,10 +187,27 @@ class _Layered:
         ]
         heavy = [(index[u], index[v], o) for u, v, o in self.spines.get(group, ()) if u in index and v in index]
         ranked = sheet.ranked([s[1] for s in nominal], heavy)
-        y = self.places(ranked)
         holds = [self.held(v) if i < len(members) else LANE / 2 for i, v in enumerate(vertices)]
-        sheet.widen(y, sizes, nominal, holds)
+        y = self.stack(sheet, ranked, sizes, nominal, holds)
         return self.furnish(sheet, y, sizes, edges, ends, framed=group is not None)
+
+    def stack(
+        self, sheet: _Sheet, ranked: Ranked, sizes: list[Size], nominal: list[Size], holds: list[float]
+    ) -> list[float]:
+        """Heights; what hangs together is placed for itself, one below the other in the order of the program."""
+        y = [0.0] * len(ranked.ranks)
+        bottom: float | None = None
+        for part in ranked.components():
+            for node, place in zip(part, self.places(ranked.part(part)), strict=True):
+                y[node] = place
+            sheet.widen(y, sizes, nominal, holds, part)
+            halves = [(sizes[i][1] if i < len(sizes) else LANE) / 2 for i in part]
+            top = min(y[i] - half for i, half in zip(part, halves, strict=True))
+            if bottom is not None:
+                for i in part:
+                    y[i] += bottom + APART - top
+            bottom = max(y[i] + half for i, half in zip(part, halves, strict=True))
+        return y
 
     def furnish(
         self, sheet: _Sheet, y: list[float], sizes: list[Size],
@@ -322,13 +341,18 @@ class _Sheet:
             frozenset(level),
         )  # fmt: skip
 
-    def widen(self, y: list[float], sizes: list[Size], nominal: list[Size], holds: list[float]) -> None:
+    def widen(
+        self, y: list[float], sizes: list[Size], nominal: list[Size], holds: list[float], part: list[int]
+    ) -> None:
         """Move the neighbours of open groups apart, in their own ranks only; a group stays where it is held."""
-        grown = [i for i, (s, n) in enumerate(zip(sizes, nominal, strict=True)) if s[1] != n[1]]
+        grown = [i for i in part if i < len(sizes) and sizes[i][1] != nominal[i][1]]
         up = {i: holds[i] - nominal[i][1] / 2 for i in grown}
         down = {i: sizes[i][1] - holds[i] - nominal[i][1] / 2 for i in grown}
+        ranks: dict[int, list[int]] = defaultdict(list)
+        for i in part if grown else ():
+            ranks[self.ranks[i]].append(i)
         for layer in {self.ranks[i] for i in grown}:
-            nodes = sorted((i for i, r in enumerate(self.ranks) if r == layer), key=lambda i: y[i])
+            nodes = sorted(ranks[layer], key=lambda i: y[i])
             moved: dict[int, float] = {}
             so_far = 0.0
             for i in nodes:

@@ -47,6 +47,41 @@ class Ranked:
             before[target].append(source)
         return before, after
 
+    def components(self) -> list[list[int]]:
+        """The parts that no edge joins, each in order, by their first node."""
+        before, after = self.neighbours
+        seen = [False] * len(self.ranks)
+        parts: list[list[int]] = []
+        for first in range(len(self.ranks)):
+            if seen[first]:
+                continue
+            seen[first], todo, part = True, [first], []
+            while todo:
+                node = todo.pop()
+                part.append(node)
+                for other in (*before.get(node, ()), *after.get(node, ())):
+                    if not seen[other]:
+                        seen[other] = True
+                        todo.append(other)
+            parts.append(sorted(part))
+        return parts
+
+    def part(self, nodes: Sequence[int]) -> Ranked:
+        """The graph of some nodes, counted from 0 as they stand there, its first rank 0."""
+        if len(nodes) == len(self.ranks):
+            return self
+        number = {node: i for i, node in enumerate(nodes)}
+        low = min(self.ranks[node] for node in nodes)
+        _, after = self.neighbours
+        edges = [(node, target) for node in nodes for target in after.get(node, ())]
+        return Ranked(
+            tuple(self.ranks[node] - low for node in nodes),
+            tuple(self.heights[node] for node in nodes),
+            frozenset(number[node] for node in nodes if node in self.lanes),
+            tuple((number[a], number[b]) for a, b in edges),
+            frozenset((number[a], number[b]) for a, b in edges if (a, b) in self.level),
+        )
+
     def distance(self, upper: int, lower: int) -> float:
         """Least distance between the centres of two nodes that are next to each other in a rank."""
         gap = GAP if not (upper in self.lanes and lower in self.lanes) else 4.0
