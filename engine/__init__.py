@@ -96,7 +96,7 @@ from .api.elementwise import div as divide
 from .api.elementwise import div as true_divide
 from .api.elementwise import sub as subtract
 from .api.indexing import index_select, masked_select, nonzero
-from .api.linalg import addmm, bmm, dot, matmul, mm, mv, outer
+from .api.linalg import addmm, bmm, dot, matmul, mm, mv, outer, tril, triu
 from .api.random import Generator, default_generator, manual_seed
 from .api.reduction import (
     all,
@@ -398,6 +398,8 @@ __all__ = [
     "tanh",
     "tensor",
     "transpose",
+    "tril",
+    "triu",
     "true_divide",
     "trunc",
     "uint8",

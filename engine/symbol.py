@@ -117,7 +117,7 @@ SIZED = {
 """Ops whose result has the shape that an argument names."""
 LIKE_FIRST = frozenset({
     "zero", "flip", "cumsum", "prod_of_others", "off_diagonal", "even_share", "zero_slice", "index_cleared", "clone",
-    "alias", "to", "to.device", "softmax", "log_softmax",
+    "alias", "to", "tril", "triu", "to.device", "softmax", "log_softmax",
 })  # fmt: skip
 ELEMENTWISE = frozenset({
     "add", "sub", "mul", "div", "neg", "reciprocal", "pow.Tensor_Scalar", "pow.Tensor_Tensor", "pow.Scalar", "where",

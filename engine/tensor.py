@@ -19,6 +19,10 @@ from .array import CPU, Array, as_array, default_dtype, device, device_of, dtype
 from .op import HANDLERS, REGISTRY
 from .recorder import slot
 
+CONVERTED = (
+    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+    "Consider using tensor.detach() first."
+)
 NON_LEAF_GRAD = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
     "populated "
@@ -337,10 +341,24 @@ class Tensor:
         return bool(self._array.item())
 
     def __float__(self) -> float:
-        return float(self._only())
+        return float(self._converted())
 
     def __int__(self) -> int:
-        return int(self._only())
+        return int(self._converted())
+
+    def __complex__(self) -> complex:
+        return complex(self._converted())
+
+    def __format__(self, spec: str) -> str:
+        """Of a tensor without dimensions as its number is formatted, also without `spec`; as in torch."""
+        return format(self.item(), spec) if self._array.ndim == 0 else object.__format__(self, spec)
+
+    def _converted(self) -> Any:
+        if self._requires_grad:
+            warnings.warn(CONVERTED, UserWarning, stacklevel=3)
+            if slot.active is not None:
+                slot.active.event("warning", "UserWarning", CONVERTED)
+        return self._only()
 
     def _only(self) -> Any:
         if self._array.size != 1:

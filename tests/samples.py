@@ -279,6 +279,8 @@ SHAPES = [
     Sample("permute", (real(2, 3, 4),), {"dims": (2, 0, 1)}, "x.permute(2, 0, 1)"),
     Sample("t", (real(2, 3),), spelled="x.t()"),
     Sample("flip", (real(2, 3),), {"dims": (1,)}, "x.flip(1)"),
+    Sample("tril", (real(2, 3, 3),), {"diagonal": -1}, "torch.tril(x, -1)"),
+    Sample("triu", (real(2, 3),), {"diagonal": 1}, "x.triu(1)"),
     Sample("zero_of", (real(2),), {"size": (3,)}, reason=INNER),
     Sample("cat", ([real(2, 3), real(1, 3)],), {"dim": 0}, "torch.cat(x)"),
     Sample("cat", ([real(2, 3), real(2, 2), np.zeros((0,))],), {"dim": 1}, "torch.cat(x, -1)"),

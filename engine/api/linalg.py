@@ -181,3 +181,21 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
     product: Any = mm(mat1, mat2)
     start: Any = input
     return (start if beta == 1 else start * beta) + (product if alpha == 1 else product * alpha)  # type: ignore[no-any-return]
+
+
+def tril(input: Tensor, diagonal: int = 0) -> Tensor:
+    """The lower triangle of the last two dimensions, zeros elsewhere; `diagonal` is the last one that is kept."""
+    _need_matrix(input, "tril")
+    return sh.tril(input, diagonal)  # type: ignore[no-any-return]
+
+
+def triu(input: Tensor, diagonal: int = 0) -> Tensor:
+    """The upper triangle of the last two dimensions, zeros elsewhere; `diagonal` is the first one that is kept."""
+    _need_matrix(input, "triu")
+    return sh.triu(input, diagonal)  # type: ignore[no-any-return]
+
+
+def _need_matrix(input: Tensor, name: str) -> None:
+    need_tensor(input, name)
+    if input._array.ndim < 2:
+        raise errors.runtime(f"{name}: input tensor must have at least 2 dimensions")

@@ -52,6 +52,7 @@ SHARED: dict[str, Callable[..., Any]] = {
     "amax": rd.amax, "amin": rd.amin, "argmax": rd.argmax, "argmin": rd.argmin, "all": rd.all, "any": rd.any,
     "cumsum": rd.cumsum, "logsumexp": rd.logsumexp, "softmax": rd.softmax, "log_softmax": rd.log_softmax,
     "norm": rd.norm, "gather": rd.gather, "flip": rd.flip,
+    "tril": la.tril, "triu": la.triu,
     "mm": la.mm, "bmm": la.bmm, "mv": la.mv, "dot": la.dot, "outer": la.outer, "matmul": la.matmul, "addmm": la.addmm,
     "reshape": sh.reshape, "flatten": sh.flatten, "unflatten": sh.unflatten, "ravel": sh.ravel,
     "transpose": sh.transpose, "swapaxes": sh.transpose, "permute": sh.permute, "movedim": sh.movedim, "t": sh.t,

@@ -156,6 +156,18 @@ permute = op("permute", _permute, VIEW, self=lambda grad, dims: permute(grad, _i
 t = op("t", _t, Traits(node="TBackward0", view=True), self=lambda grad: t(grad))
 flip = op("flip", _flip, self=lambda grad, dims: flip(grad, dims))
 
+
+def _tril(self: Array, diagonal: int = 0) -> Array:
+    return xp.tril(self, diagonal)
+
+
+def _triu(self: Array, diagonal: int = 0) -> Array:
+    return xp.triu(self, diagonal)
+
+
+tril = op("tril", _tril, self=lambda grad, diagonal: tril(grad, diagonal))
+triu = op("triu", _triu, self=lambda grad, diagonal: triu(grad, diagonal))
+
 # -- joining ------------------------------------------------------------------------------------------------------
 
 

@@ -55,6 +55,7 @@ CALLS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
        for name in ("view", "_reshape_alias", "_unsafe_view", "reshape")},
     "transpose": [((X,), {"dim0": 0, "dim1": 1}), ((some(2, 3, 2),), {"dim0": 0, "dim1": 2})],
     "permute": [((some(2, 3, 4),), {"dims": (2, 0, 1)})],
+    "tril": [((X,), {"diagonal": 0})], "triu": [((X,), {"diagonal": 0})],
     "flip": [((X,), {"dims": (0,)})], "zero_of": [((X,), {"size": (2,)})],
     "cat": [(([X, Y, some(1, 3)],), {"dim": 0}), (([np.zeros(0), ROW],), {"dim": 0})],
     "stack": [(([X, Y],), {"dim": 1})],

@@ -402,3 +402,19 @@ class Key:
 
     def __getitem__(self, key: Any) -> Any:
         return key
+
+
+@pytest.mark.parametrize("spec", ["", ".2f", "8.1e"])
+def test_a_tensor_without_dimensions_is_formatted_as_its_number(spec: str) -> None:
+    assert format(engine.tensor(1.5), spec) == format(1.5, spec)
+    with pytest.raises(TypeError, match="unsupported format string passed to Tensor"):
+        format(engine.ones(2), ".2f")
+    assert f"{engine.ones(2)}" == "tensor([1., 1.])"
+
+
+@pytest.mark.parametrize("convert", [float, int, complex])
+def test_converting_what_requires_grad_warns_and_item_does_not(convert: type) -> None:
+    x = engine.tensor(2.0, requires_grad=True)
+    with pytest.warns(UserWarning, match="Converting a tensor with requires_grad=True to a scalar"):
+        assert convert(x) == 2
+    assert x.item() == 2 and f"{x:.1f}" == "2.0" and float(x.detach()) == 2
