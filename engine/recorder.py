@@ -15,6 +15,7 @@ from types import CodeType
 from typing import Any
 
 from . import array
+from .source import Places
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _LIBRARY = tuple({sysconfig.get_paths()[k] for k in ("stdlib", "platstdlib", "purelib", "platlib")})
@@ -276,10 +277,24 @@ class Recorder:
         self.log.append((kind, self.stack(2), *fields))
 
     def error(self, error: BaseException) -> None:
-        """An exception passed through; the same one is recorded once."""
-        if id(error) not in self.errors:
-            self.errors[id(error)] = error
-            self.log.append(("error", self.stack(2), error, self.call))
+        """An exception passed through; the same one is recorded once, with the line of the op that it is about."""
+        if id(error) in self.errors:
+            return
+        self.errors[id(error)] = error
+        node = getattr(getattr(error, "place", None), "node", None)
+        where = None if node is None else self.line_of(node.sequence_nr)
+        if node is not None and where is not None:
+            error.add_note(f"Backstep: {node.name()} stands for the op in {where}.")
+        self.log.append(("error", self.stack(2), error, self.call))
+
+    def line_of(self, sequence_nr: int) -> str | None:
+        """The user's line of the op with this sequence number: file and line; None where it was not recorded."""
+        stack = next((e[1] for e in reversed(self.log) if e[0] == "op" and e[6] == sequence_nr), -1)
+        key = list(self.stacks)[stack] if stack >= 0 else ()
+        if not key:
+            return None
+        frames = key[0] if isinstance(key[0], tuple) else (Places().frame(self.codes[key[0]], key[1]),)
+        return f"{os.path.basename(frames[-1].file)}, line {frames[-1].line}" if frames else None
 
 
 class Summary:
