@@ -15,7 +15,9 @@ HEAD, FOOT = 38, 8
 CELL_ROW, LABEL, STRIP = 34, 22, 46
 CHIPS = 28
 STRIP_WIDTH = 212
-COLUMN = 46
+COLUMN, WIDE_COLUMN = 46, 58
+WIDE_UP_TO = 3
+"""Columns up to which there is room for longer numbers."""
 NARROWEST = 100
 OP_SHIFT = 14.0
 """How far from its middle values and gradients meet an op: about as far as the rows of the cards beside it."""
@@ -58,10 +60,11 @@ def rows(item: Item, drawing: Drawing) -> list[dict[str, Any]]:
 def card_size(label: str, sub: str, card_rows: Sequence[dict[str, Any]]) -> Size:
     """The natural size of a tensor card."""
     columns = max((row["cols"] for row in card_rows), default=0)
+    pitch = WIDE_COLUMN if columns <= WIDE_UP_TO else COLUMN
     strip = any(row["cols"] == 0 for row in card_rows)
     head = text.width(label) + text.width(sub, "sub") + 58
     seed = text.width(SEED_LABEL + " (edit)", "sub") + 24 if any(row["key"] == "seed" for row in card_rows) else 0
-    width = max(NARROWEST, STRIP_WIDTH if strip else 20 + COLUMN * columns, head, seed)
+    width = max(NARROWEST, STRIP_WIDTH if strip else 20 + pitch * columns, head, seed)
     height = HEAD + FOOT
     for row in card_rows:
         height += (0 if row["key"] == "value" else LABEL) + (CELL_ROW * row["rows"] if row["rows"] else STRIP)
@@ -85,7 +88,7 @@ def card_anchors(size: Size, card_rows: Sequence[dict[str, Any]]) -> Anchors:
 def op_size(label: str, sub: str, saved: bool) -> Size:
     """The natural size of an op."""
     longest = max(len(label), len(sub))
-    return max(NARROWEST, 22 + 8 * longest), 56 + (CHIPS if saved else 0)
+    return max(NARROWEST, 28 + 8 * longest), 56 + (CHIPS if saved else 0)
 
 
 def op_anchors() -> Anchors:

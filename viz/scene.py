@@ -83,6 +83,7 @@ class _Scene:
         self.edge_of: dict[str, str] = {}
         self.matrices: dict[str, np.ndarray | None] = {}
         self.rows: dict[str, list[Json]] = {}
+        self.crossing: dict[str, tuple[dict[int, Link], dict[int, Link]]] = defaultdict(lambda: ({}, {}))
         self.written: dict[tuple[Any, ...], list[Json]] = {}
 
     def document(self, revision: Mapping[str, Any], program: Mapping[str, Any], previous: Trace | None) -> Json:
@@ -221,17 +222,37 @@ class _Scene:
         inside = self.members[group]
         ops = sum(self.drawing.items[m].op is not None for m in inside)
         first = next((self.drawing.items[m].op for m in inside if self.drawing.items[m].op is not None), None)
+        coming, going = self.across(group)
+        shapes = " → ".join(self.shapes_of(links) for links in (coming, going) if links)
+        sub = text.count(ops, "op") + (f" · {shapes}" if shapes else "")
         return {
-            "kind": "group", "role": "inner", "label": grouping.labels[group], "sub": text.count(ops, "op"),
+            "kind": "group", "role": "inner", "label": grouping.labels[group], "sub": sub,
             "title": f"{grouping.labels[group]}: {text.count(ops, 'op')}, folded",
             "group": grouping.parents[group], "twin": None, "shape": None, "dtype": None, "rows": [], "saved": [],
             "formula": [],
             "tracks": {
                 "state": together([self.track(m, "state", "future") for m in inside], joint_state),
                 "faint": together([self.track(m, "faint", False) for m in inside], all),
+                "upstream": next((self.value_track(g.id, "cotangent") for g in going if g.grad), [[0, None]]),
             },
             "code": self.read.code(self.facts.ops[first].event.stack) if first is not None else None,
         }  # fmt: skip
+
+    def across(self, group: str) -> tuple[list[Link], list[Link]]:
+        """The links into a folded group and those out of it, one per tensor, in the order of the program."""
+        if not self.crossing:
+            for link in self.drawing.links.values():
+                source, target = self.shown[link.source], self.shown[link.target]
+                if source != target:
+                    self.crossing[target][0].setdefault(link.tensor, link)
+                    self.crossing[source][1].setdefault(link.tensor, link)
+        coming, going = self.crossing[group]
+        return list(coming.values()), list(going.values())
+
+    def shapes_of(self, links: Sequence[Link]) -> str:
+        """The shapes of what crosses a border, each once, the first few."""
+        shapes = list(dict.fromkeys(text.shape(self.facts.tensors[link.tensor].shape) for link in links))
+        return ", ".join(shapes[:2]) + (", …" if len(shapes) > 2 else "")
 
     def edge(self, key: str, placed: layout.Placed) -> Json:
         links = self.merged[key]

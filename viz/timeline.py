@@ -31,7 +31,7 @@ from .reach import edges, op_behind, reached
 
 Track = list[list[Any]]
 BEGIN = 0.0005
-"""A backward call begins when its first step moves, so much after the rest before it: a rest shows what has happened."""
+"""A backward call begins when its first step moves, so much after the rest before it: a rest shows what happened."""
 
 
 @dataclass(slots=True)

@@ -47,7 +47,7 @@ function paintCells(brush, node, place, state, future) {
   const data = state.value?.data ?? null;
   const ghost = data && !state.next ? ghostOf(moment, node, row, state.value) : null;
   const lit = row.key === "value" && data ? litCells(moment, node, count) : null;
-  const small = !data || data.some((value) => num(value).length * brush.font.cellPitch > place.cellW - 6);
+  const small = !data || data.some((value) => num(value).length * brush.font.cellPitch > place.cellW - 4);
   for (let cell = 0; cell < count; cell++) {
     const box = cellOf(place, cell);
     const typed = pending?.get(`${node.id}|${row.key}|${cell}`);
@@ -115,7 +115,7 @@ function paintNumber({ context, write, font, tokens, detail }, box, value, look,
     }
   } else {
     const face = small ? (look.strong ? font.smallStrong : font.small) : look.strong ? font.cellStrong : font.cell;
-    const room = Math.max(3, Math.floor((box.w - 4) / (small ? font.smallPitch : font.cellPitch)));
+    const room = Math.max(3, Math.floor((box.w - 2) / (small ? font.smallPitch : font.cellPitch)));
     const middle = box.y + box.h / 2;
     write(fitNum(value, room), box.x + box.w / 2, ghost === null ? middle : middle + 6.5, face, look.ink, "center");
     if (ghost !== null) paintGhost({ context, write, font, tokens }, box, ghost, room);

@@ -1,7 +1,7 @@
 // Edges: forward routes at rest in grey, blue while the forward pass runs on them; a gradient on its own route in orange.
 
 import { toNumber } from "./format.mjs";
-import { edgeState, isFaint, lastFlow, signOf } from "./state.mjs";
+import { edgeState, isFaint, isOdd, lastFlow, signOf } from "./state.mjs";
 import { at } from "./timeline.mjs";
 
 const BATCH = 64; // routes in one path: very long paths are slow to stroke, and so are thousands of short ones
@@ -105,7 +105,8 @@ export function paintEdges(brush, edges, routes) {
     const sign = flow ? signOf(moment, flow) : signOfCotangent(moment, edge);
     const kind = sign === 0 ? "zero" : sign === -1 ? "hollow" : "plain";
     const width = sign === 0 ? 1.5 : Math.max(gradientWidth(flow?.size), kind === "hollow" ? 4 : 0);
-    gradients.add(route.back, tokens.bwd, width * Math.min(thin, 6), state === "active" ? 1 : 0.75, kind);
+    const odd = isOdd(moment, flow ? flow.value : at(edge.tracks.cotangent, moment.t));
+    gradients.add(route.back, odd ? tokens.err : tokens.bwd, width * Math.min(thin, 6), state === "active" ? 1 : 0.75, kind);
   }
   rest.paint(context, detail, tokens.bg);
   gradients.paint(context, detail, tokens.bg);

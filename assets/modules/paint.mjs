@@ -155,7 +155,7 @@ function paintOp(brush, node, look) {
     return;
   }
   write(label, node.x, node.sub ? middle - 8 : middle, font.title, tokens.ink, "center");
-  if (node.sub) write(cut(context, font.plain, node.sub, node.w - 8), node.x, middle + 10, font.plain, tokens.soft, "center");
+  if (node.sub) write(cut(context, font.plain, node.sub, node.w - 4), node.x, middle + 10, font.plain, tokens.soft, "center");
   if (node.h >= 80) paintChip(brush, node);
 }
 

@@ -5,7 +5,7 @@ import { pointAlong } from "./curve.mjs";
 import { gradientWidth } from "./edges.mjs";
 import { fitNum, toNumber } from "./format.mjs";
 import { brushFor, paintOver, ring } from "./paint.mjs";
-import { flowsAt, signOf } from "./state.mjs";
+import { flowsAt, isOdd, signOf } from "./state.mjs";
 import { at, changedBy } from "./timeline.mjs";
 import { cut, widthOf } from "./text.mjs";
 import { paintWires } from "./wiring.mjs";
@@ -89,9 +89,9 @@ function liveOn({ wires }, edge) {
   return wires.filter((wire) => wire.live && (wire.edge.id === edge.id || (edge.source === wire.op.id && edge.target === wire.output.id)));
 }
 
-function paintPulse({ context, tokens, detail, camera }, flow, flat, part, sign) {
+function paintPulse({ context, tokens, detail, camera, moment }, flow, flat, part, sign) {
   const place = pointAlong(flat, ease(part));
-  const colour = flow.back ? tokens.bwd : tokens.fwd;
+  const colour = !flow.back ? tokens.fwd : isOdd(moment, flow.value) ? tokens.err : tokens.bwd;
   const scale = detail === 0 ? 0.5 / camera.zoom : 1;
   const radius = (flow.back ? 4.5 + gradientWidth(flow.size) : 6) * scale;
   disc(context, place, radius * 1.9, flow.back ? tokens.glow : tokens.glowFwd);
@@ -124,15 +124,27 @@ function ease(part) {
 /** The number that travels, beside its edge: at the first of a few places where it covers nothing. */
 function paintLabels(brush, flows) {
   const taken = [];
-  for (const { flow, edge, started } of flows.filter((one) => one.flow.text).slice(0, MOST_LABELS)) {
-    if (!started) continue;
+  for (const { text, flow, edge } of labelsOf(flows).slice(0, MOST_LABELS)) {
     const route = brush.plane.routes.get(edge.id);
     const wire = flow.back ? liveOn(brush, edge).at(-1) : null;
     const flat = !wire ? (flow.back ? route.back : route.forward).flat : edge.source === wire.op.id ? wire.arriving : wire.leaving;
-    const box = placeLabel(brush, flat, flow.text, taken);
+    const box = placeLabel(brush, flat, text, taken);
     taken.push(box);
-    writeLabel(brush, flow, box);
+    writeLabel(brush, flow, text, box);
   }
+}
+
+/** What is written: once for equal numbers that go the same way, as the two of `x * x` do. */
+function labelsOf(flows) {
+  const found = new Map();
+  for (const { flow, edge, started } of flows) {
+    if (!started || !flow.text) continue;
+    const key = `${edge.source}|${edge.target}|${flow.text}`;
+    if (found.has(key)) found.get(key).count += 1;
+    else found.set(key, { flow, edge, count: 1 });
+  }
+  return [...found.values()].map(({ flow, edge, count }) => (
+    { flow, edge, text: count === 1 ? flow.text : `${flow.text}, ${count === 2 ? "twice" : `${count} times`}` }));
 }
 
 function placeLabel(brush, flat, text, taken) {
@@ -158,14 +170,15 @@ function meets(a, b) {
   return a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 }
 
-function writeLabel({ context, write, font, tokens }, flow, [x0, y0, x1, y1]) {
+function writeLabel({ context, write, font, tokens, moment }, flow, text, [x0, y0, x1, y1]) {
   context.globalAlpha = 0.9;
   context.beginPath();
   context.roundRect(x0, y0, x1 - x0, y1 - y0, 6);
   context.fillStyle = tokens.bg;
   context.fill();
   context.globalAlpha = 1;
-  write(flow.text, (x0 + x1) / 2, (y0 + y1) / 2, font.smallStrong, flow.back ? tokens.bwd : tokens.fwd, "center");
+  const colour = !flow.back ? tokens.fwd : isOdd(moment, flow.value) ? tokens.err : tokens.bwd;
+  write(text, (x0 + x1) / 2, (y0 + y1) / 2, font.smallStrong, colour, "center");
 }
 
 /** What is being added to .grad, sinking into its cell. */

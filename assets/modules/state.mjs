@@ -107,6 +107,12 @@ export function signOf(moment, flow) {
   return value && value.stats.zeros < value.stats.size ? null : 0; // the scene's 0 also stands for mixed signs
 }
 
+/** Whether a value of the scene holds nan or an infinity. */
+export function isOdd(moment, id) {
+  const stats = id === null || id === undefined ? null : moment.scene.values[id]?.stats;
+  return Boolean(stats && (stats.nan > 0 || stats.inf > 0));
+}
+
 /** What last travelled on an edge in this phase (for the colour and width of an edge that is done). */
 export function lastFlow(moment, edge) {
   const history = moment.index.flows.get(edge.id);
