@@ -25,7 +25,8 @@ def line(label: str, cells: list[str], tone: str = "plain", total: str | None = 
 def value_line(label: str, value: Value, tone: str = "plain") -> Line:
     """All elements of a small value, else its shape, norm and range."""
     if value.array is not None and value.array.size <= text.SMALL:
-        return line(label, [text.number(v) for v in value.array.reshape(-1)], tone)
+        made = line(label, [text.number(v) for v in value.array.reshape(-1)], tone)
+        return {**made, "cols": value.array.shape[-1]} if value.array.ndim > 1 else made
     stats = value.stats
     cells = [f"norm {text.number(stats['norm'])}", f"from {text.number(stats['min'])} to {text.number(stats['max'])}"]
     if stats["nan"] or stats["inf"]:

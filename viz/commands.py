@@ -35,8 +35,8 @@ def _command(read: Reading, values: Table, place: Place, spec: tuple[str, Any, b
     start = end = len(read.line.steps)
     result: Json = {
         "id": ident, "kind": found.kind, "label": found.kind, "code": None, "after": after, "start": start, "end": end,
-        "root": None, "shape": None, "gradient": None, "implicit": False, "retain_graph": found.retain_graph,
-        "create_graph": found.create_graph, "inputs": None, "edited": edited, "error": None,
+        "root": None, "roots": [], "shape": None, "gradient": None, "implicit": False,
+        "retain_graph": found.retain_graph, "create_graph": found.create_graph, "inputs": None, "edited": edited, "error": None,
     }  # fmt: skip
     if event is None:
         return result
@@ -48,7 +48,8 @@ def _command(read: Reading, values: Table, place: Place, spec: tuple[str, Any, b
         if event.roots:
             root = event.roots[0]
             result |= {
-                "root": place(root.tensor), "implicit": root.implicit,
+                "root": place(root.tensor), "roots": [p for r in event.roots if (p := place(r.tensor)) is not None],
+                "implicit": root.implicit,
                 "shape": list(read.facts.trace.value(root.gradient).shape),
                 "gradient": values.add(read.facts.trace, root.gradient),
             }  # fmt: skip

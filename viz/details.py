@@ -173,7 +173,7 @@ class _Details:
         name = self.facts.name(item.tensor)
         line = self.read.line
         figures = []
-        for key, title in (("row:value", "value"), ("row:grad", ".grad")):
+        for key, title in (("row:value", "value"), ("row:seed", "gradient passed"), ("row:grad", ".grad")):
             if (item.id, key) in line.tracks:
                 figures += self.pair(title, [[k, self.table.add(self.trace, v)] for k, v in line.tracks[item.id, key]])
         begun = next((k for k, v in line.tracks.get((item.id, "state"), [[0, "idle"]]) if v != "future"), 0)

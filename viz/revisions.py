@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.replay import Command, Edits, commands, gradient_tensors, replay
-from engine.trace import BackwardEnded, BackwardStarted, LeafCreated, OpCalled, Trace
+from engine.replay import Command, Edits, commands, replay
+from engine.trace import BackwardStarted, Trace
+from viz import account
 from viz import details as viz_details
 from viz import scene as viz_scene
+from viz.places import last_place, places
 from viz.store import Json, Problem, SceneJob
 
 LAYOUT = "layered"
+AGAIN = "Nothing was changed: what is shown is still the revision before. Give other numbers or another place."
 
 
 class Computed:
@@ -23,7 +26,7 @@ class Computed:
             return replay(trace, to_edits(trace, edits))
         except (ValueError, TypeError, KeyError) as error:
             text = str(error) or type(error).__name__
-            raise Problem("edit-refused", "This edit does not fit the program", text) from error
+            raise Problem("edit-refused", "This edit does not fit the program", f"{text.rstrip('.')}. {AGAIN}") from error
 
     def scene(self, job: SceneJob) -> Json:
         return scene_of(job)
@@ -45,8 +48,14 @@ def scene_of(job: SceneJob) -> Json:
         job.trace, revision=revision, program={"id": job.program.id, **about}, edits=edits, folds=job.folds,
         layout=job.layout or LAYOUT, previous=job.previous,
     )  # fmt: skip
+    made["places"] = places(job.base)
     if job.program.chapters is not None:
-        made["program"]["chapters"] = job.program.chapters(made)
+        told = made["program"]["chapters"] = job.program.chapters(made)
+        first = made["program"].pop("first_chapter", None)
+        made["program"]["opens"] = told[first]["step"] if first is not None and first < len(told) else None
+    else:
+        told = made["program"]["chapters"] = account.chapters(job.trace, made)
+        made["program"]["opens"] = account.opens(told)
     return made
 
 
@@ -72,28 +81,22 @@ def _full(spec: Json, known: Mapping[str, Command], base: Trace) -> Json:
     if not spec.get("roots"):
         same = recorded is not None and (root is None or (len(recorded.roots) > 1 and root == recorded.roots[0]))
         spec["roots"] = list(recorded.roots) if same and recorded else [] if root is None else [root]
+    if recorded is not None and len(spec["roots"]) > 1 and spec.get("gradient") is not None:
+        spec["gradient"] = _all_gradients(spec["gradient"], recorded, base)
     if spec.get("after") is None:
-        spec["after"] = last_action(base)
+        spec["after"] = last_place(base)
     return spec
 
 
-def last_action(trace: Trace) -> int:
-    """The index of the last event that is no command and no part of one; -1 where there is none.
-
-    Only what can be followed counts: leaves and ops outside of backward calls that write no gradient.
-    """
-    holders = gradient_tensors(trace)
-    depth, last = 0, -1
-    for event in trace.events:
-        if isinstance(event, BackwardStarted):
-            depth += 1
-        elif isinstance(event, BackwardEnded):
-            depth -= 1
-        elif depth == 0 and (
-            isinstance(event, LeafCreated) or (isinstance(event, OpCalled) and event.inplace not in holders)
-        ):
-            last = event.index
-    return last
+def _all_gradients(first: Any, recorded: Command, base: Trace) -> list[Any]:
+    """One gradient per root: the browser edits that of the first one, the others stay as they were recorded."""
+    event = base.events[recorded.base] if recorded.base is not None else None
+    roots = event.roots[1:] if isinstance(event, BackwardStarted) else ()
+    arrays = [base.value(root.gradient).array for root in roots]
+    listed = [array.tolist() for array in arrays if array is not None]
+    if len(listed) < len(arrays):
+        raise ValueError("the other roots' gradients were recorded as samples only; record with a higher limit")
+    return [first, *listed]
 
 
 def label_of(edits: Mapping[str, Any]) -> str:

@@ -125,6 +125,7 @@ class SceneJob:
     program: Program
     revision: Revision
     trace: Trace
+    base: Trace
     base_id: str
     previous: Trace | None
     folds: Mapping[str, bool]
@@ -244,7 +245,8 @@ class Store:
             program = self.catalogue.find(revision.program)
             trace = self.trace(revision)
             before = self.trace(old) if old else None
-            job = SceneJob(program, revision, trace, self.revision(program.id, None).id, before, folds, layout)
+            base_id = self.revision(program.id, None).id
+            job = SceneJob(program, revision, trace, self._base(program), base_id, before, folds, layout)
             return self._scenes.put(key, self.pure.scene(job))
 
     def details(self, revision: Revision, element: str) -> Json:

@@ -3,6 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import * as edits from "../../assets/modules/panels/edits.mjs";
+import * as chapters from "../../assets/modules/panels/chapters.mjs";
+import * as places from "../../assets/modules/panels/places.mjs";
+import * as sums from "../../assets/modules/panels/sums.mjs";
 import * as read from "../../assets/modules/panels/read.mjs";
 import * as url from "../../assets/modules/panels/url.mjs";
 
@@ -21,9 +24,10 @@ const scene = {
   nodes: [tensor("t1", 1), tensor("t2", 3)],
 };
 
-test("a command of the scene becomes a specification with nested weights", () => {
+test("a recorded command passes what the program passes, until it is edited", () => {
   const [first, second] = edits.specs(scene, edits.NONE);
-  assert.deepEqual([first.root, first.gradient, first.after], [1, [[1, 0]], 4]);
+  assert.deepEqual([first.root, first.gradient, first.after], [1, null, 4]);
+  assert.deepEqual(edits.passed(scene.commands[0], scene), [[1, 0]]);
   assert.deepEqual([second.gradient, second.inputs, second.retain_graph], [null, [0], true]);
 });
 
@@ -49,13 +53,76 @@ test("an added command has an id of its own and no place", () => {
   assert.equal(twice.edits.commands.length, 4);
 });
 
-test("a command moves only where its root exists", () => {
-  assert.equal(edits.move(scene, edits.NONE, "c1", -1), null); // t2 is computed at 3, and c0 begins at 2
-  const early = { ...scene, nodes: [tensor("t1", 1), tensor("t2", 2)] };
-  const made = edits.move(early, edits.NONE, "c1", -1);
-  assert.deepEqual(made.commands.map((one) => [one.id, one.after]), [["c1", 4], ["c0", 7]]);
-  assert.equal(edits.move(scene, edits.NONE, "c0", -1), null);
-  assert.equal(edits.move(scene, edits.NONE, "c1", 1), null);
+const placed = {
+  ...scene,
+  places: [{ after: -1, code: null, makes: [] }, { after: 0, code: null, makes: [0] }, { after: 2, code: null, makes: [1] }, { after: 5, code: null, makes: [2] }],
+};
+const ids = (made) => made.commands.map((one) => [one.id, one.after]);
+
+test("a command moves before its neighbour only where its root exists", () => {
+  assert.equal(places.move(placed, edits.NONE, "c1", -1), null); // it stands right behind what makes t2
+  const early = { ...placed, places: placed.places.slice(0, 3).concat({ after: 3, code: null, makes: [2] }) };
+  assert.deepEqual(ids(places.move(early, edits.NONE, "c1", -1)), [["c1", 3], ["c0", 4]]);
+  assert.deepEqual(ids(places.move(placed, edits.NONE, "c0", 1)), [["c1", 7], ["c0", 7]]);
+  assert.equal(places.move(placed, edits.NONE, "c1", 1), null);
+});
+
+test("a command is offered the places behind which what it needs exists, and takes its numbers along", () => {
+  const [first, second] = edits.specs(placed, edits.NONE);
+  assert.deepEqual(places.spots(placed, edits.NONE, first).map((one) => one.key), ["p2", "p5", "c1"]);
+  assert.deepEqual(places.spots(placed, edits.NONE, second).map((one) => one.key), ["p5"]);
+  const shaped = { ...placed, nodes: [{ ...tensor("t1", 1), shape: [1, 2] }, tensor("t2", 3)] };
+  assert.deepEqual(places.put(shaped, edits.NONE, first, "c1").commands.map((one) => [one.id, one.after, one.gradient]), [["c1", 7, null], ["c0", 7, [[1, 0]]]]);
+  assert.equal(places.spotOf(placed, edits.NONE, "c0"), "p2");
+});
+
+test("a new command stands where it is put, before what stood there", () => {
+  const made = places.put(placed, edits.NONE, edits.fresh(placed, edits.NONE, { kind: "zero", leaf: 0 }), "p0");
+  assert.deepEqual(ids(made), [["new3", 0], ["c0", 4], ["c1", 7]]);
+});
+
+test("a story is a text, then a move that ends, then the next text", () => {
+  const story = [{ step: 2 }, { step: null }, { step: 5 }];
+  assert.deepEqual([0, 1, 2].map((i) => [chapters.restOf(story, i), chapters.endOf(story, i)]), [[0, 2], [2, 2], [2, 5]]);
+  assert.deepEqual([0, 0.5, 2, 2.1, 5, 9].map((t) => chapters.chapterAt(story, t)), [0, 0, 0, 2, 2, 2]);
+  assert.deepEqual([[0, 0], [0, 2], [1, 2], [2, 2], [2, 5]].map(([i, t]) => chapters.nextMove(story, i, t)), [{ play: 2 }, { turn: 1 }, { turn: 2 }, { play: 5 }, null]);
+  assert.equal(chapters.nextMove([], 0, 0), null);
+});
+
+const sceneOfMul = {
+  values: [value([2], [1, 0]), value([2], [3, 0]), value([2], [3, 7])],
+  nodes: [
+    { id: "t0", kind: "tensor", label: "x", twin: null, rows: [{ key: "grad", track: [[0, null], [2, 1], [4, 2]] }], tracks: {} },
+    { id: "n0", kind: "op", label: "× 3", rows: [], tracks: { upstream: [[0, null], [1, 0]] } },
+  ],
+  edges: [{ id: "e", source: "t0", target: "n0", input: "self", wiring: [[0, 0, 3], [1, 1, 3]] }],
+  steps: [
+    { kind: "vjp", at: "n0", name: "MulBackward0", from: { line: 7 }, flows: [{ edge: "e", back: true, value: 1 }] },
+    { kind: "accumulate", at: "t0", name: "AccumulateGrad", from: { line: 7 }, flows: [] },
+    { kind: "vjp", at: "n0", name: "MulBackward0", from: { line: 9 }, flows: [{ edge: "e", back: true, value: 1 }] },
+    { kind: "accumulate", at: "t0", name: "AccumulateGrad", from: { line: 9 }, flows: [] },
+  ],
+};
+
+test("a step's arithmetic is written from the scene alone", () => {
+  assert.deepEqual(sums.linesOf(sceneOfMul, 0).map((one) => [one.label, one.rows]), [["upstream", [["1", "0"]]], ["local", [["3", "3"]]], ["to x", [["3", "0"]]]]);
+  assert.deepEqual(sums.linesOf(sceneOfMul, 1), []);
+});
+
+test("several products are written as a sum for each element", () => {
+  const lines = sums.local([[0, 0, 2], [0, 1, 5], [1, 1, 4]], value([2], [1, -1]), value([2], [-3, -4]), "w");
+  assert.deepEqual(lines.map((one) => [one.label, one.rows[0], one.total]), [["w[0]", ["1·2", "+ −1·5"], "−3"], ["w[1]", ["−1·4"], "−4"]]);
+});
+
+test("the ledger of a leaf adds up what came, call by call", () => {
+  const entries = sums.ledgerOf(sceneOfMul, sceneOfMul.nodes[0], 3);
+  assert.deepEqual(entries.map((one) => [one.label, one.adds.length, one.after.data]), [["line 7", 1, [3, 0]], ["line 9", 1, [3, 7]]]);
+  assert.equal(sums.ledgerOf(sceneOfMul, sceneOfMul.nodes[0], 1).length, 1);
+});
+
+test("a matrix is written in its rows", () => {
+  assert.deepEqual(sums.cellsOf(value([2, 2], [1, 2, 3, 4])), [["1", "2"], ["3", "4"]]);
+  assert.deepEqual([sums.cellsOf(null), sums.cellsOf(value([], [5]))], [[["none"]], [["5"]]]);
 });
 
 test("presets fill the shape", () => {

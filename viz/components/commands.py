@@ -48,6 +48,7 @@ def command_form() -> list[Any]:
     ]
     return [
         html.H2(id="command-title"),
+        html.Div(id="command-place-row", className="place-row"),
         html.Div(
             dmc.Select(id="command-root", label="Start from", size="sm", data=[], allowDeselect=False, searchable=True),
             id="command-root-row",

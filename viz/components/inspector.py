@@ -41,7 +41,8 @@ def inspect_panel() -> html.Div:
     return html.Div(
         [
             html.Div(id="inspect-head"),
-            html.Div(id="inspect-formula", className="formula"),
+            html.Div(id="inspect-formula-now", className="formula", hidden=True, role="math"),
+            html.Div(id="inspect-formula", className="typesetting", **also(aria_hidden="true")),
             html.Div(id="inspect-body"),
             html.Div(id="inspect-figure-bar"),
             html.Div(id="inspect-figure"),

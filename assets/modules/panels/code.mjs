@@ -5,12 +5,17 @@ import { elementsAt, ranges } from "./read.mjs";
 
 const NARROW = 44; // letters of a line that fit beside the graph at 12 px and more
 
+const WORDS = {
+  forward: "computed now", vjp: "the rule of this expression runs", accumulate: "this leaf receives its gradient", write: "this is set", error: "the error arose here",
+};
+
 let scene = null;
 let file = 0;
 let player = null;
 let lines = []; // one element a line of the file that is shown
 let marked = ""; // what is marked, as text: nothing is written where it stays
 let picked = null;
+let said = ""; // what the mark means at this step
 let turns = { key: "", n: 0 };
 
 export function setUp(backstep) {
@@ -34,7 +39,8 @@ export function seek(t) {
   const call = step?.from || null;
   const back = step ? step.kind === "vjp" || step.kind === "accumulate" : false;
   const tone = step?.kind === "error" ? "err" : back ? "bwd" : step?.kind === "write" ? "plain" : "fwd";
-  const key = JSON.stringify([at, call, tone, picked, file]);
+  said = step ? WORDS[step.kind] : "";
+  const key = JSON.stringify([at, call, tone, said, picked, file]);
   if (key === marked) return;
   const shown = at?.file ?? call?.file;
   if (shown !== undefined && shown !== file && scene.program.files[shown]) { file = shown; write(); }
@@ -106,9 +112,11 @@ function mark(at, call, tone) {
     ranges(at).forEach((range) => { wrap(range, "u", tone); lines[range[0] - 1]?.classList.add("on", tone); });
     reveal(lines[at.line - 1]);
   } else if (call?.file === file) reveal(lines[call.line - 1]);
-  const words = { fwd: "computed now", bwd: "the rule of this expression runs", err: "the error arose here", plain: "written now" };
-  fill(byId("code-key"), at || call ? [h(`i.${tone}`), words[tone]] : "Press Space: the expression that runs is marked here.");
+  const calling = call && !same(call, at) ? h("span", {}, h("i.call"), `called in line ${call.line}`) : null;
+  fill(byId("code-key"), at || call ? [h("span", {}, h(`i.${tone}`), said), calling] : "Press Space: the expression that runs is marked here.");
 }
+
+const same = (a, b) => a && b && a.file === b.file && a.line === b.line && a.col === b.col;
 
 function wrap([n, from, to], tag, tone) {
   const line = lines[n - 1];

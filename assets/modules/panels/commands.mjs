@@ -1,29 +1,38 @@
 // The commands panel: the program's calls as a list, and the form in which one of them, or a leaf, is edited.
 // Every change becomes Edits and goes to the server at once; the form then shows what came back.
 import { nest, parseNumber, shapeText } from "../format.mjs";
+import { at as trackAt } from "../timeline.mjs";
 import { byId, fill, h, setProps } from "./dom.mjs";
 import * as edits from "./edits.mjs";
+import * as inspector from "./inspector.mjs";
 import { fillGrid, gridCell, showGrid } from "./matrix.mjs";
-import { brief, count } from "./read.mjs";
+import * as places from "./places.mjs";
+import { brief, count, lineText } from "./read.mjs";
 import * as session from "./session.mjs";
 
+const MOST_FETCHED = 4096; // elements of a value that the details carry (see docs/scene-format.md)
 const MOST_CELLS = 40000; // more are not edited one by one, only by a preset
 
 let scene = null;
 let player = null;
 let form = null; // {mode: "command"|"leaf", id, shape, data, hot}
 let seed = 1;
+let where = ""; // the place that a new command gets; empty: the end
 const recorded = new Map(); // program -> command id -> value as recorded, for the preset "as in the program"
+const labels = new Map(); // program -> command id -> its call as written, also while an error keeps it from running
 
 export function setUp(backstep) {
   player = backstep;
   byId("commands").addEventListener("click", clicked);
+  byId("commands").addEventListener("change", chosen);
 }
 
 export function load(next) {
   scene = next;
   if (edits.isNone(session.state().edits)) keepRecorded();
-  setProps("commands-count", { children: String(scene.commands.length) });
+  if (!labels.has(scene.program.id)) labels.set(scene.program.id, new Map());
+  scene.commands.forEach((one) => labels.get(scene.program.id).set(one.id, labelOf(one)));
+  setProps("commands-count", { children: String(list().length) });
   writeError();
   writeList();
   writeAdd();
@@ -31,14 +40,22 @@ export function load(next) {
 }
 
 function keepRecorded() {
-  const known = new Map(scene.commands.filter((one) => one.gradient !== null).map((one) => [one.id, { value: scene.values[one.gradient], implicit: one.implicit }]));
+  const known = new Map(scene.commands.map((one) => [one.id, { value: one.gradient === null ? null : scene.values[one.gradient], implicit: one.implicit, spec: edits.specOf(one) }]));
   recorded.set(scene.program.id, known);
 }
 
 const node = (id) => scene.nodes.find((one) => one.id === id);
 const command = (id) => scene.commands.find((one) => one.id === id);
 const current = () => session.state().edits;
-const send = (next) => next && session.edit(next);
+const send = (next, after) => next && session.edit(next, after);
+const list = () => edits.listed(scene, current(), labels.get(scene.program.id));
+
+/** A call as Python would write it; one that was added here has no line. */
+function labelOf(one) {
+  if (one.code || one.label.includes("(")) return one.label;
+  const name = node(one.root)?.label ?? "tensor";
+  return one.kind === "backward" ? `${name}.backward(${one.implicit ? "" : "gradient"})` : one.kind === "zero" ? `${name}.grad.zero_()` : `${name}.grad = …`;
+}
 
 function writeError() {
   const error = scene.error;
@@ -56,23 +73,36 @@ function writeError() {
 }
 
 function writeList() {
-  const list = edits.listed(scene, current()).map((one, i) => {
-    const chips = [
-      one.unreached ? "not reached: the error before it ends the program" : null,
-      one.kind === "zero" ? null : one.retain_graph ? "retain_graph" : null,
-      one.create_graph ? "create_graph" : null,
-      one.inputs ? `inputs: ${one.inputs.map((id) => node(id)?.label ?? id).join(", ")}` : null,
-    ].filter(Boolean).map((text) => h("span.chip.grey", {}, text));
-    const weights = one.kind === "backward" && one.gradient !== null ? h("span.weights", {}, one.implicit ? "gradient 1, filled in" : `gradient ${brief(scene.values[one.gradient])}`) : null;
-    const small = (act, label, sign, off) => h("button.quiet", { type: "button", "data-do": act, "data-id": one.id, "aria-label": `${label}: ${one.label}`, title: label, disabled: off }, sign);
-    const movable = (by) => edits.move(scene, current(), one.id, by) !== null;
-    return h("li", { class: [form?.id === one.id ? "chosen" : "", one.error ? "wrong" : ""].join(" ") },
-      h("button.command", { type: "button", "data-do": "choose", "data-id": one.id, "aria-expanded": form?.id === one.id ? "true" : "false" },
-        h("span.nth", {}, i + 1), h("span.call", {}, h("code", { title: one.label }, short(one)), weights,
-          chips.length || one.edited || one.error ? h("span.row.wrap", {}, one.error ? h("span.chip.red", { title: one.error }, "raised an error") : null, one.edited ? h("span.chip.purple", {}, "edited") : null, chips) : null)),
-      h("span.tools", {}, small("run", "Play from here", "▶", one.start === one.end), small("up", "Earlier", "↑", !movable(-1)), small("down", "Later", "↓", !movable(1)), small("remove", "Remove", "✕")));
-  });
-  fill(byId("command-list"), h("h2", {}, "Calls, in order"), list.length ? h("ol.commands", {}, list) : h("p.empty", {}, "This program calls no backward. Add a call and see what it does."), leaves());
+  const rows = list().map(row);
+  fill(byId("command-list"), h("h2", {}, "Calls, in order"), rows.length ? h("ol.commands", {}, rows) : h("p.empty", {}, "This program calls no backward. Add a call and see what it does."), leaves());
+}
+
+function row(one, i) {
+  const label = labelOf(one);
+  const chips = [
+    one.unreached ? "not reached: the error before it ends the program" : null,
+    one.roots?.length > 1 ? `${one.roots.length} roots: ${one.roots.map((id) => node(id)?.label ?? id).join(", ")}` : null,
+    one.kind === "zero" ? null : one.retain_graph ? "retain_graph" : null,
+    one.create_graph ? "create_graph" : null,
+    one.inputs ? `inputs: ${one.inputs.map((id) => node(id)?.label ?? id).join(", ")}` : null,
+  ].filter(Boolean).map((text) => h("span.chip.grey", {}, text));
+  const weights = one.kind === "backward" && one.gradient !== null ? h("span.weights", {}, one.implicit ? "gradient 1, filled in" : `gradient ${brief(scene.values[one.gradient])}`) : null;
+  const small = (act, name, sign, off) => h("button.quiet", { type: "button", "data-do": act, "data-id": one.id, "aria-label": `${name}: ${label}`, title: name, disabled: off }, sign);
+  const movable = (by) => places.move(scene, current(), one.id, by) !== null;
+  const marks = [one.error ? h("span.chip.red", { title: one.error }, "raised an error") : null, changed(one) ? h("span.chip.purple", {}, "edited") : null];
+  return h("li", { "data-command": one.id, class: [form?.id === one.id ? "chosen" : "", one.error ? "wrong" : "", one.unreached ? "unreached" : ""].join(" ") },
+    h("button.command", { type: "button", "data-do": "choose", "data-id": one.id, disabled: one.unreached, "aria-expanded": form?.id === one.id ? "true" : "false" },
+      h("span.nth", {}, i + 1), h("span.call", {}, h("code", { title: label }, short({ ...one, label })), weights, chips.length || marks.some(Boolean) ? h("span.row.wrap", {}, marks, chips) : null)),
+    h("span.tools", {}, small("run", "Play from here", "▶", one.start === one.end), small("up", "Earlier", "↑", !movable(-1)), small("down", "Later", "↓", !movable(1)), small("remove", "Remove", "✕")));
+}
+
+/** Whether a command is another one than in the recording; the scene says so only of the list as a whole. */
+function changed(one) {
+  const list = current().commands;
+  const base = recorded.get(scene.program.id)?.get(one.id);
+  if (!list) return false;
+  const spec = list.find((each) => each.id === one.id);
+  return !base || !edits.same(spec, base.spec);
 }
 
 /** The call without its arguments, which stand below it. */
@@ -91,10 +121,21 @@ function leaves() {
 
 function writeAdd() {
   const roots = rootsOf();
+  const all = places.sequence(scene, edits.specs(scene, current()));
+  if (!all.some((one) => one.key === where)) where = "";
   fill(byId("command-add"),
+    h("label.where", {}, h("span.label", {}, "Add "), h("select.native", { "data-do": "where", "aria-label": "Where to add" },
+      h("option", { value: "" }, "at the end"), all.map((one) => h("option", { value: one.key, selected: one.key === where }, placeText(one))))),
     h("button.btn", { type: "button", "data-do": "add-backward", disabled: !roots.length }, "+ backward()"),
     h("button.btn", { type: "button", "data-do": "add-zero" }, "+ zero the gradients"),
     edits.isNone(current()) ? null : h("button.btn", { type: "button", "data-do": "reset" }, "As recorded"));
+}
+
+/** A place in words: behind which line, or behind which call. */
+function placeText({ place, spec }) {
+  if (spec) return `after ${short({ kind: spec.kind, label: labels.get(scene.program.id)?.get(spec.id) ?? spec.kind })} · call ${list().findIndex((one) => one.id === spec.id) + 1}`;
+  if (!place.code) return place.after < 0 ? "at the start" : `after event ${place.after}`;
+  return `after line ${place.code.line} · ${lineText(place.code, scene.program.files).slice(0, 40)}`;
 }
 
 /** The tensors that backward can start from, the last computed first. */
@@ -114,8 +155,9 @@ function clicked(event) {
     "show-error": () => { player.seek(scene.error.step + 1); player.select(scene.error.node); },
     choose: () => (form?.id === id ? close() : choose(id)),
     run: () => run(id),
-    up: () => send(edits.move(scene, current(), id, -1)),
-    down: () => send(edits.move(scene, current(), id, 1)),
+    up: () => send(places.move(scene, current(), id, -1)),
+    down: () => send(places.move(scene, current(), id, 1)),
+    duplicate,
     remove: () => { if (form?.id === id) close(); send(edits.remove(scene, current(), id)); },
     leaf: () => (form?.id === id ? close() : chooseLeaf(id)),
     "add-backward": addBackward,
@@ -133,19 +175,48 @@ export function edited(change) {
   else send(change);
 }
 
+/** A native list was changed: where a command goes, or where new ones do. */
+function chosen(event) {
+  const act = event.target.dataset?.do;
+  if (act === "where") where = event.target.value;
+  else if (act === "place" && form) send(places.put(scene, current(), edits.specs(scene, current()).find((one) => one.id === form.id), event.target.value));
+}
+
+/** New commands at the chosen place, one behind the other; those that cannot stand there go to the first place where they can. */
+function insert(made) {
+  let next = current();
+  let behind = where;
+  const ids = made.map((one) => {
+    const spec = edits.fresh(scene, next, one);
+    const fits = places.spots(scene, next, spec).map((each) => each.key);
+    const key = behind && fits.includes(behind) ? behind : behind ? fits[0] : fits[fits.length - 1];
+    next = key ? places.put(scene, next, spec, key) : edits.add(scene, next, one).edits;
+    behind = key ? spec.id : behind;
+    return spec.id;
+  });
+  return { next, ids };
+}
+
 /** One zeroing for each leaf that can have a gradient, as `optimizer.zero_grad()` would do it. */
 function addZero() {
   const tensors = scene.nodes.filter((one) => one.kind === "tensor" && one.role === "leaf").map((one) => edits.tensorOf(one.id));
-  let next = current();
-  tensors.forEach((leaf) => { next = edits.add(scene, next, { kind: "zero", leaf }).edits; });
-  if (tensors.length) send(next);
+  if (tensors.length) send(insert(tensors.map((leaf) => ({ kind: "zero", leaf }))).next);
 }
 
 function addBackward() {
   const root = rootsOf()[0];
   const gradient = count(root.shape) === 1 ? null : nest(edits.preset("ones", root.shape), root.shape);
-  const made = edits.add(scene, current(), { kind: "backward", root: edits.tensorOf(root.id), gradient });
-  session.edit(made.edits, () => { form = { mode: "command", id: made.id }; });
+  const { next, ids } = insert([{ kind: "backward", root: edits.tensorOf(root.id), gradient }]);
+  send(next, () => choose(ids[0]));
+}
+
+/** The same command once more, right behind. */
+function duplicate() {
+  const one = command(form.id);
+  const made = { ...edits.specs(scene, current()).find((spec) => spec.id === form.id) };
+  if (made.gradient === null && !one.implicit) made.gradient = edits.passed(one, scene);
+  const spec = edits.fresh(scene, current(), made);
+  send(places.put(scene, current(), spec, form.id), () => choose(spec.id));
 }
 
 export function run(id = form?.id) {
@@ -174,6 +245,15 @@ export function close() {
   if (scene) writeList();
 }
 
+/** An edit was refused: the form shows again what is. */
+export function restore() {
+  if (!scene || !form) return;
+  form.data = null;
+  writeList();
+  writeAdd();
+  reopen(true);
+}
+
 /** Writes the form from the scene: after every answer, because an edit may have changed more than was typed. */
 function reopen(fresh = false) {
   const leaf = form.mode === "leaf";
@@ -181,7 +261,8 @@ function reopen(fresh = false) {
   if (!one) { close(); return; }
   const backward = !leaf && one.kind === "backward";
   byId("command-form").hidden = false;
-  setProps("command-title", { children: leaf ? `Values of ${one.label}` : one.label });
+  setProps("command-title", { children: leaf ? `Values of ${one.label}` : labelOf(one) });
+  writePlace(leaf ? null : one);
   byId("command-root-row").hidden = !backward;
   byId("command-flags").hidden = !backward;
   byId("command-presets").hidden = !backward && !leaf;
@@ -191,6 +272,19 @@ function reopen(fresh = false) {
   form.shape = shape;
   writeValues(shape, value, leaf, fresh);
   if (fresh) requestAnimationFrame(() => byId("command-form").scrollIntoView({ block: "nearest" }));
+}
+
+/** Where the command stands, in a list of all places where it can. */
+function writePlace(one) {
+  const place = byId("command-place-row");
+  place.hidden = !one;
+  if (!one) return;
+  const spec = edits.specs(scene, current()).find((each) => each.id === one.id);
+  const now = places.spotOf(scene, current(), one.id);
+  const all = places.spots(scene, current(), spec);
+  fill(place, h("label.where", {}, h("span.label", {}, "Place "), h("select.native", { "data-do": "place", "aria-label": "Place in the program" },
+    all.map((each) => h("option", { value: each.key, selected: each.key === now }, placeText(each))))),
+  h("button.btn", { type: "button", "data-do": "duplicate", title: "The same command once more, right behind" }, "Duplicate"));
 }
 
 /** The shape that the gradient has now: for an error, that which was passed. */
@@ -224,16 +318,35 @@ function writeValues(shape, value, leaf, fresh) {
   const editable = shape !== null && size > 0 && size <= MOST_CELLS;
   place.hidden = !editable;
   if (shape === null) { fill(label); fill(hint, "Sets .grad of every leaf back: the next call adds to nothing."); return; }
-  fill(label, leaf ? "values" : "gradient", h("span.hint", {}, ` · ${shapeText(shape)}`));
+  const many = !leaf && command(form.id)?.roots?.length > 1 ? ` of ${node(command(form.id).root)?.label}, the first of its roots` : "";
+  fill(label, leaf ? "values" : `gradient${many}`, h("span.hint", {}, ` · ${shapeText(shape)}`));
   document.querySelector('[data-preset="case"]').hidden = leaf ? false : !caseValue();
   if (!editable) { fill(hint, `${size} elements are too many to edit one by one; the presets set all of them.`); return; }
-  const data = value?.data || (form.data?.length === size ? form.data : null) || edits.preset("ones", shape);
-  const unknown = !value?.data && form.data?.length !== size;
-  fill(hint, form.hot ? "Click the cell that should count." : unknown ? "More elements than are shown here as recorded; editing one sets the others to 1." : "Double-click a cell, or type into it. Enter runs the change.");
+  const held = value?.data || (value && form.fetched?.of === value ? form.fetched.data : null);
+  const data = held || (form.data?.length === size ? form.data : null) || edits.preset("ones", shape);
+  fill(hint, form.hot ? "Click the cell that should count." : !value || held ? hintOf(held, size) : size > MOST_FETCHED ? `More than ${MOST_FETCHED.toLocaleString("en")} elements stay with the server: editing one cell sets all others to 1.` : "Fetching the numbers …");
+  if (!held && value && size <= MOST_FETCHED) fetchValues(value, leaf);
   if (!fresh && form.data && edits.same(form.data, data)) { form.data = data; return; }
   form.data = [...data];
   if (fresh || !place.dataset.mounted) showGrid(shape, data);
   else fillGrid(shape, data);
+}
+
+const hintOf = (held, size) => `${held && size > 16 ? `All ${size} elements as they are now. ` : ""}Double-click a cell, or type into it. Enter runs the change.`;
+
+/** The numbers of a value that a scene holds only as a strip: asked for once, with the details of its tensor. */
+function fetchValues(value, leaf) {
+  const of = form;
+  const one = leaf ? node(form.id) : command(form.id);
+  inspector.want(leaf ? one.id : one.root, (details) => {
+    if (form !== of || !details.figures) return;
+    const figure = details.figures.find((each) => each.title === (leaf ? "value" : "gradient passed"));
+    const id = figure ? trackAt(figure.track, leaf ? figure.track[figure.track.length - 1][0] : one.start + 1) : null;
+    const data = id === null || id === undefined ? null : details.values[id]?.data;
+    if (!data || data.length !== count(form.shape)) return;
+    form.fetched = { of: value, data };
+    writeValues(form.shape, value, leaf, false);
+  });
 }
 
 function caseValue() {

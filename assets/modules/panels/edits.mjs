@@ -13,27 +13,39 @@ export const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 /** The commands as specifications: the edited list where there is one (it also has what an error kept from running). */
 export function specs(scene, edits) {
-  return edits?.commands ?? scene.commands.map((command) => specOf(command, scene));
+  return edits?.commands ?? scene.commands.map((command) => specOf(command));
 }
 
-/** The commands to list: those of the scene, and behind them those that were not reached. */
-export function listed(scene, edits) {
+/** The commands to list, in the order of the program: those of the scene, and those that an error kept from running. */
+export function listed(scene, edits, known = new Map()) {
   const reached = new Set(scene.commands.map((command) => command.id));
   const rest = (edits?.commands || []).filter((spec) => !reached.has(spec.id)).map((spec) => ({
-    ...spec, label: spec.kind === "backward" ? "backward()" : "zero the gradient", code: null, start: scene.steps.length, end: scene.steps.length,
+    ...spec, label: known.get(spec.id) ?? (spec.kind === "backward" ? "backward()" : "zero the gradient"), code: null, start: scene.steps.length, end: scene.steps.length,
     root: spec.root === null ? null : `t${spec.root}`, shape: null, gradient: null, implicit: false, inputs: null, edited: true, error: null, unreached: true,
   }));
-  return [...scene.commands, ...rest];
+  const order = new Map(inOrder(edits?.commands || []).map((spec, i) => [spec.id, i]));
+  return [...scene.commands, ...rest].sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0));
 }
 
-export function specOf(command, scene) {
+const after = (spec) => spec.after ?? Infinity;
+
+/** Commands in the order in which they run: one without a place runs last. */
+export const inOrder = (list) => list.map((spec, i) => [spec, i]).sort(([a, i], [b, j]) => (after(a) === after(b) ? i - j : after(a) - after(b))).map(([spec]) => spec);
+
+/** The numbers that a call is seen to pass, as nested lists; null where they are filled in, or too many to be in a scene. */
+export function passed(command, scene) {
   const value = command.gradient === null || command.implicit ? null : scene.values[command.gradient];
+  return value?.data ? nest(value.data, value.shape) : null;
+}
+
+/** A recorded command: its gradient is the one that the program passes (null), whatever shape that has. */
+export function specOf(command) {
   return {
     id: command.id,
     kind: command.kind,
     after: command.after,
     root: command.kind === "backward" ? tensorOf(command.root) : null,
-    gradient: value && value.data ? nest(value.data, value.shape) : null,
+    gradient: null,
     retain_graph: command.retain_graph,
     create_graph: command.create_graph,
     inputs: command.inputs ? command.inputs.map(tensorOf) : null,
@@ -41,7 +53,7 @@ export function specOf(command, scene) {
   };
 }
 
-const withCommands = (edits, commands) => ({ leaves: edits?.leaves || {}, commands });
+export const withCommands = (edits, commands) => ({ leaves: edits?.leaves || {}, commands });
 
 /** One command changed. */
 export function change(scene, edits, id, changes) {
@@ -52,40 +64,20 @@ export function remove(scene, edits, id) {
   return withCommands(edits, specs(scene, edits).filter((spec) => spec.id !== id));
 }
 
-/** A new command behind all others; its id is one that no command has. */
-export function add(scene, edits, made) {
+/** A new command; its id is one that no command has. Without a place it stands behind all else. */
+export function fresh(scene, edits, made) {
   const list = specs(scene, edits);
   const taken = new Set(list.map((spec) => spec.id));
   let n = list.length + 1;
   while (taken.has(`new${n}`)) n += 1;
   const blank = { root: null, gradient: null, retain_graph: false, create_graph: false, inputs: null, leaf: null };
-  const spec = { ...blank, id: `new${n}`, after: null, ...made }; // the server puts it behind all else
-  return { edits: withCommands(edits, [...list, spec]), id: spec.id };
+  return { ...blank, after: null, ...made, id: `new${n}` };
 }
 
-/** Two neighbours exchanged (`by` is -1 or 1), each taking the other's place in the program; null where that cannot be. */
-export function move(scene, edits, id, by) {
-  const list = specs(scene, edits);
-  const from = list.findIndex((spec) => spec.id === id);
-  const to = from + by;
-  if (from < 0 || to < 0 || to >= list.length) return null;
-  const early = by < 0 ? list[from] : list[to];
-  const place = by < 0 ? to : from;
-  const command = scene.commands[place];
-  if (command && !existsBefore(scene, early.root ?? early.leaf, command.start)) return null;
-  const moved = [...list];
-  moved[from] = { ...list[to], after: list[from].after };
-  moved[to] = { ...list[from], after: list[to].after };
-  return withCommands(edits, moved);
-}
-
-/** Whether a tensor has been computed when `step` begins: then a command that needs it may stand there. */
-export function existsBefore(scene, tensor, step) {
-  if (tensor === null || tensor === undefined) return true;
-  const node = scene.nodes.find((one) => (one.kind === "tensor" || one.kind === "stub") && tensorOf(one.id) === tensor);
-  const track = node?.tracks?.state || [];
-  const made = track.find(([, state]) => state !== "future");
-  return Boolean(node) && (!track.length || (made !== undefined && made[0] <= step));
+/** The edits with one more command, behind all others. */
+export function add(scene, edits, made) {
+  const spec = fresh(scene, edits, made);
+  return { edits: withCommands(edits, [...specs(scene, edits), spec]), id: spec.id };
 }
 
 /** Other values for a leaf. */

@@ -2,23 +2,26 @@
 // that stepping asks the server nothing; with nothing selected the panel shows the present step from the scene alone.
 import { num, shapeText } from "../format.mjs";
 import { at as trackAt, currentStep } from "../timeline.mjs";
-import { byId, fill, h, mount, setProps } from "./dom.mjs";
+import { byId, fill, h, setProps } from "./dom.mjs";
 import * as figures from "./figures.mjs";
-import { brief, codeText, lineText, rowsOf } from "./read.mjs";
+import * as formula from "./formula.mjs";
+import { codeText, lineText, rowsOf } from "./read.mjs";
 import * as session from "./session.mjs";
+import { cellsOf, ledgerOf, linesOf } from "./sums.mjs";
 
 const MOST_CACHED = 400;
 
 const cache = new Map();
+const wanted = new Map(); // what waits for details: key -> what to do with them
 let scene = null;
 let chosen = null; // id of the selected node
 let player = null;
 let written = ""; // what the panel shows, so that a step that changes nothing writes nothing
-let formula = null;
 let asked = 0;
 
 export function setUp(backstep) {
   player = backstep;
+  formula.setUp(backstep);
   figures.setUp(() => refresh(true));
 }
 
@@ -30,13 +33,24 @@ export function load(next) {
 
 export function select(id) {
   chosen = id;
-  const element = elementOf(id);
-  if (element && scene && !cache.has(keyOf(element))) {
-    asked += 1;
-    const { program, edits } = session.state();
-    setProps("selection", { data: { request: asked, revision: scene.revision.id, element, program, edits } });
-  }
+  ask(elementOf(id));
   refresh(true);
+}
+
+function ask(element) {
+  if (!element || !scene || cache.has(keyOf(element))) return;
+  asked += 1;
+  const { program, edits } = session.state();
+  setProps("selection", { data: { request: asked, revision: scene.revision.id, element, program, edits } });
+}
+
+/** The details of an element, asked for once; `then` runs when they are there, at once where they are. */
+export function want(id, then) {
+  const element = elementOf(id);
+  if (!element) return;
+  if (cache.has(keyOf(element))) { then(cache.get(keyOf(element))); return; }
+  wanted.set(keyOf(element), then);
+  ask(element);
 }
 
 /** Takes the server's answer to a selection. */
@@ -45,6 +59,8 @@ export function receive(answer) {
   const key = `${answer.revision ?? scene?.revision.id}|${answer.element ?? elementOf(chosen)}`;
   cache.set(key, answer.details || { problem: answer.problem });
   if (cache.size > MOST_CACHED) cache.delete(cache.keys().next().value);
+  wanted.get(key)?.(cache.get(key));
+  wanted.delete(key);
   refresh(true);
 }
 
@@ -75,12 +91,13 @@ function refresh(force) {
   if (!force && key === written) return;
   written = key;
   const node = nodeOf(chosen);
-  if (!node) { showFormula(null); figures.clear(); showStep(step); return; }
-  if (node.kind === "group") { showFormula(null); figures.clear(); showGroup(node); return; }
+  if (!node) { figures.clear(); showStep(step); return; }
+  if (node.kind === "group") { formula.show(null); figures.clear(); showGroup(node); return; }
   fill(byId("inspect-head"), headOf(node, details, step));
-  if (!details) { showFormula(null); figures.clear(); fill(byId("inspect-body"), waiting()); return; }
-  if (details.problem) { showFormula(null); figures.clear(); fill(byId("inspect-body"), failed(details.problem)); return; }
-  showFormula(details);
+  if (!details && node.formula?.length) formula.show(node.formula);
+  if (!details) { if (!node.formula?.length) formula.show(null); figures.clear(); fill(byId("inspect-body"), waiting()); return; }
+  if (details.problem) { formula.show(null); figures.clear(); fill(byId("inspect-body"), failed(details.problem)); return; }
+  formula.show(details.formula);
   fill(byId("inspect-body"), bodyOf(node, details, step + 1));
   figures.show(details, step + 1);
 }
@@ -107,19 +124,6 @@ function headOf(node, details, step) {
 const waiting = () => h("div.skeleton", { role: "status", "aria-label": "Loading the details" }, h("i"), h("i"), h("i"));
 
 const failed = (problem) => h("div.empty", { role: "alert" }, h("b", {}, problem.title), h("p", {}, problem.text));
-
-/** TeX is written by MathJax, which is loaded when the first formula is seen; till then the text stands there. */
-function showFormula(details) {
-  const lines = details?.formula || [];
-  const tex = lines.map((line) => `$$${line.tex}$$`).join("\n\n");
-  if (tex === formula) return;
-  formula = tex;
-  byId("inspect-formula").hidden = !tex;
-  if (!tex) return;
-  byId("inspect-formula").setAttribute("aria-label", lines.map((line) => line.text).join("; "));
-  if (mount("inspect-formula")) requestAnimationFrame(() => setProps("formula-tex", { children: tex }));
-  else setProps("formula-tex", { children: tex });
-}
 
 function bodyOf(node, details, time) {
   const told = details.moments.some((one) => one.lines.some((line) => line.label !== "value")); // a value alone stands below
@@ -150,13 +154,24 @@ function moment(details, time) {
   return h("section", {}, h("div.over", {}, h("h2", {}, "In numbers"), picks), now.title ? h("p.source", {}, now.title) : null, sums(now.lines));
 }
 
+/** Lines of arithmetic; each has `rows` of cells, or `cells` that are one row. */
 function sums(lines) {
   return h("div.sum", { role: "table" }, lines.map((line) => h("div.sum-line", { role: "row" },
-    h("span.sum-label", { role: "rowheader" }, line.label),
-    h(`span.sum-cells.${line.tone}`, { role: "cell" }, line.cells.map((cell) => h(`b${isZero(cell) ? ".zero" : ""}`, {}, cell)), line.total !== null && line.total !== undefined ? h("em", {}, `= ${line.total}`) : null))));
+    h("span.sum-label", { role: "rowheader", title: line.label }, line.label),
+    h(`span.sum-rows.${line.tone}`, { role: "cell" }, cells(line.rows || shaped(line), line.total)))));
 }
 
-const isZero = (text) => /^\[*[-−]?0(\.0*)?\]*$/.test(text);
+/** The cells of a line in rows, where they belong to a matrix. */
+function shaped({ cells: all, cols }) {
+  if (!cols || cols >= all.length) return [all];
+  return Array.from({ length: all.length / cols }, (_, i) => all.slice(i * cols, (i + 1) * cols));
+}
+
+function cells(rows, total = null) {
+  return rows.map((row, i) => h("span.sum-cells", {}, row.map((cell) => h(`b${isZero(cell) ? ".zero" : ""}`, {}, cell)), total !== null && total !== undefined && i === rows.length - 1 ? h("em", {}, `= ${total}`) : null));
+}
+
+const isZero = (text) => text === "none" || /^\[*[-−]?0(\.0*)?\]*$/.test(text);
 
 /** Value and gradient as numbers, as they are at this time. */
 function held(node, time, details) {
@@ -171,7 +186,7 @@ function held(node, time, details) {
 
 /** The value with more elements than a scene carries, where the details have it. */
 function bigger(details, row, time) {
-  const figure = details.figures.find((one) => one.kind === "heatmap" && (row.key === "grad") === /grad/.test(one.title));
+  const figure = details.figures.find((one) => one.kind === "heatmap" && one.title === (row.key === "grad" ? ".grad" : "value"));
   const id = figure ? trackAt(figure.track, time) : null;
   return id === null || id === undefined ? null : details.values[id];
 }
@@ -189,28 +204,39 @@ function matrix(value, gradient) {
 
 function ledger(node, details, time) {
   const come = details.ledger.filter((entry) => entry.step < time);
-  const text = (id) => (id === null || id === undefined ? "none" : brief(details.values[id]));
-  const rows = come.map((entry) => h("button.sum-line", {
-    type: "button", "aria-label": `${entry.label}: go to this step`, onclick: () => player.seek(entry.step + 1), class: `sum-line${entry.step === time - 1 ? " on" : ""}`,
-  }, h("span.sum-label", { title: entry.label }, `${entry.added === null ? "" : "+ "}${entry.code ? `line ${entry.code.line}` : entry.label}`), h("span.sum-cells.cotangent", {}, entry.added === null ? text(entry.after) : text(entry.added))));
-  const last = come[come.length - 1];
+  const value = (id) => (id === null || id === undefined ? null : details.values[id]);
+  const label = ({ code, label: text }) => (code ? `line ${code.line}` : text);
+  const rows = come.map((entry) => ({
+    step: entry.step, label: `${entry.added === null ? "" : "+ "}${label(entry)}`, title: entry.label, value: value(entry.added === null ? entry.after : entry.added),
+  }));
+  return ledgerTable(node, value(come[0]?.before ?? null), rows, come.length ? value(come[come.length - 1].after) : null, time);
+}
+
+/** What came to `.grad`, line by line: the step of a line is gone to by a click. */
+function ledgerTable(node, before, rows, now, time) {
+  const plain = (name, value, more = "") => h(`div.sum-line${more}`, {}, h("span.sum-label", {}, name), h(`span.sum-rows${more ? ".cotangent" : ".plain"}`, {}, cells(cellsOf(value))));
   return section(`${node.role === "leaf" ? "Leaf " : ""}${node.label} · ledger of .grad`, h("div.sum", {},
-    h("div.sum-line", {}, h("span.sum-label", {}, "before"), h("span.sum-cells.plain", {}, text(come[0]?.before ?? null))),
-    rows,
-    h("div.sum-line.total", {}, h("span.sum-label", {}, "= now"), h("span.sum-cells.cotangent", {}, last ? text(last.after) : "none"))));
+    plain("before", before),
+    rows.map((row) => h("button.sum-line", {
+      type: "button", title: row.title, "aria-label": `${row.title}: go to this step`, onclick: () => player.seek(row.step + 1), class: `sum-line${row.step === time - 1 ? " on" : ""}`,
+    }, h("span.sum-label", {}, row.label), h("span.sum-rows.cotangent", {}, cells(cellsOf(row.value))))),
+    plain("= now", now, ".total")));
 }
 
 function saved(details, time) {
   const files = scene.program.files;
   const rows = details.saved.map((one) => {
     const now = trackAt(one.track, time) || "none";
-    const words = { none: "not yet saved", saved: "saved", kept: "kept: retain_graph", freed: "freed" }[now];
-    const tone = { kept: "green", freed: "grey.struck", none: "grey" }[now] || "grey";
     const by = now === "freed" && one.freed_by ? h("p.source", {}, "freed by ", h("code", {}, codeText(one.freed_by, files)), `, line ${one.freed_by.line}`) : null;
-    const text = one.text === one.label ? one.text : `${one.text}`;
-    return [h("dt", {}, one.name), h("dd", {}, h("span", {}, `${text}${one.bytes ? ` · ${bytes(one.bytes)}` : ""} `), h(`span.chip.${tone}`, {}, words), by)];
+    return savedRow(one.name, one.text, one.bytes, now, by);
   });
   return section("Saved for backward", h("dl.facts", {}, rows));
+}
+
+function savedRow(name, text, size, state, by = null) {
+  const words = { none: "not yet saved", saved: "saved", kept: "kept: retain_graph", freed: "freed" }[state];
+  const tone = { kept: "green", freed: "grey.struck", none: "grey" }[state] || "grey";
+  return [h("dt", {}, name), h("dd", {}, h("span", {}, `${text}${size ? ` · ${bytes(size)}` : ""} `), h(`span.chip.${tone}`, {}, words), by)];
 }
 
 const bytes = (n) => (n < 1024 ? `${n} B` : n < 1024 ** 2 ? `${num(n / 1024, 3)} kB` : `${num(n / 1024 ** 2, 3)} MB`);
@@ -222,10 +248,11 @@ function check(found) {
 
 const section = (title, ...content) => h("section", {}, h("h2.keep", {}, title), content);
 
-/** With nothing selected: the present step, in numbers, from what the scene has. */
+/** With nothing selected: the element that is active at this step, from what the scene has; the server is not asked. */
 function showStep(k) {
   const step = scene.steps[k];
   if (!step) {
+    formula.show(null);
     fill(byId("inspect-head"));
     fill(byId("inspect-body"), h("div.empty", {}, h("b", {}, "Nothing is selected"),
       h("p", {}, "Click a tensor, an op or a line of code: its formula, its numbers and what it saved appear here, at the step that you look at."),
@@ -235,33 +262,44 @@ function showStep(k) {
   const node = nodeOf(step.at);
   const names = { forward: "forward", vjp: "VJP", accumulate: "accumulate", write: "write", error: "error" };
   const tone = { forward: "blue", vjp: "orange", accumulate: "green", write: "grey", error: "red" }[step.kind];
-  const code = step.code;
+  const own = step.kind === "accumulate" || step.kind === "write"; // then the call says more than where the leaf was made
+  const code = (own && step.from) || step.code;
+  formula.show(step.kind === "vjp" ? node?.formula : null);
   fill(byId("inspect-head"), [
-    h("div.row.wrap", {}, h(`span.chip.${tone}`, {}, step.name), h("span.chip.grey", {}, names[step.kind]), h("span.chip.grey", {}, `step ${k + 1}`), step.order ? h("span.chip.grey", {}, `order ${step.order}`) : null),
-    code ? h("p.source", {}, "from ", h("code", {}, lineText(code, scene.program.files)), `, line ${code.line}`) : null,
+    h("div.row.wrap", {}, h(`span.chip.${tone}`, {}, step.name), own && node ? h("span.chip.green", {}, node.label) : h("span.chip.grey", {}, names[step.kind]),
+      h("span.chip.grey", {}, `step ${k + 1}`), step.order ? h("span.chip.grey", {}, `order ${step.order}`) : null),
+    code ? h("p.source", {}, own && step.from ? "during " : "from ", h("code", {}, own ? codeText(code, scene.program.files) : lineText(code, scene.program.files)), `, line ${code.line}`) : null,
   ]);
-  fill(byId("inspect-body"), [
-    stepNumbers(step, node, k),
-    h("p.hint", {}, node ? [h("button.link", { type: "button", onclick: () => player.select(node.id) }, `Select ${node.kind === "op" ? step.name : node.label}`), " for its formula, ledger and what it saved."] : "Select something in the graph for its formula and ledger."),
-  ]);
+  fill(byId("inspect-body"), stepBody(step, node, k));
 }
 
-function stepNumbers(step, node, k) {
-  const lines = [];
-  const value = (id) => (id === null || id === undefined ? null : scene.values[id]);
-  if (step.kind === "vjp" && node) lines.push(["upstream", value(trackAt(node.tracks.upstream, k + 1)), "upstream"]);
-  step.flows.forEach((flow) => {
-    const edge = scene.edges.find((one) => one.id === flow.edge);
-    if (!edge || flow.value === null) return;
-    const end = nodeOf(flow.back ? edge.source : edge.target);
-    const start = nodeOf(flow.back ? edge.target : edge.source);
-    const label = flow.back ? `to ${end?.label ?? "?"}` : end?.id === step.at ? `from ${start?.label ?? "?"}` : `gives ${end?.label ?? "?"}`;
-    if (flow.back && start?.kind === "tensor" && step.kind === "vjp") return;
-    lines.push([label, value(flow.value), flow.back ? "cotangent" : "plain"]);
-  });
-  if (step.kind === "accumulate" && node) lines.push([".grad now", value(trackAt(node.rows.find((row) => row.key === "grad")?.track || [], k + 1)), "cotangent"]);
-  if (!lines.length) return h("p", {}, step.say);
-  return section("In numbers", h("div.sum", {}, lines.map(([label, held, tone]) => h("div.sum-line", {}, h("span.sum-label", {}, label), h(`span.sum-cells.${tone}`, {}, brief(held))))));
+function stepBody(step, node, k) {
+  const lines = linesOf(scene, k);
+  const whole = node && h("p.hint", {}, h("button.link", { type: "button", onclick: () => player.select(node.id) }, `Select ${node.kind === "op" ? step.name : node.label}`),
+    node.kind === "op" ? " for pictures, the check and all its moments." : " for its value, its gradient and pictures.");
+  return [
+    lines.length ? section("In numbers", sums(lines)) : step.kind === "accumulate" ? null : h("p", {}, step.say),
+    step.kind === "error" && scene.error ? h("p.error-message", {}, scene.error.message) : null,
+    step.kind === "accumulate" || step.kind === "write" ? stepLedger(node, k) : null,
+    step.kind === "vjp" || step.kind === "forward" ? stepSaved(node, k) : null,
+    whole,
+  ];
+}
+
+function stepLedger(node, k) {
+  if (!node?.rows?.some((row) => row.key === "grad")) return null;
+  const entries = ledgerOf(scene, node, k);
+  if (!entries.length) return null;
+  const files = scene.program.files;
+  const rows = entries.flatMap((one) => (one.adds?.length ? one.adds.map((value) => ({ step: one.step, label: `+ ${one.label}`, title: codeText(one.code, files) || one.label, value }))
+    : [{ step: one.step, label: one.label, title: codeText(one.code, files) || one.label, value: one.after }]));
+  return ledgerTable(node, null, rows, entries[entries.length - 1].after, k + 1);
+}
+
+function stepSaved(node, k) {
+  if (!node?.saved?.length) return null;
+  const state = trackAt(node.tracks.saved, k + 1) || "none";
+  return section("Saved for backward", h("dl.facts", {}, node.saved.map((one) => savedRow(one.name, one.text.replace(/^saved /, ""), one.bytes, state))));
 }
 
 function showGroup(node) {

@@ -25,7 +25,8 @@ export async function install(backstep) {
   player = backstep;
   hear();
   await until(() => window.backstepParts && byId("commands-count") && byId("gallery") && byId("inspect-body"));
-  [story, code, inspector, commands, events].forEach((panel) => panel.setUp(player));
+  story.setUp(player, choose);
+  [code, inspector, commands, events].forEach((panel) => panel.setUp(player));
   gallery.setUp((program) => visit({ ...url.view(""), program }, true));
   header.setUp({
     home: () => visit(url.view(""), true), themed: (name) => { theme = name; write(false); },
@@ -94,9 +95,19 @@ const shortEdits = (edits) => (edits.commands === null && !Object.keys(edits.lea
 function place(view) {
   quiet = true;
   player.pause();
-  player.seek(view.step);
+  const opens = view.unplaced ? session.state().scene?.program.opens ?? null : null;
+  player.seek(opens ?? view.step);
   player.select(view.select);
   quiet = false;
+}
+
+/** Selects for the story: no new place in the history, and no panel that slides over the graph. */
+function choose(id) {
+  const before = quiet;
+  quiet = true;
+  player.select(id);
+  quiet = before;
+  write(false);
 }
 
 function home(push) {
@@ -130,6 +141,8 @@ function shown(scene) {
 }
 
 function refused(problem, stay) {
+  player.clearPending(); // what was typed into a card did not come about
+  commands.restore();
   if (!stay) root.dataset.blank = "yes";
   notice.show(problem, stay);
   root.dataset.ready = "problem";
@@ -140,7 +153,7 @@ function write(push) {
   const { program, edits, scene, layout, folds } = session.state();
   if (quiet || !program || !scene || root.dataset.page !== "player") return;
   url.write({
-    program, edits: shortEdits(edits), revision: scene.revision.id, step: Math.ceil(player.t()),
+    program, edits: shortEdits(edits), revision: scene.revision.id, step: Math.ceil(player.t()), first: Number.isInteger(scene.program.opens),
     select: player.selection(), theme, layout, folds,
   }, push);
 }

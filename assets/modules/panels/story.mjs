@@ -1,42 +1,85 @@
-// The story: the chapter that the present step belongs to, and the way to the next one.
+// The story: the chapter that the present time belongs to. Text first, then Space, then one short move.
+import { chapterAt, endOf, nextMove, restOf } from "./chapters.mjs";
 import { byId, fill, h, prose } from "./dom.mjs";
+import * as session from "./session.mjs";
 
 let scene = null;
-let chapter = 0;
-let chosen = -1; // the time at which the reader chose the chapter: it stays until the time moves on
 let player = null;
+let choose = () => {}; // selects without making a place in the history
+let chapter = 0;
+let turned = null; // the time at which the chapter was turned to: it stays until the time moves
+let until = null; // where the move that Space has begun ends
+let shown = "";
 
-export function setUp(backstep) {
+export function setUp(backstep, quietly) {
   player = backstep;
+  choose = quietly;
+  player.on("space", space);
+  player.on("play", (on) => { if (!on) until = null; show(); });
 }
 
 export function load(next) {
-  const same = scene && next && scene.program.id === next.program.id;
+  const same = scene && scene.program.id === next.program.id;
   scene = next;
-  if (!same) chapter = 0;
-  chapter = Math.min(chapter, Math.max(0, scene.program.chapters.length - 1));
-  show();
+  until = null;
+  turned = same ? turned : null;
+  chapter = same ? Math.min(chapter, Math.max(0, scene.program.chapters.length - 1)) : 0;
+  shown = "";
+  seek(player.t());
 }
 
-/** Follows the time: the last chapter whose moment has come. */
+/** Follows the time. */
 export function seek(t) {
-  if (!scene || t === chosen) return;
-  chosen = -1;
-  const chapters = scene.program.chapters;
-  let found = 0;
-  chapters.forEach((one, i) => { if (one.step !== null && one.step <= Math.ceil(t - 1e-9)) found = i; });
-  if (found !== chapter) { chapter = found; show(); }
+  if (!scene) return;
+  const { chapters } = scene.program;
+  if (until !== null && t >= until - 1e-9) ended();
+  if (turned !== null && t !== turned && until === null) turned = null;
+  if (turned === null && until === null && chapters.length) chapter = chapterAt(chapters, t);
+  show();
 }
 
-export function turn(by) {
-  const chapters = scene?.program.chapters || [];
-  const to = chapter + by;
+/** The move is over: the player rests, and what the chapter speaks of is selected. */
+function ended() {
+  until = null;
+  turned = null;
+  player.pause();
+  const { select } = scene.program.chapters[chapter];
+  if (select?.length) choose(select[0]);
+}
+
+/** Space: the chapter's move, or the next chapter's text; not claimed while something plays or when all is said. */
+function space() {
+  if (!scene || player.playing()) return false;
+  const next = nextMove(scene.program.chapters, chapter, player.t());
+  if (!next) return false;
+  if (next.turn !== undefined) turn(next.turn);
+  else run(next.play);
+  return true;
+}
+
+function run(end) {
+  choose(null); // the inspector then tells of each step as it runs
+  until = end;
+  player.play();
+}
+
+/** The text of a chapter, at the time before its move. */
+function turn(to) {
+  const { chapters } = scene.program;
   if (to < 0 || to >= chapters.length) return;
+  player.pause();
+  const rest = restOf(chapters, to);
   chapter = to;
-  const { step, select } = chapters[to];
-  if (step !== null) { chosen = step; player.pause(); player.seek(step); }
-  if (select?.length) player.select(select[0]);
+  turned = rest;
+  if (player.t() !== rest) player.seek(rest);
+  choose(null);
   show();
+}
+
+function again() {
+  turn(chapter);
+  run(endOf(scene.program.chapters, chapter));
+  byId("timeline")?.focus({ preventScroll: true });
 }
 
 function show() {
@@ -46,17 +89,33 @@ function show() {
     fill(place, h("p.over", {}, "Program"), h("h1.story-title", {}, title), question && question !== title ? h("p", {}, question) : null);
     return;
   }
+  const hint = hintOf(chapters);
+  const key = `${scene.revision.id}|${chapter}|${hint}`;
+  if (key === shown) return;
+  shown = key;
   const one = chapters[chapter];
+  const held = document.activeElement?.dataset?.turn; // the button that was pressed is written anew and keeps the focus
   const arrow = (by, label, sign) => h("button.quiet", {
-    type: "button", "aria-label": label, title: label, disabled: chapters[chapter + by] === undefined, onclick: () => turn(by),
+    type: "button", "data-turn": String(by), "aria-label": label, title: label, disabled: chapters[chapter + by] === undefined, onclick: () => turn(chapter + by),
   }, sign);
-  const last = chapter === chapters.length - 1;
   fill(
     place,
     h("div.over", {}, h("span", {}, `${chapter + 1} of ${chapters.length} · ${title}`), h("span.space"), arrow(-1, "Chapter before", "‹"), arrow(1, "Next chapter", "›")),
     h("h1.story-title", {}, one.title),
     prose(one.text),
     legacy ? h("p.hint", {}, "Runs by the rule of PyTorch 0.3: ", h("code", {}, "legacy_broadcasting()")) : null,
-    h("p.hint", {}, h("kbd", {}, "Space"), last ? " play on, or change what was asked" : " watch it travel"),
+    one.fix && scene.error?.fix?.edits ? h("button.btn.primary", { type: "button", "data-turn": "fix", onclick: () => session.edit(scene.error.fix.edits) }, "Try it: change the call") : null,
+    h("p.hint", { id: "story-hint" }, h("span", {}, h("kbd", {}, "Space"), ` ${hint}`),
+      hint !== WATCH && player.t() >= endOf(chapters, chapter) && endOf(chapters, chapter) > restOf(chapters, chapter) ? h("button.link", { type: "button", "data-turn": "0", onclick: again }, "watch again") : null),
   );
+  if (held) place.querySelector(`[data-turn="${held}"]:not(:disabled)`)?.focus({ preventScroll: true });
+}
+
+const WATCH = "watch it travel";
+
+function hintOf(chapters) {
+  if (player.playing()) return "pauses";
+  const next = nextMove(chapters, chapter, player.t());
+  if (!next) return "plays on; or change what was asked, under Commands";
+  return next.turn !== undefined ? `next: ${chapters[next.turn].title}` : WATCH;
 }

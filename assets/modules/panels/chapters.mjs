@@ -1,0 +1,26 @@
+// The story as a function of the time. Pure: no page here.
+// A chapter is: its text first, then Space, then one short move that ends at its `step`, then rest.
+
+/** The time at which a chapter's move has ended; a chapter without one rests where the one before it ended. */
+export function endOf(chapters, i) {
+  if (i < 0) return 0;
+  return chapters[i].step ?? endOf(chapters, i - 1);
+}
+
+/** The time at which a chapter's text is read, before its move. */
+export const restOf = (chapters, i) => endOf(chapters, i - 1);
+
+/** The chapter that a time belongs to: the first whose move has not ended before it; behind all of them the last. */
+export function chapterAt(chapters, t) {
+  const found = chapters.findIndex((one) => one.step !== null && one.step >= t - 1e-9);
+  return found < 0 ? chapters.length - 1 : found;
+}
+
+/** What Space does: {play: time}, {turn: chapter}, or null where the story has no more to say and Space is the player's. */
+export function nextMove(chapters, chapter, t) {
+  if (!chapters.length) return null;
+  const end = endOf(chapters, chapter);
+  if (t < end - 1e-9) return { play: end };
+  if (t > end + 1e-9) return null;
+  return chapter + 1 < chapters.length ? { turn: chapter + 1 } : null;
+}

@@ -1,0 +1,54 @@
+// The formula: as text at once; as TeX, written by MathJax, once the time rests. What was typeset is kept and shown again
+// without waiting, so that stepping through a program does not set its formulas twice.
+import { byId, fill, h, mount, setProps } from "./dom.mjs";
+
+const REST = 160; // ms after which a formula is worth typesetting
+const MOST_KEPT = 400;
+
+const kept = new Map(); // TeX -> what MathJax made of it
+let player = null;
+let wanted = ""; // what is to be seen
+let setting = ""; // what MathJax was given
+let timer = 0;
+
+export function setUp(backstep) {
+  player = backstep;
+  player.on("play", (on) => { if (!on && wanted && !kept.has(wanted)) later(); });
+  new MutationObserver(made).observe(byId("inspect-formula"), { childList: true, subtree: true });
+}
+
+/** Shows the formulas [{text, tex}]; none: hides their place. */
+export function show(lines) {
+  const tex = (lines || []).map((line) => `$$${line.tex}$$`).join("\n\n");
+  if (tex === wanted) return;
+  wanted = tex;
+  clearTimeout(timer);
+  const place = byId("inspect-formula-now");
+  place.hidden = !tex;
+  if (!tex) return;
+  place.setAttribute("aria-label", lines.map((line) => line.text).join("; "));
+  if (kept.has(tex)) { fill(place, kept.get(tex).cloneNode(true)); return; }
+  fill(place, lines.map((line) => h("p.formula-text", {}, line.text)));
+  if (!player.playing()) later();
+}
+
+function later() {
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    setting = wanted;
+    if (mount("inspect-formula")) requestAnimationFrame(() => setProps("formula-tex", { children: setting }));
+    else setProps("formula-tex", { children: setting });
+  }, REST);
+}
+
+/** MathJax has written into its hidden place: keep it, and show it where it is still wanted. */
+function made() {
+  const from = byId("formula-tex");
+  const lines = setting.split("\n\n");
+  const done = from ? [...from.querySelectorAll("mjx-container")] : [];
+  if (!setting || kept.has(setting) || done.length !== lines.length || !done.every((one) => one.querySelector("svg, mjx-math"))) return;
+  const copy = h("div.tex", {}, done.map((one) => one.cloneNode(true)));
+  kept.set(setting, copy);
+  if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value);
+  if (wanted === setting) fill(byId("inspect-formula-now"), copy.cloneNode(true));
+}

@@ -1,0 +1,86 @@
+// The arithmetic of a step, written out from the scene alone, so that it stands there without a click. Pure: no page here.
+import { indexText, num, toNumber } from "../format.mjs";
+import { at as trackAt } from "../timeline.mjs";
+import { brief, table } from "./read.mjs";
+
+const TERMS = 8; // products in one line; longer sums are told by their result
+const LINES = 16; // elements whose sums are written out
+
+/** A value as cells in rows: one row for each but the last dimension; a large one as one cell that tells its range. */
+export function cellsOf(value) {
+  if (!value) return [["none"]];
+  if (!value.data || value.data.length > 16) return [[brief(value)]];
+  const [rows, cols] = table(value.shape);
+  return Array.from({ length: rows }, (_, r) => value.data.slice(r * cols, (r + 1) * cols).map((x) => num(x, 5)));
+}
+
+const line = (label, value, tone) => ({ label, rows: cellsOf(value), tone });
+
+/** The lines of step `k`: what flows in, the local derivatives, and what flows out; [] where the sentence says it all. */
+export function linesOf(scene, k) {
+  const step = scene.steps[k];
+  const nodes = new Map(scene.nodes.map((node) => [node.id, node]));
+  const node = nodes.get(step?.at);
+  if (!node) return [];
+  if (step.kind === "vjp") return vjp(scene, step, k, node, nodes);
+  if (step.kind === "forward") return forward(scene, step, node, nodes);
+  return [];
+}
+
+function forward(scene, step, node, nodes) {
+  return flowsOf(scene, step).map(({ edge, value }) => {
+    const into = edge.target === node.id;
+    return line(into ? nodes.get(edge.source)?.label ?? "?" : `gives ${nodes.get(edge.target)?.label ?? ""}`.trim(), value, "plain");
+  });
+}
+
+const flowsOf = (scene, step) => step.flows.map((flow) => ({
+  edge: scene.edges.find((one) => one.id === flow.edge), value: flow.value === null ? null : scene.values[flow.value],
+})).filter((one) => one.edge && one.value);
+
+function vjp(scene, step, k, node, nodes) {
+  const held = trackAt(node.tracks.upstream, k + 1);
+  const upstream = held === null || held === undefined ? null : scene.values[held];
+  const lines = upstream ? [line("upstream", upstream, "upstream")] : [];
+  for (const { edge, value } of flowsOf(scene, step)) {
+    if (edge.target !== node.id) continue; // from the op's output into the op: that is the upstream gradient
+    const label = nodes.get(edge.source)?.label || edge.input || "input";
+    lines.push(...local(edge.wiring, upstream, value, label), line(`to ${label}`, value, "cotangent"));
+  }
+  return lines;
+}
+
+/** Local derivatives in one line where each output has one input, else a sum of products for each element. */
+export function local(wiring, upstream, value, label) {
+  if (!wiring?.length || !upstream?.data || !value.data) return [];
+  if (wiring.length === value.data.length && wiring.every(([from, to]) => from === to)) {
+    const by = new Map(wiring.map(([from, , derivative]) => [from, derivative]));
+    return [line("local", { ...value, data: value.data.map((_, i) => by.get(i) ?? 0) }, "local")];
+  }
+  if (value.data.length > LINES) return [];
+  const sums = value.data.map((_, j) => wiring.filter(([from]) => from === j));
+  if (sums.some((terms) => terms.length > TERMS)) return [];
+  return sums.map((terms, j) => {
+    const total = terms.reduce((sum, [, to, derivative]) => sum + toNumber(upstream.data[to]) * toNumber(derivative), 0);
+    const cells = terms.map(([, to, derivative], i) => `${i ? "+ " : ""}${num(upstream.data[to], 4)}·${num(derivative, 4)}`);
+    return { label: `${label}${indexText(j, value.shape)}`, rows: [cells.length ? cells : ["0"]], total: num(total, 4), tone: "local" };
+  });
+}
+
+/** What has come to a tensor's `.grad` until step `k` is done: `{step, code, label, adds: [Value], after}`, oldest first. */
+export function ledgerOf(scene, node, k) {
+  const track = node.rows.find((row) => row.key === "grad")?.track || [];
+  const own = new Set([node.id, ...scene.nodes.filter((one) => one.twin === node.id).map((one) => one.id)]);
+  const entries = [];
+  let coming = [];
+  scene.steps.slice(0, k + 1).forEach((step, i) => {
+    if (step.kind === "vjp") coming.push(...flowsOf(scene, step).filter(({ edge }) => own.has(edge.source)).map(({ value }) => value));
+    if (!own.has(step.at) || (step.kind !== "accumulate" && step.kind !== "write")) return;
+    const id = trackAt(track, i + 1);
+    const code = step.from || step.code;
+    const adds = step.kind === "accumulate" ? coming : null;
+    entries.push({ step: i, code, label: code ? `line ${code.line}` : step.name, adds, after: id === null || id === undefined ? null : scene.values[id] });
+    coming = [];
+  });
+  return entries;
+}

@@ -1,0 +1,53 @@
+"""Where in a program a command may stand: behind which of its lines, and what has been made by then."""
+
+from __future__ import annotations
+
+from engine.replay import commands, gradient_tensors
+from engine.trace import BackwardEnded, BackwardStarted, LeafCreated, OpCalled, Trace
+
+from .reading import Json, reading
+
+START = -1
+"""The place before everything that a program did."""
+
+
+def places(trace: Trace) -> list[Json]:
+    """The places of a recording, in order: `{after, code, makes}`, one for each run of events of one line.
+
+    `after` is what CommandSpec has under this name, `makes` the tensors that exist from there on.  Inside of a backward
+    call there is none, and what a command did is none either: commands move.
+    """
+    read = reading(trace)
+    holders = gradient_tensors(trace)
+    found: list[Json] = [{"after": START, "code": None, "makes": []}]
+    depth, last = 0, None
+    for event in trace.events:
+        if isinstance(event, BackwardStarted):
+            if depth == 0 and _is_argument(found[-1], read.code(event.stack)):
+                found.pop()  # a weight that is written in the call itself is no line of its own
+            depth, last = depth + 1, None
+        elif isinstance(event, BackwardEnded):
+            depth -= 1
+        elif depth == 0 and (
+            isinstance(event, LeafCreated) or (isinstance(event, OpCalled) and event.inplace not in holders)
+        ):
+            frame = read.facts.frame(event.stack)
+            line = None if frame is None else (frame.file, frame.line)
+            made = [event.tensor] if isinstance(event, LeafCreated) else [out.tensor for out in event.outputs]
+            if line is not None and line == last:
+                found[-1] |= {"after": event.index, "makes": found[-1]["makes"] + made}
+                continue
+            last = line
+            found.append({"after": event.index, "code": read.code(event.stack), "makes": made})
+    return found
+
+
+def last_place(trace: Trace) -> int:
+    """Where a command stands that was given no place: behind the last line and the last command."""
+    return max([int(places(trace)[-1]["after"]), *(command.after for command in commands(trace))])
+
+
+def _is_argument(place: Json, call: Json | None) -> bool:
+    code = place["code"]
+    same = code is not None and call is not None and code["file"] == call["file"]
+    return bool(same and call and call["line"] <= code["line"] and code["end"] <= call["end"])
