@@ -31,6 +31,7 @@ import builtins
 import linecache
 from importlib.machinery import SourceFileLoader
 
+import viz
 from engine.reading import users_traceback
 from engine.recorder import Recorder, is_users, slot
 from engine.source import Places
@@ -51,6 +52,7 @@ def main(argv: list[str]) -> int:
     _prepare(script, args, folder)
     if as_torch:
         standin.install()
+    viz.show = _left_out
     recorder = Recorder()
     stream = Stream(recorder, path, places, (script, *args))
     outcome = _Outcome(recorder, as_torch)
@@ -77,6 +79,12 @@ def _prepare(script: str, args: list[str], folder: str) -> None:
     sys.argv = [script, *args]
     if not sys.flags.safe_path:
         sys.path.insert(0, folder)
+
+
+def _left_out(*_: Any, **__: Any) -> None:
+    """In place of viz.show, which would wait here for Ctrl-C: what it shows is opened when the script has ended."""
+    text = "backstep: viz.show() is left out here: `backstep run` opens the recording when the script has ended."
+    print(text, file=sys.stderr)
 
 
 def _read(filename: str) -> types.CodeType:

@@ -17,6 +17,9 @@ from urllib.parse import quote
 if TYPE_CHECKING:
     from viz.store import Catalogue, Program
 
+SUFFIX = ".backstep"
+"""As in engine.tracefile, which is not imported for --help."""
+
 EXAMPLES = """examples:
   backstep                          the gallery
   backstep run train.py --epochs 2  record a script and open it
@@ -101,11 +104,30 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(options: argparse.Namespace) -> int:
     logging.basicConfig(format="backstep: %(message)s", level=logging.WARNING)
-    if options.command == "run" and not options.script.is_file():
-        return _refuse(f"There is no script {str(options.script)!r}. Give the path of a Python file.")
-    if options.command == "open" and not options.file.is_file():
-        return _refuse(f"There is no file {str(options.file)!r}. A trace is written by trace.save(path).")
-    return _serve(options)
+    wrong = _mistaken(options)
+    return _refuse(wrong) if wrong else _serve(options)
+
+
+def _mistaken(options: argparse.Namespace) -> str:
+    """What is wrong with the path that was given, before anything is started for it; "" if nothing is."""
+    if options.command == "run":
+        if options.script.is_file() and options.script.suffix == SUFFIX:
+            return f"{str(options.script)!r} is a recorded trace: open it with `backstep open {options.script}`."
+        if not options.script.is_file():
+            from viz.runner import ScriptError, check_script  # only where there is something to explain
+
+            try:
+                check_script(options.script)
+            except ScriptError as error:
+                return str(error)
+    if options.command == "open":
+        if options.file.is_dir():
+            return f"{str(options.file)!r} is a folder. Give the path of a trace file (*{SUFFIX}) in it."
+        if not options.file.is_file():
+            return f"There is no file {str(options.file)!r}. A trace is written by trace.save(path)."
+        if options.file.suffix == ".py":
+            return f"{str(options.file)!r} is a script: record it with `backstep run {options.file}`."
+    return ""
 
 
 def _refuse(text: str) -> int:
@@ -127,7 +149,8 @@ def _serve(options: argparse.Namespace) -> int:
     except (ValueError, server.PortTaken, OSError) as error:
         return _refuse(str(error))
     if options.host not in (*LOOPBACK, "::1"):
-        print("backstep: other machines on this network can reach this address.", file=sys.stderr)
+        how = "" if options.allow_host else " --allow-host NAME lets in those that ask by that name or address."
+        print(f"backstep: other machines on this network can reach this address.{how}", file=sys.stderr)
     try:
         catalogue, path = _catalogue(options)
     except Problem as problem:
@@ -142,12 +165,18 @@ def _serve(options: argparse.Namespace) -> int:
 
 def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, str]:
     """The programs to offer and the address to open."""
+    from engine.tracefile import TraceFileError
     from viz import programs
-    from viz.store import Catalogue
+    from viz.store import Catalogue, Problem
 
     catalogue = Catalogue(programs.gallery_programs())
     if options.command == "open":
-        return catalogue, page(catalogue.add(programs.from_file(options.file)))
+        try:
+            program = programs.from_file(options.file)
+            program.record()  # reads the head only: what is no trace is refused here, not in the browser
+        except (TraceFileError, OSError) as error:
+            raise Problem("bad-trace", "This file cannot be opened", str(error)) from error
+        return catalogue, page(catalogue.add(program))
     if options.command == "run":
         from viz.scripts import add  # the child process and the watcher
 

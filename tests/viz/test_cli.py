@@ -106,3 +106,30 @@ def test_help_loads_neither_dash_nor_the_engine() -> None:
     code = f"import sys, viz.cli; viz.cli.parser().format_help(); print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "content", "said"),
+    [
+        ("open", "short.backstep", b"SQLite format 3", "is no trace"),
+        ("open", "text.backstep", b"hello\n", "is no trace"),
+        ("open", "empty.backstep", b"", "is empty"),
+        ("open", "net.py", b"pass\n", "record it with `backstep run"),
+        ("run", "net.backstep", b"", "open it with `backstep open"),
+    ],
+)
+def test_a_path_that_does_not_fit_the_command_is_refused_with_the_way_on(
+    command: str, name: str, content: bytes, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert cli.main([command, "--no-browser", str(path)]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["run", "open"])
+def test_a_folder_and_a_missing_file_are_refused(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main([command, str(tmp_path)]) == 2 and "is a folder" in capsys.readouterr().err
+    assert cli.main([command, str(tmp_path / "none.py")]) == 2 and "There is no" in capsys.readouterr().err

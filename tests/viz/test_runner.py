@@ -457,3 +457,10 @@ def test_an_error_of_the_engine_is_printed_without_the_engines_frames(script: Sc
 def test_nearest_name_is_one_that_is_meant_for_use(script: Script) -> None:
     recording, _ = script("import torch\ntorch.trace_file\n", as_torch=True)
     assert "no torch.trace_file" in recording.explanation and "tracefile" not in recording.explanation
+
+
+def test_viz_show_does_not_hold_up_a_script_that_is_run(script: Script, capfd: Capture) -> None:
+    text = SMALL + "import viz\nwith torch.record() as trace:\n    x.mul(2)\nviz.show(trace)\nprint('on')\n"
+    recording, _ = script(text)
+    printed = capfd.readouterr()
+    assert recording.returncode == 0 and printed.out == "on\n" and "viz.show() is left out" in printed.err
