@@ -16,10 +16,12 @@ SIGNS = {
 }  # fmt: skip
 """Ops that are written as an operator."""
 
-_INDEXING = frozenset({"getitem", "index", "select", "slice"})
-_SHAPES = frozenset({"reshape", "view", "expand", "permute", "broadcast_to", "sum_to_size"})
+INDEXING = frozenset({"getitem", "index", "select", "slice"})
+SHAPES = frozenset({"reshape", "view", "expand", "permute", "broadcast_to", "sum_to_size"})
 _OPERANDS = frozenset({"exponent", "other"})
-_DEFAULTS: Mapping[str, Any] = {"keepdim": False, "dim": None, "dtype": None, "correction": 1, "alpha": 1}
+_DEFAULTS: Mapping[str, Any] = {
+    "keepdim": False, "dim": None, "dtype": None, "correction": 1, "alpha": 1, "memory_format": "preserve",
+}  # fmt: skip
 
 
 def label(event: OpCalled) -> str:
@@ -29,7 +31,7 @@ def label(event: OpCalled) -> str:
     """
     name = written_name(event)
     plain = name.removesuffix("_")
-    if plain in _INDEXING:
+    if plain in INDEXING:
         return index_label(event)
     sign = SIGNS.get(plain)
     numbers = [(i, argument.scalar) for i, argument in enumerate(event.inputs) if argument.tensor is None]
@@ -45,13 +47,18 @@ def label(event: OpCalled) -> str:
             return f"{written} {sign}" if position == 0 and not commutes else f"{sign} {written}"
         return sign
     words = [name]
-    if plain in _SHAPES and event.outputs:
+    if plain in SHAPES and event.outputs:
         words.append(text.shape(event.outputs[0].shape))
         return " ".join(words)
     given = [(i, n) for i, n in numbers if i < len(event.inputs)]
     words += [text.scalar(n) for _, n in given if n is not None]
-    words += [f"{key}={_plain(value)}" for key, value in event.attrs.items() if shows(key, value)]
+    words += shown_attrs(event)
     return text.one_line(" ".join(words), 28)
+
+
+def shown_attrs(event: OpCalled) -> list[str]:
+    """The static arguments that say something, as written: `dim=1`."""
+    return [f"{key}={_plain(value)}" for key, value in event.attrs.items() if shows(key, value)]
 
 
 def written_name(event: OpCalled) -> str:

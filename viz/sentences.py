@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from engine.trace import Accumulated, ErrorRaised, GradSet, HookRan, OpCalled, Saved, Trace, VjpRun
+from engine.trace import Accumulated, ErrorRaised, GradSet, HookRan, Input, OpCalled, Saved, Trace, VjpRun
 
 from . import text
 from .facts import Facts
 from .graph import slots
-from .labels import written_name
+from .labels import INDEXING, SHAPES, SIGNS, index_label, shown_attrs, written_name
 from .timeline import Flow, Step
+
+MOST_OPERANDS = 4
+"""Operands that are written out; of more, the first and the last."""
 
 
 def say(step: Step, facts: Facts) -> str:
@@ -28,7 +33,7 @@ def say(step: Step, facts: Facts) -> str:
         case GradSet():
             return _grad_set(event, facts)
         case ErrorRaised():
-            return f"{event.type}: {text.one_line(event.message.split('. ')[0], 160)}."
+            return f"{event.type}: {text.one_line(event.message.split('. ')[0].rstrip('.'), 160)}."
     return step.name
 
 
@@ -44,30 +49,66 @@ def value(trace: Trace, index: int | None) -> str:
 
 
 def _forward(event: OpCalled, facts: Facts) -> str:
-    trace = facts.trace
-    parts = []
-    for argument in event.inputs:
-        if argument.tensor is None:
-            if argument.scalar is not None:
-                parts.append(text.scalar(argument.scalar))
-        else:
-            name = facts.name(argument.tensor)
-            fact = facts.tensors.get(argument.tensor)
-            if name is None and fact is not None and text.size(fact.shape) <= 4:
-                known = facts.resolve(argument.tensor, argument.version)
-                name = value(trace, fact.values[known]) if known is not None else None
-            parts.append(name or "an intermediate result")
     out = event.outputs[0]
-    result = value(trace, out.value)
+    result = value(facts.trace, out.value)
     name = facts.name(out.tensor)
     if event.inplace is not None:
-        return f"{written_name(event)} changes {called(event.inplace, facts)} in place; it now holds {result}."
-    given = f" of {text.join(parts)}" if parts else ""
+        return f"{written(event, facts)} changes {called(event.inplace, facts)} in place; it now holds {result}."
     kept = ""
     if event.node is not None and event.node.saved:
-        kept = f" {event.node.name} saves {text.join([saved_name(s, facts) for s in event.node.saved])}."
-    into = f" gives {name} = {result}" if name else f" gives {result}"
-    return f"{written_name(event)}{given}{into}.{kept}"
+        kept = f" {event.node.name} saves {text.join(_each([saved_name(s, facts) for s in event.node.saved]))}."
+    return f"{written(event, facts)} gives {name + ' = ' if name else ''}{result}.{kept}"
+
+
+def written(event: OpCalled, facts: Facts) -> str:
+    """The expression that an op stands for, with names and small values: `x × 2`, `sum(z, dim=1)`, `a[0]`."""
+    parts = [_operand(i, facts) for i in event.inputs if i.tensor is not None or i.scalar is not None]
+    name = written_name(event)
+    plain = name.removesuffix("_")
+    sign = SIGNS.get(plain)
+    if sign is not None and len(parts) == 1:
+        parts += [text.scalar(v) for k, v in event.attrs.items() if k == "exponent" and isinstance(v, (int, float))]
+    if sign is not None and len(parts) == 2:
+        if plain == "rsub":
+            parts.reverse()
+        return f"{_closed(parts[0])} {sign}{'=' if event.inplace is not None else ''} {_closed(parts[1])}"
+    if plain == "neg" and len(parts) == 1:
+        return f"{sign}{_closed(parts[0])}"
+    if plain in INDEXING and parts:
+        return f"{_closed(parts[0])}{index_label(event)}"
+    if plain == "data" and parts:
+        return f"{parts[0]}.data"
+    if len(parts) > MOST_OPERANDS:
+        parts[1:-1] = ["…"]
+    if plain in SHAPES and event.outputs:
+        parts.append(text.shape(event.outputs[0].shape))
+    else:
+        parts += shown_attrs(event)
+    return f"{name}({', '.join(parts)})"
+
+
+def _closed(operand: str) -> str:
+    """In brackets where a sign or a word would be read with the operator."""
+    return f"({operand})" if operand.startswith("-") or " result" in operand else operand
+
+
+def _operand(argument: Input, facts: Facts) -> str:
+    """A tensor by its name, its value where that is short, or what it is; a number as it is."""
+    if argument.tensor is None:
+        return text.scalar(argument.scalar)
+    name = facts.name(argument.tensor)
+    fact = facts.tensors.get(argument.tensor)
+    if name is not None or fact is None:
+        return name or "a tensor"
+    known = facts.resolve(argument.tensor, argument.version)
+    if text.size(fact.shape) <= 4 and known is not None:
+        return value(facts.trace, fact.values[known])
+    return f"a {text.shape(fact.shape)} result"
+
+
+def _each(parts: Sequence[str]) -> list[str]:
+    """Each once: `a` for the two of `a * a`."""
+    return list(dict.fromkeys(parts))
 
 
 def saved_name(saved: Saved, facts: Facts) -> str:
@@ -87,7 +128,7 @@ def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
         return f"{step.name} passes {upstream} on."
     op = facts.ops[step.op].event
     by_slot = {slot: op.inputs[position] for position, slot in slots(op).items()}
-    sent = []
+    sent: dict[str, list[str]] = {}
     for slot, cotangent in enumerate(event.cotangents):
         if cotangent is None or slot not in by_slot:
             continue
@@ -98,16 +139,24 @@ def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
         if slot < len(event.unsummed) and event.unsummed[slot] is not None:
             fold = " (summed over the broadcast dimensions)"
         label = name if not leaf else f"the leaf {name}" if facts.name(target or 0) else "a leaf"
-        sent.append(f"{value(trace, cotangent)} to {label}{fold}")
+        sent.setdefault(value(trace, cotangent), []).append(f"to {label}{fold}")
+    ways = [f"{what} {text.join(_counted(where))}" for what, where in sent.items()]
     doing = f"{step.name} receives the upstream gradient {upstream}"
     number = next((i.scalar for i in op.inputs if i.tensor is None), None)
-    if op.name == "mul" and number is not None and len(sent) == 1:
+    if op.name == "mul" and number is not None and len(ways) == 1:
         doing = f"{step.name} multiplies the upstream gradient {upstream} by {text.scalar(number)}"
     freed = ""
     if op.node is not None and op.node.saved and event.freed:
         freed = " What it saved is freed."
     hooked = _hooks(event, facts)
-    return f"{doing} and sends {text.join(sent) or 'nothing on'}.{hooked}{freed}"
+    return f"{doing} and sends {text.join(ways) or 'nothing on'}.{hooked}{freed}"
+
+
+def _counted(places: Sequence[str]) -> list[str]:
+    """`to the leaf a twice` for one that comes two times."""
+    times = {1: "", 2: " twice"}
+    counts = {place: places.count(place) for place in _each(places)}
+    return [place + times.get(n, f" {n} times") for place, n in counts.items()]
 
 
 def _behind(op: OpCalled, slot: int, facts: Facts) -> str:
@@ -135,11 +184,12 @@ def _accumulated(event: Accumulated, facts: Facts) -> str:
     added, after = value(trace, event.added), value(trace, event.after)
     if not name:
         was = "nothing" if event.before is None else value(trace, event.before)
-        return f"A leaf without a name receives {added}; its .grad held {was} and is now {after}."
+        return f"A leaf without a name receives {added}; its .grad held {was} and now holds {after}."
     if event.retained:
         return f"{name} retains its gradient: {name}.grad is {after}."
     if event.before is None:
-        return f"The leaf {name} receives {added}; {name}.grad was None and is now {after}."
+        now = "it" if after == added else after
+        return f"The leaf {name} receives {added}; {name}.grad was None and now holds {now}."
     before = value(trace, event.before)
     return f"The leaf {name} adds {added} to {name}.grad: {before} + {added} = {after}."
 

@@ -17,10 +17,10 @@ def said(source: str, folder: Path) -> list[str]:
 
 def test_founding_case_1_is_told_in_its_own_names_and_numbers(tmp_path: Path) -> None:
     assert said(CASE_1, tmp_path)[:5] == [
-        "mul of x and 2 gives z = [2 4 6 8]. MulBackward0 saves 2.",
-        "sum of z gives loss = 20.",
+        "x × 2 gives z = [2 4 6 8]. MulBackward0 saves 2.",
+        "sum(z, dim=1) gives loss = 20.",
         "MulBackward0 multiplies the upstream gradient [1 0 0 0] by 2 and sends [2 0 0 0] to the leaf x.",
-        "The leaf x receives [2 0 0 0]; x.grad was None and is now [2 0 0 0].",
+        "The leaf x receives [2 0 0 0]; x.grad was None and now holds it.",
         "The program sets x.grad to zero: [0 0 0 0].",
     ]
 
@@ -33,7 +33,7 @@ def test_accumulation_is_written_as_a_sum(tmp_path: Path) -> None:
 
 def test_a_node_with_two_inputs_says_what_goes_where(tmp_path: Path) -> None:
     sentences = said(CASE_3, tmp_path)
-    assert any("sends [0.1 1 0.0001] to AddBackward0 and [0.1 1 0.0001] to LogBackward0" in s for s in sentences)
+    assert any("sends [0.1 1 0.0001] to AddBackward0 and to LogBackward0" in s for s in sentences)
 
 
 def test_every_step_has_one_sentence_that_ends_with_a_full_stop(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_the_gradient_that_a_call_starts_from_is_called_so(tmp_path: Path) -> No
         "import engine as torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x * x\n"
         "(g,) = torch.autograd.grad(y, x, create_graph=True)\n"
     )
-    assert "mul of gradient and x gives 2. MulBackward0 saves gradient." in said(source, tmp_path)
+    assert "gradient × x gives 2. MulBackward0 saves gradient." in said(source, tmp_path)
 
 
 def test_a_broadcast_input_says_that_it_was_summed(tmp_path: Path) -> None:
@@ -59,3 +59,25 @@ def test_a_broadcast_input_says_that_it_was_summed(tmp_path: Path) -> None:
         "y = x + b\ny.backward(torch.ones(2, 3))\n"
     )
     assert any("[2 2 2] to the leaf b (summed over the broadcast dimensions)" in s for s in said(source, tmp_path))
+
+
+def test_expressions_are_written_as_the_program_would(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nx = torch.tensor([1., -2., 3.], requires_grad=True)\ny = (x - 4) ** 2\n"
+        "v = -y[1]\nm = torch.ones(3, 3).sum(dim=0, keepdim=True)\nw = torch.stack([x, x, x, x, x])\n"
+        "r = w.reshape(15)[3:]\nx.data\nz = x * x\nz.sum().backward()\n"
+    )
+    sentences = said(source, tmp_path)
+    starts = [
+        "x − 4 gives [-3 -6 -1].", "[-3 -6 -1] ** 2 gives y = [9 36 1].", "y[1] gives 36.", "−36 gives v = -36.",
+        "sum(a 3×3 result, dim=0, keepdim=True) gives m = [3 3 3].", "stack(x, …, x, dim=0) gives w = ",
+        "view(w, 15) gives ", "x.data gives [1 -2 3].",
+        "x × x gives z = [1 4 9]. MulBackward0 saves x.",
+    ]  # fmt: skip
+    assert [start for start in starts if not any(s.startswith(start) for s in sentences)] == []
+    assert any(s.endswith("sends [1 -2 3] to the leaf x twice. What it saved is freed.") for s in sentences)
+
+
+def test_a_message_that_ends_with_a_full_stop_has_one(tmp_path: Path) -> None:
+    sentence = said(CASE_3 + "y.backward(torch.ones(1))\n", tmp_path)[-1]
+    assert sentence.startswith("RuntimeError: Mismatch in shape") and sentence.endswith("torch.Size([3]).")
