@@ -27,9 +27,14 @@ def chapters(trace: Trace, scene: Mapping[str, Any]) -> list[Json]:
     return sorted(told, key=lambda chapter: chapter["step"])
 
 
-def opens(told: list[Json]) -> int | None:
-    """The time at which the program is shown first: at its error, else where the first wrong value is born."""
-    return next((c["step"] for c in told if c["fix"]), told[0]["step"] if told else None)
+def opens(trace: Trace, told: list[Json]) -> int | None:
+    """The time at which the program is shown first: at its error, else where the first wrong value is born.
+
+    Where what backward starts from is sound, wrong values of forward were thrown away: then the first wrong gradient.
+    """
+    stopped = [c for c in told if c["fix"]]
+    wrong = [c for c in told if "gradient" in c["title"]] if births.roots_are_finite(reading(trace).facts) else []
+    return next((c["step"] for c in [*stopped, *wrong, *told]), None)
 
 
 def _born(finding: births.Finding, step: int, select: list[str]) -> Json:

@@ -68,6 +68,12 @@ def findings(facts: Facts) -> list[Finding]:
     return sorted(found.values(), key=lambda finding: finding.event)
 
 
+def roots_are_finite(facts: Facts) -> bool:
+    """Whether every tensor that a backward call started from held numbers only."""
+    held = (facts.tensors[root].values for root in facts.roots if root in facts.tensors)
+    return not any(_kinds(facts.trace.value(index)) for values in held for index in values.values())
+
+
 class _Search:
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
@@ -97,10 +103,10 @@ class _Search:
                 origin = self.origin(event, kind)
                 if origin is None:
                     continue
-                why, fix = f"{origin} holds {kind} before anything is computed.", f"Look at where {origin} comes from."
+                why, fix = f"{origin} holds {kind} before anything is computed", f"Look at where {origin} comes from."
             else:
                 sample = self.example(event, bad.value, kind)
-                why = f"The inputs of {name} are {_sound(kind)} and its result is not: {kind} is born here{sample}."
+                why = f"No {kind} goes into {name}, but one comes out{sample}. It is born here"
                 fix = _REMEDIES.get(name, "")
             yield self.finding(kind, event, event, f"first {kind}: {name}", why, fix)
 
@@ -131,10 +137,7 @@ class _Search:
             if kind in upstream or (kind == "inf" and upstream):
                 continue
             sample, masked = self.slope(event, called, kind)
-            why = (
-                f"The upstream gradient of {name} is {_sound(kind)} and what it sends on is not: "
-                f"{kind} is born here, in its local derivative{sample}."
-            )
+            why = f"No {kind} comes to {name} from above, but it sends one on{sample}. Born in its local derivative"
             fix = _MASKED if masked else _REMEDIES.get(labels.written_name(called), "")
             yield self.finding(kind, event, called, f"first {kind} gradient: {name}", why, fix)
 
@@ -142,7 +145,7 @@ class _Search:
         self, kind: str, event: OpCalled | VjpRun, called: OpCalled, label: str, why: str, fix: str
     ) -> Finding:
         frame = self.facts.frame(called.stack)
-        where = f" `{source(self.facts.trace, frame, 60)}`, line {frame.line}." if frame is not None else ""
+        where = f", in `{source(self.facts.trace, frame, 60)}` (line {frame.line})." if frame is not None else "."
         at = self.facts.ops[self.facts.op_at[called.index]].id
         return Finding(kind, event.index, at, label, why + where, fix, frame.line if frame is not None else None)
 
@@ -214,10 +217,6 @@ def _written_kinds(number: Any) -> frozenset[str]:
     if not isinstance(number, float) or np.isfinite(number):
         return frozenset()
     return frozenset({"nan" if np.isnan(number) else "inf"})
-
-
-def _sound(kind: str) -> str:
-    return "finite" if kind == "inf" else "no nan"
 
 
 def _first(array: np.ndarray, kind: str) -> tuple[int, ...] | None:

@@ -55,7 +55,7 @@ def scene_of(job: SceneJob) -> Json:
         made["program"]["opens"] = told[first]["step"] if first is not None and first < len(told) else None
     else:
         told = made["program"]["chapters"] = account.chapters(job.trace, made)
-        made["program"]["opens"] = account.opens(told)
+        made["program"]["opens"] = account.opens(job.trace, told)
     return made
 
 

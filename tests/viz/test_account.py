@@ -25,14 +25,15 @@ def told(source: str, folder: Path) -> list[dict[str, Any]]:
 def test_a_sound_program_opens_at_its_beginning(tmp_path: Path) -> None:
     trace = recorded(CASE_3, tmp_path)
     chapters = account.chapters(trace, scene.scene(trace, revision={"id": "r"}, program={"id": "p"}))
-    assert chapters == [] and account.opens(chapters) is None
+    assert chapters == [] and account.opens(trace, chapters) is None
 
 
 def test_the_error_is_where_a_program_opens(tmp_path: Path) -> None:
-    chapters = told("x = torch.ones(2, requires_grad=True)\ny = x * 2\ny.backward()\n", tmp_path)
+    trace = recorded(HEAD + "x = torch.ones(2, requires_grad=True)\ny = x * 2\ny.backward()\n", tmp_path)
+    chapters = account.chapters(trace, scene.scene(trace, revision={"id": "r"}, program={"id": "p"}))
     assert [c["title"] for c in chapters] == ["RuntimeError in line 4"]
     assert "gradient of shape [2]" in chapters[0]["text"] and chapters[0]["select"]
-    assert account.opens(chapters) == chapters[0]["step"] == 2
+    assert account.opens(trace, chapters) == chapters[0]["step"] == 2
 
 
 def test_an_error_that_no_node_stands_for_is_told_with_its_message(tmp_path: Path) -> None:
@@ -69,7 +70,11 @@ def test_a_gradient_poisoned_by_where_is_told_as_such(tmp_path: Path) -> None:
         "x = torch.tensor([0., 4.], requires_grad=True)\n"
         "torch.where(x > 0, 1 / x, torch.zeros(2)).sum().backward()\n"
     )
-    last = told(source, tmp_path)[-1]
+    trace = recorded(HEAD + source, tmp_path)
+    chapters = account.chapters(trace, scene.scene(trace, revision={"id": "r"}, program={"id": "p"}))
+    last = chapters[-1]
+    assert [c["title"] for c in chapters] == ["An inf is born in line 3", last["title"]]
+    assert account.opens(trace, chapters) == last["step"], "the infinity was thrown away: the gradient is what is wrong"
     assert "nan gradient" in last["title"] and "0 · inf is nan" in last["text"]
 
 
@@ -87,4 +92,4 @@ def test_a_nan_that_was_there_from_the_beginning_is_traced_to_its_tensor(tmp_pat
         'data = torch.tensor([float("nan")])\n(w * data).sum().backward()\n'
     )
     read = reading(recorded(HEAD + source, tmp_path))
-    assert findings(read.facts)[0].why.startswith("data holds nan before anything is computed.")
+    assert findings(read.facts)[0].why.startswith("data holds nan before anything is computed, in `w * data`")

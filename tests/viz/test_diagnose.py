@@ -97,7 +97,7 @@ def test_the_birth_of_an_infinity_is_found_forward_and_backward(tmp_path: Path) 
     read = reading(recorded(source, tmp_path))
     found = findings(read.facts)
     assert [(f.kind, f.at) for f in found] == [("inf", "n0"), ("inf", "n0")]
-    assert "is born here" in found[0].why and "in its local derivative" in found[1].why
+    assert "It is born here, in `torch.log(c)` (line 3)." in found[0].why and "in its local derivative" in found[1].why
 
 
 def test_a_sound_program_has_nothing_to_explain(tmp_path: Path) -> None:
