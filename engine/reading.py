@@ -14,7 +14,7 @@ from typing import Any
 from .array import statistics, to_numpy
 from .binding import tensor_names
 from .op import REGISTRY
-from .recorder import Recorder, Summary, is_users
+from .recorder import Recorder, Summary, is_users, written_out
 from .source import Places
 from .trace import (
     Accumulated,
@@ -181,7 +181,7 @@ class _Reader:
         inputs = tuple(self.inputs(op, refs))
         edges_of = {i.name: self.edge(i) for i in inputs}
         outputs = []
-        for tensor, version, value, requires, storage in results:
+        for tensor, version, value, requires, storage in written_out(results):
             number = self.tensors[tensor]
             shape, dtype = self.shape(value)
             view_of = inputs[0].tensor if op.traits.view and inplace is None else None
@@ -199,6 +199,9 @@ class _Reader:
 
     def inputs(self, op: Any, refs: Any) -> Any:
         for name, ref in zip(op.inputs, refs, strict=True):
+            if type(ref) is int:
+                yield Input(name, self.tensors[ref], 0)
+                continue
             several = ref[:1] == (("list",),)
             for position, (tensor, extra) in enumerate(ref[1:] if several else (ref,)):
                 label = f"{name}[{position}]" if several else name
@@ -268,7 +271,9 @@ class _Reader:
 
     def vjp(self, at: int, stack: int, call: int, sequence: int, upstream: Any, cotangents: Any, unsummed: Any,
             freed: bool) -> AnyEvent:  # fmt: skip
-        return VjpRun(at, stack, call, self.nodes[sequence], tuple(upstream), tuple(cotangents), tuple(unsummed), freed)
+        given = (upstream,) if type(upstream) is int else tuple(upstream)
+        whole = (None,) * len(cotangents) if unsummed is None else tuple(unsummed)
+        return VjpRun(at, stack, call, self.nodes[sequence], given, tuple(cotangents), whole, freed)
 
     def accumulate(self, at: int, stack: int, call: int, tensor: int, grad: int, before: int | None,
                    added: int, after: int, retained: bool) -> AnyEvent:  # fmt: skip

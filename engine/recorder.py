@@ -163,8 +163,12 @@ class Recorder:
     # -- what happens ---------------------------------------------------------------------------------------------
 
     def op(self, op: Any, inputs: Any, statics: Any, outputs: Any, node: Any, inplace: Any) -> None:
-        """A forward op ran."""
-        first = self.first
+        """A forward op ran.
+
+        What is common is short: a tensor in version 0 is its number, the one fresh output is (number, value,
+        requires_grad); everything else is written out.
+        """
+        first, values, limit = self.first, self.values, self.limit
         refs: list[Any] = []
         for value in inputs:
             kind = type(value)
@@ -174,34 +178,37 @@ class Recorder:
                 refs.append((("list",), *(self.see(v) if hasattr(v, "_array") else (None, v) for v in value)))
             elif value is inplace:
                 refs.append((value._id, value._shared.version - 1))
-            elif value._id >= first and value._shared is None:
-                refs.append((value._id, 0))
+            elif value._shared is None and value._id >= first:
+                refs.append(value._id)
             else:
                 refs.append(self.see(value))
-        results = []
-        values = self.values
-        for out in outputs:
+        out = outputs[0]
+        if out._shared is None and out._id < first and len(outputs) == 1:
             data = out._array
-            values.append(
-                (data if out is not inplace else data.copy()) if data.size <= self.limit else Summary.of(data)
-            )
-            value = len(values) - 1
-            shared = out._shared
-            if shared is None and out._id < first:
-                number = out._id = next(_ids)
-                out._value = value
-                results.append((number, 0, value, out._requires_grad, number))
-            else:
-                number = self.register(out, value)
-                version, storage = (0, number) if shared is None else (shared.version, shared.number)
-                results.append((number, version, value, out._requires_grad, storage))
+            number = out._id = next(_ids)
+            out._value = len(values)
+            values.append(data if data.size <= limit else Summary.of(data))
+            results: tuple[Any, ...] = (number, out._value, out._requires_grad)
+        else:
+            results = tuple([self.result(out, inplace) for out in outputs])
+        if node is None:
+            sequence, needs = -1, 0
+        else:
+            sequence, needs = node.sequence_nr, node.plan.needs
         self.log.append(
             (
-                "op", self.stack(4 if inplace is None else 3), op.name, tuple(refs), statics or None, tuple(results),
-                -1 if node is None else node.sequence_nr, 0 if node is None else node.plan.needs,
-                None if inplace is None else inplace._id, self.call,
+                "op", self.stack(4 if inplace is None else 3), op.name, tuple(refs), statics or None, results,
+                sequence, needs, None if inplace is None else inplace._id, self.call,
             )
         )  # fmt: skip
+
+    def result(self, out: Any, inplace: Any) -> tuple[int, int, int, bool, int]:
+        """(number, version, value, requires_grad, storage) of an output."""
+        value = self.keep_copy(out._array) if out is inplace else self.keep(out._array)
+        number = self.register(out, value)
+        shared = out._shared
+        version, storage = (0, number) if shared is None else (shared.version, shared.number)
+        return number, version, value, out._requires_grad, storage
 
     def start(
         self, function: str, roots: Any, gradients: Any, given: Any, inputs: Any, *,
@@ -239,26 +246,22 @@ class Recorder:
 
     def plain_vjp(self, node: Any, upstream: Any, cotangents: Any, freed: bool) -> bool:
         """A node of one output ran and nothing was summed over broadcast dimensions; False where that is not so."""
-        gradient = upstream[0]
-        targets = node.targets
-        if node.metas is not None or gradient.size > self.limit:
+        gradient, limit, values = upstream[0], self.limit, self.values
+        if node.metas is not None or gradient.size > limit:
             return False
-        values = self.values
         start = len(values)
+        values.append(gradient)
         numbers: list[int | None] = []
-        for target, cotangent in zip(targets, cotangents, strict=True):
+        for target, cotangent in zip(node.targets, cotangents, strict=True):
             if cotangent is None:
                 numbers.append(None)
-            elif target.metas is not None or cotangent.shape != target.shape or cotangent.size > self.limit:
+            elif target.metas is not None or cotangent.shape != target.shape or cotangent.size > limit:
                 del values[start:]
                 return False
             else:
                 numbers.append(len(values))
                 values.append(cotangent)
-        values.append(gradient)
-        self.log.append(
-            ("vjp", -1, self.call, node.sequence_nr, (len(values) - 1,), tuple(numbers), (None,) * len(numbers), freed)
-        )
+        self.log.append(("vjp", -1, self.call, node.sequence_nr, start, tuple(numbers), None, freed))
         return True
 
     def accumulate(self, tensor: Any, grad: Any, before: int | None, added: Any, retained: bool) -> None:
@@ -315,3 +318,11 @@ class Summary:
         self.sample = array.to_numpy(flat[:: max(1, -(-flat.size // 64))]).copy()
         self.stats = array.statistics(data)
         return self
+
+
+def written_out(results: tuple[Any, ...]) -> tuple[tuple[int, int, int, bool, int], ...]:
+    """The results of an "op" entry as (number, version, value, requires_grad, storage) each."""
+    if type(results[0]) is int:
+        number, value, requires = results
+        return ((number, 0, value, requires, number),)
+    return results  # type: ignore[no-any-return]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +12,10 @@ from contextlib import contextmanager
 from .reading import read
 from .recorder import LIMIT, Recorder, slot
 from .trace import Trace
+
+
+SELDOM = 20_000
+"""How many new objects let Python look for reference cycles while a recording runs: what it appends has none."""
 
 
 @contextmanager
@@ -39,6 +44,8 @@ def record(*, limit: int = LIMIT) -> Iterator[Trace]:
 
     trace = Trace.pending(unfinished)
     slot.active = recorder
+    often = gc.get_threshold()
+    gc.set_threshold(max(often[0], SELDOM) if often[0] else 0, *often[1:])
     try:
         yield trace
     except BaseException as error:
@@ -46,6 +53,7 @@ def record(*, limit: int = LIMIT) -> Iterator[Trace]:
         raise
     finally:
         slot.active = outer
+        gc.set_threshold(*often)
         load = functools.partial(read, recorder, argv) if outer is None else _until_now(recorder, argv)
         if recorder.errors:  # an exception holds frames: read it now and let them go
             load = functools.partial(_same, load())

@@ -23,7 +23,7 @@ from .inplace import JOINT, apply_inplace
 from .mode import mode
 from .op import REGISTRY
 from .reading import read
-from .recorder import Recorder, slot
+from .recorder import Recorder, slot, written_out
 from .tensor import Tensor
 from .trace import (
     Accumulated,
@@ -469,7 +469,7 @@ class _Replay:
         recorded = [e for e in group if isinstance(e, OpCalled)]
         if [entry[2] for entry in ops] == [e.name for e in recorded]:
             for entry, called in zip(ops, recorded, strict=True):
-                for result, out in zip(entry[5], called.outputs, strict=True):
+                for result, out in zip(written_out(entry[5]), called.outputs, strict=True):
                     self.seeds[result[0]] = out.tensor
         leaves = [e for e in group if isinstance(e, LeafCreated)]
         seen = [entry for entry in log if entry[0] == "leaf"]
