@@ -36,7 +36,8 @@ def _command(read: Reading, values: Table, place: Place, spec: tuple[str, Any, b
     result: Json = {
         "id": ident, "kind": found.kind, "label": found.kind, "code": None, "after": after, "start": start, "end": end,
         "root": None, "roots": [], "shape": None, "gradient": None, "implicit": False,
-        "retain_graph": found.retain_graph, "create_graph": found.create_graph, "inputs": None, "edited": edited, "error": None,
+        "retain_graph": found.retain_graph, "create_graph": found.create_graph, "inputs": None, "edited": edited,
+        "error": None,
     }  # fmt: skip
     if event is None:
         return result

@@ -32,7 +32,8 @@ def from_gallery(entry: gallery.Program) -> Program:
         "crumbs": [GALLERY, entry.group, entry.question],
         "legacy": entry.legacy,
         "chapters": [{"title": chapter.title, "text": chapter.text} for chapter in entry.chapters],
-        "first_chapter": 1 if entry is gallery.gallery()[0] else None,  # the first one opens where it has shown its point
+        # The first program opens where it has shown its point, all others at their beginning.
+        "first_chapter": 1 if entry is gallery.gallery()[0] else None,
         "words": " ".join([entry.outcome, entry.source]),
     }
     return Program(

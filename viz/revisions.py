@@ -25,8 +25,8 @@ class Computed:
         try:
             return replay(trace, to_edits(trace, edits))
         except (ValueError, TypeError, KeyError) as error:
-            text = str(error) or type(error).__name__
-            raise Problem("edit-refused", "This edit does not fit the program", f"{text.rstrip('.')}. {AGAIN}") from error
+            text = (str(error) or type(error).__name__).rstrip(".")
+            raise Problem("edit-refused", "This edit does not fit the program", f"{text}. {AGAIN}") from error
 
     def scene(self, job: SceneJob) -> Json:
         return scene_of(job)

@@ -7,10 +7,16 @@ import dash_ag_grid as dag
 
 def events_grid() -> dag.AgGrid:
     columns = [
-        {"field": "step", "headerName": "#", "width": 52, "cellClass": "num"},
-        {"field": "name", "headerName": "Step", "width": 128, "cellClass": "mono", "tooltipField": "name"},
-        {"field": "line", "headerName": "Line", "width": 56, "cellClass": "num"},
-        {"field": "say", "headerName": "What happens", "flex": 1, "minWidth": 90, "tooltipField": "say"},
+        {"field": "step", "headerName": "#", "width": 46, "cellClass": "num"},
+        {
+            "field": "text",  # its name and line, and below them what happens in words
+            "headerName": "What happens",
+            "flex": 1,
+            "minWidth": 90,
+            "wrapText": True,
+            "autoHeight": True,
+            "cellClass": "event",
+        },
         {"field": "kind", "hide": True},
     ]
     return dag.AgGrid(

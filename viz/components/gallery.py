@@ -35,6 +35,7 @@ def gallery(programs: Sequence[Program]) -> html.Main:
                         "gradient travel; then change what was asked, and see what follows.",
                         className="lead",
                     ),
+                    *first_steps(programs),
                     dmc.TextInput(
                         id="gallery-search",
                         placeholder="Search: accumulate, one-hot, inf, retain_graph …",
@@ -63,6 +64,24 @@ def gallery(programs: Sequence[Program]) -> html.Main:
         ],
         id="gallery",
     )
+
+
+def first_steps(programs: Sequence[Program]) -> list[html.A]:
+    """The way in: the first program of the gallery, which opens where it has shown its point."""
+    first = next((program for program in programs if group_of(program) != YOURS), None)
+    if first is None:
+        return []
+    link = html.A(
+        [
+            "Start here: ",
+            html.B(str(first.about.get("question", first.id))),
+            html.Span("→", **also(aria_hidden="true")),
+        ],
+        href=f"/?program={quote(first.id)}",
+        className="start",
+        **also(data_start=first.id),
+    )
+    return [link]
 
 
 def section(name: str, members: Sequence[Program]) -> html.Section:

@@ -107,9 +107,13 @@ function mark(at, call, tone) {
     line.classList.remove("on", "call", "fwd", "bwd", "err", "plain");
   });
   if (call?.file === file) ranges(call).forEach(([n]) => lines[n - 1]?.classList.add("call"));
-  if (picked?.file === file) ranges(picked).forEach((range) => wrap(range, "span", "picked"));
+  const marks = new Map();
+  const add = (code, cls) => ranges(code).forEach(([n, from, to]) => marks.set(n, [...(marks.get(n) || []), { from, to, cls }]));
+  if (picked?.file === file) add(picked, "picked");
+  if (at?.file === file) add(at, tone);
+  marks.forEach((list, n) => rewrite(lines[n - 1], list));
   if (at?.file === file) {
-    ranges(at).forEach((range) => { wrap(range, "u", tone); lines[range[0] - 1]?.classList.add("on", tone); });
+    ranges(at).forEach(([n]) => lines[n - 1]?.classList.add("on", tone));
     reveal(lines[at.line - 1]);
   } else if (call?.file === file) reveal(lines[call.line - 1]);
   const calling = call && !same(call, at) ? h("span", {}, h("i.call"), `called in line ${call.line}`) : null;
@@ -118,20 +122,25 @@ function mark(at, call, tone) {
 
 const same = (a, b) => a && b && a.file === b.file && a.line === b.line && a.col === b.col;
 
-function wrap([n, from, to], tag, tone) {
-  const line = lines[n - 1];
+/** A line in pieces, each with the marks that lie on it: what runs is a block, what is selected has a line under it. */
+function rewrite(line, marks) {
   if (!line) return;
   const letters = Array.from(line.textContent);
-  const start = from ?? letters.length - line.textContent.trimStart().length;
-  const stop = to ?? letters.length;
-  const cut = (a, b) => letters.slice(a, b).join("");
-  line.replaceChildren(cut(0, start), h(`${tag}.${tone}`, {}, cut(start, stop)), cut(stop));
+  const start = letters.length - line.textContent.trimStart().length;
+  const spans = marks.map(({ from, to, cls }) => ({ from: from ?? start, to: to ?? letters.length, cls }));
+  const cuts = [...new Set([0, ...spans.flatMap(({ from, to }) => [from, to]), letters.length])].sort((a, b) => a - b);
+  line.replaceChildren(...cuts.slice(1).map((to, i) => {
+    const piece = letters.slice(cuts[i], to).join("");
+    const on = spans.filter((span) => span.from <= cuts[i] && span.to >= to).map((span) => span.cls);
+    if (!on.length) return piece;
+    return h(`${on.some((cls) => cls !== "picked") ? "u" : "span"}.${on.join(".")}`, {}, piece);
+  }));
   line.dataset.written = "yes";
 }
 
 /** Scrolls the pane, and only the pane, until the line is in view. */
 function reveal(line) {
-  const pane = byId("left");
+  const pane = byId("code");
   if (!line || !pane) return;
   const [box, view] = [line.getBoundingClientRect(), pane.getBoundingClientRect()];
   if (box.top < view.top + 40) pane.scrollTop += box.top - view.top - 80;

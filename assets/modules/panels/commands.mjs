@@ -4,6 +4,7 @@ import { nest, parseNumber, shapeText } from "../format.mjs";
 import { at as trackAt } from "../timeline.mjs";
 import { byId, fill, h, setProps } from "./dom.mjs";
 import * as edits from "./edits.mjs";
+import { errorBox } from "./errors.mjs";
 import * as inspector from "./inspector.mjs";
 import { fillGrid, gridCell, showGrid } from "./matrix.mjs";
 import * as places from "./places.mjs";
@@ -58,18 +59,7 @@ function labelOf(one) {
 }
 
 function writeError() {
-  const error = scene.error;
-  const place = byId("command-error");
-  if (!error) { fill(place); return; }
-  fill(place, h("div.error", { role: "alert" },
-    h("div.error-type", {}, error.type),
-    h("p.error-message", {}, error.message),
-    error.note ? h("p", {}, error.note) : null,
-    error.why ? h("p", {}, error.why) : null,
-    h("div.row.wrap", {},
-      error.fix?.edits ? h("button.btn.primary", { type: "button", "data-do": "fix" }, error.fix.text) : error.fix ? h("p.hint", {}, error.fix.text) : null,
-      h("button.btn", { type: "button", "data-do": "show-error" }, "Show where")),
-    error.traceback ? h("details", {}, h("summary", {}, "Traceback"), h("pre", {}, error.traceback)) : null));
+  fill(byId("command-error"), errorBox(scene, () => { player.seek(scene.error.step + 1); player.select(scene.error.node); }));
 }
 
 function writeList() {
@@ -89,20 +79,20 @@ function row(one, i) {
   const weights = one.kind === "backward" && one.gradient !== null ? h("span.weights", {}, one.implicit ? "gradient 1, filled in" : `gradient ${brief(scene.values[one.gradient])}`) : null;
   const small = (act, name, sign, off) => h("button.quiet", { type: "button", "data-do": act, "data-id": one.id, "aria-label": `${name}: ${label}`, title: name, disabled: off }, sign);
   const movable = (by) => places.move(scene, current(), one.id, by) !== null;
-  const marks = [one.error ? h("span.chip.red", { title: one.error }, "raised an error") : null, changed(one) ? h("span.chip.purple", {}, "edited") : null];
+  const marks = [one.error ? h("span.chip.red", { title: one.error }, "raised an error") : null, changed(one) ? h("span.chip.purple", {}, changed(one)) : null];
   return h("li", { "data-command": one.id, class: [form?.id === one.id ? "chosen" : "", one.error ? "wrong" : "", one.unreached ? "unreached" : ""].join(" ") },
     h("button.command", { type: "button", "data-do": "choose", "data-id": one.id, disabled: one.unreached, "aria-expanded": form?.id === one.id ? "true" : "false" },
       h("span.nth", {}, i + 1), h("span.call", {}, h("code", { title: label }, short({ ...one, label })), weights, chips.length || marks.some(Boolean) ? h("span.row.wrap", {}, marks, chips) : null)),
     h("span.tools", {}, small("run", "Play from here", "▶", one.start === one.end), small("up", "Earlier", "↑", !movable(-1)), small("down", "Later", "↓", !movable(1)), small("remove", "Remove", "✕")));
 }
 
-/** Whether a command is another one than in the recording; the scene says so only of the list as a whole. */
+/** "edited" or "added" where a command is another one than in the recording: the scene says so only of the list as a whole. */
 function changed(one) {
   const list = current().commands;
   const base = recorded.get(scene.program.id)?.get(one.id);
-  if (!list) return false;
-  const spec = list.find((each) => each.id === one.id);
-  return !base || !edits.same(spec, base.spec);
+  if (!list) return "";
+  if (!base) return "added";
+  return edits.same(list.find((each) => each.id === one.id), base.spec) ? "" : "edited";
 }
 
 /** The call without its arguments, which stand below it. */
@@ -151,8 +141,6 @@ function clicked(event) {
   if (!button || button.disabled) return;
   const { do: act, id } = button.dataset;
   const acts = {
-    fix: () => send(scene.error.fix.edits),
-    "show-error": () => { player.seek(scene.error.step + 1); player.select(scene.error.node); },
     choose: () => (form?.id === id ? close() : choose(id)),
     run: () => run(id),
     up: () => send(places.move(scene, current(), id, -1)),

@@ -27,9 +27,10 @@ function show() {
   if (loaded !== scene) {
     loaded = scene;
     marked = -1;
-    const rowData = scene.steps.map((step, i) => ({
-      step: i + 1, kind: step.kind, name: step.name, line: (step.from || step.code)?.line ?? "", say: step.say,
-    }));
+    const rowData = scene.steps.map((step, i) => {
+      const line = (step.from || step.code)?.line;
+      return { step: i + 1, kind: step.kind, text: `${step.name}${line ? ` · line ${line}` : ""}\n${step.say}` };
+    });
     requestAnimationFrame(() => setProps("events-grid", { rowData }));
     fill(byId("events-note"), `${rowData.length} steps. Click a row to go there.`);
   }

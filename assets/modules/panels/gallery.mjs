@@ -5,10 +5,10 @@ const WAIT_FOR = "a[data-program]";
 
 export function setUp(openProgram) {
   byId("gallery").addEventListener("click", (event) => {
-    const card = event.target.closest(WAIT_FOR);
+    const card = event.target.closest(`${WAIT_FOR}, a[data-start]`);
     if (!card || event.metaKey || event.ctrlKey || event.shiftKey || event.button) return; // a new tab or window was meant
     event.preventDefault();
-    openProgram(card.dataset.program);
+    openProgram(card.dataset.program || card.dataset.start);
   });
   byId("gallery").addEventListener("keydown", arrows);
 }

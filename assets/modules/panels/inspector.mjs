@@ -3,6 +3,7 @@
 import { num, shapeText } from "../format.mjs";
 import { at as trackAt, currentStep } from "../timeline.mjs";
 import { byId, fill, h, setProps } from "./dom.mjs";
+import { errorBox } from "./errors.mjs";
 import * as figures from "./figures.mjs";
 import * as formula from "./formula.mjs";
 import { codeText, lineText, rowsOf } from "./read.mjs";
@@ -98,7 +99,8 @@ function refresh(force) {
   if (!details) { if (!node.formula?.length) formula.show(null); figures.clear(); fill(byId("inspect-body"), waiting()); return; }
   if (details.problem) { formula.show(null); figures.clear(); fill(byId("inspect-body"), failed(details.problem)); return; }
   formula.show(details.formula);
-  fill(byId("inspect-body"), bodyOf(node, details, step + 1));
+  const failed = scene.steps[step]?.kind === "error" && scene.error?.node === elementOf(chosen) ? errorBox(scene) : null;
+  fill(byId("inspect-body"), failed, bodyOf(node, details, step + 1));
   figures.show(details, step + 1);
 }
 
@@ -205,7 +207,7 @@ function matrix(value, gradient) {
 function ledger(node, details, time) {
   const come = details.ledger.filter((entry) => entry.step < time);
   const value = (id) => (id === null || id === undefined ? null : details.values[id]);
-  const label = ({ code, label: text }) => (code ? `line ${code.line}` : text);
+  const label = ({ code, label: text, after }) => (code && after !== null ? `line ${code.line}` : text.replace(/^by \S+ of (.*) \(\w+\)$/, "$1")); // a contribution by its expression
   const rows = come.map((entry) => ({
     step: entry.step, label: `${entry.added === null ? "" : "+ "}${label(entry)}`, title: entry.label, value: value(entry.added === null ? entry.after : entry.added),
   }));
@@ -275,11 +277,11 @@ function showStep(k) {
 
 function stepBody(step, node, k) {
   const lines = linesOf(scene, k);
-  const whole = node && h("p.hint", {}, h("button.link", { type: "button", onclick: () => player.select(node.id) }, `Select ${node.kind === "op" ? step.name : node.label}`),
+  const whole = node && h("p.hint", {}, h("button.link", { type: "button", onclick: () => player.select(node.id) }, `Select ${node.kind === "op" && step.kind !== "error" ? step.name : node.label}`),
     node.kind === "op" ? " for pictures, the check and all its moments." : " for its value, its gradient and pictures.");
   return [
-    lines.length ? section("In numbers", sums(lines)) : step.kind === "accumulate" ? null : h("p", {}, step.say),
-    step.kind === "error" && scene.error ? h("p.error-message", {}, scene.error.message) : null,
+    lines.length ? section("In numbers", sums(lines)) : step.kind === "accumulate" || step.kind === "error" ? null : h("p", {}, step.say),
+    step.kind === "error" ? errorBox(scene) || h("p", {}, step.say) : null,
     step.kind === "accumulate" || step.kind === "write" ? stepLedger(node, k) : null,
     step.kind === "vjp" || step.kind === "forward" ? stepSaved(node, k) : null,
     whole,

@@ -98,6 +98,7 @@ function place(view) {
   const opens = view.unplaced ? session.state().scene?.program.opens ?? null : null;
   player.seek(opens ?? view.step);
   player.select(view.select);
+  if (opens !== null) byId("left")?.scrollTo({ top: 0 }); // what is told first stands above the line that it is about
   quiet = false;
 }
 
