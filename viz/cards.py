@@ -15,9 +15,9 @@ HEAD, FOOT = 38, 8
 CELL_ROW, LABEL, STRIP = 34, 22, 46
 CHIPS = 28
 STRIP_WIDTH = 212
-COLUMN, WIDE_COLUMN = 46, 58
-WIDE_UP_TO = 3
-"""Columns up to which there is room for longer numbers."""
+COLUMN = 46
+FEW_COLUMNS = {1: 58, 2: 58, 3: 52}
+"""Where there are few, there is room for longer numbers."""
 NARROWEST = 100
 OP_SHIFT = 14.0
 """How far from its middle values and gradients meet an op: about as far as the rows of the cards beside it."""
@@ -60,7 +60,7 @@ def rows(item: Item, drawing: Drawing) -> list[dict[str, Any]]:
 def card_size(label: str, sub: str, card_rows: Sequence[dict[str, Any]]) -> Size:
     """The natural size of a tensor card."""
     columns = max((row["cols"] for row in card_rows), default=0)
-    pitch = WIDE_COLUMN if columns <= WIDE_UP_TO else COLUMN
+    pitch = FEW_COLUMNS.get(columns, COLUMN)
     strip = any(row["cols"] == 0 for row in card_rows)
     head = text.width(label) + text.width(sub, "sub") + 58
     seed = text.width(SEED_LABEL + " (edit)", "sub") + 24 if any(row["key"] == "seed" for row in card_rows) else 0

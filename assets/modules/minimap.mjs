@@ -1,12 +1,20 @@
 // The minimap: the whole graph in small, the part in view as a frame; a click or a drag moves the camera there.
 
-import { visibleBox } from "./camera.mjs";
+import { toWorld, visibleBox } from "./camera.mjs";
 import { h } from "./panels/dom.mjs";
 import { isFaint, nodeState } from "./state.mjs";
 
 const W = 148;
 const H = 104;
 const INSET = 10;
+const EDGE = 12; // from the border of the stage
+const LEGEND = 56; // height that the legend takes below
+const CORNERS = {
+  "low-right": (view) => [view.width - EDGE - W, view.height - EDGE - H],
+  "top-left": () => [EDGE, EDGE],
+  "low-left": (view) => [EDGE, view.height - LEGEND - H],
+  "top-right": (view) => [view.width - EDGE - W, EDGE + 52],
+};
 const THICK = 30; // a long ribbon is drawn at least so thick, or it would be a hairline
 
 export class Minimap {
@@ -22,6 +30,23 @@ export class Minimap {
     this.element.addEventListener("pointermove", (event) => event.buttons & 1 && this.moveTo(event, moveTo));
   }
 
+  /** Out of the way: gone where all is in view, else in the first corner in which it covers nothing. */
+  settle(frame, view) {
+    const { camera, plane } = frame;
+    const seen = visibleBox(camera, view, 12 / camera.zoom);
+    const { bounds } = plane;
+    const whole = bounds[0] >= seen[0] && bounds[1] >= seen[1] && bounds[2] <= seen[2] && bounds[3] <= seen[3];
+    this.element.hidden = whole;
+    if (whole) return;
+    const free = Object.entries(CORNERS).find(([, place]) => {
+      const [x, y] = place(view);
+      const [x0, y0] = toWorld(camera, view, x, y);
+      const [x1, y1] = toWorld(camera, view, x + W, y + H);
+      return plane.nodes.within([x0, y0, x1, y1]).length === 0;
+    });
+    this.element.dataset.corner = free?.[0] ?? "low-right";
+  }
+
   moveTo(event, moveTo) {
     if (!this.transform) return;
     const box = this.canvas.getBoundingClientRect();
@@ -30,6 +55,7 @@ export class Minimap {
   }
 
   paint(frame, view) {
+    if (this.element.hidden) return;
     const context = this.canvas.getContext("2d");
     const { bounds } = frame.plane;
     if (this.canvas.width !== W * view.dpr) [this.canvas.width, this.canvas.height] = [W * view.dpr, H * view.dpr];

@@ -100,7 +100,7 @@ function paintNode(brush, node) {
   const { context, moment } = brush;
   const state = nodeState(moment, node);
   const active = node.id === moment.active;
-  context.globalAlpha = active ? 1 : state === "future" ? 0.5 : isFaint(moment, node) ? FAINT : 1;
+  context.globalAlpha = active ? 1 : state === "future" ? 0.55 : isFaint(moment, node) ? FAINT : 1;
   const look = frameLook(brush, node, state, active);
   if (node.kind === "op") paintOp(brush, node, look);
   else if (node.kind === "stub" && !node.rows.length) paintStub(brush, node, look);
@@ -155,7 +155,7 @@ function paintOp(brush, node, look) {
     return;
   }
   write(label, node.x, node.sub ? middle - 8 : middle, font.title, tokens.ink, "center");
-  if (node.sub) write(cut(context, font.plain, node.sub, node.w - 4), node.x, middle + 10, font.plain, tokens.soft, "center");
+  if (node.sub) write(cut(context, font.plain, node.sub, node.w - 2), node.x, middle + 10, font.plain, tokens.soft, "center");
   if (node.h >= 80) paintChip(brush, node);
 }
 

@@ -11,6 +11,7 @@ import { cut, widthOf } from "./text.mjs";
 import { paintWires } from "./wiring.mjs";
 
 const MOST_LABELS = 24;
+const BADGE = 10; // how far a badge stands out of its node
 
 export function paintPulses(context, view, frame) {
   const brush = brushFor(context, view, frame);
@@ -159,7 +160,7 @@ function placeLabel(brush, flat, text, taken) {
       const [x, y] = [place.x + side * nx * away, place.y + side * ny * away];
       const box = [x - w / 2, y - h / 2, x + w / 2, y + h / 2];
       fallback ??= box;
-      const clear = !taken.some((other) => meets(box, other)) && brush.plane.nodes.within(box).length === 0;
+      const clear = !taken.some((other) => meets(box, other)) && brush.plane.nodes.within([box[0] - BADGE, box[1] - 2, box[2] + 2, box[3] + BADGE]).length === 0;
       if (clear) return box;
     }
   }

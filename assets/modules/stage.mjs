@@ -1,7 +1,7 @@
 // The stage: two canvases, their size, the camera, and one frame at a time of what has changed.
 
 import { boxOf, cellOf, rowsOf } from "./card.mjs";
-import { between, fit, keep, pan, READABLE, reveal, toScreen, toWorld, visibleBox, zoomAt } from "./camera.mjs";
+import { between, fit, keep, pan, READABLE, reveal, toScreen, visibleBox, zoomAt } from "./camera.mjs";
 import { Minimap } from "./minimap.mjs";
 import { paintGraph } from "./paint.mjs";
 import { h } from "./panels/dom.mjs";
@@ -13,6 +13,7 @@ import { wiresAt } from "./wiring.mjs";
 
 const GLIDE = 320; // ms of a camera move
 const MINIMAP_ROOM = 132;
+const LEAST_PAD = 1;
 const CORNER = { w: 172, h: 128 }; // what the minimap covers
 const PADDING = { top: 76, right: 40, bottom: 64, left: 40 };
 const LABEL = "Graph. Tab goes through the nodes, the arrows through time, question mark lists the keys.";
@@ -143,7 +144,7 @@ export class Stage {
     const [x1, y0] = toScreen(camera, this.view, box[2], box[1]);
     const y1 = toScreen(camera, this.view, box[2], box[3])[1];
     const { width, height } = this.view;
-    if (x1 > width - CORNER.w && y1 > height - CORNER.h && y1 - y0 < height - CORNER.h - 60) camera = pan(camera, 0, height - CORNER.h - y1);
+    if (!this.minimap.element.hidden && x1 > width - CORNER.w && y1 > height - CORNER.h && y1 - y0 < height - CORNER.h - 60) camera = pan(camera, 0, height - CORNER.h - y1);
     else if (x1 > width - 220 && y0 < 56) camera = pan(camera, 0, 60 - y0);
     if (camera !== now) this.glideTo(camera);
   }
@@ -165,13 +166,13 @@ export class Stage {
     else this.look(camera, true);
   }
 
-  /** With more room below where the minimap would otherwise cover a node. */
   cameraFor(focus, floor) {
-    const [small, large] = [PADDING.bottom, MINIMAP_ROOM].map((bottom) => fit(this.plane.bounds, this.view, { ...PADDING, bottom }, floor, focus));
-    const corner = [this.view.width - CORNER.w, this.view.height - CORNER.h, this.view.width, this.view.height];
-    const [x0, y0] = toWorld(small, this.view, corner[0], corner[1]);
-    const [x1, y1] = toWorld(small, this.view, corner[2], corner[3]);
-    return this.plane.nodes.within([x0, y0, x1, y1]).length ? large : small;
+    const { plane, view } = this;
+    const whole = fit(plane.bounds, view, PADDING, floor, focus);
+    const [x0, y0, x1, y1] = visibleBox(whole, view, LEAST_PAD / whole.zoom);
+    const [a, b, c, d] = plane.bounds;
+    if (a >= x0 && b >= y0 && c <= x1 && d <= y1) return whole; // then there is no minimap
+    return fit(plane.bounds, view, { ...PADDING, bottom: MINIMAP_ROOM }, floor, focus);
   }
 
   /** All of it where readable; where that is what one sees already, all of it at any size. */
@@ -219,6 +220,7 @@ export class Stage {
     const frame = { moment, plane, camera, tokens, selection, hover, wires, hoveredWire, pending };
     if (this.dirty.has("graph")) {
       this.visible = paintGraph(this.graph.getContext("2d"), this.view, frame);
+      if (!this.glide && !this.host.classList.contains("bs-dragging")) this.minimap.settle(frame, this.view);
       this.minimap.paint(frame, this.view);
       if (this.allWires) frame.wires = this.wires = wiresAt(moment, this.visibleOps());
     }

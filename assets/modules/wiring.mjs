@@ -1,6 +1,6 @@
 // The wiring of an op cell by cell: from each cell of an input, through the pill, to the cells of the output that it reaches.
 
-import { cellOf, rowsOf } from "./card.mjs";
+import { CELL_GAP, cellOf, rowsOf } from "./card.mjs";
 import { curveThrough, distanceTo, flatten } from "./curve.mjs";
 import { indexText, num } from "./format.mjs";
 import { wiresOf } from "./state.mjs";
@@ -9,7 +9,7 @@ const SPREAD = 0.62; // part of the pill's side over which wires enter
 const BUNDLE = 16; // height of the bundle of wires that goes around a card
 const curves = new WeakMap();
 
-const MOST_LIVE = 24; // wires of a running VJP that are shown unasked
+const MOST_LIVE = 16; // wires of a running VJP that are shown unasked
 
 /** The wires of some ops at a moment, each with its curve; `live` ones are those on which the running VJP passes. */
 export function wiresAt(moment, ops) {
@@ -75,7 +75,10 @@ function anchor(node, cell, op) {
   const place = above ? places[0] : places.at(-1);
   const box = cellOf(place, cell);
   const count = place.row.rows * place.row.cols;
-  return { ...frame, x: box.x + box.w / 2, y: above ? box.y : box.y + box.h, ny: above ? -1 : 1, part: (cell + 0.5) / count - 0.5 };
+  const row = Math.floor(cell / place.row.cols);
+  const between = row === (above ? 0 : place.row.rows - 1) ? null : box.x + box.w + CELL_GAP / 2; // past the cells of other rows
+  return { ...frame, x: box.x + box.w / 2, y: above ? box.y : box.y + box.h, ny: above ? -1 : 1, part: (cell + 0.5) / count - 0.5, between,
+    edge: above ? places[0].y : places.at(-1).y + places.at(-1).h };
 }
 
 function port(op, node, part) {
@@ -90,6 +93,7 @@ function port(op, node, part) {
 
 /** From a cell to a port; where the port is beside the card, around the card's lower corner instead of over its numbers. */
 function half(cell, port) {
+  if (cell.between !== null && cell.between !== undefined) return pastRows(cell, port);
   const [px, py] = port.at;
   if (port.nx !== 0 && cell.ny > 0 && py < cell.under) {
     const wx = cell.side(-port.nx);
@@ -101,6 +105,14 @@ function half(cell, port) {
   const reach = Math.max(Math.hypot(px - cell.x, py - cell.y) * 0.4, 18);
   const drop = Math.min(Math.max(reach, 40), 70);
   return [[cell.x, cell.y, cell.x, cell.y + cell.ny * drop, px + port.nx * reach, py + port.ny * reach, px, py]];
+}
+
+/** From a cell of an inner row down (or up) between the columns, then on as from the last row. */
+function pastRows(cell, port) {
+  const { x, y, ny, between, edge } = cell;
+  const turn = y + ny * 5;
+  return [[x, y, x, turn, between, y, between, turn], [between, turn, between, turn, between, edge, between, edge],
+    ...half({ ...cell, x: between, y: edge, between: null }, port)];
 }
 
 function turned(b) {
