@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from engine.trace import Trace
     from viz.server import Running
+    from viz.store import Catalogue
 
 __all__ = ["show"]
+
+_shown: list[tuple[Catalogue, Running]] = []
+"""The server that stays open beside a notebook or a prompt, with its programs: a further recording joins them."""
 
 
 def show(
@@ -18,26 +23,61 @@ def show(
     host: str = "127.0.0.1",
     port: int | None = None,
     browser: bool = True,
-    block: bool = True,
+    block: bool | None = None,
 ) -> Running | None:
     """Open a recording in the browser, with the gallery beside it.
 
-    Serves until Ctrl-C, or (`block=False`, for a notebook) from a thread: the result then has `url` and `close()`.
-    Raises `viz.server.PortTaken` where the port cannot be had.
+    In a script this serves until Ctrl-C and returns None.  At a prompt or in a notebook it returns at once: the result
+    has `url` and `close()`, and the next call adds its recording to the same page.  `block` says otherwise than that.
+    Raises TypeError for what is no trace, `viz.server.PortTaken` where the port cannot be had.
     """
     from viz import programs, server  # `import viz` alone must not load Dash: the engine's user may never show anything
     from viz.cli import page
     from viz.revisions import Computed
     from viz.store import Catalogue, Store
 
-    catalogue = Catalogue(programs.gallery_programs())
-    path = page(catalogue.add(programs.from_trace(trace, title)))
-    store = Store(catalogue, Computed())
-    listening = server.bind(host, port)
-    if not block:
+    _check(trace)
+    program = programs.from_trace(trace, title)
+    stays = _is_interactive() if block is None else not block
+    _shown[:] = [(found, running) for found, running in _shown if running.is_open]
+    if stays and _shown and port is None:
+        catalogue, running = _shown[0]
+        running = running.at(page(catalogue.add(program)))
+    else:
+        catalogue = Catalogue(programs.gallery_programs())
+        path = page(catalogue.add(program))
+        store = Store(catalogue, Computed())
+        listening = server.bind(host, port)
+        if not stays:
+            server.serve(store, listening, path, browser=browser)
+            return None
         running = server.start(store, listening, path)
-        if browser:
-            server.open_browser(running.url)
-        return running
-    server.serve(store, listening, path, browser=browser)
-    return None
+        _shown.append((catalogue, running))
+    print(
+        f"Backstep is open at {running.url}\nIt ends with this Python, or with close() on what show() returned.",
+        flush=True,
+    )
+    if browser:
+        server.open_browser(running.url)
+    return running
+
+
+def _check(trace: Trace) -> None:
+    from engine.trace import Trace as Kind
+
+    if not isinstance(trace, Kind):
+        raise TypeError(
+            f"viz.show: expected a trace, found {type(trace).__name__}. "
+            "Record one with `with engine.record() as trace:`, or read a file with `engine.Trace.open(path)`."
+        )
+
+
+def _is_interactive() -> bool:
+    """Whether somebody waits at a prompt or in a notebook: there a call that never returns is a trap."""
+    return hasattr(sys, "ps1") or bool(sys.flags.interactive) or _ipython() is not None
+
+
+def _ipython() -> object | None:
+    """The notebook or IPython prompt that we run in, if any."""
+    ask = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    return ask() if ask is not None else None

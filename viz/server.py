@@ -10,7 +10,7 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import waitress.server
@@ -80,10 +80,26 @@ def address(made: socket.socket) -> str:
 
 @dataclass
 class Running:
-    """A server that accepts requests: `url` and how to end it."""
+    """A server that accepts requests from a thread: `url`, and `close()` to end it."""
 
     url: str
-    close: Callable[[], None]
+    _end: Callable[[], None] = field(repr=False)
+    _state: threading.Event = field(default_factory=threading.Event, repr=False)
+
+    @property
+    def is_open(self) -> bool:
+        return not self._state.is_set()
+
+    def close(self) -> None:
+        """End it; a second time does nothing."""
+        if self.is_open:
+            self._state.set()
+            self._end()
+
+    def at(self, path: str) -> Running:
+        """The same server at another address."""
+        origin = self.url.split("/?", 1)[0].rstrip("/")
+        return Running(origin + path, self._end, self._state)
 
 
 def serve(
@@ -112,10 +128,15 @@ def start(store: Store, made: socket.socket, path: str = "/", allowed: Iterable[
     thread = threading.Thread(target=server.run, daemon=True, name="backstep")
     thread.start()
 
-    def close() -> None:
+    def end() -> None:  # in the server's own thread: its loop ends when nothing is left in it
+        for channel in list(server.active_channels.values()):
+            channel.handle_close()
         server.close()
-        server.pull_trigger()
+
+    def close() -> None:
+        server.trigger.pull_trigger(end)
         thread.join(timeout=5)
+        server.task_dispatcher.shutdown(cancel_pending=True, timeout=1)
 
     return Running(address(made) + path, close)
 

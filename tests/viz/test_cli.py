@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import viz
 from viz import cli, server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -133,3 +134,53 @@ def test_a_folder_and_a_missing_file_are_refused(
 ) -> None:
     assert cli.main([command, str(tmp_path)]) == 2 and "is a folder" in capsys.readouterr().err
     assert cli.main([command, str(tmp_path / "none.py")]) == 2 and "There is no" in capsys.readouterr().err
+
+
+RECORD = """
+import engine, viz
+with engine.record() as trace:
+    x = engine.tensor([1.0, 2.0], requires_grad=True)
+    (x * 3).sum().backward()
+"""
+
+
+def python(*argv: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT)}
+    pipe = subprocess.PIPE
+    return subprocess.Popen([sys.executable, *argv], text=True, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
+
+
+def test_show_in_a_script_serves_until_ctrl_c_and_the_script_goes_on(tmp_path: Path) -> None:
+    script = tmp_path / "lesson.py"
+    script.write_text(RECORD + "viz.show(trace, 'my lesson', browser=False)\nprint('after')\n")
+    process = python(str(script))
+    try:
+        assert process.stdout is not None
+        url = re.search(r"http://\S+", process.stdout.readline())
+        assert url is not None and "program=my-my-lesson" in url[0]
+        with urllib.request.urlopen(url[0], timeout=20) as answer:
+            assert answer.status == 200
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 0 and out.endswith("after\n") and "Traceback" not in err
+
+
+def test_show_at_a_prompt_returns_at_once_and_a_second_one_joins_the_page() -> None:
+    process = python("-i", "-q")
+    typed = RECORD.strip() + (
+        "\n\na = viz.show(trace, 'one', browser=False)\nb = viz.show(trace, 'two', browser=False)\n"
+        "import urllib.request\nprint('status', urllib.request.urlopen(a.url).status)\nprint(a.url, b.url)\n"
+        "a.close(); print('open', a.is_open, b.is_open)\n"
+    )
+    out, err = process.communicate(typed, timeout=60)
+    assert process.returncode == 0 and "Traceback" not in err
+    assert "status 200" in out and "open False False" in out
+    one, two = re.findall(r"http://\S+", out.splitlines()[-2])
+    assert one.split("/?")[0] == two.split("/?")[0] and one.endswith("my-one") and two.endswith("my-two")
+
+
+def test_show_of_something_else_says_what_a_trace_is() -> None:
+    with pytest.raises(TypeError, match=r"expected a trace, found list.*engine\.record"):
+        viz.show([])  # type: ignore[arg-type]  # the mistake in question
