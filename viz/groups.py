@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -285,10 +286,13 @@ def _collect(top: Scope) -> Grouping:
     todo: list[tuple[Scope, str | None]] = [(top, None)]
     while todo:
         scope, ident = todo.pop()
+        rounds = Counter(member.key for member in scope.members if isinstance(member, Scope))
         for member in scope.members:
             if isinstance(member, int):
                 of[member] = ident
             else:
-                labels[member.id], parents[member.id] = member.label, ident
+                alone = member.round == 1 and rounds[member.key] == 1  # no rounds to tell apart: it is the loop
+                labels[member.id] = member.label.removesuffix(" · 1") if alone else member.label
+                parents[member.id] = ident
                 todo.append((member, member.id))
     return Grouping(labels, parents, of)

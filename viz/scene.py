@@ -16,6 +16,7 @@ from engine.trace import Accumulated, Trace
 
 from . import births, cards, diagnose, layout, sentences, text, wiring
 from .commands import commands
+from .folds import Borders, begins_folded
 from .formulas import call_key, formulas
 from .graph import Item, Link
 from .layouts.layered import Anchors, Size
@@ -28,8 +29,6 @@ log = logging.getLogger("backstep")
 
 FORMAT = 1
 NEW = {"id": "", "number": 0, "label": "as recorded", "base": None}
-FOLD_ABOVE = 150
-"""Nodes above which groups begin folded."""
 WIRE_ABOVE = 220
 """Visible nodes above which cell-by-cell wiring is left to the details of an op."""
 
@@ -42,7 +41,7 @@ def scene(
     """The scene of a trace, deterministic and JSON as it stands.
 
     `revision` and `program` fill those parts of the document; `edits` are those that made this trace, in the browser's
-    form; `folds` says of groups whether they are folded (others: folded where the graph has more than 150 nodes);
+    form; `folds` says of groups whether they are folded (of others `folds.begins_folded` does);
     `previous` is the trace whose values are shown as ghosts.  Cost: linear in events and visible nodes.
     """
     with unhurried():
@@ -70,12 +69,13 @@ class _Scene:
         self.facts, self.drawing, self.line = read.facts, read.drawing, read.line
         self.values = Table()
         grouping = self.drawing.grouping
-        default = len(self.drawing.items) > FOLD_ABOVE
-        self.folded = {g for g in grouping.labels if folds.get(g, default)}
+        begin = begins_folded(self.drawing)
+        self.folded = {g for g in grouping.labels if folds.get(g, g in begin)}
         self.home: dict[str | None, str | None] = {None: None}  # the outermost folded group around a group, if any
         for group, around in grouping.parents.items():
             self.home[group] = self.home[around] or (group if group in self.folded else None)
         self.shown = {ident: self.home[item.group] or ident for ident, item in self.drawing.items.items()}
+        self.borders = Borders(self.drawing, self.shown)
         self.members: dict[str, list[str]] = defaultdict(list)
         for ident, place in self.shown.items():
             self.members[place].append(ident)
@@ -83,7 +83,6 @@ class _Scene:
         self.edge_of: dict[str, str] = {}
         self.matrices: dict[str, np.ndarray | None] = {}
         self.rows: dict[str, list[Json]] = {}
-        self.crossing: dict[str, tuple[dict[int, Link], dict[int, Link]]] = defaultdict(lambda: ({}, {}))
         self.written: dict[tuple[Any, ...], list[Json]] = {}
 
     def document(self, revision: Mapping[str, Any], program: Mapping[str, Any], previous: Trace | None) -> Json:
@@ -222,8 +221,7 @@ class _Scene:
         inside = self.members[group]
         ops = sum(self.drawing.items[m].op is not None for m in inside)
         first = next((self.drawing.items[m].op for m in inside if self.drawing.items[m].op is not None), None)
-        coming, going = self.across(group)
-        shapes = " → ".join(self.shapes_of(links) for links in (coming, going) if links)
+        shapes, back = self.borders.shapes(group), self.borders.gradient(group)
         sub = text.count(ops, "op") + (f" · {shapes}" if shapes else "")
         return {
             "kind": "group", "role": "inner", "label": grouping.labels[group], "sub": sub,
@@ -233,26 +231,10 @@ class _Scene:
             "tracks": {
                 "state": together([self.track(m, "state", "future") for m in inside], joint_state),
                 "faint": together([self.track(m, "faint", False) for m in inside], all),
-                "upstream": next((self.value_track(g.id, "cotangent") for g in going if g.grad), [[0, None]]),
+                "upstream": self.value_track(back.id, "cotangent") if back is not None else [[0, None]],
             },
             "code": self.read.code(self.facts.ops[first].event.stack) if first is not None else None,
         }  # fmt: skip
-
-    def across(self, group: str) -> tuple[list[Link], list[Link]]:
-        """The links into a folded group and those out of it, one per tensor, in the order of the program."""
-        if not self.crossing:
-            for link in self.drawing.links.values():
-                source, target = self.shown[link.source], self.shown[link.target]
-                if source != target:
-                    self.crossing[target][0].setdefault(link.tensor, link)
-                    self.crossing[source][1].setdefault(link.tensor, link)
-        coming, going = self.crossing[group]
-        return list(coming.values()), list(going.values())
-
-    def shapes_of(self, links: Sequence[Link]) -> str:
-        """The shapes of what crosses a border, each once, the first few."""
-        shapes = list(dict.fromkeys(text.shape(self.facts.tensors[link.tensor].shape) for link in links))
-        return ", ".join(shapes[:2]) + (", …" if len(shapes) > 2 else "")
 
     def edge(self, key: str, placed: layout.Placed) -> Json:
         links = self.merged[key]

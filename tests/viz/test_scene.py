@@ -205,3 +205,30 @@ def test_calls_that_read_the_same_share_one_formula(tmp_path: Path) -> None:
     drawn = {n["id"]: n["formula"] for n in scene(trace)["nodes"] if n["kind"] == "op"}
     assert drawn == {op.id: formulas(read.facts, op.event) for op in read.facts.ops if op.id in drawn}
     assert len({call_key(read.facts, op.event) for op in read.facts.ops}) < len(read.facts.ops)
+
+
+def test_a_folded_group_says_shapes_and_the_norm_that_came(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nw = torch.tensor([3., 4.], requires_grad=True)\nh = torch.ones(2)\n"
+        "for step in range(2):\n    h = torch.tanh(h * w)\nh.backward(torch.tensor([3., 4.]))\n"
+    )
+    trace = recorded(source, tmp_path)
+    groups = [g["id"] for g in scene(trace)["groups"]]
+    found = scene(trace, folds=dict.fromkeys(groups, True))
+    first, last = (n for n in found["nodes"] if n["kind"] == "group")
+    assert (first["sub"], last["sub"]) == ("2 ops · → 2", "2 ops · 2 → 2")
+    norms = [found["values"][v]["stats"]["norm"] for _, v in last["tracks"]["upstream"] if v is not None]
+    assert norms == [5.0]
+
+
+def test_a_large_graph_opens_level_by_level_as_far_as_it_can_be_read(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nw = torch.ones(2, requires_grad=True)\nh = torch.ones(2)\n"
+        "def block(h):\n    a = torch.tanh(h * w)\n    return torch.sin(a + h)\n"
+        "for step in range(20):\n    for part in range(3):\n        h = block(h)\n    h = h * 2\n    h = h + 1\n"
+        "h.sum().backward()\n"
+    )
+    found = scene(recorded(source, tmp_path))
+    shown = [n for n in found["nodes"] if n["kind"] == "group"]
+    assert 10 <= len(shown) <= len(found["nodes"]) <= 60
+    assert len({n["sub"] for n in shown}) <= 2 and len({g["parent"] for g in found["groups"] if g["folded"]}) == 1
