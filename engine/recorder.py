@@ -125,26 +125,28 @@ class Recorder:
         tensor._value = value
         shared = tensor._shared
         if shared is not None:
-            tensor._seen = shared.version
+            tensor._seen = shared.version + shared.unseen
             if shared.number < self.first:
                 shared.number, shared.recorded = number, ()
             shared.recorded = (*shared.recorded, value)
         return number
 
     def before_write(self, tensor: Any) -> None:
-        """Copy what is recorded of the storage of `tensor`, which is about to be written."""
+        """Copy what is recorded of the storage of `tensor`, which is about to be written; also where `.data` gave it."""
         shared = tensor._storage
-        if shared.number >= self.first:
-            for value in shared.recorded:
-                data = self.values[value]
-                if array.is_array(data):
-                    self.values[value] = data.copy()
-        shared.recorded = ()
+        while shared is not None:
+            if shared.number >= self.first:
+                for value in shared.recorded:
+                    data = self.values[value]
+                    if array.is_array(data):
+                        self.values[value] = data.copy()
+            shared.recorded = ()
+            shared = shared.origin
 
     def see(self, tensor: Any, source: str = "seen") -> tuple[int, int]:
         """(number, version) of a tensor that is used now, recorded as a leaf where the trace does not know it."""
         shared = tensor._shared
-        version = 0 if shared is None else shared.version
+        version = 0 if shared is None else shared.version + shared.unseen
         number: int = tensor._id
         if number >= self.first:
             if tensor._seen != version:  # a view whose base was written since, or the other way round
@@ -177,7 +179,7 @@ class Recorder:
             elif kind is list or kind is tuple:
                 refs.append((("list",), *(self.see(v) if hasattr(v, "_array") else (None, v) for v in value)))
             elif value is inplace:
-                refs.append((value._id, value._shared.version - 1))
+                refs.append((value._id, value._shared.version + value._shared.unseen - 1))
             elif value._shared is None and value._id >= first:
                 refs.append(value._id)
             else:
@@ -207,7 +209,7 @@ class Recorder:
         value = self.keep_copy(out._array) if out is inplace else self.keep(out._array)
         number = self.register(out, value)
         shared = out._shared
-        version, storage = (0, number) if shared is None else (shared.version, shared.number)
+        version, storage = (0, number) if shared is None else (shared.version + shared.unseen, shared.number)
         return number, version, value, out._requires_grad, storage
 
     def start(

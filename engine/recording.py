@@ -13,7 +13,6 @@ from .reading import read
 from .recorder import LIMIT, Recorder, slot
 from .trace import Trace
 
-
 SELDOM = 20_000
 """How many new objects let Python look for reference cycles while a recording runs: what it appends has none."""
 
