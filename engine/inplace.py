@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import errors
-from .array import as_array, dtype_of
+from .array import as_array, dtype_of, is_array
 from .dispatch import connect, kernel_error, save
 from .mode import mode
 from .node import Node, gradient_edge, next_number
@@ -82,7 +82,10 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
         target._array[...] = result
     else:
         writer(*arrays, **statics)
-    target._storage.version += 1
+    storage = target._storage
+    storage.version += 1
+    if storage.origin is not None:
+        storage.origin.unseen += 1
     if node is not None:
         _attach(op, node, (before, *inputs[1:]), arrays if arrays is not sources else None, target)
     if active is not None:
@@ -91,6 +94,20 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
             base, path = target._view.base, target._view.path
             active.op(JOINT, (base, target), {"path": path}, (base,), base._node, base)
     return target
+
+
+def share_data(source: Tensor, made: Tensor) -> None:
+    """`made` is `source.data`: a recording tells of `source` what is written through it.
+
+    It copies first what it has of both: a write to one is not announced for the other.
+    """
+    made._storage.origin = source._storage.origin or source._storage
+    if (active := slot.active) is not None:
+        active.before_write(source)
+        for tensor in (source, made):
+            kept = active.values[tensor._value]
+            if is_array(kept):
+                active.values[tensor._value] = kept.copy()
 
 
 def _raw(value: Any) -> Any:

@@ -132,7 +132,7 @@ class Recorder:
         return number
 
     def before_write(self, tensor: Any) -> None:
-        """Copy what is recorded of the storage of `tensor`, which is about to be written; also where `.data` gave it."""
+        """Copy what is recorded of the storage of `tensor`, about to be written, be it through `.data`."""
         shared = tensor._storage
         while shared is not None:
             if shared.number >= self.first:

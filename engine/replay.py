@@ -19,7 +19,7 @@ from .array import xp
 from .autograd.calls import CREATE_GRAPH, call
 from .dispatch import apply
 from .held import Held
-from .inplace import JOINT, apply_inplace
+from .inplace import JOINT, apply_inplace, share_data
 from .mode import mode
 from .op import REGISTRY
 from .reading import read
@@ -322,6 +322,8 @@ class _Replay:
         except (RuntimeError, ValueError, IndexError, TypeError) as error:
             self.recorder.error(error)
             raise Stopped from error
+        if event.name == "data":
+            share_data(args[0], made)
         for out, tensor in zip(event.outputs, made if isinstance(made, tuple) else (made,), strict=True):
             self.live[out.tensor] = tensor
 

@@ -46,9 +46,15 @@ C_NAMES = {
 
 
 class Storage:
-    """What views share: the count of in-place writes, and the recorded values that a write must not change."""
+    """What views share: the count of in-place writes, and the recorded values that a write must not change.
+
+    `unseen` counts the writes through `.data`, which history does not see but a recording tells; `origin` is, for what
+    `.data` gave, the storage that such a write changes.
+    """
 
     version = 0
+    unseen = 0
+    origin: Storage | None = None
     recorded: tuple[int, ...] = ()
     number = -1
 

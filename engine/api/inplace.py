@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import errors
-from ..array import is_array, xp
-from ..inplace import apply_inplace
+from ..array import xp
+from ..inplace import apply_inplace, share_data
 from ..ops import choice as ch
 from ..ops import elementwise as el
 from ..ops import inplace as ip
@@ -173,18 +173,10 @@ def detach_(self: Tensor) -> Tensor:
 
 
 def get_data(self: Tensor) -> Tensor:
-    """`x.data`: the same elements without history, and with a version of their own: writes to it go unseen.
-
-    A recording copies what it has of them first, because nothing will announce the write.
-    """
-    made = so.data(self)
-    if (active := slot.active) is not None:
-        active.before_write(self)
-        for tensor in (self, made):
-            kept = active.values[tensor._value]
-            if is_array(kept):
-                active.values[tensor._value] = kept.copy()
-    return made  # type: ignore[no-any-return]
+    """`x.data`: the same elements without history, and with a version of their own: it does not see writes to those."""
+    made: Tensor = so.data(self)
+    share_data(self, made)
+    return made
 
 
 def set_data(self: Tensor, value: Tensor) -> None:
@@ -193,9 +185,14 @@ def set_data(self: Tensor, value: Tensor) -> None:
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
     if value._array.dtype.kind != "f" and self._requires_grad:
         raise errors.runtime("data set to a tensor that requires gradients must be floating point or complex dtype")
+    same = value._array.shape == self._array.shape and value._array.dtype == self._array.dtype
     if slot.active is not None:
+        if same:  # as a write that the trace has, so that a replay does it again
+            copy_(get_data(self), value.detach() if value._requires_grad else value)
+            return
         slot.active.before_write(self)
-    if value._array.shape == self._array.shape and value._array.dtype == self._array.dtype:
+        self._storage.unseen += 1
+    if same:
         self._array[...] = value._array
     else:
         self._array = xp.array(value._array)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import engine
-from engine.trace import ErrorRaised, OpCalled
+from engine.replay import replay
+from engine.trace import ErrorRaised, LeafCreated, OpCalled, Refreshed
 
 
 def ops(trace: engine.Trace) -> list[str]:
@@ -55,3 +56,45 @@ def test_the_texts_of_an_error_name_no_folder_of_the_machine(tmp_path: Path) -> 
     error = trace.events[-1]
     assert isinstance(error, ErrorRaised)
     assert str(tmp_path) not in error.message + error.traceback and "program.py" in error.traceback
+
+
+BY_HAND = """
+import engine as torch
+w = torch.tensor([1.0, -1.0], requires_grad=True)
+for _ in range(3):
+    ((w * 2 - 3) ** 2).sum().backward()
+    UPDATE
+    w.grad = None
+"""
+
+
+@pytest.mark.parametrize(
+    "update", ["w.data = w.data - 0.1 * w.grad", "w.data -= 0.1 * w.grad", "w.data.add_(w.grad, alpha=-0.1)"]
+)
+def test_a_write_through_data_is_told_and_replayed(update: str) -> None:
+    with engine.record() as trace:
+        exec(compile(BY_HAND.replace("UPDATE", update), "by_hand.py", "exec"), {})
+    first = trace.events[0]
+    assert isinstance(first, LeafCreated)
+    products = [e for e in trace.events if isinstance(e, OpCalled) and e.name == "mul" and e.inputs[1].scalar == 2]
+    held = {(e.tensor, e.version): e.value for e in trace.events if isinstance(e, (LeafCreated, Refreshed))}
+    assert len(products) == 3
+    for product in products:
+        given, out = product.inputs[0], trace.value(product.outputs[0].value).array
+        assert given.tensor is not None and out is not None
+        value = trace.value(held[given.tensor, given.version]).array
+        assert value is not None and (value * 2).tolist() == out.tolist()
+    again = replay(trace)
+    assert list(again.events) == list(trace.events)
+    for ours, theirs in zip(again.values, trace.values, strict=True):
+        assert ours.array is not None and theirs.array is not None and ours.array.tobytes() == theirs.array.tobytes()
+
+
+def test_data_changes_no_version_that_history_looks_at() -> None:
+    with engine.record():
+        x = engine.tensor([2.0], requires_grad=True)
+        y = x * x
+        x.data.mul_(10)
+        assert x._version == 0
+        y.backward()
+    assert x.grad is not None and x.grad.tolist() == [40.0]
