@@ -210,7 +210,7 @@ def test_calls_that_read_the_same_share_one_formula(tmp_path: Path) -> None:
 def test_a_folded_group_says_shapes_and_the_norm_that_came(tmp_path: Path) -> None:
     source = (
         "import engine as torch\nw = torch.tensor([3., 4.], requires_grad=True)\nh = torch.ones(2)\n"
-        "for step in range(2):\n    h = torch.tanh(h * w)\nh.backward(torch.tensor([3., 4.]))\n"
+        "for step in range(2):\n    h = torch.tanh(h * w)\n(h * torch.tensor([3., 4.])).sum().backward()\n"
     )
     trace = recorded(source, tmp_path)
     groups = [g["id"] for g in scene(trace)["groups"]]
