@@ -313,7 +313,7 @@ def _other(case: _Case) -> Answer:
             None,
         )
     note = case.event.note.strip().removeprefix("Backstep: ")
-    why = note or f"The program stopped{at}; everything up to there is in the graph."
+    why = note[:1].upper() + note[1:] or f"The program stopped{at}; everything up to there is in the graph."
     return why, "Change the program at this line; the traceback, under Commands, says how it came there.", None
 
 

@@ -20,7 +20,8 @@ INDEXING = frozenset({"getitem", "index", "select", "slice"})
 SHAPES = frozenset({"reshape", "view", "expand", "permute", "broadcast_to", "sum_to_size"})
 _OPERANDS = frozenset({"exponent", "other"})
 _DEFAULTS: Mapping[str, Any] = {
-    "keepdim": False, "dim": None, "dtype": None, "correction": 1, "alpha": 1, "memory_format": "preserve",
+    "keepdim": False, "dim": None, "dtype": None, "correction": 1, "alpha": 1, "diagonal": 0,
+    "memory_format": "preserve",
 }  # fmt: skip
 
 

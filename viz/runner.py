@@ -128,12 +128,22 @@ def _recording(script: Path, target: Path, returncode: int, said: dict[str, Any]
     elif not said:
         how = _ending(returncode)
         notes.append(f"{script.name} ended without Python's own ending ({how}): the trace goes to its last moments.")
-    notes.append(said.get("note", "").removeprefix("Backstep: "))
+    notes.append(_sentence(said.get("note", "")))
     if not said.get("note"):
         text = script.read_text("utf-8", "replace")
         notes.append(explain.nothing_recorded(script.name, text, counts, as_torch, error))
     files = tuple(dict.fromkeys([script.resolve(), *(Path(f) for f in said.get("files", ()))]))
     return Recording(target, returncode, " ".join(n for n in notes if n), error, files)
+
+
+def _sentence(note: str) -> str:
+    """A note of an exception without our name before it: whoever prints it says that.
+
+    >>> _sentence("Backstep: the engine has no torch.nn.Module.")
+    'The engine has no torch.nn.Module.'
+    """
+    text = note.removeprefix("Backstep: ")
+    return text[:1].upper() + text[1:]
 
 
 def _ending(returncode: int) -> str:

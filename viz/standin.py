@@ -21,6 +21,12 @@ from engine.recorder import is_users
 LIST = "docs/ops.md lists those that are there"
 
 
+BY_HAND = (
+    "Modules and optimisers are not there: write the layer with tensors, as in `x @ W + b`, "
+    "and the update as `W -= lr * W.grad` under no_grad()."
+)
+
+
 class Finder(MetaPathFinder, Loader):
     """Answers `torch` and `torch.*` with `engine` and `engine.*`, also where torch is installed."""
 
@@ -75,6 +81,8 @@ def explain_missing(error: BaseException, as_torch: bool) -> str | None:
     near = difflib.get_close_matches(name.rpartition(".")[2], known, 1, 0.6)
     shown = full.replace("engine", "torch", 1) if as_torch and full.startswith("engine") else full
     remedy = f"The nearest name is {near[0]!r}; {LIST}." if near else f"No name is near; {LIST}."
+    if {"nn", "optim"} & set(full.split(".")[:2]) and not near:
+        remedy = BY_HAND
     return f"Backstep: the engine has no {shown}, asked for{_line(error)}. {remedy}"
 
 

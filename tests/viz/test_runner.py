@@ -464,3 +464,9 @@ def test_viz_show_does_not_hold_up_a_script_that_is_run(script: Script, capfd: C
     recording, _ = script(text)
     printed = capfd.readouterr()
     assert recording.returncode == 0 and printed.out == "on\n" and "viz.show() is left out" in printed.err
+
+
+def test_modules_and_optimisers_are_to_be_written_by_hand(script: Script) -> None:
+    recording, _ = script("import torch\nnet = torch.nn.Linear(3, 2)\n", as_torch=True)
+    assert recording.explanation.startswith("The engine has no torch.nn.Linear, asked for in line 2 of script.py.")
+    assert "`x @ W + b`" in recording.explanation
