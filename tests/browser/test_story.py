@@ -1,0 +1,127 @@
+"""The story: text first, then Space, then one short move; where the first program opens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.browser.conftest import App, View
+
+TITLE = "document.querySelector('#story h1').textContent"
+
+
+def ends(view: View) -> list[int]:
+    return [int(one) for one in view.js("backstep.scene().program.chapters.map(c => c.step)")]
+
+
+def title(view: View, chapter: int) -> None:
+    """Waits until this chapter is the one that is read."""
+    view.until(f"{TITLE} === backstep.scene().program.chapters[{chapter}].title")
+
+
+def test_first_program_opens_on_the_one_hot_gradient_and_two_zero_zero_zero(view: View) -> None:
+    view.open("?program=weights")
+    title(view, 1)
+    assert view.js("backstep.t()") == ends(view)[1]
+    assert view.row("z", "seed") == [1, 0, 0, 0] and view.row("x", "grad") == [2, 0, 0, 0]
+    assert "step=" in view.js("location.search")
+
+
+def test_way_in_of_the_gallery_leads_to_the_first_program(view: View) -> None:
+    view.open()
+    view.page.locator("a[data-start]").click()
+    view.until("window.backstep.scene()?.program.id === 'weights' && backstep.t() > 0")
+    assert view.row("x", "grad") == [2, 0, 0, 0]
+
+
+def test_space_tells_the_chapters_one_by_one(view: View) -> None:
+    view.open("?program=weights&step=0")
+    view.js("backstep.speed(4)")
+    for chapter, end in enumerate(ends(view)):
+        title(view, chapter)
+        assert view.js("backstep.t()") < end, "the text stands there before its move"
+        view.page.keyboard.press("Space")
+        view.until(f"backstep.t() === {end} && !backstep.playing()")
+        title(view, chapter)
+        view.until("backstep.selection() !== null")
+        if chapter + 1 < len(ends(view)):
+            view.page.keyboard.press("Space")
+    view.page.keyboard.press("Space")  # all is said: Space is the player's again
+    view.until("backstep.playing()")
+
+
+def test_arrows_of_the_story_lead_to_the_time_before_a_move(view: View) -> None:
+    view.open("?program=weights")
+    turn = view.page.get_by_role("button", name="Next chapter")
+    turn.click()
+    title(view, 2)
+    turn.click()
+    title(view, 3)
+    assert view.js("backstep.t()") == ends(view)[2]
+    assert view.js("document.activeElement.getAttribute('aria-label')") == "Next chapter"
+    view.page.get_by_role("button", name="Chapter before").click()
+    title(view, 2)
+    assert view.js("backstep.t()") == ends(view)[1]
+    view.page.get_by_role("button", name="watch again").wait_for(state="hidden")
+
+
+def test_chapter_follows_whoever_steps_freely(view: View) -> None:
+    view.open("?program=weights&step=0")
+    chapters = ends(view)
+    for step in range(view.js("backstep.scene().steps.length") + 1):
+        view.seek(step)
+        title(view, next((i for i, end in enumerate(chapters) if end >= step), len(chapters) - 1))
+
+
+def test_move_of_a_chapter_glides_and_with_reduced_motion_jumps(browser: Any, app: App, view: View) -> None:
+    between = "backstep.on('time', t => { window.between ||= t % 1 > 0.01; })"
+
+    def told(other: View) -> bool:
+        other.open("?program=weights&step=0")
+        other.js(f"window.between = false, {between}, backstep.speed(4)")
+        other.page.keyboard.press("Space")
+        other.until(f"backstep.t() === {ends(other)[0]} && !backstep.playing()")
+        return bool(other.js("window.between"))
+
+    assert told(view) is False  # the pages of these tests ask for reduced motion
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="no-preference")
+    moving = View(context.new_page(), app)
+    assert told(moving) is True
+    context.close()
+
+
+def test_playing_a_story_asks_the_server_nothing_but_the_details_of_what_it_selects(view: View) -> None:
+    view.open("?program=weights&step=0")
+    view.js("backstep.speed(4)")
+    before = view.js("backstep.serverCalls()")
+    view.page.keyboard.press("Space")
+    view.until(f"backstep.t() === {ends(view)[0]} && !backstep.playing()")
+    view.until("document.querySelector('#inspect-body section')")
+    assert view.js("backstep.serverCalls()") - before <= 1
+
+
+def test_formula_and_arithmetic_stand_there_without_a_click_and_without_the_server(view: View) -> None:
+    view.open("?program=weights&step=0")
+    before = view.js("backstep.serverCalls()")
+    view.seek(3)
+    text = view.page.locator("#inspect").inner_text()
+    assert "MulBackward0" in text and "upstream" in text and "local" in text and "to x" in text
+    view.until("document.querySelector('#inspect-formula-now').textContent.includes('2')")
+    view.until("document.querySelector('#inspect-formula-now mjx-container')")
+    view.seek(4)
+    assert "ledger of .grad" in view.page.locator("#inspect").inner_text()
+    assert view.js("backstep.serverCalls()") == before
+
+
+def test_code_pane_says_what_its_marks_mean(view: View) -> None:
+    view.open("?program=weights&step=0")
+    for step, words in (
+        (1, "computed now"),
+        (3, "rule of this expression"),
+        (4, "receives its gradient"),
+        (5, "is set"),
+    ):
+        view.seek(step)
+        assert words in view.page.locator("#code-key").inner_text()
+    view.seek(4)
+    assert view.page.locator("#code li.call").count() == 2
+    assert "called in line 7" in view.page.locator("#code-key").inner_text()
