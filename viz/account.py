@@ -8,6 +8,7 @@ from typing import Any
 from engine.trace import Trace
 
 from . import births
+from .forgotten import forgotten
 from .reading import reading
 
 Json = dict[str, Any]
@@ -17,11 +18,11 @@ def chapters(trace: Trace, scene: Mapping[str, Any]) -> list[Json]:
     """One chapter per finding and one for the error, in the order in which they happened; none where all is well."""
     read = reading(trace)
     told = []
-    for finding in births.findings(read.facts):
+    for finding in [*births.findings(read.facts), *forgotten(read.facts)]:
         step = read.line.step_of.get(finding.event)
         if step is not None:
             place = scene["steps"][step]["at"]
-            told.append(_born(finding, step + 1, [place] if place is not None else []))
+            told.append(_found(finding, step + 1, [place] if place is not None else []))
     if scene["error"] is not None:
         told.append(_stopped(scene["error"], scene["steps"]))
     return sorted(told, key=lambda chapter: chapter["step"])
@@ -34,19 +35,22 @@ def opens(trace: Trace, told: list[Json]) -> int | None:
     """
     stopped = [c for c in told if c["fix"]]
     wrong = [c for c in told if "gradient" in c["title"]] if births.roots_are_finite(reading(trace).facts) else []
-    return next((c["step"] for c in [*stopped, *wrong, *told]), None)
+    born = [c for c in told if "is born" in c["title"]]
+    return next((c["step"] for c in [*stopped, *wrong, *born]), None)
 
 
-def _born(finding: births.Finding, step: int, select: list[str]) -> Json:
+def _found(finding: births.Finding, step: int, select: list[str]) -> Json:
     where = f" in line {finding.line}" if finding.line is not None else ""
-    what = f"A {finding.kind}" if finding.kind == "nan" else "An inf"
-    kind = " gradient" if "gradient" in finding.label else ""
+    title = finding.label if finding.kind == "sum" else _birth(finding) + where
     lines = [finding.line, finding.line] if finding.line is not None else None
     told = "\n\n".join(part for part in (finding.why, finding.fix) if part)
-    return {
-        "title": f"{what}{kind} is born{where}", "text": told, "lines": lines, "step": step, "select": select,
-        "fix": False,
-    }  # fmt: skip
+    return {"title": title, "text": told, "lines": lines, "step": step, "select": select, "fix": False}
+
+
+def _birth(finding: births.Finding) -> str:
+    what = f"A {finding.kind}" if finding.kind == "nan" else "An inf"
+    kind = " gradient" if "gradient" in finding.label else ""
+    return f"{what}{kind} is born"
 
 
 def _stopped(error: Mapping[str, Any], steps: list[Json]) -> Json:

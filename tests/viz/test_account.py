@@ -93,3 +93,25 @@ def test_a_nan_that_was_there_from_the_beginning_is_traced_to_its_tensor(tmp_pat
     )
     read = reading(recorded(HEAD + source, tmp_path))
     assert findings(read.facts)[0].why.startswith("data holds nan before anything is computed, in `w * data`")
+
+
+LOOP = "w = torch.tensor(1., requires_grad=True)\nfor _ in range(3):\n    ((w * 2 - 3) ** 2).backward()\n"
+
+
+@pytest.mark.parametrize(
+    "update", ["    w.data -= 0.1 * w.grad\n", "    with torch.no_grad():\n        w -= 0.1 * w.grad\n"]
+)
+def test_a_gradient_that_piles_up_over_updates_is_told(update: str, tmp_path: Path) -> None:
+    trace = recorded(HEAD + LOOP + update, tmp_path)
+    chapters = account.chapters(trace, scene.scene(trace, revision={"id": "r"}, program={"id": "p"}))
+    assert [c["title"] for c in chapters] == ["w.grad not zeroed"] and "`w.grad = None`" in chapters[0]["text"]
+    assert account.opens(trace, chapters) is None
+
+
+@pytest.mark.parametrize("between", ["    w.grad.zero_()\n", "    w.grad = None\n"])
+def test_a_gradient_that_is_zeroed_is_no_finding(between: str, tmp_path: Path) -> None:
+    assert told(LOOP + "    w.data -= 0.1 * w.grad\n" + between, tmp_path) == []
+
+
+def test_adding_up_before_one_update_is_no_finding(tmp_path: Path) -> None:
+    assert told(LOOP + "w.data -= 0.1 * w.grad\n", tmp_path) == []
