@@ -136,7 +136,7 @@ function paintLabels(brush, flows) {
 }
 
 /** What is written: once for equal numbers that go the same way, as the two of `x * x` do. */
-function labelsOf(flows) {
+export function labelsOf(flows) {
   const found = new Map();
   for (const { flow, edge, started } of flows) {
     if (!started || !flow.text) continue;

@@ -3,7 +3,7 @@
 import { CELL_GAP, cellOf, rowsOf } from "./card.mjs";
 import { curveThrough, distanceTo, flatten } from "./curve.mjs";
 import { indexText, num } from "./format.mjs";
-import { wiresOf } from "./state.mjs";
+import { wiredOps, wiresOf } from "./state.mjs";
 
 const SPREAD = 0.62; // part of the pill's side over which wires enter
 const BUNDLE = 16; // height of the bundle of wires that goes around a card
@@ -11,20 +11,25 @@ const curves = new WeakMap();
 
 const MOST_LIVE = 16; // wires of a running VJP that are shown unasked
 
-/** The wires of some ops at a moment, each with its curve; `live` ones are those on which the running VJP passes. */
+/** The wires of some ops at a moment, each with its curve; `live` ones are those on which the gradient passes now. */
 export function wiresAt(moment, ops) {
-  const live = liveWires(moment);
-  const asked = ops.flatMap((op) => wiresOf(moment, op));
-  const rest = ops.some((op) => op.id === moment.active) ? [] : live;
-  const running = live.length > 0;
-  return [...asked, ...rest].map((wire) => Object.assign(curveOf(wire), { ...wire, live: running && wire.carries && wire.op.id === moment.active }));
+  const running = liveWires(moment);
+  const lively = new Set(running.map((wire) => wire.op.id));
+  const asked = new Set(ops.map((op) => op.id));
+  const wires = [...ops.flatMap((op) => wiresOf(moment, op)), ...running.filter((wire) => !asked.has(wire.op.id))];
+  return wires.map((wire) => Object.assign(curveOf(wire), wire, { live: wire.carries && lively.has(wire.op.id) }));
 }
 
-/** Where a VJP between two open cards runs: the paths from cell to cell that the gradient takes; none where they are many. */
+/** Between open cards, the paths from cell to cell that the gradient takes in a VJP or took to a leaf; none where they are many. */
 function liveWires(moment) {
-  const op = moment.step?.kind === "vjp" ? moment.index.nodes.get(moment.active) : null;
-  if (op?.kind !== "op") return [];
-  const carrying = wiresOf(moment, op).filter((wire) => wire.carries);
+  const { step, index, active } = moment;
+  const node = active === null ? null : index.nodes.get(active);
+  let wires = [];
+  if (node?.kind === "op" && step.kind === "vjp") wires = wiresOf(moment, node);
+  else if (node?.role === "leaf" && step.kind === "accumulate") {
+    wires = wiredOps(index, active).flatMap((op) => wiresOf(moment, op)).filter((wire) => wire.source === node);
+  }
+  const carrying = wires.filter((wire) => wire.carries);
   return carrying.length <= MOST_LIVE && carrying.every((wire) => isOpen(wire.source) && isOpen(wire.output)) ? carrying : [];
 }
 

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { between, fit, keep, pan, READABLE, reveal, toScreen, toWorld, visibleBox, zoomAt } from "../../assets/modules/camera.mjs";
+import { between, fit, keep, pan, READABLE, reveal, toScreen, toWorld, visibleBox, WHOLE, zoomAt } from "../../assets/modules/camera.mjs";
 import { boxOf, cellAt, cellOf, rowsOf } from "../../assets/modules/card.mjs";
 import { curveThrough, distanceTo, flatten, pointAlong } from "../../assets/modules/curve.mjs";
 import { Grid } from "../../assets/modules/grid.mjs";
 import { layPlane } from "../../assets/modules/plane.mjs";
+import { labelsOf } from "../../assets/modules/pulses.mjs";
+import { wiredEdges } from "../../assets/modules/edges.mjs";
+import { fonts, LEAST } from "../../assets/modules/text.mjs";
 import { prepare, stateAt } from "../../assets/modules/state.mjs";
 import { wireAt, wiresAt, wireText } from "../../assets/modules/wiring.mjs";
 import { case1 } from "./fixtures/case1.mjs";
@@ -153,4 +156,34 @@ test("a wire is found under the pointer and says its derivative", () => {
   assert.equal(wireAt(wires, place.x, place.y, 2), wires[2]);
   assert.equal(wireAt(wires, 5000, 5000, 5), null);
   assert.equal(wireText(wires[2]), "\u2202z[0, 2] / \u2202x[0, 2] = 2");
+});
+
+test("a one-hot gradient takes one path from cell to cell, shown unasked while it passes and where it has arrived", () => {
+  const index = prepare(case1());
+  const live = (t) => wiresAt(stateAt(index, t), []).map(({ from, to, live: is }) => [from, to, is]);
+  assert.deepEqual([2.3, 2.7, 3, 4].map(live), Array(4).fill([[0, 0, true]]));
+  assert.deepEqual([0, 1, 2].map(live), [[], [], []]);
+  const asked = wiresAt(stateAt(index, 2.5), [index.nodes.get("n0")]);
+  assert.deepEqual(asked.map((wire) => wire.live), [true, false, false, false]);
+  const [wire] = asked;
+  assert.ok(wire.arriving.total > 0 && wire.leaving.total > 0);
+  assert.equal(wiredEdges(stateAt(index, 2.5), asked).size, 2);
+});
+
+test("equal numbers that go the same way are written once", () => {
+  const one = (edge, text) => ({ flow: { text }, edge, started: true });
+  const [x, y] = [{ source: "t0", target: "n0" }, { source: "t1", target: "n0" }];
+  assert.deepEqual(labelsOf([one(x, "2"), one(x, "2"), one(y, "2"), one(y, null)]).map((label) => label.text), ["2, twice", "2"]);
+});
+
+test("text has 12 px on screen, and a graph that nearly fits is shown whole", () => {
+  for (const zoom of [0.4, WHOLE, 0.9, 1.5]) {
+    for (const [role, font] of Object.entries(fonts({ font: "a", mono: "b" }, zoom))) {
+      if (typeof font === "string") assert.ok(parseFloat(/([\d.]+)px/.exec(font)[1]) * zoom >= LEAST - 1e-9, role);
+    }
+  }
+  const wide = (VIEW.width - 20) / (WHOLE + 0.01);
+  const camera = fit([0, 0, wide, 100], VIEW, PAD);
+  const [x0, , x1] = visibleBox(camera, VIEW);
+  assert.ok(x0 <= 0 && x1 >= wide && camera.zoom < READABLE);
 });
