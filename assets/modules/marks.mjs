@@ -1,5 +1,6 @@
 // Small marks on nodes: what it waits for, what it saved, the error, the fold.
 
+import { visibleBox } from "./camera.mjs";
 import { foldMark } from "./card.mjs";
 import { savedState } from "./state.mjs";
 import { cut, widthOf, wrap } from "./text.mjs";
@@ -78,12 +79,14 @@ export function paintFold({ context, tokens }, box, folded) {
   if (folded) context.fillRect(x - 0.8, y - 5, 1.6, 10);
 }
 
-/** The first sentence of an error beside its node: in the widest shape, at the first place, that covers nothing. */
+/** The first sentence of an error beside its node: in the widest shape, at the first place, that is in view and covers nothing. */
 export function paintCallout(brush, node, error) {
   const shapes = [320, 230, 170].map((room) => calloutShape(brush, error, room));
   const spots = shapes.flatMap((shape) => calloutSpots(node, shape));
   const clear = ({ x, y, shape }) => brush.plane.nodes.within([x - 4, y - 4, x + shape.w + 4, y + shape.h + 4]).length === 0;
-  const { x, y, shape, px, py } = spots.find(clear) ?? spots[0];
+  const [x0, y0, x1, y1] = visibleBox(brush.camera, brush.view, -8 / brush.camera.zoom);
+  const seen = spots.filter(({ x, y, shape }) => x >= x0 && y >= y0 && x + shape.w <= x1 && y + shape.h <= y1);
+  const { x, y, shape, px, py } = seen.find(clear) ?? spots.find(clear) ?? seen[0] ?? spots[0];
   const { context, write, font, tokens } = brush;
   context.strokeStyle = tokens.err;
   context.lineWidth = 1.5;

@@ -1,7 +1,7 @@
 // The wiring of an op cell by cell: from each cell of an input, through the pill, to the cells of the output that it reaches.
 
 import { CELL_GAP, cellOf, rowsOf } from "./card.mjs";
-import { curveThrough, distanceTo, flatten } from "./curve.mjs";
+import { distanceTo, flatten, pointAlong } from "./curve.mjs";
 import { indexText, num } from "./format.mjs";
 import { wiredOps, wiresOf } from "./state.mjs";
 
@@ -145,9 +145,28 @@ export function paintWires(brush, wires, hovered) {
   draw(loud, tokens.bg, 5, 0.7);
   draw(loud, tokens.bwd, 2.6, 1);
   dots(brush, loud, tokens.bwd, 3.2);
+  arrows(brush, loud.filter((wire) => wire.live));
   dots(brush, quiet, tokens.soft, 2);
   const same = hovered && wires.find((wire) => wire.edge === hovered.edge && wire.from === hovered.from && wire.to === hovered.to);
   if (same) draw([same], same.carries ? tokens.bwd : tokens.ink, 4, 1);
+}
+
+/** Where a gradient arrives: at the op, and at the cell of the input. */
+function arrows({ context, tokens }, wires) {
+  context.fillStyle = tokens.bwd;
+  context.beginPath();
+  for (const { arriving, leaving } of wires) {
+    for (const flat of [arriving, leaving]) {
+      const { x, y, angle } = pointAlong(flat, 1);
+      const [c, s] = [Math.cos(angle), Math.sin(angle)];
+      const [bx, by] = [x - c * 10, y - s * 10];
+      context.moveTo(x, y);
+      context.lineTo(bx - s * 5, by + c * 5);
+      context.lineTo(bx + s * 5, by - c * 5);
+      context.closePath();
+    }
+  }
+  context.fill();
 }
 
 function dots({ context }, wires, colour, radius) {
