@@ -217,8 +217,15 @@ class _Player:
         card = self.drawing.cards.get((event.tensor, event.version))
         if card is not None:
             self.exists(card, self.now)
-            self.latest[event.tensor] = card
             self.line.put(card, "row:value", self.now, event.value)
+            self.move_grad(event.tensor, card)
+
+    def move_grad(self, tensor: int, card: str) -> None:
+        """`card` shows the tensor from now on, with the `.grad` that it holds."""
+        before = self.latest.get(tensor)
+        if before is not None and before != card:
+            self.line.put(card, "row:grad", self.now, self.line.at(before, "row:grad", self.now))
+        self.latest[tensor] = card
 
     def op(self, event: OpCalled) -> None:
         index = self.facts.op_at[event.index]
@@ -243,10 +250,7 @@ class _Player:
             if card is not None:
                 self.exists(card, done)
                 self.line.put(card, "row:value", done, out.value)
-                before = self.latest.get(out.tensor)
-                if before is not None and before != card:
-                    self.line.put(card, "row:grad", done, self.line.at(before, "row:grad", done))
-                self.latest[out.tensor] = card
+                self.move_grad(out.tensor, card)
         for link in self.drawing.out_of[index]:
             self.exists(link.id, done)
             step.flows.append(Flow(link, False, self.facts.tensors[link.tensor].values.get(link.version)))

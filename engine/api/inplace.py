@@ -185,6 +185,9 @@ def set_data(self: Tensor, value: Tensor) -> None:
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
     if value._array.dtype.kind != "f" and self._requires_grad:
         raise errors.runtime("data set to a tensor that requires gradients must be floating point or complex dtype")
+    origin = self._storage.origin or self._storage
+    if value._storage.origin is origin and value._view is None and self._view is None:
+        return  # `x.data -= y` has written through `x.data` and sets what it wrote
     same = value._array.shape == self._array.shape and value._array.dtype == self._array.dtype
     if slot.active is not None:
         if same:  # as a write that the trace has, so that a replay does it again

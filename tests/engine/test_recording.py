@@ -76,6 +76,7 @@ def test_a_write_through_data_is_told_and_replayed(update: str) -> None:
         exec(compile(BY_HAND.replace("UPDATE", update), "by_hand.py", "exec"), {})
     first = trace.events[0]
     assert isinstance(first, LeafCreated)
+    assert all((e.name == "copy") == (update[7] == "=") for e in trace.events if isinstance(e, OpCalled) and e.inplace)
     products = [e for e in trace.events if isinstance(e, OpCalled) and e.name == "mul" and e.inputs[1].scalar == 2]
     held = {(e.tensor, e.version): e.value for e in trace.events if isinstance(e, (LeafCreated, Refreshed))}
     assert len(products) == 3

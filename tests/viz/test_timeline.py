@@ -127,3 +127,20 @@ def test_putting_the_same_value_again_adds_nothing() -> None:
     line.put("n0", "state", 4, "idle", "future")
     assert line.tracks["n0", "state"] == [[0, "future"], [1, "idle"]]
     assert line.at("n0", "state", 0.5) == "future" and line.at("n0", "state", 9) == "idle"
+
+
+def test_a_leaf_written_through_data_keeps_its_gradient_and_shows_its_new_value(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nw = torch.tensor(1., requires_grad=True)\n"
+        "for _ in range(2):\n    (w * 2).backward()\n    w.data -= 0.5\n"
+    )
+    found = read(source, tmp_path)
+    trace = found.facts.trace
+
+    def shown(key: str) -> list[float | None]:
+        values = [vid for _, vid in track(found, "t0.1", key)]
+        arrays = [trace.value(vid).array if isinstance(vid, int) else None for vid in values]
+        return [None if array is None else float(array) for array in arrays]
+
+    assert shown("row:value")[-1] == 0.5
+    assert [grad for grad in shown("row:grad") if grad is not None] == [2.0, 4.0]
