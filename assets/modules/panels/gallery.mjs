@@ -11,6 +11,7 @@ export function setUp(openProgram) {
     openProgram(card.dataset.program || card.dataset.start);
   });
   byId("gallery").addEventListener("keydown", arrows);
+  byId("gallery-search").addEventListener("keydown", fromSearch);
 }
 
 /** Shows the cards that have all the words. */
@@ -30,6 +31,16 @@ export function search(text) {
   const none = byId("gallery-empty");
   none.hidden = shown > 0 || words.length === 0;
   fill(none, h("p", {}, `No program has “${text}”. Try a word of a question: `, h("code", {}, "retain_graph"), ", ", h("code", {}, "jacobian"), ", ", h("code", {}, "nan"), "."));
+}
+
+/** From the search box the arrow down leads to the first card that is left, and Enter opens it. */
+function fromSearch(event) {
+  if (event.key !== "ArrowDown" && event.key !== "Enter") return;
+  const first = [...document.querySelectorAll(WAIT_FOR)].find((one) => one.offsetParent);
+  if (!first || (event.key === "Enter" && !event.target.value.trim())) return;
+  event.preventDefault();
+  if (event.key === "Enter") first.click();
+  else first.focus();
 }
 
 /** The arrow keys move between cards as they lie on the page. */

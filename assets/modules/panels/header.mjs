@@ -24,7 +24,7 @@ export function setUp(given) {
 }
 
 function pressed(event) {
-  const typing = event.target.closest?.("input, textarea, select, [contenteditable], .ag-cell-inline-editing");
+  const typing = event.target.closest?.("input:not([type=checkbox], [readonly]), textarea, select, [contenteditable], .ag-cell-inline-editing");
   if (typing || document.documentElement.dataset.page !== "player") return;
   const key = event.key.toLowerCase();
   if ((event.ctrlKey || event.metaKey) && !event.altKey && (key === "z" || key === "y")) {

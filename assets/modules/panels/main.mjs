@@ -81,12 +81,19 @@ function visit(view, push) {
     notice.show({ title: "This address was cut", text: "The edits in it cannot be read; it was probably shortened on the way. The program is still here, as it was recorded.", ways: [["Open the program as recorded", `/?program=${encodeURIComponent(view.program)}`], ["Open the gallery", "/"]] }, false);
     return;
   }
-  const { program, edits, scene } = session.state();
-  const known = scene && program === view.program && JSON.stringify(view.edits || null) === JSON.stringify(url.view(location.search).edits || null);
-  if (known && !push && JSON.stringify(shortEdits(edits)) === JSON.stringify(view.edits || null)) { place(view); return; }
+  const { program, scene } = session.state();
+  if (!push && isShown(view)) { place(view); return; }
   if (!scene || program !== view.program) blank();
   quiet = true; // the address of a view is written when its moment and selection are there
   session.open(view, () => { place(view); write(push); });
+}
+
+/** Whether the scene of this address is the one on the screen, so that only the moment and the selection differ. */
+function isShown(view) {
+  const { program, edits, scene, layout, folds } = session.state();
+  if (!scene || program !== view.program || layout !== view.layout || JSON.stringify(folds) !== JSON.stringify(view.folds)) return false;
+  if (!view.edits && view.revision) return view.revision === scene.revision.id;
+  return JSON.stringify(shortEdits(edits)) === JSON.stringify(view.edits);
 }
 
 const shortEdits = (edits) => (edits.commands === null && !Object.keys(edits.leaves).length ? null : edits);

@@ -1,0 +1,211 @@
+"""The commands panel: adding, moving, flags, inputs, several roots, what is not reached and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.browser.conftest import App, View
+from tests.browser.test_player import grad_after
+
+WEIGHTS = "?program=weights"
+
+SEVERAL = """
+import engine as torch
+
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+a = x * 2
+b = x * x
+torch.autograd.backward([a, b], [torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0])], retain_graph=True)
+"""
+LARGE = """
+import engine as torch
+
+x = torch.arange(30.0).reshape(5, 6).requires_grad_()
+y = x * 2
+y.backward(torch.arange(30.0).reshape(5, 6))
+"""
+
+
+def shown(view: View) -> list[str]:
+    return [
+        str(one)
+        for one in view.js("[...document.querySelectorAll('#command-list .call code')].map(c => c.textContent)")
+    ]
+
+
+def panel(view: View, query: str) -> str:
+    """Opens a program with its commands; the id of its revision."""
+    view.open(query)
+    view.tab("Commands")
+    view.page.wait_for_selector("#command-list .command")
+    return view.revision()
+
+
+def choose(view: View, number: int) -> None:
+    view.page.locator("#command-list .command").nth(number).click()
+    view.page.wait_for_selector("#command-form >> visible=true")
+
+
+def undone(view: View, base: str) -> None:
+    """Every change is undone and made again."""
+    edited = view.revision()
+    view.js("document.activeElement.blur()")  # in a field that is typed into, these keys are the field's own
+    view.page.keyboard.press("Control+z")
+    view.changed(edited)
+    assert view.revision() == base
+    view.page.keyboard.press("Control+Shift+z")
+    view.changed(base)
+    assert view.revision() == edited
+
+
+def test_backward_is_added_at_the_chosen_place_and_its_gradient_edited(view: View) -> None:
+    base = panel(view, WEIGHTS)
+    view.page.get_by_label("Where to add").select_option(label="after line 5 · loss = z.sum(dim=1)")
+    view.page.get_by_role("button", name="+ backward()").click()
+    view.changed(base)
+    assert shown(view)[:2] == ["loss.backward()", "z.backward(…)"]
+    view.page.wait_for_selector("#command-form >> visible=true")
+    assert view.js("backstep.scene().error.message").startswith("Trying to backward through the graph a second time")
+    assert view.page.locator("#command-list li.unreached").count() > 0, "what the error keeps from running stays listed"
+    before = view.revision()
+    view.page.get_by_role("switch", name="retain_graph").click()
+    view.changed(before)
+    assert view.js("backstep.scene().error") is None
+    assert grad_after(view, "x", 0) == [2, 2, 2, 2] and grad_after(view, "x", 1) == [4, 2, 2, 2]
+    undone(view, before)
+
+
+def test_zeroing_is_added_between_two_calls(view: View) -> None:
+    base = panel(view, "?program=accumulation")
+    where = view.page.get_by_label("Where to add")
+    where.select_option(value=view.js("backstep.scene().commands[0].id"))
+    view.page.get_by_role("button", name="+ zero the gradients").click()
+    view.changed(base)
+    assert shown(view)[1] == "x.grad.zero_()"
+    assert grad_after(view, "x", 1) == [0, 2, 0, 0]
+    undone(view, base)
+
+
+def test_call_moves_before_its_neighbour_and_to_any_place_that_fits(view: View) -> None:
+    base = panel(view, "?program=accumulation")
+    first = view.js("backstep.scene().commands.map(c => c.id)")
+    assert grad_after(view, "x", 0) == [2, 0, 0, 0]
+    view.page.get_by_role("button", name="Later: z.backward").first.click()
+    view.changed(base)
+    assert view.js("backstep.scene().commands.map(c => c.id)")[:2] == [first[1], first[0]]
+    assert grad_after(view, "x", 0) == [0, 2, 0, 0]
+    undone(view, base)
+    moved = view.revision()
+    choose(view, 0)
+    place = view.page.get_by_label("Place in the program")
+    offered = place.locator("option").all_inner_texts()
+    assert any("line 4" in one for one in offered) and not any("at the start" in one for one in offered)
+    place.select_option(value=first[2])
+    view.changed(moved)
+    assert view.js("backstep.scene().commands.map(c => c.id)")[:3] == [first[0], first[2], first[1]]
+
+
+def test_call_is_duplicated_right_behind_itself(view: View) -> None:
+    base = panel(view, "?program=accumulation")
+    choose(view, 0)
+    view.page.get_by_role("button", name="Duplicate").click()
+    view.changed(base)
+    assert [grad_after(view, "x", call) for call in (0, 1)] == [[2, 0, 0, 0], [4, 0, 0, 0]]
+    undone(view, base)
+
+
+def test_root_is_chosen_and_takes_a_gradient_of_its_shape(view: View) -> None:
+    base = panel(view, WEIGHTS)
+    choose(view, 0)
+    view.page.get_by_role("textbox", name="Start from").click()
+    view.page.locator(".mantine-Select-option >> visible=true", has_text="loss").click()
+    view.changed(base)
+    assert view.js("backstep.scene().commands[0].root") == view.node("loss")
+    assert grad_after(view, "x", 0) == [2, 2, 2, 2]
+    undone(view, base)
+
+
+def test_inputs_say_who_receives_a_gradient(view: View) -> None:
+    base = panel(view, "?program=three_inputs")
+    choose(view, 0)
+    view.page.locator("#command-inputs").focus()
+    view.page.keyboard.press("ArrowDown")
+    view.page.locator(".mantine-MultiSelect-option >> visible=true", has_text="b").click()
+    view.changed(base)
+    view.end()
+    rows = {label: view.row(label, "grad") for label in "abc"}
+    assert rows["a"] is None and rows["c"] is None and rows["b"] is not None
+    view.page.keyboard.press("Escape")
+    undone(view, base)
+
+
+def test_create_graph_records_the_backward_too(view: View) -> None:
+    base = panel(view, "?program=three_inputs")
+    before = view.js("backstep.scene().nodes.length")
+    choose(view, 0)
+    view.page.get_by_role("switch", name="create_graph").click()
+    view.changed(base)
+    assert view.js("backstep.scene().nodes.length") > before
+    assert view.js("backstep.scene().commands[0].create_graph") is True
+    undone(view, base)
+
+
+def test_several_roots_are_shown_and_the_first_ones_gradient_is_edited(
+    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+) -> None:
+    script = tmp_path / "several.py"
+    script.write_text(SEVERAL)
+    view = view_of(start("run", str(script)))
+    base = panel(view, "?" + view.app.address.split("/?")[1])
+    assert view.js("backstep.scene().commands[0].roots") == [view.node("a"), view.node("b")]
+    assert "2 roots: a, b" in view.page.locator("#command-list").inner_text()
+    assert grad_after(view, "x", 0) == [2, 4]
+    choose(view, 0)
+    view.page.wait_for_selector("#command-grid .ag-cell")
+    view.page.locator('[data-preset="ones"]').click()
+    view.changed(base)
+    assert grad_after(view, "x", 0) == [2, 6]
+    assert len(view.js("backstep.scene().commands[0].roots")) == 2
+
+
+def test_gradient_of_thirty_elements_is_fetched_before_it_is_edited(
+    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+) -> None:
+    script = tmp_path / "large.py"
+    script.write_text(LARGE)
+    view = view_of(start("run", str(script)))
+    base = panel(view, "?" + view.app.address.split("/?")[1])
+    choose(view, 0)
+    view.until("document.querySelector('#command-hint').textContent.includes('All 30 elements')")
+    corner = '#command-grid .ag-row[row-index="4"] .ag-cell[col-id="c5"]'
+    cell = view.page.locator(corner)
+    view.until(f"document.querySelector({corner!r})?.textContent === '29'")
+    cell.dblclick()
+    view.page.keyboard.press("Control+a")
+    view.page.keyboard.type("100")
+    view.page.keyboard.press("Enter")
+    view.changed(base)
+    view.end()
+    view.js(f"backstep.select({view.node('x')!r})")
+    view.tab("Inspect")
+    view.until("document.querySelector('#inspect').textContent.includes('200')")
+    rows = view.js("backstep.scene().nodes.find(n => n.label === 'x').rows")
+    last = next(row for row in rows if row["key"] == "grad")["track"][-1][1]
+    grad: Any = view.js(f"backstep.scene().values[{last}].stats")
+    assert grad["max"] == 200 and grad["min"] == 0
+
+
+def test_edit_that_does_not_fit_is_refused_in_words_and_forgotten(view: View) -> None:
+    base = panel(view, WEIGHTS)
+    leaf = view.node("x")[1:]
+    view.js(f"backstep.edit({{ leaf: {leaf!r}, values: [[1, 2, 3]] }})")
+    notice = view.page.locator("#notice")
+    notice.wait_for(state="visible")
+    text = notice.inner_text()
+    assert "expected numbers in shape [1, 4]" in text and "found shape [1, 3]" in text and "Nothing was changed" in text
+    notice.get_by_role("button", name="Back to what was shown").click()
+    notice.wait_for(state="hidden")
+    assert view.revision() == base and view.row("x", "value") == [1, 2, 3, 4]
+    assert "edits=" not in view.js("location.search")
