@@ -141,14 +141,15 @@ export function flowsAt(moment) {
   return result;
 }
 
-/** The wires of an op: from each cell of an input to each cell of the output, with the upstream gradient if there is one. */
+/** The wires of an op: from each cell of an input to each cell of the output, with the upstream gradient that came, or is about to be passed. */
 export function wiresOf(moment, op) {
   const { index, scene } = moment;
   const output = index.outgoing.get(op.id)?.map((edge) => index.nodes.get(edge.target)).find(Boolean);
   if (!output) return [];
   const inBackward = moment.phase?.kind === "backward" && !["idle", "future"].includes(nodeState(moment, op));
   const id = inBackward || moment.active === op.id ? at(op.tracks.upstream, moment.t) : null;
-  const upstream = id === null ? null : scene.values[id]?.data;
+  const passed = id === null && !inBackward ? nextSeed(moment, output) : id === null ? null : scene.values[id];
+  const upstream = passed?.data;
   const wires = [];
   for (const edge of index.incoming.get(op.id) ?? []) {
     for (const [from, to, local] of edge.wiring ?? []) {
@@ -158,6 +159,14 @@ export function wiresOf(moment, op) {
     }
   }
   return wires;
+}
+
+/** The gradient that the next backward call will pass to a root; null where it starts from another one. */
+function nextSeed(moment, root) {
+  const row = root.rows.find((one) => one.key === "seed");
+  const call = row && moment.scene.phases.find((phase) => phase.kind === "backward" && phase.start >= moment.t)?.call;
+  const state = row ? rowState(moment, row) : null;
+  return state && state.call === call ? state.value : null;
 }
 
 /** The ops whose wiring an element shows: an op its own, a tensor that of the ops around it. */
