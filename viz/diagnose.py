@@ -109,10 +109,14 @@ def _second_backward(case: _Case) -> Answer:
     carried = _carried(case, earlier) if earlier is not None else None
     if carried is not None:
         name, where = carried
-        why += f" {name} was computed before that call and is used again after it{where}, which leads back into it."
+        node = case.op.node.name if case.op is not None and case.op.node is not None else "a node"
+        why = (
+            f"{name} was computed before {by} and is used again after it{where}. So this call goes back through a "
+            f"graph that was freed: {node} no longer has what it saved ({saved or 'its inputs'})."
+        )
         fix = (
-            f"Where {name} only carries a value over (a hidden state, a running total), cut it off there: "
-            f"`{name} = {name}.detach()`. To go back through all of it, pass retain_graph=True to {by}."
+            f"If {name} only carries a value over, cut it off after the call: `{name} = {name}.detach()`. "
+            f"To go back through all of it, pass retain_graph=True to {by}."
         )
     return why, fix, _with(case, earlier, retain_graph=True) if earlier is not None else None
 
