@@ -111,7 +111,8 @@ def test_a_state_carried_over_a_backward_call_is_to_be_detached(tmp_path: Path) 
         "for _ in range(2):\n    hidden = torch.tanh(w * hidden)\n    hidden.backward()\n"
     )
     _, found = explained(source, tmp_path)
-    assert "hidden was computed before `hidden.backward()` in line 6" in found.why and "`w * hidden` in line 5" in found.why
+    assert "hidden was computed before `hidden.backward()` in line 6" in found.why
+    assert "`w * hidden` in line 5" in found.why
     assert "`hidden = hidden.detach()`" in found.fix
 
 
