@@ -48,6 +48,9 @@ function keepRecorded() {
 const node = (id) => scene.nodes.find((one) => one.id === id);
 const command = (id) => scene.commands.find((one) => one.id === id);
 const current = () => session.state().edits;
+/** Leaves that can be edited: a leaf that the program writes into is one leaf, with its first values. */
+const leafNodes = () => scene.nodes.filter((one) => one.kind === "tensor" && one.role === "leaf" && !one.id.includes("."));
+const nameOf = (id) => (node(`t${edits.tensorOf(id)}`) ?? node(id))?.label ?? id;
 const send = (next, after) => next && session.edit(next, after);
 const list = () => edits.listed(scene, current(), labels.get(scene.program.id));
 
@@ -71,10 +74,10 @@ function row(one, i) {
   const label = labelOf(one);
   const chips = [
     one.unreached ? "not reached: the error before it ends the program" : null,
-    one.roots?.length > 1 ? `${one.roots.length} roots: ${one.roots.map((id) => node(id)?.label ?? id).join(", ")}` : null,
+    one.roots?.length > 1 ? `${one.roots.length} roots: ${one.roots.map(nameOf).join(", ")}` : null,
     one.kind === "zero" ? null : one.retain_graph ? "retain_graph" : null,
     one.create_graph ? "create_graph" : null,
-    one.inputs ? `inputs: ${one.inputs.map((id) => node(id)?.label ?? id).join(", ")}` : null,
+    one.inputs ? `inputs: ${one.inputs.map(nameOf).join(", ")}` : null,
   ].filter(Boolean).map((text) => h("span.chip.grey", {}, text));
   const weights = one.kind === "backward" && one.gradient !== null ? h("span.weights", {}, one.implicit ? "gradient 1, filled in" : `gradient ${brief(scene.values[one.gradient])}`) : null;
   const small = (act, name, sign, off) => h("button.quiet", { type: "button", "data-do": act, "data-id": one.id, "aria-label": `${name}: ${label}`, title: name, disabled: off }, sign);
@@ -102,7 +105,7 @@ function short({ kind, label }) {
 }
 
 function leaves() {
-  const found = scene.nodes.filter((one) => one.kind === "tensor" && one.role === "leaf");
+  const found = leafNodes();
   if (!found.length) return null;
   return h("div", {}, h("h2.keep", {}, "Leaf values"), h("div.row.wrap", {}, found.map((one) => h("button.pill", {
     type: "button", "data-do": "leaf", "data-id": one.id, "aria-pressed": form?.mode === "leaf" && form.id === one.id ? "true" : "false",
@@ -187,7 +190,7 @@ function insert(made) {
 
 /** One zeroing for each leaf that can have a gradient, as `optimizer.zero_grad()` would do it. */
 function addZero() {
-  const tensors = scene.nodes.filter((one) => one.kind === "tensor" && one.role === "leaf").map((one) => edits.tensorOf(one.id));
+  const tensors = leafNodes().map((one) => edits.tensorOf(one.id));
   if (tensors.length) send(insert(tensors.map((leaf) => ({ kind: "zero", leaf }))).next);
 }
 
@@ -289,13 +292,13 @@ function leafValue(one) {
 
 function writeFlags(one) {
   const options = rootsOf().map((each) => ({ value: each.id, label: `${each.label} · ${shapeText(each.shape)}` }));
-  const leafs = scene.nodes.filter((each) => each.kind === "tensor" && each.role === "leaf").map((each) => ({ value: each.id, label: each.label }));
-  const same = { root: one.root, retain: one.retain_graph, create: one.create_graph, inputs: one.inputs || [] };
+  const leafs = leafNodes().map((each) => ({ value: each.id, label: each.label }));
+  const same = { root: one.root, retain: one.retain_graph, create: one.create_graph, inputs: (one.inputs || []).map((id) => `t${edits.tensorOf(id)}`) };
   form.flags = same;
   setProps("command-root", { data: options, value: one.root });
   setProps("command-retain", { checked: one.retain_graph });
   setProps("command-create", { checked: one.create_graph });
-  setProps("command-inputs", { data: leafs, value: one.inputs || [] });
+  setProps("command-inputs", { data: leafs, value: same.inputs });
 }
 
 function writeValues(shape, value, leaf, fresh) {
