@@ -327,4 +327,4 @@ def written_out(results: tuple[Any, ...]) -> tuple[tuple[int, int, int, bool, in
     if type(results[0]) is int:
         number, value, requires = results
         return ((number, 0, value, requires, number),)
-    return results  # type: ignore[no-any-return]
+    return results

@@ -141,9 +141,7 @@ class _Search:
             fix = _MASKED if masked else _REMEDIES.get(labels.written_name(called), "")
             yield self.finding(kind, event, called, f"first {kind} gradient: {name}", why, fix)
 
-    def finding(
-        self, kind: str, event: OpCalled | VjpRun, called: OpCalled, label: str, why: str, fix: str
-    ) -> Finding:
+    def finding(self, kind: str, event: OpCalled | VjpRun, called: OpCalled, label: str, why: str, fix: str) -> Finding:
         frame = self.facts.frame(called.stack)
         where = f", in `{source(self.facts.trace, frame, 60)}` (line {frame.line})." if frame is not None else "."
         at = self.facts.ops[self.facts.op_at[called.index]].id

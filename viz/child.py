@@ -157,9 +157,7 @@ class _Outcome:
         self.error, self.status = type(error).__name__, 1
         error.__traceback__ = None
         sys.excepthook(type(error), error, None)
-        raised = ErrorRaised(
-            0, -1, type(error).__name__, str(error), "", None, None, (), users_traceback(error)
-        )
+        raised = ErrorRaised(0, -1, type(error).__name__, str(error), "", None, None, (), users_traceback(error))
         self.recorder.log.append(("raised", -1, raised))
 
     def at_exit(self) -> None:

@@ -193,7 +193,8 @@ def test_what_has_the_focus_is_seen_and_tab_leads_through_and_out(view: View, th
         const drawn = (x) => x.outlineStyle !== "none" && parseFloat(x.outlineWidth) > 0;
         const seen = near.some((x) => drawn(x) || x.boxShadow !== "none");
         return [e.id || e.getAttribute("aria-label") || e.className, seen]; })()"""
-    stops, unseen = [], []
+    stops: list[str] = []
+    unseen: list[str] = []
     for _ in range(120):
         view.page.keyboard.press("Tab")
         found = view.js(look)

@@ -67,8 +67,7 @@ def test_the_infinite_slope_of_a_root_is_found_in_backward(tmp_path: Path) -> No
 
 def test_a_gradient_poisoned_by_where_is_told_as_such(tmp_path: Path) -> None:
     source = (
-        "x = torch.tensor([0., 4.], requires_grad=True)\n"
-        "torch.where(x > 0, 1 / x, torch.zeros(2)).sum().backward()\n"
+        "x = torch.tensor([0., 4.], requires_grad=True)\ntorch.where(x > 0, 1 / x, torch.zeros(2)).sum().backward()\n"
     )
     trace = recorded(HEAD + source, tmp_path)
     chapters = account.chapters(trace, scene.scene(trace, revision={"id": "r"}, program={"id": "p"}))
@@ -88,8 +87,7 @@ def test_an_infinity_that_the_program_wrote_is_not_born(tmp_path: Path) -> None:
 
 def test_a_nan_that_was_there_from_the_beginning_is_traced_to_its_tensor(tmp_path: Path) -> None:
     source = (
-        "w = torch.tensor([1.], requires_grad=True)\n"
-        'data = torch.tensor([float("nan")])\n(w * data).sum().backward()\n'
+        'w = torch.tensor([1.], requires_grad=True)\ndata = torch.tensor([float("nan")])\n(w * data).sum().backward()\n'
     )
     read = reading(recorded(HEAD + source, tmp_path))
     assert findings(read.facts)[0].why.startswith("data holds nan before anything is computed, in `w * data`")
