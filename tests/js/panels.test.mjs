@@ -87,6 +87,7 @@ test("a story is a text, then a move that ends, then the next text", () => {
   assert.deepEqual([0, 0.5, 2, 2.1, 5, 9].map((t) => chapters.chapterAt(story, t)), [0, 0, 0, 2, 2, 2]);
   assert.deepEqual([[0, 0], [0, 2], [1, 2], [2, 2], [2, 5]].map(([i, t]) => chapters.nextMove(story, i, t)), [{ play: 2 }, { turn: 1 }, { turn: 2 }, { play: 5 }, null]);
   assert.equal(chapters.nextMove([], 0, 0), null);
+  assert.equal(chapters.chapterAt([{ step: null }, { step: 4 }], 0), 0); // a first chapter that only speaks is read first
 });
 
 const sceneOfMul = {

@@ -12,7 +12,7 @@ export const restOf = (chapters, i) => endOf(chapters, i - 1);
 
 /** The chapter that a time belongs to: the first whose move has not ended before it; behind all of them the last. */
 export function chapterAt(chapters, t) {
-  const found = chapters.findIndex((one) => one.step !== null && one.step >= t - 1e-9);
+  const found = chapters.findIndex((_, i) => endOf(chapters, i) >= t - 1e-9);
   return found < 0 ? chapters.length - 1 : found;
 }
 
