@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.measure import percentile, seconds, settle, table
-from engine.replay import Command, Edits, commands
+from engine.program import Command, Edits, commands
 from engine.trace import Trace
 from viz.programs import gallery_programs
 from viz.revisions import Computed

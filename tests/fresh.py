@@ -18,8 +18,8 @@ import pytest
 
 from engine import recording
 from engine.autograd import calls
+from engine.program import Command, Edits, commands
 from engine.recorder import Recorder, slot
-from engine.replay import Command, Edits, commands
 from engine.tensor import Tensor
 from engine.trace import BackwardEnded, BackwardStarted, GradSet, LeafCreated, OpCalled, Trace
 from viz.gallery import Program

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from engine.replay import Command, commands, replay
+from engine.program import Command, commands
+from engine.replay import replay
 from engine.tensor import NON_LEAF_GRAD
 from engine.trace import BackwardEnded, ErrorRaised, LeafCreated, OpCalled, Trace, WarningGiven
 from tests.fresh import Outside, Plan, canonical, run_fresh

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from engine.replay import commands as recorded_commands
+from engine.program import commands as recorded_commands
 from engine.trace import BackwardStarted
 
 from . import diagnose

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.replay import Command, commands
+from engine.program import Command, commands
 from engine.trace import ErrorRaised, Frame, OpCalled, VjpRun, WarningGiven
 
 from . import labels, text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.replay import commands, gradient_tensors
+from engine.program import commands, gradient_tensors
 from engine.trace import BackwardEnded, BackwardStarted, LeafCreated, OpCalled, Trace
 
 from .reading import Json, reading

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.replay import Command, Edits, commands, replay
+from engine.program import Command, Edits, commands
+from engine.replay import replay
 from engine.trace import BackwardStarted, Trace
 from viz import account
 from viz import details as viz_details

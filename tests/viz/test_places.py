@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import engine
-from engine.replay import commands
+from engine.program import commands
 from engine.trace import Trace
 from viz import gallery, programs
 from viz.places import last_place, places
