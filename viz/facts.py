@@ -145,8 +145,12 @@ class Facts:
         return self.ops[op].event.node
 
     def is_leaf(self, tensor: int) -> bool:
+        """Whether gradients end in the tensor: it was made as a leaf, or detached and then asked to require grad."""
         fact = self.tensors[tensor]
-        return fact.leaf is not None and fact.requires_grad
+        if not fact.requires_grad:
+            return False
+        made = fact.producers.get(fact.first)
+        return fact.leaf is not None or (made is not None and self.ops[made].event.node is None)
 
     def frame_of(self, event: AnyEvent) -> Frame | None:
         """The user's innermost frame of an event; of an error that came from elsewhere, the line in its traceback."""

@@ -143,7 +143,7 @@ def _cards(facts: Facts) -> Mapping[tuple[int, int], str]:
                 continue
             if len(op.event.outputs) > 1 and not (used or root or fact.requires_grad or tensor in special):
                 continue  # of `for row in rows` what no op takes: it would be a tower of loose cards
-            leaf = fact.leaf is not None and fact.requires_grad
+            leaf = facts.is_leaf(tensor)
             if not (named or leaf or (not used and op.order == 0)):
                 continue
             quiet = not fact.requires_grad
