@@ -45,7 +45,7 @@ def replay(trace: Trace, edits: Edits | None = None) -> Trace:
     """Run `trace` again with `edits`.  Tensors keep their ids; what is new gets ids above those of `trace`.
 
     `meta["doubt"]` of the result is the index of the first event whose value left for Python and is another than in the
-    recording: from there on the program itself might have done otherwise.  Raises ValueError where an edit does not
+    recording: from there on the program itself might have done otherwise (printing does not count).  Raises ValueError where an edit does not
     fit (another shape, a command before what it needs).
     """
     return _Replay(trace, edits or Edits()).run()
@@ -219,15 +219,18 @@ class _Replay:
         return tuple(given.get(name) for name in op.inputs)
 
     def escaped(self, event: Escaped) -> None:
+        """A value leaves for Python once more: another one than before means that the program might do otherwise.
+
+        Printing is no reason to doubt: what stands on the screen does not come back into the program.
+        """
         tensor = self.met(event.tensor, event.index)
+        printed = event.kind == "repr"
         if tensor is None:
-            if event.kind != "repr":
+            if not printed:
                 raise self.nothing(event.tensor)
-            if self.doubt is None:
-                self.doubt = len(self.recorder.log)
             return  # printed, None says nothing of a tensor
         kept = self.base.value(event.value).array
-        if self.doubt is None and (kept is None or not same_bits(tensor._array, kept)):
+        if not printed and self.doubt is None and (kept is None or not same_bits(tensor._array, kept)):
             self.doubt = len(self.recorder.log)
         number, _ = self.recorder.see(tensor)
         self.recorder.event("escape", number, event.kind, tensor._value)
