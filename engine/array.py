@@ -12,11 +12,12 @@ from contextlib import nullcontext
 from typing import Any
 
 import numpy
+import scipy.special
 from numpy import ndarray
-from scipy import special as special
 
 try:
     import cupy
+    import cupyx.scipy.special
 except ImportError:
     cupy = None
 
@@ -179,6 +180,22 @@ def zeros_at(place: Array, size: tuple[int, ...]) -> Array:
 def is_array(value: Any) -> bool:
     """Whether `value` is a numpy or cupy array."""
     return isinstance(value, ndarray) or (cupy is not None and isinstance(value, cupy.ndarray))
+
+
+def special_of(data: Array) -> Any:
+    """The special functions for an array: scipy's, or cupyx's on a GPU."""
+    return scipy.special if cupy is None or isinstance(data, ndarray | xp.generic) else cupyx.scipy.special
+
+
+_FOLDS = {xp.add: "sum", xp.multiply: "prod", xp.maximum: "max", xp.minimum: "min"}
+
+
+def folded(ufunc: Any, data: Array, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Array:
+    """`ufunc` folded over `dim`: what the array's methods do; of numpy without their frames in between."""
+    if cupy is None or isinstance(data, ndarray):
+        return ufunc.reduce(data, axis=dim, dtype=dtype, keepdims=keepdim)
+    typed = {} if dtype is None else {"dtype": dtype}
+    return getattr(data, _FOLDS[ufunc])(axis=dim, keepdims=keepdim, **typed)
 
 
 def to_numpy(array: Array) -> ndarray:

@@ -45,8 +45,8 @@ def replay(trace: Trace, edits: Edits | None = None) -> Trace:
     """Run `trace` again with `edits`.  Tensors keep their ids; what is new gets ids above those of `trace`.
 
     `meta["doubt"]` of the result is the index of the first event whose value left for Python and is another than in the
-    recording: from there on the program itself might have done otherwise (printing does not count).  Raises ValueError where an edit does not
-    fit (another shape, a command before what it needs).
+    recording: from there on the program itself might have done otherwise (printing does not count).  Raises ValueError
+    where an edit does not fit (another shape, a command before what it needs).
     """
     return _Replay(trace, edits or Edits()).run()
 

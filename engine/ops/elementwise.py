@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, special, xp
+from ..array import Array, special_of, xp
 from ..op import FLOAT, SAME, Traits, op
 from .choice import eq, ge, gt, logical_and, where, zero
 
@@ -180,15 +180,15 @@ atanh = op("atanh", xp.arctanh, FLOAT, self=lambda grad, self: grad / (1 - self 
 
 
 def _erf(self: Array) -> Array:
-    return special.erf(self).astype(self.dtype, copy=False)
+    return special_of(self).erf(self).astype(self.dtype, copy=False)
 
 
 def _erfc(self: Array) -> Array:
-    return special.erfc(self).astype(self.dtype, copy=False)
+    return special_of(self).erfc(self).astype(self.dtype, copy=False)
 
 
 def _sigmoid(self: Array) -> Array:
-    return special.expit(self).astype(self.dtype, copy=False)
+    return special_of(self).expit(self).astype(self.dtype, copy=False)
 
 
 erf = op("erf", _erf, FLOAT, self=lambda grad, self: TWO_BY_SQRT_PI * exp(-(self * self)) * grad)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, xp, zeros_at
+from ..array import Array, folded, xp, zeros_at
 from ..op import FLOAT, Traits, op
 from .choice import eq, where, zero
 from .elementwise import absolute, exp, sign
@@ -39,17 +39,12 @@ def _wide(self: Array, dtype: Any) -> Any:
 # -- sums ---------------------------------------------------------------------------------------------------------
 
 
-def _reduced(ufunc: Any, self: Array, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Array:
-    """`ufunc` folded over `dim`: what numpy's methods do, without their frames in between."""
-    return ufunc.reduce(self, axis=dim, dtype=dtype, keepdims=keepdim)
-
-
 def _sum(self: Array, dtype: Any = None) -> Array:
-    return xp.add.reduce(self, axis=None, dtype=_wide(self, dtype))
+    return folded(xp.add, self, dtype=_wide(self, dtype))
 
 
 def _sum_dim(self: Array, dim: Any, keepdim: bool = False, dtype: Any = None) -> Array:
-    return _reduced(xp.add, self, dim, keepdim, _wide(self, dtype))
+    return folded(xp.add, self, dim, keepdim, _wide(self, dtype))
 
 
 def _mean(self: Array, dtype: Any = None) -> Array:
@@ -58,7 +53,7 @@ def _mean(self: Array, dtype: Any = None) -> Array:
 
 def _mean_dim(self: Array, dim: Any, keepdim: bool = False, dtype: Any = None) -> Array:
     which = dtype or self.dtype
-    total = _reduced(xp.add, self, dim, keepdim, "float32" if which == "float16" else which)
+    total = folded(xp.add, self, dim, keepdim, "float32" if which == "float16" else which)
     return (total / total.dtype.type(count(self.shape, dim))).astype(which, copy=False)
 
 
@@ -89,7 +84,7 @@ cumsum = op("cumsum", _cumsum, self=lambda grad, dim: flip(cumsum(flip(grad, (di
 def _var(self: Array, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
     free = max(0, count(self.shape, dim) - correction)
     off = self - _mean_dim(self, dim, True)
-    return _reduced(xp.add, off * off, dim, keepdim) / self.dtype.type(free)
+    return folded(xp.add, off * off, dim, keepdim) / self.dtype.type(free)
 
 
 def _std(self: Array, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
@@ -124,11 +119,11 @@ std = op(
 
 
 def _prod(self: Array, dtype: Any = None) -> Array:
-    return _reduced(xp.multiply, self, None, False, _wide(self, dtype))
+    return folded(xp.multiply, self, None, False, _wide(self, dtype))
 
 
 def _prod_dim(self: Array, dim: int, keepdim: bool = False, dtype: Any = None) -> Array:
-    return _reduced(xp.multiply, self, dim, keepdim, _wide(self, dtype))
+    return folded(xp.multiply, self, dim, keepdim, _wide(self, dtype))
 
 
 def _prod_of_others(self: Array, dim: int) -> Array:
@@ -172,25 +167,25 @@ prod_dim = op(
 
 
 def _amax(self: Array, dim: Any = None, keepdim: bool = False) -> Array:
-    return _reduced(xp.maximum, self, dim, keepdim)
+    return folded(xp.maximum, self, dim, keepdim)
 
 
 def _amin(self: Array, dim: Any = None, keepdim: bool = False) -> Array:
-    return _reduced(xp.minimum, self, dim, keepdim)
+    return folded(xp.minimum, self, dim, keepdim)
 
 
 def _max(self: Array) -> Array:
-    return _reduced(xp.maximum, self)
+    return folded(xp.maximum, self)
 
 
 def _min(self: Array) -> Array:
-    return _reduced(xp.minimum, self)
+    return folded(xp.minimum, self)
 
 
 def _share(self: Array, extreme: Array, dim: Any = None) -> Array:
     """1 / (number of ties) where `self` is the extreme along `dim`, else 0."""
     hit = (self == extreme) | ((self != self) & (extreme != extreme))
-    return (hit / _reduced(xp.add, hit, dim, True)).astype(self.dtype, copy=False)
+    return (hit / folded(xp.add, hit, dim, True)).astype(self.dtype, copy=False)
 
 
 even_share = op("even_share", _share)
@@ -268,11 +263,11 @@ def _argmin(self: Array, dim: int | None = None, keepdim: bool = False) -> Array
 
 
 def _all(self: Array, dim: Any = None, keepdim: bool = False) -> Array:
-    return _reduced(xp.logical_and, self, dim, keepdim)
+    return folded(xp.logical_and, self, dim, keepdim)
 
 
 def _any(self: Array, dim: Any = None, keepdim: bool = False) -> Array:
-    return _reduced(xp.logical_or, self, dim, keepdim)
+    return folded(xp.logical_or, self, dim, keepdim)
 
 
 argmax, argmin = op("argmax", _argmax), op("argmin", _argmin)
@@ -283,25 +278,25 @@ all_true, any_true = op("all", _all), op("any", _any)
 
 def _logsumexp(self: Array, dim: Any, keepdim: bool = False) -> Array:
     if not count(self.shape, dim):
-        return xp.log(_reduced(xp.add, xp.exp(self), dim, keepdim))
-    top = _reduced(xp.maximum, self, dim, True)
+        return xp.log(folded(xp.add, xp.exp(self), dim, keepdim))
+    top = folded(xp.maximum, self, dim, True)
     top = xp.where(xp.isfinite(top), top, 0)
-    found = xp.log(_reduced(xp.add, xp.exp(self - top), dim, True)) + top
+    found = xp.log(folded(xp.add, xp.exp(self - top), dim, True)) + top
     return found if keepdim or not self.ndim else found.squeeze(axis=dim)
 
 
 def _softmax(self: Array, dim: int) -> Array:
     if not self.size:
         return self.copy()
-    lifted = xp.exp(self - _reduced(xp.maximum, self, _axis(self, dim), True))
-    return lifted / _reduced(xp.add, lifted, _axis(self, dim), True)
+    lifted = xp.exp(self - folded(xp.maximum, self, _axis(self, dim), True))
+    return lifted / folded(xp.add, lifted, _axis(self, dim), True)
 
 
 def _log_softmax(self: Array, dim: int) -> Array:
     if not self.size:
         return self.copy()
-    shifted = self - _reduced(xp.maximum, self, _axis(self, dim), True)
-    return shifted - xp.log(_reduced(xp.add, xp.exp(shifted), _axis(self, dim), True))
+    shifted = self - folded(xp.maximum, self, _axis(self, dim), True)
+    return shifted - xp.log(folded(xp.add, xp.exp(shifted), _axis(self, dim), True))
 
 
 def _axis(self: Array, dim: int) -> int | None:
@@ -332,15 +327,15 @@ log_softmax = op(
 
 def _vector_norm(self: Array, ord: float = 2, dim: Any = None, keepdim: bool = False) -> Array:
     if ord == 2:
-        return xp.sqrt(_reduced(xp.add, self * self, dim, keepdim))
+        return xp.sqrt(folded(xp.add, self * self, dim, keepdim))
     size = abs(self)
     if ord == 1:
-        return _reduced(xp.add, size, dim, keepdim)
+        return folded(xp.add, size, dim, keepdim)
     if ord == 0:
-        return _reduced(xp.add, self != 0, dim, keepdim, self.dtype)
+        return folded(xp.add, self != 0, dim, keepdim, self.dtype)
     if math.isinf(ord):
-        return _reduced(xp.maximum if ord > 0 else xp.minimum, size, dim, keepdim)
-    return _reduced(xp.add, size**ord, dim, keepdim) ** (1 / ord)
+        return folded(xp.maximum if ord > 0 else xp.minimum, size, dim, keepdim)
+    return folded(xp.add, size**ord, dim, keepdim) ** (1 / ord)
 
 
 def _norm_slope(grad: Any, self: Any, result: Any, self_sizes: Sizes, ord: float, dim: Any, keepdim: bool) -> Any:
