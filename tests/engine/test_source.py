@@ -14,7 +14,7 @@ from engine.binding import Binder, tensor_names
 from engine.source import File, Places, Sources, collapse
 from engine.trace import AnyEvent, BackwardEnded, BackwardStarted, Frame, Input, LeafCreated, OpCalled, Output
 
-NAME = "/home/somebody/work/script.py"
+NAME = "/home/somebody/project/script.py"
 
 
 class Probe:
@@ -216,7 +216,7 @@ def test_file_names_tell_no_home_folder() -> None:
     assert list(places.files) == ["script.py"]
     code = compile("y = 1", "/home/somebody/elsewhere/script.py", "exec")
     assert places.frame(code, 0).file == "elsewhere/script.py"
-    inside = compile("y = 1", "/home/somebody/work/deep/model.py", "exec")
+    inside = compile("y = 1", "/home/somebody/project/deep/model.py", "exec")
     assert places.frame(inside, 0).file == "deep/model.py"
     twin = compile("y = 1", "/srv/elsewhere/script.py", "exec")
     assert places.frame(twin, 0).file == "elsewhere/script (2).py"
