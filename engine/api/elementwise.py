@@ -13,6 +13,96 @@ from ..ops import shape as sh
 from ..tensor import Tensor, escape
 from .check import kind, need_tensor
 
+__all__ = [
+    "abs",
+    "absolute",
+    "acos",
+    "acosh",
+    "add",
+    "addcdiv",
+    "addcmul",
+    "allclose",
+    "arccos",
+    "arcsin",
+    "arctan",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
+    "ceil",
+    "clamp",
+    "clamp_max",
+    "clamp_min",
+    "clip",
+    "clone",
+    "cos",
+    "cosh",
+    "div",
+    "divide",
+    "eq",
+    "equal",
+    "erf",
+    "erfc",
+    "exp",
+    "exp2",
+    "expm1",
+    "floor",
+    "floor_divide",
+    "fmod",
+    "ge",
+    "gt",
+    "isclose",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "le",
+    "lerp",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "lt",
+    "masked_fill",
+    "maximum",
+    "minimum",
+    "mul",
+    "multiply",
+    "ne",
+    "neg",
+    "negative",
+    "positive",
+    "pow",
+    "reciprocal",
+    "relu",
+    "remainder",
+    "round",
+    "rsqrt",
+    "rsub",
+    "sgn",
+    "sigmoid",
+    "sign",
+    "sin",
+    "sinh",
+    "sqrt",
+    "square",
+    "sub",
+    "subtract",
+    "tan",
+    "tanh",
+    "true_divide",
+    "trunc",
+    "where",
+]
+
 Number = bool | int | float
 
 
@@ -383,3 +473,16 @@ logical_xor = binary(ch.logical_xor, "logical_xor")
 maximum = two_tensors(ch.maximum, "maximum")
 minimum = two_tensors(ch.minimum, "minimum")
 atan2 = two_tensors(el.atan2, "atan2")
+
+
+clip = clamp
+divide = div
+true_divide = div
+subtract = sub
+
+METHODS = (
+    "add", "sub", "subtract", "div", "divide", "true_divide", "floor_divide", "remainder", "fmod", "pow", "abs",
+    "square", "round", "clamp", "clip", "clamp_min", "clamp_max", "masked_fill", "bitwise_and", "bitwise_or",
+    "bitwise_xor", "bitwise_not", "isclose", "allclose", "equal", "lerp", "addcmul", "addcdiv", "clone", "positive",
+)  # fmt: skip
+"""Functions that are methods of Tensor too."""

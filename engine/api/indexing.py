@@ -15,6 +15,12 @@ from ..tensor import Tensor, escape
 from .check import one_dim
 from .shape import expanded
 
+__all__ = [
+    "index_select",
+    "masked_select",
+    "nonzero",
+]
+
 Found = tuple[Tensor, list[Any] | None]
 
 
@@ -286,3 +292,9 @@ def _sliced(viewed: Tensor, dim: int, item: slice, whole: bool) -> Tensor:
     if not whole and not bounds[0] and (bounds[1] is None or bounds[1] >= n) and step == 1:
         return viewed
     return sh.slice_(viewed, dim, start, max(start, stop), step)  # type: ignore[no-any-return]
+
+
+METHODS = (
+    "index_select", "masked_select", "nonzero",
+)  # fmt: skip
+"""Functions that are methods of Tensor too."""

@@ -11,6 +11,18 @@ from ..tensor import Tensor
 from .check import LETTERS, need_tensor
 from .shape import expand, matrix_transposed, reshape, unsqueeze
 
+__all__ = [
+    "addmm",
+    "bmm",
+    "dot",
+    "matmul",
+    "mm",
+    "mv",
+    "outer",
+    "tril",
+    "triu",
+]
+
 
 def _same_dtype(a: Tensor, b: Tensor, words: str) -> None:
     if a._array.dtype != b._array.dtype:
@@ -199,3 +211,9 @@ def _need_matrix(input: Tensor, name: str) -> None:
     need_tensor(input, name)
     if input._array.ndim < 2:
         raise errors.runtime(f"{name}: input tensor must have at least 2 dimensions")
+
+
+METHODS = (
+    "tril", "triu", "mm", "bmm", "mv", "dot", "outer", "matmul", "addmm",
+)  # fmt: skip
+"""Functions that are methods of Tensor too."""

@@ -40,28 +40,8 @@ BINARY: dict[str, Callable[..., Any]] = {
 TWO_TENSORS: dict[str, Callable[..., Any]] = {"maximum": ch.maximum, "minimum": ch.minimum, "atan2": eo.atan2}
 """Functions of two tensors."""
 
-SHARED: dict[str, Callable[..., Any]] = {
-    "add": el.add, "sub": el.sub, "subtract": el.sub, "div": el.div, "divide": el.div, "true_divide": el.div,
-    "floor_divide": el.floor_divide, "remainder": el.remainder, "fmod": el.fmod, "pow": el.pow, "abs": el.abs,
-    "square": el.square, "round": el.round, "clamp": el.clamp, "clip": el.clamp, "clamp_min": el.clamp_min,
-    "clamp_max": el.clamp_max, "masked_fill": el.masked_fill, "bitwise_and": el.bitwise_and,
-    "bitwise_or": el.bitwise_or, "bitwise_xor": el.bitwise_xor, "bitwise_not": el.bitwise_not, "isclose": el.isclose,
-    "allclose": el.allclose, "equal": el.equal, "lerp": el.lerp, "addcmul": el.addcmul, "addcdiv": el.addcdiv,
-    "clone": el.clone, "positive": el.positive,
-    "sum": rd.sum, "mean": rd.mean, "var": rd.var, "std": rd.std, "prod": rd.prod, "max": rd.max, "min": rd.min,
-    "amax": rd.amax, "amin": rd.amin, "argmax": rd.argmax, "argmin": rd.argmin, "all": rd.all, "any": rd.any,
-    "cumsum": rd.cumsum, "logsumexp": rd.logsumexp, "softmax": rd.softmax, "log_softmax": rd.log_softmax,
-    "norm": rd.norm, "gather": rd.gather, "flip": rd.flip,
-    "tril": la.tril, "triu": la.triu,
-    "mm": la.mm, "bmm": la.bmm, "mv": la.mv, "dot": la.dot, "outer": la.outer, "matmul": la.matmul, "addmm": la.addmm,
-    "reshape": sh.reshape, "flatten": sh.flatten, "unflatten": sh.unflatten, "ravel": sh.ravel,
-    "transpose": sh.transpose, "swapaxes": sh.transpose, "permute": sh.permute, "movedim": sh.movedim, "t": sh.t,
-    "squeeze": sh.squeeze, "unsqueeze": sh.unsqueeze, "broadcast_to": sh.broadcast_to, "select": sh.select,
-    "narrow": sh.narrow, "unbind": sh.unbind, "index_select": ix.index_select, "masked_select": ix.masked_select,
-    "nonzero": ix.nonzero,
-    "detach": so.detach,
-}  # fmt: skip
-"""Functions that are methods too, the tensor first."""
+ROOMS = (el, ix, la, rd, sh)
+"""The files of functions; each names in METHODS those that are methods too, the tensor first."""
 
 
 def _device_method(name: str) -> Callable[..., Tensor]:
@@ -103,7 +83,8 @@ def _backward(
 _backward.__name__ = "backward"
 
 METHODS: dict[str, Callable[..., Any]] = {
-    "view": sh.view, "view_as": sh.view_as, "reshape_as": sh.reshape_as, "expand": sh.expand, "expand_as": sh.expand_as,
+    "detach": so.detach, "view": sh.view, "view_as": sh.view_as, "reshape_as": sh.reshape_as, "expand": sh.expand,
+    "expand_as": sh.expand_as,
     "contiguous": sh.contiguous, "is_contiguous": sh.is_contiguous, "stride": sh.stride, "size": sh.size, "to": sh.to,
     "sum_to_size": sh.sum_to_size, "type": sh.type_, "where": el.where_method, "backward": _backward,
     "type_as": lambda self, other: sh.to(self, other.dtype), "element_size": lambda self: self.itemsize,
@@ -149,7 +130,10 @@ PROPERTIES: dict[str, Any] = {
 
 def bind(cls: type[Tensor]) -> None:
     """Attach all of it to the Tensor class."""
-    table = {**UNARY, **BINARY, **TWO_TENSORS, **SHARED, **METHODS, **PROPERTIES}
+    table: dict[str, Any] = {**UNARY, **BINARY, **TWO_TENSORS}
+    for room in ROOMS:
+        table |= {name: getattr(room, name) for name in room.METHODS}
+    table |= METHODS | PROPERTIES
     table.update({f"{name}_": ip.writes(UNARY[name], f"{name}_") for name in IN_PLACE})
     table["abs_"] = ip.writes(eo.absolute, "abs_")
     table.update({f"__{name}__": function for name, function in OPERATORS.items()})

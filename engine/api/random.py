@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+__all__ = [
+    "Generator",
+    "default_generator",
+    "manual_seed",
+]
+
 _state = {"generator": np.random.default_rng()}
 
 

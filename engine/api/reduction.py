@@ -14,6 +14,29 @@ from ..ops import shape as sh
 from ..tensor import Tensor
 from .check import kind, need_tensor, one_dim, some_dims
 
+__all__ = [
+    "all",
+    "amax",
+    "amin",
+    "any",
+    "argmax",
+    "argmin",
+    "cumsum",
+    "flip",
+    "gather",
+    "log_softmax",
+    "logsumexp",
+    "max",
+    "mean",
+    "min",
+    "norm",
+    "prod",
+    "softmax",
+    "std",
+    "sum",
+    "var",
+]
+
 DEGREES = (
     "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
     "divided by output numel)."
@@ -306,3 +329,10 @@ def flip(input: Tensor, *dims: Any) -> Tensor:
     """The elements in the opposite order along `dims`."""
     given = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
     return sh.flip(input, tuple(one_dim(d, input._array.ndim) for d in given))  # type: ignore[no-any-return]
+
+
+METHODS = (
+    "sum", "mean", "var", "std", "prod", "max", "min", "amax", "amin", "argmax", "argmin", "all", "any", "cumsum",
+    "logsumexp", "softmax", "log_softmax", "norm", "gather", "flip",
+)  # fmt: skip
+"""Functions that are methods of Tensor too."""

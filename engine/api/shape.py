@@ -11,6 +11,28 @@ from ..ops import shape as sh
 from ..tensor import Tensor
 from .check import one_dim, sizes_of
 
+__all__ = [
+    "atleast_2d",
+    "broadcast_to",
+    "cat",
+    "flatten",
+    "hstack",
+    "movedim",
+    "narrow",
+    "permute",
+    "ravel",
+    "reshape",
+    "select",
+    "squeeze",
+    "stack",
+    "t",
+    "transpose",
+    "unbind",
+    "unflatten",
+    "unsqueeze",
+    "vstack",
+]
+
 
 def filled_in(size: tuple[int, ...], count: int) -> tuple[int, ...]:
     """Sizes for `count` elements, with the -1 among them worked out."""
@@ -424,3 +446,12 @@ def type_(input: Tensor, dtype: Any = None) -> Any:
     if dtype is None:
         return f"torch.{input.dtype.legacy}"
     return to(input, dtype)
+
+
+swapaxes = transpose
+
+METHODS = (
+    "reshape", "flatten", "unflatten", "ravel", "transpose", "swapaxes", "permute", "movedim", "t", "squeeze",
+    "unsqueeze", "broadcast_to", "select", "narrow", "unbind",
+)  # fmt: skip
+"""Functions that are methods of Tensor too."""
