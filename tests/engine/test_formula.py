@@ -15,6 +15,7 @@ from engine.op import REGISTRY, call_kernel
 from engine.printer import TEX, TEXT, Printer
 from engine.symbol import Symbol, Undecided, evaluate, noted, shown_number, simplified
 from engine.trace import LeafCreated, OpCalled
+from tests.samples import SAMPLES
 
 RNG = np.random.default_rng(7)
 
@@ -88,18 +89,16 @@ CALLS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "linalg_vector_norm": [((X,), {"ord": o, "dim": d, "keepdim": False})
                            for o in (0, 1, 1.5, 2, 3, float("inf")) for d in (None, 1)],
 }  # fmt: skip
-"""How ops are called here, by name; those not named take one (2, 3) array per input and no static argument."""
-WITHOUT_CLOSED_FORM = {
-    "floor_divide": "torch has no derivative either",
-}
-"""Ops whose rule does not run on symbols, with the reason."""
+"""How ops are called here where their sample rows would not do: on every branch of a rule, inside the domain."""
+WITHOUT_CLOSED_FORM = {row.op for row in SAMPLES if row.opaque} | {"floor_divide"}
+"""Ops whose rule does not run on symbols; the row has the reason."""
 
 OPS = sorted(name for name, op in REGISTRY.items() if op.rules and not name.startswith("_doc"))
 
 
 def calls(name: str) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
     op = REGISTRY[name]
-    found = CALLS.get(name, [(tuple(some(2, 3) for _ in op.inputs), {})])
+    found = CALLS.get(name) or [(row.inputs, dict(row.statics)) for row in SAMPLES if row.op == name]
     defaults = {k: v for k, v in op.statics.items() if v is not inspect.Parameter.empty}
     return [(args, {**defaults, **attrs}) for args, attrs in found]
 

@@ -1,0 +1,14 @@
+"""Rows of engine/ops/linalg.py."""
+
+from __future__ import annotations
+
+from .rows import Sample, begin, real
+
+begin()
+
+ROWS = [
+    Sample("mm", (real(2, 3), real(3, 4)), spelled="x @ y"),
+    Sample("bmm", (real(2, 2, 3), real(2, 3, 2)), spelled="torch.bmm(x, y)"),
+    Sample("mv", (real(2, 3), real(3)), spelled="x @ y"),
+    Sample("dot", (real(3), real(3)), spelled="x @ y"),
+]
