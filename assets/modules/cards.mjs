@@ -78,15 +78,15 @@ function cellLook({ tokens }, row, value, state, lit, typed) {
   const zero = !nothing && toNumber(value) === 0;
   const odd = !nothing && !Number.isFinite(toNumber(value));
   const look = { fill: tokens.field, stroke: tokens.line, width: 1, ink: tokens.ink, strong: false, dashed: false, alpha: state.next ? 0.6 : 1 };
-  if (odd) Object.assign(look, { fill: tokens.errT, stroke: tokens.err, ink: tokens.err, strong: true });
+  if (odd) Object.assign(look, { fill: tokens.errorTint, stroke: tokens.error, ink: tokens.error, strong: true });
   else if (row.key === "seed" && !nothing) {
-    Object.assign(look, zero ? { ink: tokens.soft } : { fill: tokens.rootT, stroke: tokens.root, ink: tokens.root, strong: true });
+    Object.assign(look, zero ? { ink: tokens.soft } : { fill: tokens.rootTint, stroke: tokens.root, ink: tokens.root, strong: true });
   } else if (row.key === "grad" && !nothing) {
-    Object.assign(look, zero ? { ink: tokens.soft } : { ink: tokens.bwd, strong: true });
-    if (!zero && state.changed) Object.assign(look, { fill: tokens.bwdT, stroke: tokens.bwd, width: 2 });
+    Object.assign(look, zero ? { ink: tokens.soft } : { ink: tokens.gradient, strong: true });
+    if (!zero && state.changed) Object.assign(look, { fill: tokens.gradientTint, stroke: tokens.gradient, width: 2 });
   }
-  if (lit && !odd) Object.assign(look, { stroke: tokens.bwd, width: 2 });
-  if (typed) Object.assign(look, { dashed: true, width: 1.5, stroke: tokens.root });
+  if (lit && !odd) Object.assign(look, { stroke: tokens.gradient, width: 2 });
+  if (typed) Object.assign(look, { dashed: true, width: 1.5, stroke: tokens.changed, ink: tokens.changed });
   return look;
 }
 
@@ -128,9 +128,9 @@ function paintGhost({ context, write, font, tokens }, box, ghost, room) {
   const text = fitNum(ghost, room);
   const x = box.x + box.w / 2;
   const y = box.y + box.h / 2 - 7;
-  write(text, x, y, font.small, tokens.soft, "center");
+  write(text, x, y, font.small, tokens.changed, "center");
   const half = widthOf(context, font.small, text) / 2 + 2;
-  context.strokeStyle = tokens.soft;
+  context.strokeStyle = tokens.changed;
   context.lineWidth = 1.2;
   context.beginPath();
   context.moveTo(x - half, y + 0.5);
@@ -152,10 +152,10 @@ function paintStrip({ context, write, font, tokens, detail }, place, state) {
   context.fillStyle = tokens.field;
   context.fill();
   context.lineWidth = 1;
-  context.strokeStyle = state.changed ? tokens.bwd : tokens.line;
+  context.strokeStyle = state.changed ? tokens.gradient : tokens.line;
   context.stroke();
   if (!value) return;
-  const colour = place.row.key === "value" ? tokens.soft : place.row.key === "seed" ? tokens.root : tokens.bwd;
+  const colour = place.row.key === "value" ? tokens.soft : place.row.key === "seed" ? tokens.root : tokens.gradient;
   const samples = (value.strip ?? value.data ?? []).map(toNumber);
   const largest = Math.max(...samples.map((v) => (Number.isFinite(v) ? Math.abs(v) : 0)), 1e-300);
   const middle = place.y + height / 2;
@@ -163,7 +163,7 @@ function paintStrip({ context, write, font, tokens, detail }, place, state) {
   samples.forEach((sample, i) => {
     const odd = !Number.isFinite(sample);
     const size = odd ? height / 2 - 2 : Math.max((Math.abs(sample) / largest) * (height / 2 - 2), 0.5);
-    context.fillStyle = odd ? tokens.err : colour;
+    context.fillStyle = odd ? tokens.error : colour;
     context.fillRect(place.x + 4 + i * step, odd || sample > 0 ? middle - size : middle, Math.max(step - 0.6, 0.8), odd ? 2 * size : size);
   });
   if (detail >= 2) write(cut(context, font.plain, statsText(value.stats), place.w), place.x, place.y + height + 11, font.plain, tokens.soft);

@@ -98,7 +98,7 @@ export function paintEdges(brush, edges, routes) {
     const state = edgeState(moment, edge);
     const forward = state === "active" && !moment.backward;
     const alpha = forward ? 1 : isFaint(moment, edge) ? 0.3 : state === "future" ? 0.4 : 0.9;
-    if (forward) gradients.add(route.forward, tokens.fwd, 2.5 * Math.min(thin, 12), 1);
+    if (forward) gradients.add(route.forward, tokens.forward, 2.5 * Math.min(thin, 12), 1);
     else rest.add(route.forward, tokens.saved, 1.5 * Math.min(thin, 6), alpha, state === "future" ? "later" : "plain");
     if (!edge.grad || wired.has(edge.id) || moment.phase?.kind !== "backward" || (state !== "active" && state !== "done")) continue;
     const flow = moment.step?.flows.find((one) => one.edge === edge.id && one.back) ?? lastFlow(moment, edge);
@@ -106,7 +106,7 @@ export function paintEdges(brush, edges, routes) {
     const kind = sign === 0 ? "zero" : sign === -1 ? "hollow" : "plain";
     const width = sign === 0 ? 1.5 : Math.max(gradientWidth(flow?.size), kind === "hollow" ? 4 : 0);
     const odd = isOdd(moment, flow ? flow.value : at(edge.tracks.cotangent, moment.t));
-    gradients.add(route.back, odd ? tokens.err : tokens.bwd, width * Math.min(thin, 6), state === "active" ? 1 : 0.75, kind);
+    gradients.add(route.back, odd ? tokens.error : tokens.gradient, width * Math.min(thin, 6), state === "active" ? 1 : 0.75, kind);
   }
   rest.paint(context, detail, tokens.bg);
   gradients.paint(context, detail, tokens.bg);

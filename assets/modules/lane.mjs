@@ -118,7 +118,7 @@ export class Lane {
 
   colourOf(phase) {
     const { tokens } = this;
-    return phase.failed ? tokens.err : phase.kind === "forward" ? tokens.fwd : phase.kind === "backward" ? tokens.bwd : tokens.saved;
+    return phase.failed ? tokens.error : phase.kind === "forward" ? tokens.forward : phase.kind === "backward" ? tokens.gradient : tokens.saved;
   }
 
   /** Pale what is to come, full what has been; the rest of the current phase in between. */
@@ -179,7 +179,7 @@ export class Lane {
 
   paintMarks(context) {
     const { tokens } = this;
-    const colours = { error: tokens.err, edit: tokens.root, warning: tokens.warn };
+    const colours = { error: tokens.error, edit: tokens.changed, warning: tokens.warning };
     const { plain, strong } = fonts(tokens);
     let last = -20;
     for (const mark of this.scene.marks) {

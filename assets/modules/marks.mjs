@@ -9,7 +9,7 @@ const BADGE = 8;
 
 /** waiting: a ring; ready: a ring with a dot; done: a disc with a tick; error: a red disc with "!".  Shapes differ, not only colours. */
 export function paintBadge({ context, tokens }, state, x, y) {
-  const colour = state === "error" ? tokens.err : tokens.bwd;
+  const colour = state === "error" ? tokens.error : tokens.gradient;
   context.beginPath();
   context.arc(x, y, BADGE, 0, 2 * Math.PI);
   context.fillStyle = state === "done" || state === "error" ? colour : tokens.panel;
@@ -23,7 +23,7 @@ export function paintBadge({ context, tokens }, state, x, y) {
     context.fillStyle = colour;
     context.fill();
   } else if (state === "done") {
-    context.strokeStyle = tokens.onBwd;
+    context.strokeStyle = tokens.onGradient;
     context.beginPath();
     context.moveTo(x - 3.6, y + 0.2);
     context.lineTo(x - 1, y + 3);
@@ -41,7 +41,7 @@ export function savedNames(node) {
   return node.saved.map((one) => (one.text || one.name).replace(/^saved /, "")).join(", ");
 }
 
-/** What an op keeps for backward, inside its pill: dashed while saved, faded and struck through when freed. */
+/** What an op keeps for backward, inside its pill: dashed while saved, dotted and struck through when freed. */
 export function paintChip(brush, node) {
   const { context, write, font, tokens, moment } = brush;
   const state = savedState(moment, node);
@@ -50,18 +50,15 @@ export function paintChip(brush, node) {
   const text = cut(context, font.plain, `${state} ${names}`, node.w - 40);
   const w = widthOf(context, font.plain, text) + 16;
   const [x, y] = [node.x - w / 2, node.y + node.h / 2 - 33];
-  const alpha = context.globalAlpha;
-  if (state === "freed") context.globalAlpha = alpha * 0.55;
   context.beginPath();
   context.roundRect(x, y, w, 22, 6);
   context.lineWidth = state === "kept" ? 1.6 : 1.2;
-  context.strokeStyle = state === "kept" ? tokens.soft : tokens.saved;
+  context.strokeStyle = state === "kept" ? tokens.soft : tokens[state];
   context.setLineDash(state === "freed" ? [1, 4] : [4, 3]);
   context.stroke();
   context.setLineDash([]);
-  write(text, node.x, y + 11, font.plain, state === "kept" ? tokens.ink : tokens.soft, "center");
+  write(text, node.x, y + 11, font.plain, state === "kept" ? tokens.ink : state === "freed" ? tokens.freed : tokens.soft, "center");
   if (state === "freed") context.fillRect(x + 8, y + 11, w - 16, 1.2);
-  context.globalAlpha = alpha;
 }
 
 export function paintFold({ context, tokens }, box, folded) {
@@ -88,7 +85,7 @@ export function paintCallout(brush, node, error) {
   const seen = spots.filter(({ x, y, shape }) => x >= x0 && y >= y0 && x + shape.w <= x1 && y + shape.h <= y1);
   const { x, y, shape, px, py } = seen.find(clear) ?? spots.find(clear) ?? seen[0] ?? spots[0];
   const { context, write, font, tokens } = brush;
-  context.strokeStyle = tokens.err;
+  context.strokeStyle = tokens.error;
   context.lineWidth = 1.5;
   context.beginPath();
   context.moveTo(node.x + px * (node.w / 2), node.y + py * (node.h / 2));
@@ -96,10 +93,10 @@ export function paintCallout(brush, node, error) {
   context.stroke();
   context.beginPath();
   context.roundRect(x, y, shape.w, shape.h, 8);
-  context.fillStyle = tokens.errT;
+  context.fillStyle = tokens.errorTint;
   context.fill();
   context.stroke();
-  write(error.type, x + 14, y + 19, font.strong, tokens.err);
+  write(error.type, x + 14, y + 19, font.strong, tokens.error);
   shape.lines.forEach((line, i) => write(line, x + 14, y + 39 + i * 18, font.plain, tokens.ink));
 }
 

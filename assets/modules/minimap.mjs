@@ -85,8 +85,8 @@ export class Minimap {
       const state = nodeState(moment, node);
       const active = node.id === moment.active;
       context.globalAlpha = active ? 1 : state === "future" || isFaint(moment, node) ? 0.3 : 0.8;
-      const now = moment.backward ? tokens.bwd : moment.step?.kind === "write" ? tokens.ink : tokens.fwd;
-      context.fillStyle = state === "error" ? tokens.err : active ? now
+      const now = moment.backward ? tokens.gradient : moment.step?.kind === "write" ? tokens.ink : tokens.forward;
+      context.fillStyle = state === "error" ? tokens.error : active ? now
         : node.role === "leaf" ? tokens.leaf : node.role === "root" ? tokens.root : tokens.saved;
       const [w, high] = [Math.max(node.w * sx, active ? 4 : 1.5), Math.max(node.h * sy, active ? 4 : 1.5)];
       context.fillRect(node.x * sx + x - w / 2, node.y * sy + y - high / 2, w, high);

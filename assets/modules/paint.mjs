@@ -64,9 +64,9 @@ function paintGroups(brush, seen) {
 }
 
 function blockColour({ tokens, moment }, node, state) {
-  if (state === "error") return tokens.err;
-  if (node.id === moment.active) return moment.backward ? tokens.bwd : moment.step.kind === "write" ? tokens.ink : tokens.fwd;
-  if (state === "done") return tokens.bwd;
+  if (state === "error") return tokens.error;
+  if (node.id === moment.active) return moment.backward ? tokens.gradient : moment.step.kind === "write" ? tokens.ink : tokens.forward;
+  if (state === "done") return tokens.gradient;
   return node.role === "leaf" ? tokens.leaf : node.role === "root" ? tokens.root : tokens.saved;
 }
 
@@ -118,14 +118,14 @@ function paintNode(brush, node) {
 function frameLook({ tokens, moment }, node, state, active) {
   const own = node.role === "leaf" ? tokens.leaf : node.role === "root" ? tokens.root : tokens.line;
   const look = { stroke: own, fill: tokens.panel, width: 1.5, dashed: state === "future" };
-  if (state === "error") return { ...look, stroke: tokens.err, fill: tokens.errT, width: 2.5 };
+  if (state === "error") return { ...look, stroke: tokens.error, fill: tokens.errorTint, width: 2.5 };
   const op = node.kind === "op" || node.kind === "group";
   if (active) {
     const [line, tint] = moment.step.kind === "write" ? [tokens.ink, tokens.field]
-      : moment.backward ? [tokens.bwd, tokens.bwdT] : [tokens.fwd, tokens.fwdT];
+      : moment.backward ? [tokens.gradient, tokens.gradientTint] : [tokens.forward, tokens.forwardTint];
     return { ...look, stroke: op || own === tokens.line ? line : own, fill: op ? tint : tokens.panel, width: 2.5, dashed: false };
   }
-  if (op && state === "ready") return { ...look, stroke: tokens.bwd, width: 1.5 };
+  if (op && state === "ready") return { ...look, stroke: tokens.gradient, width: 1.5 };
   return look;
 }
 
@@ -216,7 +216,7 @@ function paintGroupCard(brush, node, look) {
   write(cut(context, font.plain, node.sub, node.w - 28), box[0] + 14, box[1] + 42, font.plain, tokens.soft);
   const id = at(node.tracks.upstream, moment.t);
   if (id !== null && node.h >= 70) {
-    write(`gradient norm ${num(moment.scene.values[id].stats.norm, 3)}`, box[0] + 14, box[1] + 61, font.plain, tokens.bwd);
+    write(`gradient norm ${num(moment.scene.values[id].stats.norm, 3)}`, box[0] + 14, box[1] + 61, font.plain, tokens.gradient);
   }
 }
 

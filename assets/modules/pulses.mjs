@@ -37,7 +37,7 @@ function glow(brush, node) {
   const swell = moment.moving ? Math.sin(Math.PI * moment.progress) : 0;
   const error = moment.step.kind === "error";
   context.globalAlpha = error ? 0.22 : 0.75 + 0.25 * swell;
-  ring(brush, node, error ? tokens.err : moment.backward ? tokens.glow : tokens.glowFwd, 8 + 6 * swell, 5 + 3 * swell);
+  ring(brush, node, error ? tokens.error : moment.backward ? tokens.glow : tokens.glowForward, 8 + 6 * swell, 5 + 3 * swell);
   context.globalAlpha = 1;
 }
 
@@ -92,10 +92,10 @@ function liveOn({ wires }, edge) {
 
 function paintPulse({ context, tokens, detail, camera, moment }, flow, flat, part, sign) {
   const place = pointAlong(flat, ease(part));
-  const colour = !flow.back ? tokens.fwd : isOdd(moment, flow.value) ? tokens.err : tokens.bwd;
+  const colour = !flow.back ? tokens.forward : isOdd(moment, flow.value) ? tokens.error : tokens.gradient;
   const scale = detail === 0 ? 0.5 / camera.zoom : 1;
   const radius = (flow.back ? 4.5 + gradientWidth(flow.size) : 6) * scale;
-  disc(context, place, radius * 1.9, flow.back ? tokens.glow : tokens.glowFwd);
+  disc(context, place, radius * 1.9, flow.back ? tokens.glow : tokens.glowForward);
   const hollow = flow.back && (sign === -1 || sign === 0);
   disc(context, place, radius, hollow ? tokens.bg : colour);
   if (hollow) {
@@ -104,7 +104,7 @@ function paintPulse({ context, tokens, detail, camera, moment }, flow, flat, par
     context.stroke();
   }
   if (flow.back && sign !== null && sign !== 0) {
-    context.fillStyle = hollow ? colour : tokens.onBwd;
+    context.fillStyle = hollow ? colour : tokens.onGradient;
     const half = radius * 0.52;
     context.fillRect(place.x - half, place.y - 0.9 * scale, 2 * half, 1.8 * scale);
     if (sign === 1) context.fillRect(place.x - 0.9 * scale, place.y - half, 1.8 * scale, 2 * half);
@@ -178,7 +178,7 @@ function writeLabel({ context, write, font, tokens, moment }, flow, text, [x0, y
   context.fillStyle = tokens.bg;
   context.fill();
   context.globalAlpha = 1;
-  const colour = !flow.back ? tokens.fwd : isOdd(moment, flow.value) ? tokens.err : tokens.bwd;
+  const colour = !flow.back ? tokens.forward : isOdd(moment, flow.value) ? tokens.error : tokens.gradient;
   write(text, (x0 + x1) / 2, (y0 + y1) / 2, font.smallStrong, colour, "center");
 }
 
@@ -201,9 +201,9 @@ function paintAdding(brush, node) {
     context.globalAlpha = Math.min(1, (1 - moment.progress) * 5);
     context.beginPath();
     context.roundRect(x - w / 2, y - 11, w, 22, 11);
-    context.fillStyle = tokens.bwd;
+    context.fillStyle = tokens.gradient;
     context.fill();
-    write(text, x, y, font.smallStrong, tokens.onBwd, "center");
+    write(text, x, y, font.smallStrong, tokens.onGradient, "center");
     context.globalAlpha = 1;
   });
 }

@@ -1,13 +1,12 @@
 // Text on a canvas: fonts by role, widths remembered, and cutting to a width.
 
-export const LEAST = 12; // px on screen of the smallest text
 const STEP = 0.25; // sizes are rounded up to it, so that few widths are to be remembered while one zooms
 const MONO = 0.602; // width of a letter of the fixed-width fonts, in sizes
 
-/** Fonts by role; sizes in units of the plane, such that no text is under 12 px on screen at this zoom. */
+/** Fonts by role; sizes in units of the plane, such that no text is under the least one on screen at this zoom. */
 export function fonts(tokens, zoom = 1) {
-  const size = (wanted) => Math.max(wanted, Math.ceil(LEAST / zoom / STEP) * STEP);
-  const [large, plain] = [size(14), size(13)];
+  const size = (wanted) => Math.max(wanted, Math.ceil(tokens.textLeast / zoom / STEP) * STEP);
+  const [large, plain] = [size(tokens.textBody), size(tokens.textNote)];
   return {
     title: `600 ${large}px ${tokens.font}`,
     plain: `${plain}px ${tokens.font}`,

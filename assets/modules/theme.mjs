@@ -1,13 +1,17 @@
 // The tokens of assets/theme.css as plain strings, for the canvases.
 
-const NAMES = ["bg", "panel", "field", "ink", "soft", "line", "fwd", "fwd-t", "bwd", "bwd-t", "on-bwd", "leaf", "leaf-t",
-  "root", "root-t", "err", "err-t", "warn", "saved", "glow", "glow-fwd", "focus", "font", "mono"];
+export const NAMES = ["bg", "panel", "field", "ink", "soft", "line", "edge", "focus", "forward", "forward-tint", "gradient", "gradient-tint",
+  "on-gradient", "positive", "negative", "leaf", "leaf-tint", "root", "root-tint", "saved", "freed", "error", "error-tint", "warning",
+  "changed", "changed-tint", "glow", "glow-forward", "font", "mono", "text-least", "text-note", "text-body"];
 
-/** `{ bg, panel, fwdT … , mono }` as the page has them now. */
+/** `{ bg, panel, forwardTint …, mono, textLeast … }` as the page has them now; sizes of text are numbers of px. */
 export function readTokens() {
   const style = getComputedStyle(document.documentElement);
   const tokens = {};
-  for (const name of NAMES) tokens[name.replace(/-(\w)/g, (_, c) => c.toUpperCase())] = style.getPropertyValue(`--${name}`).trim();
+  for (const name of NAMES) {
+    const value = style.getPropertyValue(`--${name}`).trim();
+    tokens[name.replace(/-(\w)/g, (_, c) => c.toUpperCase())] = name.startsWith("text-") ? parseFloat(value) : value;
+  }
   tokens.font ||= "sans-serif";
   tokens.mono ||= "monospace";
   return tokens;

@@ -143,17 +143,17 @@ export function paintWires(brush, wires, hovered) {
   const loud = wires.filter((wire) => wire.carries);
   draw(quiet, tokens.soft, 1.1, loud.length ? 0.4 : 0.75);
   draw(loud, tokens.bg, 5, 0.7);
-  draw(loud, tokens.bwd, 2.6, 1);
-  dots(brush, loud, tokens.bwd, 3.2);
+  draw(loud, tokens.gradient, 2.6, 1);
+  dots(brush, loud, tokens.gradient, 3.2);
   arrows(brush, loud.filter((wire) => wire.live));
   dots(brush, quiet, tokens.soft, 2);
   const same = hovered && wires.find((wire) => wire.edge === hovered.edge && wire.from === hovered.from && wire.to === hovered.to);
-  if (same) draw([same], same.carries ? tokens.bwd : tokens.ink, 4, 1);
+  if (same) draw([same], same.carries ? tokens.gradient : tokens.ink, 4, 1);
 }
 
 /** Where a gradient arrives: at the op, and at the cell of the input. */
 function arrows({ context, tokens }, wires) {
-  context.fillStyle = tokens.bwd;
+  context.fillStyle = tokens.gradient;
   context.beginPath();
   for (const { arriving, leaving } of wires) {
     for (const flat of [arriving, leaving]) {

@@ -8,7 +8,7 @@ import { Grid } from "../../assets/modules/grid.mjs";
 import { layPlane } from "../../assets/modules/plane.mjs";
 import { labelsOf } from "../../assets/modules/pulses.mjs";
 import { wiredEdges } from "../../assets/modules/edges.mjs";
-import { fonts, LEAST } from "../../assets/modules/text.mjs";
+import { fonts } from "../../assets/modules/text.mjs";
 import { prepare, stateAt } from "../../assets/modules/state.mjs";
 import { wireAt, wiresAt, wireText } from "../../assets/modules/wiring.mjs";
 import { case1 } from "./fixtures/case1.mjs";
@@ -178,8 +178,8 @@ test("equal numbers that go the same way are written once", () => {
 
 test("text has 12 px on screen, and a graph that nearly fits is shown whole", () => {
   for (const zoom of [0.4, WHOLE, 0.9, 1.5]) {
-    for (const [role, font] of Object.entries(fonts({ font: "a", mono: "b" }, zoom))) {
-      if (typeof font === "string") assert.ok(parseFloat(/([\d.]+)px/.exec(font)[1]) * zoom >= LEAST - 1e-9, role);
+    for (const [role, font] of Object.entries(fonts({ font: "a", mono: "b", textLeast: 12, textNote: 13, textBody: 14 }, zoom))) {
+      if (typeof font === "string") assert.ok(parseFloat(/([\d.]+)px/.exec(font)[1]) * zoom >= 12 - 1e-9, role);
     }
   }
   const wide = (VIEW.width - 20) / (WHOLE + 0.01);

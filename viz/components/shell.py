@@ -16,8 +16,8 @@ from viz.components.side import left_panel
 from viz.store import Program
 
 THEME: dict[str, Any] = {
-    "fontFamily": "Inter, system-ui, 'Segoe UI', Roboto, sans-serif",
-    "fontFamilyMonospace": "ui-monospace, 'JetBrains Mono', Menlo, Consolas, monospace",
+    "fontFamily": "var(--font)",
+    "fontFamilyMonospace": "var(--mono)",
     "primaryColor": "orange",
     "primaryShade": {"light": 9, "dark": 4},
     "defaultRadius": "md",

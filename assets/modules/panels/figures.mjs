@@ -56,18 +56,18 @@ const token = (name) => getComputedStyle(document.documentElement).getPropertyVa
 
 function plot({ kind: form, value, title, axes }) {
   const frame = {
-    height: 240, margin: { l: 44, r: 8, t: 8, b: 36 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: token("--field"),
-    font: { color: token("--ink"), size: 12, family: "Inter, system-ui, sans-serif" }, showlegend: false, dragmode: false,
+    height: 240, margin: { l: 44, r: 8, t: 8, b: 36 }, paper_bgcolor: "transparent", plot_bgcolor: token("--field"),
+    font: { color: token("--ink"), size: parseFloat(token("--text-least")), family: token("--font") }, showlegend: false, dragmode: false,
   };
   const line = { gridcolor: token("--line"), zerolinecolor: token("--line"), fixedrange: true };
   if (!value || !value.data) {
     const text = value ? "Too many elements to draw" : "Nothing here at this step";
-    return { data: [], layout: { ...frame, xaxis: { visible: false }, yaxis: { visible: false }, annotations: [{ text, showarrow: false, font: { color: token("--soft"), size: 13 } }] } };
+    return { data: [], layout: { ...frame, xaxis: { visible: false }, yaxis: { visible: false }, annotations: [{ text, showarrow: false, font: { color: token("--soft"), size: parseFloat(token("--text-note")) } }] } };
   }
   const numbers = value.data.map(toNumber);
   if (form === "histogram") {
     const x = numbers.filter(Number.isFinite);
-    return { data: [{ type: "histogram", x, nbinsx: BINS, marker: { color: token(/grad/.test(title) ? "--bwd" : "--saved") }, hovertemplate: "%{x}: %{y}<extra></extra>" }], layout: { ...frame, xaxis: line, yaxis: { ...line, title: { text: "elements" } }, bargap: 0.05 } };
+    return { data: [{ type: "histogram", x, nbinsx: BINS, marker: { color: token(/grad/.test(title) ? "--gradient" : "--saved") }, hovertemplate: "%{x}: %{y}<extra></extra>" }], layout: { ...frame, xaxis: line, yaxis: { ...line, title: { text: "elements" } }, bargap: 0.05 } };
   }
   return { data: [heat(numbers, value.shape)], layout: { ...frame, xaxis: { ...line, dtick: step(table(value.shape)[1]), title: { text: axes?.[0] || "" } }, yaxis: { ...line, dtick: step(table(value.shape)[0]), autorange: "reversed", title: { text: axes?.[1] || "" } } } };
 }
@@ -82,7 +82,7 @@ function heat(numbers, shape) {
   const text = numbers.length <= WRITTEN ? { text: z.map((row) => row.map((x) => (x === null ? "nan" : String(Number(x.toPrecision(3)))))), texttemplate: "%{text}" } : {};
   return {
     type: "heatmap", z, zmin: -most, zmax: most, xgap: numbers.length <= 1024 ? 1 : 0, ygap: numbers.length <= 1024 ? 1 : 0,
-    colorscale: [[0, token("--fwd")], [0.5, token("--panel")], [1, token("--bwd")]], showscale: numbers.length > WRITTEN,
+    colorscale: [[0, token("--negative")], [0.5, token("--panel")], [1, token("--positive")]], showscale: numbers.length > WRITTEN,
     colorbar: { thickness: 8, outlinewidth: 0 }, hovertemplate: "[%{y}, %{x}] = %{z}<extra></extra>", ...text,
   };
 }
