@@ -16,7 +16,7 @@ from .array import xp
 from .dispatch import apply
 from .mode import mode
 from .op import HANDLERS, Op
-from .recorder import is_users
+from .recorder import is_users, slot
 from .tensor import Tensor
 
 NO_FORWARD = (
@@ -74,6 +74,7 @@ class set_detect_anomaly:
 def _switch(enabled: bool, check_nan: bool) -> None:
     mode.anomaly, mode.check_nan = enabled, check_nan
     HANDLERS[Tensor] = _apply_noted if enabled else apply
+    slot.noted = enabled
 
 
 class detect_anomaly:

@@ -137,7 +137,7 @@ class _Run:
         special, active = bool(self.taken) or self.create_graph or mode.anomaly, slot.active
         keep, deliver = self.keep, self.deliver
         while ready:
-            node = pop(ready)
+            node = ready.pop() if len(ready) == 1 else pop(ready)
             upstream = buffers.pop(node, None)
             if wanted is not None and node not in wanted:
                 continue
@@ -145,49 +145,46 @@ class _Run:
                 self.arrive(node, upstream)
                 continue
             if upstream is None:
-                cotangents = None
-            elif special or node.more is not None or node.metas is not None or node.op.lists:
+                cotangents: Any = (None,) * len(node.targets)
+            elif special or node.more is not None or node.metas is not None or node.plan.op.lists:
                 cotangents = self.visit(node, upstream)
             else:
                 plan = node.plan
-                values = unpacked(node) if plan.pick else ()
-                cotangents = [None] * len(node.targets)
-                for position, rule, picked in plan.calls:
-                    if not picked:
-                        cotangents[position] = rule(upstream)
-                    elif len(picked) == 1:
-                        cotangents[position] = rule(upstream, values[picked[0]])
-                    else:
-                        cotangents[position] = rule(upstream, *[values[i] for i in picked])
+                cotangents = plan.run(upstream, node)
                 freed = not keep and bool(plan.tensors)
                 if freed:
                     node.saved = None
                 if active is not None:
                     self.report(active, node, [upstream], cotangents, freed)
-            for position, target in enumerate(node.targets):
+            for edge, target in enumerate(node.targets):
                 if target is None:
                     continue
-                cotangent = None if cotangents is None else cotangents[position]
+                cotangent = cotangents[edge]
                 if cotangent is None:
                     pass
-                elif special or target.metas is not None or cotangent.shape != target.shape:
-                    deliver(target, node.numbers[position], cotangent)
-                elif cotangent.dtype is not target.dtype:
-                    deliver(target, 0, cotangent)
+                elif (
+                    special
+                    or target.metas is not None
+                    or cotangent.shape != target.shape
+                    or cotangent.dtype is not target.dtype
+                ):
+                    deliver(target, node.number(edge), cotangent)
                 else:
                     present = buffers.get(target)
                     buffers[target] = cotangent if present is None else present + cotangent
-                left = counts[target] - 1
-                counts[target] = left
+                left = counts[target] = counts[target] - 1
                 if not left:
-                    push(ready, target)
+                    if ready:
+                        push(ready, target)
+                    else:
+                        ready.append(target)
 
-    def visit(self, node: Any, upstream: Any) -> Sequence[Any] | None:
+    def visit(self, node: Any, upstream: Any) -> Sequence[Any]:
         """Hooks, captures, the rules, freeing and the report of one node; the cotangent per edge, None where none."""
         if node.more is not None:
             upstream = self.before(node, upstream)
         if self.taken and not self.capture(node, upstream):
-            return None
+            return (None,) * len(node.targets)
         cotangents = self.vjp(node, upstream)
         if mode.anomaly:
             anomaly.check(node, cotangents)
@@ -207,18 +204,20 @@ class _Run:
 
     def vjp(self, node: Node, upstream: Any) -> Sequence[Any]:
         """Run the rules of a node on its saved values."""
-        values = unpacked(node)
-        if self.create_graph:
-            values = [_as_tensor(node, v) for v in node.saved or ()]
-        op = node.op
         if node.metas is not None:
             upstream = self.of_several(node, upstream)
-        if op.lists:
-            return _list_cotangents(node, upstream, values)
-        cotangents: list[Any] = [None] * len(node.targets)
-        for position, rule, wanted in node.plan.calls:
-            cotangents[position] = rule(upstream, *[values[i] for i in wanted])
-        return cotangents
+        if not self.create_graph:
+            cotangents: Sequence[Any] = node.plan.run(upstream, node)
+        else:
+            if node.saved is None:
+                raise node.freed()
+            node.check_versions()
+            values = [_as_tensor(node, v) for v in node.saved]
+            made = [None] * len(node.op.places)
+            for edge, rule, wanted in node.plan.calls:
+                made[edge] = rule(upstream, *[values[i] for i in wanted])
+            cotangents = made
+        return _spread(node, cotangents) if node.op.lists else cotangents
 
     def of_several(self, node: Node, upstream: list[Any]) -> Any:
         """The upstream gradient as the rules of an op with several outputs take it."""
@@ -305,13 +304,13 @@ class _Run:
             return
         sums: list[Any] = []
         final: list[Any] = []
-        for target, nr, cotangent in zip(node.targets, node.numbers, cotangents, strict=True):
+        for edge, (target, cotangent) in enumerate(zip(node.targets, cotangents, strict=True)):
             if target is None or cotangent is None:
                 final.append(None)
                 sums.append(None)
                 continue
             array = self.raw(cotangent)
-            shape = target.meta(nr)[0]
+            shape = target.meta(node.number(edge))[0]
             sums.append(array if array.shape != shape else None)
             final.append(array if array.shape == shape else sum_to_size(array, shape))
         active.vjp(node, raw, final, sums, freed)
@@ -322,48 +321,13 @@ def _listed(node: Any, upstream: Any) -> list[Any]:
     return upstream if node.metas is not None else [upstream]
 
 
-def unpacked(node: Node) -> list[Any]:
-    """The saved values of a node as arrays; raises torch's error where they were freed or written since."""
-    saved = node.saved
-    if saved is None:
-        raise node.freed()
-    values = []
-    written = False
-    for value in saved:
-        kind = type(value)
-        if kind is Tensor:
-            shared = value._shared
-            if shared is not None and shared.version:
-                written = True
-            values.append(value._array)
-        elif kind is float or kind is int or kind is tuple:
-            values.append(value)
-        elif kind is SavedResult:
-            if value._storage.version:
-                written = True
-            values.append(value._array)
-        else:
-            written = True
-            values.append(_as_array(value))
-    if written:
-        node.check_versions()
-    return values
-
-
-def _as_array(value: Any) -> Any:
-    """A saved value for a rule that runs on arrays."""
-    if type(value) is list:
-        return [_as_array(v) for v in value]
-    return value._array if hasattr(value, "_array") else value
-
-
 def _as_tensor(node: Node, value: Any) -> Any:
     """A saved value for a rule that runs on Tensors."""
     if type(value) is Promoted:
         return cast(value.tensor, value.dtype)
     if type(value) is SavedResult:
         out = Tensor.__new__(Tensor)
-        out._array, out._shared = value._array, value._storage
+        out._array, out._shared = value._array, value._shared
         if value._array.dtype.kind == "f":
             out._node, out._nr, out._requires_grad = node, value._nr, True
         return out
@@ -393,18 +357,15 @@ def add_into(tensor: Tensor, gradient: Any, create_graph: bool, retained: bool) 
         active.accumulate(tensor, tensor._grad, earlier, gradient._array if create_graph else gradient, retained)
 
 
-def _list_cotangents(node: Node, grad: Any, values: list[Any]) -> list[Any]:
-    """Cotangents of an op that takes lists: its rule for the list returns one per element."""
+def _spread(node: Node, cotangents: Sequence[Any]) -> list[Any]:
+    """The cotangent per edge of an op that takes lists: its rule for a list gives one per element."""
     op = node.op
-    rules = {edge: (rule, wanted) for edge, rule, wanted in node.plan.calls}
     found: list[Any] = []
-    for edge, (position, length) in enumerate(op.list_lengths(len(node.targets))):
-        if edge not in rules:
+    for cotangent, (position, length) in zip(cotangents, op.list_lengths(len(node.targets)), strict=True):
+        if cotangent is None:
             found.extend([None] * length)
-            continue
-        rule, wanted = rules[edge]
-        result = rule(grad, *[values[i] for i in wanted])
-        found.extend(result if op.inputs[position] in op.lists else [result])
+        else:
+            found.extend(cotangent if op.inputs[position] in op.lists else [cotangent])
     return [c if target is not None else None for c, target in zip(found, node.targets, strict=True)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from numpy import ndarray
@@ -16,6 +17,8 @@ from .tensor import Tensor, View, refresh_view
 
 _new = object.__new__
 SINGLE = float32.numpy
+KERNEL_ERRORS = (ValueError, IndexError, TypeError, AttributeError)
+NONE: dict[str, Any] = {}
 
 
 def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -25,7 +28,7 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     else:
         statics = op.statics
     arrays: list[Any] = []
-    needs = 0
+    needs = numbers = 0
     bit = 1
     for value in args:
         kind = type(value)
@@ -39,6 +42,7 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                 needs |= bit
         else:
             arrays.append(value)
+            numbers |= bit
         bit += bit
     sources = arrays
     promote = op.promote
@@ -46,10 +50,10 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if promote is not None:
             arrays = promote(arrays)
         made = op.kernel(*arrays, **statics)
-    except (ValueError, IndexError, TypeError, AttributeError) as error:
+    except KERNEL_ERRORS as error:
         raise kernel_error(op, arrays, error) from None
     needs &= op.mask
-    node = connect(op, args, needs, statics) if needs and mode.enabled else None
+    node = connect(op, args, needs, numbers, statics) if needs and mode.enabled else None
     if type(made) is tuple:
         return _several(op, args, statics, made, node, None if arrays is sources else arrays)
     if type(made) is not ndarray:
@@ -65,11 +69,8 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             out._requires_grad = True
             node.shape = made.shape
             node.dtype = dtype
-            node.metas = None
             if node.plan.pick:
                 save(node, args, None if arrays is sources else arrays, (out,))
-            else:
-                node.saved = node.versions = ()
         else:
             node = None
     if slot.active is not None:
@@ -77,16 +78,14 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return out
 
 
-def connect(op: Op, args: Any, needs: int, statics: Any) -> Node:
-    """A node with its edges, for the inputs whose bits are set in `needs`."""
-    plan = op.plans.get(needs)
+def connect(op: Op, args: Any, needs: int, numbers: int, statics: Any) -> Node:
+    """A node with its edges, for the inputs whose bits are set in `needs`; those in `numbers` are no tensors."""
+    plan = op.plans.get(needs | numbers << op.arity)
     if plan is None:
-        plan = op.plan(needs)
+        plan = op.plan(needs, numbers)
     node: Node = _new(Node)
-    node.op = op
     node.plan = plan
     node.statics = statics
-    node.more = None
     node.sequence_nr = next_number()
     if op.lists:
         edges = [_edge(t) for value in (args[p] for p in op.places) for t in (value if _is_list(value) else (value,))]
@@ -98,19 +97,159 @@ def connect(op: Op, args: Any, needs: int, statics: Any) -> Node:
     for place in op.places:
         if needs >> place & 1:
             value = args[place]
-            if value._view is not None:
-                refresh_view(value)
             target = value._node
-            if target is None:
-                target = accumulator(value)
-            elif value._nr:
+            targets.append(target if target is not None and value._view is None else target_of(value))
+            if value._nr:
                 numbered = True
-            targets.append(target)
         else:
             targets.append(None)
     node.targets = tuple(targets)
-    node.numbers = op.zeros if not numbered else tuple(_edge(args[place])[1] for place in op.places)
+    if numbered:
+        node.numbers = tuple(_edge(args[place])[1] for place in op.places)
     return node
+
+
+def target_of(tensor: Tensor) -> Any:
+    """The node that the gradient of a tensor goes to, where it is not simply the one that made it."""
+    if tensor._view is not None:
+        refresh_view(tensor)
+        if tensor._node is not None:
+            return tensor._node
+    reference = tensor._accumulator
+    found = None if reference is None else reference()
+    return accumulator(tensor) if found is None else found
+
+
+def quick(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of an op of one or two inputs, quicker where they are plain: Tensors of one dtype, or a number.
+
+    It does what `apply` does, without a loop over the arguments; all else goes there.  Ops with static arguments,
+    several outputs or views are left as they are.
+    """
+    op: Op = function.op  # type: ignore[attr-defined]
+    if op.statics or op.lists or op.view or op.arity > 2 or op.mask not in (0, (1 << op.arity) - 1):
+        return function
+    return _quick_one(op, function) if op.arity == 1 else _quick_two(op, function)
+
+
+def _quick_one(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
+    kernel, plans = op.kernel, op.plans
+    key = op.mask
+
+    def one(self: Any) -> Any:
+        array = self._array
+        if slot.noted or (array.dtype is not SINGLE and array.dtype.kind != "f"):
+            return function(self)
+        try:
+            made = kernel(array)
+        except KERNEL_ERRORS as error:
+            raise kernel_error(op, [array], error) from None
+        if type(made) is not ndarray:
+            made = as_array(made)
+        out: Tensor = _new(Tensor)
+        out._array = made
+        node = None
+        if key and self._requires_grad and mode.enabled:
+            plan = plans.get(key) or op.plan(key)
+            target = self._node
+            if target is None or self._view is not None:
+                target = target_of(self)
+            node = _new(Node)
+            node.plan = plan
+            node.targets = (target,)
+            if self._nr:
+                node.numbers = (self._nr,)
+            node.sequence_nr = next_number()
+            node.shape = made.shape
+            node.dtype = made.dtype
+            if plan.pick:
+                if plan.of_inputs is not None and self._shared is None:
+                    node.saved = (self,)
+                else:
+                    save(node, (self,), None, (out,))
+            out._node = node
+            out._requires_grad = True
+        if slot.active is not None:
+            slot.active.op(op, (self,), NONE, (out,), node, None)
+        return out
+
+    return _as(one, function)
+
+
+def _quick_two(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
+    kernel, plans, mask = op.kernel, op.plans, op.mask
+
+    def two(self: Any, other: Any) -> Any:
+        kind = type(other)
+        first = self._array
+        dtype = first.dtype
+        if slot.noted:
+            return function(self, other)
+        if kind is Tensor or isinstance(other, Tensor):
+            second = other._array
+            if second.dtype is not dtype or (dtype is not SINGLE and dtype.kind != "f"):
+                return function(self, other)
+            needs = 3 if other._requires_grad else 1
+            if not self._requires_grad:
+                needs -= 1
+        elif (kind is float or kind is int) and (dtype is SINGLE or dtype.kind == "f"):
+            second = other
+            needs = 9 if self._requires_grad else 0  # 8: the second is no tensor, as `Op.plan` counts
+        else:
+            return function(self, other)
+        try:
+            made = kernel(first, second)
+        except KERNEL_ERRORS as error:
+            raise kernel_error(op, [first, second], error) from None
+        if type(made) is not ndarray:
+            made = as_array(made)
+        out: Tensor = _new(Tensor)
+        out._array = made
+        node = None
+        if needs and mask and mode.enabled:
+            plan = plans.get(needs) or op.plan(needs & 3, needs >> 2)
+            node = _new(Node)
+            node.plan = plan
+            numbered = False
+            if needs & 1:
+                target = self._node
+                if target is None or self._view is not None:
+                    target = target_of(self)
+                numbered = self._nr
+            else:
+                target = None
+            if needs & 2:
+                target_2 = other._node
+                if target_2 is None or other._view is not None:
+                    target_2 = target_of(other)
+                if other._nr:
+                    numbered = True
+            else:
+                target_2 = None
+            node.targets = (target, target_2)
+            if numbered:
+                node.numbers = (_edge(self)[1], _edge(other)[1])
+            node.sequence_nr = next_number()
+            node.shape = made.shape
+            node.dtype = made.dtype
+            if plan.pick:
+                if plan.of_inputs is not None and self._shared is None and (needs & 8 or other._shared is None):
+                    node.saved = plan.of_inputs((self, other))
+                else:
+                    save(node, (self, other), None, (out,))
+            out._node = node
+            out._requires_grad = True
+        if slot.active is not None:
+            slot.active.op(op, (self, other), NONE, (out,), node, None)
+        return out
+
+    return _as(two, function)
+
+
+def _as(made: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    made.__name__, made.__qualname__, made.__doc__ = function.__name__, function.__qualname__, function.__doc__
+    made.op = function.op  # type: ignore[attr-defined]
+    return made
 
 
 def _is_list(value: Any) -> bool:
@@ -150,7 +289,7 @@ def save(node: Node, args: Any, promoted: Any, outputs: Any) -> None:
     plan = node.plan
     arity = len(args)
     saved: list[Any] = []
-    versions: tuple[int, ...] | None = plan.zeros
+    written = False
     for place in plan.pick:
         if place < 0:
             saved.append(_sizes(args[~place]))
@@ -158,25 +297,26 @@ def save(node: Node, args: Any, promoted: Any, outputs: Any) -> None:
             value = args[place]
             if isinstance(value, Tensor):
                 if value._shared is not None and value._shared.version:
-                    versions = None
+                    written = True
                 if promoted is not None and promoted[place] is not value._array:
                     value = Promoted(value, promoted[place].dtype)
             elif _is_list(value):
                 value = list(value)
-                versions = None
+                written = True
             saved.append(value)
         elif place == arity:
             if "results" in plan.names:
                 saved.append([_saved_result(out) for out in outputs])
-                versions = None
+                written = True
             else:
                 saved.append(_saved_result(outputs[0]))
                 if outputs[0]._shared.version:
-                    versions = None
+                    written = True
         else:
             saved.append(list(node.statics.values())[place - arity - 1])
     node.saved = tuple(saved)
-    node.versions = tuple(_version(saved[p]) for p in plan.tensors) if versions is None else versions
+    if written:
+        node.versions = tuple(_version(saved[p]) for p in plan.tensors)
 
 
 def _saved_result(out: Tensor) -> SavedResult:
@@ -185,7 +325,7 @@ def _saved_result(out: Tensor) -> SavedResult:
     if shared is None:
         shared = out._storage
     kept: SavedResult = _new(SavedResult)
-    kept._array, kept._storage, kept._nr = out._array, shared, out._nr
+    kept._array, kept._shared, kept._nr = out._array, shared, out._nr
     return kept
 
 
@@ -194,19 +334,19 @@ def _version(value: Any) -> int:
     "differ)."""
     if type(value) is list:
         return _version(value[0]) if value else 0
-    storage = getattr(value, "_storage", None)
+    storage = getattr(value, "_shared", None)
     return 0 if storage is None else storage.version
 
 
 class Promoted:
     """A saved input that the op read in another dtype."""
 
-    __slots__ = ("_node", "_nr", "_storage", "dtype", "tensor")
+    __slots__ = ("_node", "_nr", "_shared", "dtype", "tensor")
 
     def __init__(self, tensor: Tensor, which: Any) -> None:
         self.tensor = tensor
         self.dtype = which
-        self._storage = tensor._storage
+        self._shared = tensor._storage
         self._node, self._nr = tensor._node, tensor._nr
 
     @property

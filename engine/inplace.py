@@ -134,9 +134,11 @@ def _computed(op: Op, arrays: list[Any], statics: Any, target: Tensor) -> Any:
 
 def _rebased(op: Op, inputs: Any, statics: Any, target: Tensor) -> tuple[Node | None, Any]:
     """The node of the written tensor, and a stand-in for the tensor as it was before."""
-    needs = 0
+    needs = numbers = 0
     for position, value in enumerate(inputs):
-        if isinstance(value, Tensor) and value._requires_grad:
+        if not isinstance(value, (Tensor, list, tuple)):
+            numbers |= 1 << position
+        elif isinstance(value, Tensor) and value._requires_grad:
             needs |= 1 << position
     needs &= op.mask
     if not (needs and mode.enabled):
@@ -144,8 +146,8 @@ def _rebased(op: Op, inputs: Any, statics: Any, target: Tensor) -> tuple[Node | 
     before = Tensor.__new__(Tensor)
     before._array, before._storage = target._array, Storage()
     before._node, before._nr, before._requires_grad = target._node, target._nr, target._requires_grad
-    node: Node = connect(op, (before, *inputs[1:]), needs, statics)
-    node.shape, node.dtype, node.metas = target._array.shape, target._array.dtype, None
+    node: Node = connect(op, (before, *inputs[1:]), needs, numbers, statics)
+    node.shape, node.dtype = target._array.shape, target._array.dtype
     return node, before
 
 
@@ -164,13 +166,13 @@ def wrote(target: Tensor, node: Node) -> None:
         return
     base = view.base
     through = Node()
-    through.op, through.more, through.sequence_nr = JOINT, None, next_number()
+    through.sequence_nr = next_number()
     through.plan = JOINT.plan(3 if base._requires_grad else 2)
     earlier, nr = (base._requires_grad and gradient_edge(base)) or (None, 0)
     through.targets, through.numbers = (earlier, node), (nr, 0)
-    through.shape, through.dtype, through.metas = base._array.shape, base._array.dtype, None
+    through.shape, through.dtype = base._array.shape, base._array.dtype
     through.statics = {"path": view.path}
-    through.saved, through.versions = tuple(view.path for _ in through.plan.names), ()
+    through.saved = tuple(view.path for _ in through.plan.names)
     base._node, base._nr, base._requires_grad = through, 0, True
     view.version = -1
     refresh_view(target)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from . import errors
@@ -28,11 +29,11 @@ SECOND_BACKWARD = (
 class SavedResult:
     """An output that its own node keeps: the array, not the Tensor, which would close a reference cycle."""
 
-    __slots__ = ("_array", "_nr", "_storage")
+    __slots__ = ("_array", "_nr", "_shared")
 
     def __init__(self, data: Array, storage: Any, nr: int) -> None:
         self._array = data
-        self._storage = storage
+        self._shared = storage
         self._nr = nr
 
 
@@ -44,23 +45,23 @@ class Node:
     `dtype` are the output's; a node of several outputs has `metas`, one (shape, dtype) each.
     """
 
-    __slots__ = (
-        "__weakref__", "dtype", "metas", "more", "numbers", "op", "plan", "saved", "sequence_nr", "shape", "statics",
-        "targets", "versions",
-    )  # fmt: skip
-
-    op: Op
     plan: Plan
     targets: tuple[Any, ...]
-    numbers: tuple[int, ...]
-    saved: tuple[Any, ...] | None
-    versions: tuple[int, ...]
+    sequence_nr: int
     shape: tuple[int, ...]
     dtype: Any
-    metas: list[tuple[tuple[int, ...], Any]] | None
-    statics: Mapping[str, Any]
-    sequence_nr: int
-    more: dict[str, Any] | None
+    # Defaults of the class, so that a new node sets few; `numbers` and `versions` stand for zeros where they are None.
+    saved: tuple[Any, ...] | None = ()
+    numbers: tuple[int, ...] | None = None
+    versions: tuple[int, ...] | None = None
+    metas: list[tuple[tuple[int, ...], Any]] | None = None
+    statics: Mapping[str, Any] = MappingProxyType({})
+    more: dict[str, Any] | None = None
+
+    @property
+    def op(self) -> Op:
+        """What ran in forward."""
+        return self.plan.op
 
     def name(self) -> str:
         """torch's name of this node."""
@@ -69,7 +70,8 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """The nodes that the cotangents go to, `(None, 0)` where no gradient is needed, as torch shows them."""
-        return tuple(zip(self.targets, self.numbers, strict=True))
+        numbers = self.numbers or (0,) * len(self.targets)
+        return tuple(zip(self.targets, numbers, strict=True))
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -86,6 +88,10 @@ class Node:
     def meta(self, nr: int) -> tuple[tuple[int, ...], Any]:
         """(shape, dtype) of output `nr`."""
         return (self.shape, self.dtype) if self.metas is None else self.metas[nr]
+
+    def number(self, edge: int) -> int:
+        """Which output of its target an edge leads to."""
+        return self.numbers[edge] if self.numbers else 0
 
     def free(self) -> bool:
         """Drop the saved tensors; False where there was none to drop (the node can run again)."""
@@ -106,10 +112,11 @@ class Node:
     def check_versions(self) -> None:
         """Raise torch's error where a saved tensor was written in place since it was saved."""
         saved = self.saved or ()
-        for place, version in zip(self.plan.tensors, self.versions, strict=True):
+        tensors = self.plan.tensors
+        for place, version in zip(tensors, self.versions or (0,) * len(tensors), strict=True):
             value = saved[place]
             for kept in value if type(value) is list else (value,):
-                storage = getattr(kept, "_storage", None)
+                storage = getattr(kept, "_shared", None)
                 if storage is not None and storage.version != version:
                     raise self._changed(kept, self.plan.names[place], storage.version, version)
 
@@ -142,7 +149,7 @@ class AccumulateGrad:
     __slots__ = ("__weakref__", "dtype", "more", "shape", "variable")
 
     targets: tuple[Any, ...] = ()
-    numbers: tuple[int, ...] = ()
+    numbers = None
     next_functions: tuple[tuple[Any, int], ...] = ()
     metas = None
     sequence_nr = LAST

@@ -23,6 +23,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from . import array
@@ -67,15 +68,19 @@ class Plan:
 
     `names` are the saved names, `pick` where they stand in (*inputs, *outputs, *statics); a negative one `~i` means the
     shape of input `i`.  `tensors` are the places in `names` that hold tensors (freed after backward).  `calls` has one
-    (edge, rule, places in `names`) per input that needs a gradient.
+    (edge, rule, places in `names`) per input that needs a gradient.  `run(grad, node)` is all of it on arrays: the
+    cotangent per edge, None where none is needed.  `of_inputs` picks the saved values out of the inputs, where inputs
+    are all that is saved.
     """
 
+    op: Op
     names: tuple[str, ...]
     pick: tuple[int, ...]
     tensors: tuple[int, ...]
     calls: tuple[tuple[int, Rule, tuple[int, ...]], ...]
-    zeros: tuple[int, ...]
     needs: int
+    run: Callable[..., tuple[Any, ...]]
+    of_inputs: Callable[[tuple[Any, ...]], Any] | None
 
 
 @dataclass(eq=False)
@@ -103,7 +108,6 @@ class Op:
         self.view = self.traits.view
         carriers = self.traits.differentiable
         self.carrier = carriers[0] if carriers is not None and len(carriers) == 1 else None
-        self.zeros = (0,) * len(self.places)
 
     def list_lengths(self, edges: int) -> list[tuple[int, int]]:
         """(input position, number of edges) of the differentiable inputs, of a node with `edges` edges."""
@@ -128,11 +132,12 @@ class Op:
         values = bound.arguments
         return tuple(values[n] for n in self.inputs), {n: values[n] for n in self.statics}
 
-    def plan(self, needs: int) -> Plan:
-        """The save plan when the inputs whose bits are set in `needs` need gradients."""
-        plan = self.plans.get(needs)
+    def plan(self, needs: int, numbers: int = 0) -> Plan:
+        """The save plan when the inputs whose bits are set in `needs` need gradients; in `numbers`, are no tensors."""
+        key = needs | numbers << self.arity
+        plan = self.plans.get(key)
         if plan is None:
-            plan = self.plans[needs] = _plan(self, needs)
+            plan = self.plans[key] = _plan(self, needs, numbers)
         return plan
 
 
@@ -223,7 +228,7 @@ def _check(op: Op) -> None:
                 raise TypeError(f"the rule of {op.name!r} for {target!r} asks for {need!r}; known are {sorted(known)}")
 
 
-def _plan(op: Op, needs: int) -> Plan:
+def _plan(op: Op, needs: int, numbers: int) -> Plan:
     """Compile which values a node keeps, and how each rule finds them, for one set of inputs."""
     where: dict[str, int] = {n: i for i, n in enumerate(op.inputs)}
     where.update({f"{n}_sizes": ~i for i, n in enumerate(op.inputs)})
@@ -248,7 +253,55 @@ def _plan(op: Op, needs: int) -> Plan:
             (op.edge_places[position], _grad_first(op.rules[name], wanted), tuple(p for p in places if p >= 0))
         )
     tensors = tuple(i for i, n in enumerate(names) if n in op.inputs or n in ("result", "results"))
-    return Plan(tuple(names), tuple(where[n] for n in names), tensors, tuple(calls), (0,) * len(tensors), needs)
+    pick = tuple(where[n] for n in names)
+    plain = frozenset(i for i in tensors if pick[i] >= op.arity or not numbers >> pick[i] & 1)
+    of_inputs = _picker(pick) if pick and all(0 <= place < op.arity for place in pick) else None
+    run = _compiled(op, names, plain, calls)
+    return Plan(op, tuple(names), pick, tensors, tuple(calls), needs, run, of_inputs)
+
+
+def _picker(places: tuple[int, ...]) -> Callable[[tuple[Any, ...]], Any]:
+    """The values at some places, as a tuple; of one place too."""
+    return itemgetter(*places) if len(places) > 1 else itemgetter(slice(places[0], places[0] + 1))
+
+
+def _compiled(
+    op: Op, names: list[str], tensors: frozenset[int], calls: list[tuple[int, Rule, tuple[int, ...]]]
+) -> Callable[..., tuple[Any, ...]]:
+    """The rules of a plan as one function of the upstream gradient and the node, as one would write it by hand.
+
+    Of `mul`, whose two inputs both need a gradient:
+
+        def run(grad, node):
+            saved = node.saved
+            if saved is None: raise node.freed()
+            v0, v1, = saved
+            if v0._shared is not None or v1._shared is not None: node.check_versions()
+            return rule0(grad, v0._array), rule1(grad, v1._array),
+
+    A node runs it once per backward: a loop over the plan would take as long as the rules themselves.
+    """
+
+    def spelled(place: int) -> str:
+        listed = names[place] in op.lists or names[place] == "results"
+        return f"arrays(v{place})" if listed else f"v{place}._array" if place in tensors else f"v{place}"
+
+    lines = ["def run(grad, node):"]
+    if names:
+        lines += [" saved = node.saved", " if saved is None: raise node.freed()"]
+        lines += [f" {' '.join(f'v{place},' for place in range(len(names)))} = saved"]
+    listed = any(names[place] in op.lists or names[place] == "results" for place in tensors)
+    written = ["True"] if listed else [f"v{place}._shared is not None" for place in sorted(tensors)]
+    if written:
+        lines.append(f" if {' or '.join(written)}: node.check_versions()")
+    made = ["None"] * len(op.places)
+    for number, (edge, _, picked) in enumerate(calls):
+        made[edge] = f"rule{number}({', '.join(['grad', *map(spelled, picked)])})"
+    lines.append(f" return {' '.join(f'{one},' for one in made)}")
+    scope: dict[str, Any] = {f"rule{number}": rule for number, (_, rule, _) in enumerate(calls)}
+    scope["arrays"] = lambda values: [getattr(v, "_array", v) for v in values]
+    exec("\n".join(lines), scope)  # noqa: S102 - names are checked above, values are looked up: nothing of a user's
+    return scope["run"]  # type: ignore[no-any-return]
 
 
 def _grad_first(rule: Rule, wanted: list[str]) -> Rule:

@@ -28,13 +28,17 @@ _ids = itertools.count()
 
 
 class Slot:
-    """Where op dispatch and the backward loop look for the recording that runs, if any."""
+    """Where op dispatch and the backward loop look for the recording that runs, if any.
 
-    __slots__ = ("active",)
+    `noted` tells that some thread detects anomalies: ops then take the way on which nodes keep their call stacks.
+    """
+
+    __slots__ = ("active", "noted")
     active: Recorder | None
 
     def __init__(self) -> None:
         self.active = None
+        self.noted = False
 
 
 slot = Slot()
@@ -199,7 +203,7 @@ class Recorder:
             sequence, needs = node.sequence_nr, node.plan.needs
         self.log.append(
             (
-                "op", self.stack(4 if inplace is None else 3), op.name, tuple(refs), statics or None, results,
+                "op", self.stack(3), op.name, tuple(refs), statics or None, results,
                 sequence, needs, None if inplace is None else inplace._id, self.call,
             )
         )  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import errors
 from ..array import result_dtype, xp
+from ..dispatch import quick
 from ..ops import choice as ch
 from ..ops import elementwise as el
 from ..ops import shape as sh
@@ -108,11 +109,12 @@ Number = bool | int | float
 
 def unary(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     """An op of one tensor as torch's function: the argument must be a Tensor."""
+    run = quick(op)
 
     def function(input: Any) -> Tensor:
         if not isinstance(input, Tensor):
             need_tensor(input, name)
-        return op(input)  # type: ignore[no-any-return]
+        return run(input)  # type: ignore[no-any-return]
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"torch.{name}, elementwise."

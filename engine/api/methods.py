@@ -9,6 +9,7 @@ from .. import array as arrays
 from .. import creation, printing
 from ..array import CPU, device
 from ..autograd.calls import backward
+from ..dispatch import quick
 from ..ops import choice as ch
 from ..ops import elementwise as eo
 from ..ops import shape as so
@@ -138,5 +139,5 @@ def bind(cls: type[Tensor]) -> None:
     table["abs_"] = ip.writes(eo.absolute, "abs_")
     table.update({f"__{name}__": function for name, function in OPERATORS.items()})
     for name, function in table.items():
-        setattr(cls, name, function)
+        setattr(cls, name, quick(function) if hasattr(function, "op") else function)
     cls._from_user = staticmethod(creation.legacy_array)  # type: ignore[method-assign]
