@@ -8,7 +8,7 @@ from .. import errors
 from ..ops import linalg as la
 from ..ops import shape as sh
 from ..tensor import Tensor
-from .check import LETTERS, need_tensor
+from .check import LETTERS, kind, need_tensor
 from .shape import expand, matrix_transposed, reshape, unsqueeze
 
 __all__ = [
@@ -189,10 +189,52 @@ def _joint(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """beta * input + alpha * mat1 @ mat2."""
-    product: Any = mm(mat1, mat2)
-    start: Any = input
-    return (start if beta == 1 else start * beta) + (product if alpha == 1 else product * alpha)  # type: ignore[no-any-return]
+    """beta * input + alpha * mat1 @ mat2, where `input` broadcasts to the shape of the product.
+
+    Shapes: (n, m) or what broadcasts to it, (n, k), (k, m).  Source: torch.addmm.
+    """
+    need_tensor(input, "addmm")
+    need_tensor(mat1, "addmm", "mat1", 2)
+    need_tensor(mat2, "addmm", "mat2", 3)
+    check_addmm(input, mat1, mat2)
+    return la.addmm(input, mat1, mat2, beta=beta, alpha=alpha)  # type: ignore[no-any-return]
+
+
+def check_addmm(input: Tensor, mat1: Tensor, mat2: Tensor) -> None:
+    """Raise torch's error where addmm cannot take these shapes and dtypes."""
+    a, b = mat1._array.shape, mat2._array.shape
+    if len(a) != 2 or len(b) != 2:
+        name, rank = ("mat1", len(a)) if len(a) != 2 else ("mat2", len(b))
+        raise errors.runtime(f"{name} must be a matrix, got {rank}-D tensor")
+    start = input._array
+    if start.dtype != mat2._array.dtype:
+        raise errors.runtime(f"self and mat2 must have the same dtype, but got {kind(input)} and {kind(mat2)}")
+    if mat1._array.dtype != mat2._array.dtype:
+        raise errors.runtime(f"mat1 and mat2 must have the same dtype, but got {kind(mat1)} and {kind(mat2)}")
+    if a[1] != b[0]:
+        raise errors.runtime(
+            f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[0]}x{b[1]})",
+            f"Backstep: the product needs as many columns on the left ({a[1]}) as rows on the right ({b[0]}).",
+            tensors=(mat1, mat2),
+        )
+    _check_expands(input, (a[0], b[1]))
+
+
+def _check_expands(start: Tensor, wanted: tuple[int, int]) -> None:
+    """Raise torch's error where a tensor does not broadcast to the shape of a product."""
+    found = start._array.shape
+    if len(found) > 2:
+        raise errors.runtime(
+            f"expand(torch.{start.dtype.legacy}{{{list(found)}}}, size={list(wanted)}): the number of sizes provided "
+            f"(2) must be greater or equal to the number of dimensions in the tensor ({len(found)})"
+        )
+    for back in range(1, len(found) + 1):
+        if found[-back] not in (1, wanted[-back]):
+            raise errors.runtime(
+                f"The expanded size of the tensor ({wanted[-back]}) must match the existing size ({found[-back]}) at "
+                f"non-singleton dimension {2 - back}.  Target sizes: {list(wanted)}.  Tensor sizes: {list(found)}",
+                tensors=(start,),
+            )
 
 
 def tril(input: Tensor, diagonal: int = 0) -> Tensor:

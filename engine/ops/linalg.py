@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..array import Array, xp
 from ..op import op
 from .shape import t, transpose, unsqueeze
@@ -34,3 +36,25 @@ mv = op(
     vec=lambda grad, self: mv(t(self), grad),
 )  # fmt: skip
 dot = op("dot", _dot, self=lambda grad, tensor: grad * tensor, tensor=lambda grad, self: grad * self)
+
+
+def _addmm(self: Array, mat1: Array, mat2: Array, beta: float = 1, alpha: float = 1) -> Array:
+    out = xp.matmul(mat1, mat2)
+    if alpha != 1:
+        out *= alpha
+    if beta:  # a factor 0 hides what it multiplies, nan too
+        out += self if beta == 1 else self * beta
+    return out
+
+
+def _scaled(value: Any, factor: float) -> Any:
+    return value if factor == 1 else value * factor
+
+
+addmm = op(
+    "addmm", _addmm,
+    self=lambda grad, beta: _scaled(grad, beta),
+    mat1=lambda grad, mat2, alpha: _scaled(mm(grad, t(mat2)), alpha),
+    # The product of the transposed factors: by columns, as the transposed weight of a linear layer lies in memory.
+    mat2=lambda grad, mat1, alpha: _scaled(t(mm(t(grad), mat1)), alpha),
+)  # fmt: skip

@@ -1,0 +1,62 @@
+"""Linear and bilinear maps.  Source: torch.nn.functional."""
+
+from __future__ import annotations
+
+from ... import errors
+from ...api.check import need_tensor
+from ...api.linalg import check_addmm, matmul
+from ...ops import elementwise as el
+from ...ops import linalg as la
+from ...ops import shape as sh
+from ...tensor import Tensor
+
+__all__ = [
+    "linear",
+]
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """input @ weight.T + bias, over the last dimension of `input`.
+
+    Shapes: (*, in), (out, in) or (in), (out); the result is (*, out), or (*) for a `weight` of one dimension.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.linear(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0]]), torch.tensor([5.0]))
+    tensor([[16.]])
+    """
+    need_tensor(input, "linear")
+    need_tensor(weight, "linear", "weight", 2)
+    rank = input._array.ndim
+    if not rank or not weight._array.ndim:
+        raise errors.runtime(
+            f"both arguments to linear need to be at least 1D, but they are {rank}D and {weight._array.ndim}D"
+        )
+    if weight._array.ndim > 2:
+        raise errors.runtime(f"t() expects a tensor with <= 2 dimensions, but self is {weight._array.ndim}D")
+    columns = sh.t(weight)
+    if bias is None:
+        return matmul(input, columns)
+    need_tensor(bias, "linear", "bias", 3)
+    if rank == 2:
+        check_addmm(bias, input, columns)
+        return la.addmm(bias, input, columns)  # type: ignore[no-any-return]
+    if weight._array.ndim == 2 and _is_row(bias) and input._array.flags.c_contiguous:
+        return _flattened(input, columns, bias)
+    return el.add(matmul(input, columns), bias)  # type: ignore[no-any-return]
+
+
+def _is_row(bias: Tensor) -> bool:
+    """Whether the bias is one row, the same for every row of the product."""
+    shape = bias._array.shape
+    return len(shape) == 1 or (len(shape) == 2 and shape[0] == 1)
+
+
+def _flattened(input: Tensor, columns: Tensor, bias: Tensor) -> Tensor:
+    """The batch seen as one tall matrix."""
+    shape = input._array.shape
+    rows = 1
+    for n in shape[:-1]:
+        rows *= n
+    tall = sh.view(input, (rows, shape[-1]))
+    check_addmm(bias, tall, columns)
+    return sh.view(la.addmm(bias, tall, columns), (*shape[:-1], columns._array.shape[1]))  # type: ignore[no-any-return]
