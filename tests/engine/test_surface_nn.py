@@ -16,14 +16,15 @@ RNG = np.random.default_rng(3)
 GIVEN: dict[str, np.ndarray] = {
     "x": RNG.normal(size=(3, 4)), "y": RNG.normal(size=(3, 4)), "z": RNG.normal(size=(3, 4)),
     "b": RNG.normal(size=(2, 3, 4)), "w": RNG.normal(size=(5, 4)), "c": RNG.normal(size=5), "v": RNG.normal(size=4),
-    "v2": RNG.normal(size=4), "v3": RNG.uniform(0.1, 0.9, 3), "u3": RNG.normal(size=3), "n": RNG.normal(size=(2, 4, 3, 3)),
+    "v2": RNG.normal(size=4), "v3": RNG.uniform(0.1, 0.9, 3), "u3": RNG.normal(size=3),
+    "n": RNG.normal(size=(2, 4, 3, 3)),
     "p": RNG.uniform(0.1, 0.9, (3, 4)), "q": RNG.normal(size=(2, 3, 5, 4)), "k": RNG.normal(size=(2, 3, 6, 4)),
     "W": RNG.normal(size=(2, 4, 4)), "m": RNG.normal(size=(5, 6)),
 }  # fmt: skip
 """Tensors that require grad, by the names that the expressions below have for them."""
 FIXED: dict[str, np.ndarray] = {
-    "t": RNG.uniform(0.1, 0.9, (3, 4)), "i": np.array([1, 0, 3]), "s": np.array([1.0, -1.0, 1.0]), "f": RNG.normal(size=4),
-    "g": RNG.uniform(0.1, 0.9, 4),
+    "t": RNG.uniform(0.1, 0.9, (3, 4)), "i": np.array([1, 0, 3]), "s": np.array([1.0, -1.0, 1.0]),
+    "f": RNG.normal(size=4), "g": RNG.uniform(0.1, 0.9, 4),
 }  # fmt: skip
 """Tensors that do not."""
 
@@ -40,17 +41,34 @@ def scope(library: Any, dtype: str = "float64") -> dict[str, Any]:
 GRAPHS = """
 F.linear(x, w, c) | F.linear(x, w) | F.linear(b, w, c) | F.linear(b, w) | F.linear(v, w, c) | F.linear(v, w)
 F.linear(b.transpose(0, 1), w, c) | F.linear(v, v2) | F.linear(x, v2) | F.linear(x, w.detach(), c)
-F.linear(b.detach(), w, c) | F.linear(b, w.detach(), c.detach()) | F.linear(b.transpose(0, 1), w) | F.linear(x, w, c[0])
-F.linear(b, w, c.view(1, 5)) | F.linear(b, w, c[0]) | F.linear(v, w[0], c[0]) | F.linear(b, w[0])
-torch.addmm(c, x, w.t()) | torch.addmm(c, x, w.t(), beta=2, alpha=3) | torch.addmm(c, x, w.t(), beta=0)
+F.linear(b.detach(), w, c) | F.linear(b, w.detach(), c.detach()) | F.linear(b.transpose(0, 1), w)
+F.linear(x, w, c[0]) | F.linear(b, w, c.view(1, 5)) | F.linear(b, w, c[0]) | F.linear(v, w[0], c[0])
+F.linear(b, w[0]) | torch.addmm(c, x, w.t()) | torch.addmm(c, x, w.t(), beta=2, alpha=3)
+torch.addmm(c, x, w.t(), beta=0) | F.relu6(x) | F.leaky_relu(x) | F.prelu(x, v) | F.prelu(x, v[:1]) | F.prelu(n, v)
+F.prelu(u3, v[:1]) | F.prelu(x, v[0]) | F.prelu(v[0], v[:1]) | F.rrelu(x) | F.elu(x) | F.elu(x, 2.0) | F.selu(x)
+F.celu(x) | F.celu(x, 2.0) | F.gelu(x) | F.gelu(x, approximate="tanh") | F.silu(x) | F.mish(x) | F.softplus(x)
+F.softplus(x, 2, 1) | F.softsign(x) | F.softmin(x, 1) | F.softmax(x, 1) | F.softmax(x, dim=-1) | F.log_softmax(x, 1)
+F.logsigmoid(x) | F.hardtanh(x) | F.hardtanh(x, -2, 0.5) | F.hardsigmoid(4 * x) | F.hardswish(4 * x) | F.hardshrink(x)
+F.softshrink(x) | F.tanhshrink(x) | F.threshold(x, 0.1, 0.2) | F.glu(x) | F.glu(x, 1) | F.relu(x) | F.sigmoid(x)
+F.tanh(x) | F.softmax(x) | F.softmin(b) | F.log_softmax(v) | F.relu(x * 1, inplace=True) | F.elu(x * 1, inplace=True)
+F.silu(x * 1, inplace=True) | F.hardswish(x * 1, inplace=True) | F.leaky_relu_(x * 1)
+F.softmax(x, 1, dtype=torch.float64) | F.relu6(i) | F.hardtanh(i) | F.softsign(i) | F.tanhshrink(i)
+F.threshold(i, 1.5, 2.5) | F.relu(i) | F.softshrink(x, 0.1) | F.rrelu(x, 0.1, 0.3) | F.celu_(x * 1) | F.selu_(x * 1)
+F.threshold_(x * 1, 0.1, 0.2) | F.hardtanh_(x * 1) | F.rrelu_(x * 1) | F.mish(x * 1, inplace=True) | F.relu_(x * 1)
 """
 """Same values, nodes, edges and gradients."""
 
 ERRORS = """
 F.linear(x, w.t()) | F.linear(x, w.t(), c) | F.linear(x, w, x) | F.linear(x, w.float()) | F.linear(x, w, c.float())
-F.linear(x, w, c[:3]) | F.linear(x, w[0], c) | F.linear(c[0], w) | F.linear(2, w) | F.linear(x, 2) | F.linear(b, w.t())
-F.linear(b, w.t(), c) | F.linear(x.float(), w, c) | F.linear(b, w, c[:3]) | torch.addmm(c, x, w)
+F.linear(x, w, c[:3]) | F.linear(x, w[0], c) | F.linear(c[0], w) | F.linear(2, w) | F.linear(x, 2)
+F.linear(b, w.t()) | F.linear(b, w.t(), c) | F.linear(x.float(), w, c) | F.linear(b, w, c[:3]) | torch.addmm(c, x, w)
 torch.addmm(c, x[0], w.t()) | torch.addmm(c, x, w.t()[0]) | torch.addmm(b, x, w.t()) | torch.addmm(2, x, w)
+F.gelu(x, approximate="x") | F.gelu(i) | F.gelu(x, "tanh") | F.gelu(2) | F.leaky_relu(i) | F.elu(i) | F.celu(i)
+F.selu(i) | F.silu(i) | F.mish(i) | F.softplus(i) | F.softmin(i, 0) | F.logsigmoid(i) | F.hardsigmoid(i)
+F.hardswish(i) | F.hardshrink(i) | F.softshrink(i) | F.softshrink(x, -1) | F.glu(x[:, :3]) | F.glu(i) | F.glu(v[0])
+F.glu(x, 5) | F.celu(x, 0) | F.hardtanh(x, 2, 1) | F.prelu(x, c) | F.prelu(x, c[:3]) | F.prelu(x, w)
+F.prelu(x, v.float()) | F.prelu(u3, v) | F.prelu(v[0], v) | F.rrelu(i) | F.rrelu(x, 2, 1) | F.leaky_relu(x, "a")
+F.gumbel_softmax(i) | F.leaky_relu(2) | F.elu(i > 0) | F.relu6(i > 0) | F.softmax(x, dim=3) | F.softmax(i, 0)
 """
 
 

@@ -2,14 +2,373 @@
 
 from __future__ import annotations
 
-from ...api.elementwise import relu, sigmoid, softplus, tanh
-from ...api.reduction import log_softmax, softmax
+import warnings
+from typing import Any
+
+from ... import errors
+from ...api import elementwise as el
+from ...api import reduction as rd
+from ...api.check import kind, need_tensor, one_dim
+from ...api.random import generator
+from ...api.shape import reshape
+from ...array import xp
+from ...inplace import apply_inplace
+from ...ops import activation as ac
+from ...ops import elementwise as eo
+from ...ops import shape as sh
+from ...recorder import slot
+from ...tensor import Tensor
 
 __all__ = [
+    "celu",
+    "celu_",
+    "elu",
+    "elu_",
+    "gelu",
+    "glu",
+    "gumbel_softmax",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "hardtanh_",
+    "leaky_relu",
+    "leaky_relu_",
     "log_softmax",
+    "logsigmoid",
+    "mish",
+    "prelu",
     "relu",
+    "relu6",
+    "relu_",
+    "rrelu",
+    "rrelu_",
+    "selu",
+    "selu_",
     "sigmoid",
+    "silu",
     "softmax",
+    "softmin",
     "softplus",
+    "softshrink",
+    "softsign",
     "tanh",
+    "tanhshrink",
+    "threshold",
+    "threshold_",
 ]
+
+
+WRITING = {
+    ac.leaky_relu: ac.leaky_relu_, ac.rrelu: ac.rrelu_, ac.threshold: ac.threshold_, ac.elu: ac.elu_, ac.celu: ac.celu_,
+}  # fmt: skip
+"""Ops whose in-place form is a node of its own: its rule reads the result."""
+
+
+def _run(op: Any, inplace: bool, input: Tensor, *others: Any, **statics: Any) -> Tensor:
+    """An op of `input`, written into it where `inplace`."""
+    if inplace:
+        return apply_inplace(WRITING.get(op, op).op, (input, *others), statics)
+    return op(input, *others, **statics)  # type: ignore[no-any-return]
+
+
+def _floating(input: Any, function: str, kernel: str) -> None:
+    """Raise torch's error where an argument is no tensor of floats."""
+    need_tensor(input, function)
+    if input._array.dtype.kind != "f":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{kind(input)}'")
+
+
+def _number(value: Any, function: str, name: str, position: int = 2) -> None:
+    if not isinstance(value, (int, float)):
+        raise TypeError(
+            f"{function}(): argument '{name}' (position {position}) must be Number, not {type(value).__name__}"
+        )
+
+
+sigmoid = el.sigmoid
+tanh = el.tanh
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """max(x, 0); its derivative at 0 is 0."""
+    return _run(eo.relu, True, input) if inplace else el.relu(input)
+
+
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """x between 0 and 6."""
+    return hardtanh(input, 0.0, 6.0, inplace)
+
+
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    """x between two bounds; on a bound the derivative is 0."""
+    need_tensor(input, "hardtanh")
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    which = input._array.dtype.kind
+    if which == "b":
+        raise errors.runtime("Bool inputs not supported for hardtanh")
+    if which != "f":
+        min_val, max_val = int(min_val), int(max_val)
+    return _run(ac.hardtanh, inplace, input, min_val=min_val, max_val=max_val)
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """x above 0, `negative_slope` * x below.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.leaky_relu(torch.tensor([-1.0, 2.0]), 0.1)
+    tensor([-0.1000,  2.0000])
+    """
+    need_tensor(input, "leaky_relu")
+    _number(negative_slope, "leaky_relu", "negative_slope")
+    _floating(input, "leaky_relu", "leaky_relu_cpu")
+    return _run(ac.leaky_relu, inplace, input, negative_slope=negative_slope)
+
+
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """x above 0, weight * x below; `weight` has one element, or one per channel (dimension 1)."""
+    need_tensor(input, "prelu")
+    need_tensor(weight, "prelu", "weight", 2)
+    x, w = input._array, weight._array
+    if x.dtype != w.dtype:
+        raise errors.runtime(f"prelu: Type promoting not supported. Got {kind(input)} and {kind(weight)}")
+    channels = x.shape[1] if x.ndim > 1 else 1
+    if w.size != 1:
+        if not x.ndim:
+            raise errors.runtime("Not allow zero-dim input tensor.")
+        if w.size != channels:
+            raise errors.runtime(
+                f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {w.size} and channel "
+                f"size = {channels}."
+            )
+    if w.ndim > 1:
+        raise errors.runtime(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {w.ndim}")
+    wide = tuple(w.size if d == 1 else 1 for d in range(x.ndim))
+    if w.shape != wide:
+        weight = reshape(weight, *wide)
+    return ac.prelu(input, weight)  # type: ignore[no-any-return]
+
+
+def rrelu(
+    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """A leaky relu whose slope is drawn per element from [lower, upper); outside training it is their mean."""
+    need_tensor(input, "rrelu")
+    if lower > upper:
+        raise errors.runtime("Lower bound should be less than or equal to the upper bound")
+    _floating(input, "rrelu", "rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu")
+    noise = _slopes(input, lower, upper) if training else None
+    return _run(ac.rrelu, inplace, input, noise, lower=lower, upper=upper, training=training)
+
+
+def _slopes(input: Tensor, lower: float, upper: float) -> Tensor:
+    """1 where `input` is positive, elsewhere a draw."""
+    data = input._array
+    slopes = xp.asarray(generator().uniform(lower, upper, data.shape), dtype=data.dtype, like=data)
+    return drawn(xp.where(data > 0, xp.ones_like(data), slopes))
+
+
+def drawn(values: Any) -> Tensor:
+    """Random numbers as a leaf, which a recording keeps: a replay uses the same."""
+    made = Tensor(values)
+    if slot.active is not None:
+        slot.active.see(made, "random")
+    return made
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """x above 0, alpha * (exp(x) - 1) below."""
+    _floating(input, "elu", "elu_cpu")
+    return _run(ac.elu, inplace, input, alpha=alpha)
+
+
+SELU_ALPHA = 1.6732632423543772848170429916717
+SELU_SCALE = 1.0507009873554804934193349852946
+
+
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """The scaled elu that keeps mean 0 and variance 1.  Source: Klambauer et al., 2017."""
+    _floating(input, "selu", "elu_cpu")
+    return _run(ac.elu, inplace, input, alpha=SELU_ALPHA, scale=SELU_SCALE)
+
+
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """x above 0, alpha * (exp(x / alpha) - 1) below: its derivative is continuous."""
+    need_tensor(input, "celu")
+    if alpha == 0:
+        raise errors.runtime("ZeroDivisionError: alpha cannot be 0 for CELU")
+    _floating(input, "celu", "elu_cpu")
+    return _run(ac.celu, inplace, input, alpha=alpha)
+
+
+def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
+    """x Φ(x), Φ the normal distribution's; `approximate` "tanh" takes a formula with tanh for it.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.gelu(torch.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.1587,  0.0000,  0.8413])
+    """
+    need_tensor(input, "gelu")
+    if approximate not in ("none", "tanh"):
+        raise errors.runtime("approximate argument must be either none or tanh.")
+    _floating(input, "gelu", "GeluKernelImpl")
+    return ac.gelu(input, approximate=approximate)  # type: ignore[no-any-return]
+
+
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """x times its sigmoid."""
+    _floating(input, "silu", "silu_cpu")
+    return _run(ac.silu, inplace, input)
+
+
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """x tanh(softplus(x))."""
+    _floating(input, "mish", "mish_cpu")
+    return _run(ac.mish, inplace, input)
+
+
+def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
+    """log(1 + exp(beta * x)) / beta; x itself where beta * x is above `threshold`."""
+    _floating(input, "softplus", "softplus_cpu")
+    return eo.softplus(input, beta=beta, threshold=threshold)  # type: ignore[no-any-return]
+
+
+def softsign(input: Tensor) -> Tensor:
+    """x / (1 + |x|)."""
+    need_tensor(input, "softsign")
+    return eo.div(input, eo.add(eo.absolute(input), 1))  # type: ignore[no-any-return]
+
+
+def logsigmoid(input: Tensor) -> Tensor:
+    """log of the sigmoid, without underflow."""
+    _floating(input, "logsigmoid", "log_sigmoid_cpu")
+    return ac.log_sigmoid(input)  # type: ignore[no-any-return]
+
+
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """x / 6 + 1/2 between 0 and 1."""
+    _floating(input, "hardsigmoid", "hardsigmoid_cpu")
+    return _run(ac.hardsigmoid, inplace, input)
+
+
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """x times its hardsigmoid."""
+    _floating(input, "hardswish", "hardswish_cpu")
+    return _run(ac.hardswish, inplace, input)
+
+
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """0 within `lambd` of 0, else x."""
+    _floating(input, "hardshrink", "hardshrink_cpu")
+    return ac.hardshrink(input, lambd=lambd)  # type: ignore[no-any-return]
+
+
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """x brought `lambd` closer to 0, 0 within `lambd` of it."""
+    _floating(input, "softshrink", "softshrink_check")
+    if lambd < 0:
+        largest = f"{float(xp.finfo(input._array.dtype).max):g}"
+        raise errors.runtime(
+            f"lambda must be in range [0, {largest}] for input dtype {kind(input)}, but found {lambd:g}"
+        )
+    return ac.softshrink(input, lambd=lambd)  # type: ignore[no-any-return]
+
+
+def tanhshrink(input: Tensor) -> Tensor:
+    """x - tanh(x)."""
+    need_tensor(input, "tanhshrink")
+    return eo.sub(input, eo.tanh(input))  # type: ignore[no-any-return]
+
+
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """x above `threshold`, else `value`."""
+    need_tensor(input, "threshold")
+    if input._array.dtype.kind != "f":
+        threshold, value = int(threshold), int(value)
+    return _run(ac.threshold, inplace, input, threshold=threshold, value=value)
+
+
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """The first half along `dim` times the sigmoid of the second."""
+    need_tensor(input, "glu")
+    shape = input._array.shape
+    if not shape:
+        raise errors.runtime("glu does not support scalars because halving size must be even")
+    place = one_dim(dim, len(shape))
+    if shape[place] % 2:
+        raise errors.runtime(f"Halving dimension must be even, but dimension {place} is size {shape[place]}")
+    _floating(input, "glu", "glu_cpu")
+    return ac.glu(input, dim=place)  # type: ignore[no-any-return]
+
+
+# -- exponentials over a dimension --------------------------------------------------------------------------------
+
+
+def _dimension(name: str, input: Tensor, dim: int | None, level: int) -> int:
+    """The dimension, chosen by the rank where none is given, as older programs have it."""
+    if dim is not None:
+        return dim
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        UserWarning,
+        stacklevel=level + 1,
+    )
+    return 0 if input._array.ndim in (0, 1, 3) else 1
+
+
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """exp(x) / sum(exp(x)) along `dim`."""
+    need_tensor(input, "softmax")
+    return rd.softmax(input, _dimension("softmax", input, dim, 2), dtype)
+
+
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """exp(-x) / sum(exp(-x)) along `dim`."""
+    need_tensor(input, "softmin")
+    return rd.softmax(eo.neg(input), _dimension("softmin", input, dim, 2), dtype)
+
+
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """x - log(sum(exp(x))) along `dim`."""
+    need_tensor(input, "log_softmax")
+    return rd.log_softmax(input, _dimension("log_softmax", input, dim, 2), dtype)
+
+
+def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
+    """A sample of the Gumbel-softmax distribution; `hard` makes it one-hot, with the soft sample's gradient.
+
+    Source: Jang et al., 2016.
+    """
+    need_tensor(logits, "gumbel_softmax")
+    data = logits._array
+    if data.dtype.kind != "f":
+        raise errors.runtime(
+            "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you "
+            f"specified {kind(logits)}"
+        )
+    draws = xp.asarray(-xp.log(generator().exponential(size=data.shape)), dtype=data.dtype, like=data)
+    soft = rd.softmax(eo.div(eo.add(logits, drawn(draws)), tau), dim)
+    if not hard:
+        return soft
+    place = one_dim(dim, data.ndim)
+    first = rd.max(soft, place, keepdim=True)[1]._array
+    chosen = xp.zeros_like(data)
+    xp.put_along_axis(chosen, first, 1, axis=place)
+    return eo.add(eo.sub(Tensor(chosen), sh.detach(soft)), soft)  # type: ignore[no-any-return]
+
+
+# -- written into their input -------------------------------------------------------------------------------------
+
+
+def _inplace(function: Any) -> Any:
+    def method(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        return function(input, *args, inplace=True, **kwargs)  # type: ignore[no-any-return]
+
+    method.__name__ = method.__qualname__ = f"{function.__name__}_"
+    method.__doc__ = f"{function.__name__}, written into `input`."
+    return method
+
+
+celu_, elu_, hardtanh_, leaky_relu_ = map(_inplace, (celu, elu, hardtanh, leaky_relu))
+relu_, rrelu_, selu_, threshold_ = map(_inplace, (relu, rrelu, selu, threshold))
