@@ -97,7 +97,8 @@ def test_tokens_that_are_used_are_defined() -> None:
         used = set(re.findall(r"var\(--([\w-]+)|token\(\"--([\w-]+)", file.read_text()))
         names = {name for pair in used for name in pair if name}
         own = set(re.findall(r"--([\w-]+):", file.read_text()))
-        assert names - known - own == set(), file.name
+        placed = {name for name in names if name.endswith("-set")}  # sizes that panels.mjs and early.js set
+        assert names - known - own - placed == set(), file.name
 
 
 def test_canvases_read_tokens_that_are_defined() -> None:

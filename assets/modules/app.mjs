@@ -5,6 +5,7 @@ import { serverCalls } from "./counters.mjs";
 import { CellEditor } from "./editor.mjs";
 import { Footer } from "./footer.mjs";
 import { helpDialog, listenKeys } from "./keys.mjs";
+import { Legend } from "./legend.mjs";
 import { announce, Mirror } from "./mirror.mjs";
 import { Player, SPEEDS } from "./player.mjs";
 import { listen } from "./pointer.mjs";
@@ -12,7 +13,7 @@ import { Presets } from "./presets.mjs";
 import { Stage } from "./stage.mjs";
 import { describe, prepare, stateAt } from "./state.mjs";
 import { clampTime, currentStep, nextCall, previousCall, runTo, sentence } from "./timeline.mjs";
-import { legend, toolbar } from "./toolbar.mjs";
+import { toolbar } from "./toolbar.mjs";
 
 export class App {
   constructor() {
@@ -31,7 +32,8 @@ export class App {
     this.presets = new Presets(this.stage, (edit) => this.edit(edit));
     this.tools = toolbar({ zoomIn: () => this.stage.zoom(1.2), zoomOut: () => this.stage.zoom(1 / 1.2), fit: () => this.stage.fitMore(),
       follow: () => this.toggleFollow(), cells: () => this.toggleCells() });
-    this.stage.layer.append(this.tools.element, legend());
+    this.legend = new Legend(this.stage);
+    this.stage.layer.append(this.tools.element, this.legend.strip, this.legend.panel);
     listen(this.stage, { select: (id) => this.select(id), fold: (id) => this.fold(id), edit: (...spot) => this.editor.start(...spot),
       cellClick: (...spot) => this.presets.cellClick(...spot), panned: () => this.panned() });
     this.stage.onHover = (id) => this.hovered(id);
@@ -42,7 +44,7 @@ export class App {
       previousCall: () => this.previousCall(), nextCall: () => this.nextCall(), help: () => this.help(),
     });
     this.footer.theme(this.stage.tokens);
-    this.stage.onTheme = (tokens) => this.footer.theme(tokens);
+    this.stage.onTheme = (tokens) => { this.footer.theme(tokens); this.legend.paint(); };
     if (this.asked) this.load(this.asked);
   }
 
@@ -163,12 +165,14 @@ export class App {
   }
 
   escape() {
+    if (this.legend.toggle(false)) return true;
     if (this.presets.hot) {
       this.presets.heat(false);
       this.presets.update();
       return true;
     }
-    if (this.stage.selection === null) return false;
+    const closed = this.bus.emit("escape");
+    if (this.stage.selection === null) return closed;
     this.select(null);
     return true;
   }

@@ -35,6 +35,13 @@ export function keyTable(app) {
       [["a", "A"], "A", "Move left", () => app.stage.pan(PAN, 0)],
       [["d", "D"], "D", "Move right", () => app.stage.pan(-PAN, 0)],
       [["l", "L"], "L", "Follow what happens while playing", () => app.toggleFollow()],
+      [["["], "[", "Show or hide the left panel", () => app.bus.emit("panel", "left")],
+      [["]"], "]", "Show or hide the right panel", () => app.bus.emit("panel", "right")],
+    ] },
+    { title: "Explanations", rows: [
+      [["k", "K"], "K", "Legend: what all signs mean", () => app.legend.toggle()],
+      [["i", "I"], "I", "What am I looking at? Again: the next panel", () => app.bus.emit("explain")],
+      [["t", "T"], "T", "Tour of six stops", () => app.bus.emit("tour")],
       [["?"], "?", "This list", () => app.help()],
     ] },
   ];
@@ -45,31 +52,41 @@ const OWN_KEYS = `${TYPED}, select, [role=grid], [role=dialog], [role=menu], [ro
 const PRESSED = "button, a[href], summary, [role=button], [role=tab], [role=switch], [role=checkbox], [role=menuitem]";
 const MOVED = "[role=tablist], [role=radiogroup]";
 
+// A button that was clicked has the focus, but whoever then presses Space means the player, and not "that button again";
+// whoever came to it by Tab means the button.
+let clicked = false;
+
 /** Whether what has the focus needs this key for itself. */
 export function ownsKey(target, key) {
   if (!target?.closest) return false;
   if (target.closest(OWN_KEYS)) return key !== "?" || target.closest(TYPED) !== null;
-  if (key === " " || key === "Enter") return target.closest(PRESSED) !== null;
+  if (key === " " || key === "Enter") return target.closest(PRESSED) !== null && !(key === " " && clicked);
   return key.startsWith("Arrow") || key === "Home" || key === "End" ? target.closest(MOVED) !== null : false;
 }
 
 export function listenKeys(app) {
   const table = new Map();
   for (const { rows } of keyTable(app)) for (const [keys, , , act, where] of rows) for (const key of keys) table.set(key, { act, where });
+  document.addEventListener("pointerdown", () => { clicked = true; }, true);
+  document.addEventListener("keydown", (event) => { clicked = clicked && event.key !== "Tab"; }, true);
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !app.ready()) return;
     if (ownsKey(event.target, event.key)) return;
     const shifted = event.shiftKey && (event.key.startsWith("Arrow") || event.key === "Tab");
     const entry = table.get((shifted ? "Shift+" : "") + event.key);
     if (!entry || (entry.where === "stage" && !app.hasFocus(event.target))) return;
+    if (event.key === " " && event.target !== document.body && event.target.closest?.(PRESSED)) event.target.blur(); // else its release would still press it
     if (entry.act(event.key === "Tab" && event.shiftKey ? "Shift+Tab" : event.key) !== false) event.preventDefault();
   });
 }
 
 /** The overlay of all keys: a native dialog, so that focus and Escape are the browser's. */
 export function helpDialog(app) {
+  const then = (act) => () => { dialog.close(); act(); };
   const dialog = h("dialog.bs-help", { "aria-label": "All keys" }, h("header", {}, h("h2", {}, "Keys"),
-    h("button", { type: "button", "aria-label": "Close", onclick: () => dialog.close() }, "\u00d7")),
+    h("button.btn", { type: "button", onclick: then(() => app.legend.toggle(true)) }, "Legend"),
+    h("button.btn", { type: "button", onclick: then(() => app.bus.emit("tour")) }, "Take the tour"),
+    h("button.bs-close", { type: "button", "aria-label": "Close", onclick: () => dialog.close() }, "\u00d7")),
   h("div.bs-help-columns", {}, ...keyTable(app).map(({ title, rows }) => h("section", {}, h("h3", {}, title),
     h("dl", {}, ...rows.map(([, shown, meaning]) => (
       [h("dt", {}, ...shown.split(", ").map((one) => h("kbd", {}, one))), h("dd", {}, meaning)])))))));

@@ -1,11 +1,8 @@
-// What lies over the stage: the camera's buttons and the legend.
+// What lies over the stage: the camera's buttons.
 
 import { keepFocus } from "./footer.mjs";
 import { icon } from "./icons.mjs";
 import { h } from "./panels/dom.mjs";
-
-const LEGEND = [["leaf", "leaf"], ["root", "root"], ["forward", "forward"], ["positive", "gradient"], ["negative", "negative"],
-  ["saved", "saved"], ["waiting", "waits"]];
 
 /** `acts`: zoomIn, zoomOut, fit, follow (toggles), cells (toggles). */
 export function toolbar(acts) {
@@ -20,8 +17,4 @@ export function toolbar(acts) {
   element.addEventListener("mousedown", keepFocus);
   const press = (one, on) => one.setAttribute("aria-pressed", String(on));
   return { element, follow: (on) => press(follow, on), cells: (on) => press(cells, on) };
-}
-
-export function legend() {
-  return h("ul.bs-legend", { "aria-label": "Legend" }, ...LEGEND.map(([kind, text]) => h("li", {}, h("i", { "data-kind": kind }), text)));
 }

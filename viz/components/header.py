@@ -63,16 +63,32 @@ def header() -> html.Header:
                 ],
                 className="for-player",
             ),
+            tour_offer(),
             icon_button("theme", "Light or dark", "theme"),
             html.Div(
                 [
                     icon_button("help", "Keys and gestures (?)", "help"),
+                    icon_button("left", "Show or hide the left panel ([)", "left"),
                     icon_button("panel", "Show or hide the right panel (])", "panel"),
                 ],
                 className="for-player",
             ),
         ],
         id="top",
+    )
+
+
+def tour_offer() -> html.Div:
+    """The tour, offered once and quietly: assets/modules/panels/tour.mjs says to whom."""
+    return html.Div(
+        [
+            html.Button("Take the tour", className="link", type="button", **also(data_act="tour")),
+            html.Button(
+                "✕", className="quiet", type="button", **also(data_act="tour-decline", aria_label="No tour, thank you")
+            ),
+        ],
+        id="tour-offer",
+        hidden=True,
     )
 
 

@@ -25,6 +25,13 @@ def right_panel() -> html.Aside:
                     dmc.TabsTab("Events", value="events"),
                 ]
             ),
+            html.Button(
+                "i",
+                className="what at-tabs",
+                type="button",
+                title="What am I looking at? (I)",
+                **also(data_what="right", aria_haspopup="dialog", aria_label="What am I looking at? This tab"),
+            ),
             dmc.TabsPanel(inspect_panel(), value="inspect"),
             dmc.TabsPanel(commands_panel(), value="commands"),
             dmc.TabsPanel(events_panel(), value="events"),

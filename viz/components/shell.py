@@ -8,7 +8,7 @@ from typing import Any
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from viz.components.extra import also
+from viz.components.extra import also, separator
 from viz.components.gallery import gallery
 from viz.components.header import header
 from viz.components.inspector import lazy_parts, right_panel
@@ -66,6 +66,8 @@ def player() -> html.Div:
                 id="middle",
             ),
             right_panel(),
+            separator("left", "left", "vertical", "Width of the left panel"),
+            separator("right", "right", "vertical", "Width of the right panel"),
             html.Footer(id="timeline", tabIndex="-1"),
             html.Div(id="live", className="unseen", **also(aria_live="polite")),
         ],

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dash import html
 
-from viz.components.extra import also
+from viz.components.extra import also, separator
 
 
 def left_panel() -> html.Aside:
     return html.Aside(
         [
             html.Section(id="story", className="story", **also(aria_label="Story")),
+            separator("story", "story", "horizontal", "Height of the story"),
             html.Section(id="code", className="code-pane", **also(aria_label="Program")),
         ],
         id="left",

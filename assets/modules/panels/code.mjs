@@ -1,6 +1,7 @@
 // The program, with the current expression marked by line and columns. A click on code selects what it computed.
 import { currentStep } from "../timeline.mjs";
 import { byId, fill, h } from "./dom.mjs";
+import { button as what } from "./explain.mjs";
 import { elementsAt, ranges } from "./read.mjs";
 
 const NARROW = 44; // letters of a line that fit beside the graph at 12 px and more
@@ -61,7 +62,7 @@ function write() {
   const place = byId("code");
   const held = files[file];
   if (!held) {
-    fill(place, h("h2", {}, "Program"), h("p.empty", {}, "The source of this program was not recorded: it ran without a file."));
+    fill(place, title("Program"), h("p.empty", {}, "The source of this program was not recorded: it ran without a file."));
     lines = [];
     return;
   }
@@ -76,7 +77,7 @@ function write() {
     type: "button", "aria-pressed": i === file ? "true" : "false", onclick: () => { file = i; marked = ""; write(); seek(player.t()); },
   }, one.name))) : null;
   const wide = held.text.split("\n").some((line) => line.length > NARROW);
-  fill(place, h("h2", {}, files.length > 1 ? "Program" : `Program · ${held.name}`), tabs, h(`ol.program${wide ? ".wide" : ""}`, { "aria-label": "Source lines" }, lines), h("p.code-key", { id: "code-key" }));
+  fill(place, title(files.length > 1 ? "Program" : `Program · ${held.name}`), tabs, h(`ol.program${wide ? ".wide" : ""}`, { "aria-label": "Source lines" }, lines), h("p.code-key", { id: "code-key" }));
   texts().forEach((text, i) => plainLine(lines[i], text));
   marked = "";
 }
@@ -192,3 +193,5 @@ function step(line, by) {
   next.tabIndex = 0;
   next.focus();
 }
+
+const title = (text) => h("div.over", {}, h("h2", {}, text), h("span.space"), what("code"));

@@ -82,7 +82,7 @@ function row(one, i) {
   const weights = one.kind === "backward" && one.gradient !== null ? h("span.weights", {}, one.implicit ? "gradient 1, filled in" : `gradient ${brief(scene.values[one.gradient])}`) : null;
   const small = (act, name, sign, off) => h("button.quiet", { type: "button", "data-do": act, "data-id": one.id, "aria-label": `${name}: ${label}`, title: name, disabled: off }, sign);
   const movable = (by) => places.move(scene, current(), one.id, by) !== null;
-  const marks = [one.error ? h("span.chip.red", { title: one.error }, "raised an error") : null, changed(one) ? h("span.chip.purple", {}, changed(one)) : null];
+  const marks = [one.error ? h("span.chip.red", { title: one.error }, "raised an error") : null, changed(one) ? h("span.chip.changed", {}, changed(one)) : null];
   return h("li", { "data-command": one.id, class: [form?.id === one.id ? "chosen" : "", one.error ? "wrong" : "", one.unreached ? "unreached" : ""].join(" ") },
     h("button.command", { type: "button", "data-do": "choose", "data-id": one.id, disabled: one.unreached, "aria-expanded": form?.id === one.id ? "true" : "false" },
       h("span.nth", {}, i + 1), h("span.call", {}, h("code", { title: label }, short({ ...one, label })), weights, chips.length || marks.some(Boolean) ? h("span.row.wrap", {}, marks, chips) : null)),

@@ -53,7 +53,7 @@ export function prose(text) {
   return text.trim().split(/\n\s*\n/).map((paragraph) => h("p", {}, ...inline(paragraph.replace(/\s*\n\s*/g, " "))));
 }
 
-function inline(text) {
+export function inline(text) {
   return text.split(/(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)/).filter(Boolean).map((part) => {
     if (part.startsWith("`")) return h("code", {}, part.slice(1, -1));
     if (part.startsWith("**")) return h("b", {}, part.slice(2, -2));

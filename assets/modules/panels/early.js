@@ -1,12 +1,19 @@
-// Runs before the first paint, so that a dark page never flashes white: the theme of the address, else the one chosen
-// last, else the system's.
+// Runs before the first paint, so that a dark page never flashes white and no panel jumps to its size: the theme of the
+// address, else the one chosen last, else the system's; and the panels as they were left (panels.mjs writes them).
 (function () {
-  const asked = new URLSearchParams(location.search).get("theme");
-  let kept = null;
-  try { kept = localStorage.getItem("backstep.theme"); } catch { /* storage may be forbidden: then nothing is kept */ }
-  const known = [asked, kept].find((name) => name === "light" || name === "dark");
-  const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   const root = document.documentElement;
-  root.dataset.theme = known || system;
-  root.dataset.page = new URLSearchParams(location.search).has("program") ? "player" : "gallery";
+  const asked = new URLSearchParams(location.search);
+  const kept = (key) => {
+    try { return localStorage.getItem(key); } catch { return null; } // storage may be forbidden: then nothing is kept
+  };
+  const known = [asked.get("theme"), kept("backstep.theme")].find((name) => name === "light" || name === "dark");
+  root.dataset.theme = known || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  root.dataset.page = asked.has("program") ? "player" : "gallery";
+  let panels = {};
+  try { panels = JSON.parse(kept("backstep.panels")) || {}; } catch { /* what is damaged is as if it were not there */ }
+  for (const name of ["left", "right", "story"]) {
+    if (/^\d+(px|%)$/.test(panels[name] || "")) root.style.setProperty("--" + name + "-set", panels[name]);
+  }
+  root.dataset.right = panels.rightClosed || matchMedia("(max-width: 1365px)").matches ? "closed" : "open";
+  root.toggleAttribute("data-left-closed", Boolean(panels.leftClosed));
 })();

@@ -32,7 +32,7 @@ function show() {
       return { step: i + 1, kind: step.kind, text: `${step.name}${line ? ` · line ${line}` : ""}\n${step.say}` };
     });
     requestAnimationFrame(() => setProps("events-grid", { rowData }));
-    fill(byId("events-note"), `${rowData.length} steps. Click a row to go there.`);
+    note("", rowData.length);
   }
   seek(player.t());
 }
@@ -72,5 +72,14 @@ export function clicked(cell) {
 export function filter(text) {
   grid()?.setGridOption("quickFilterText", text || "");
   const left = grid()?.getDisplayedRowCount();
-  fill(byId("events-note"), text ? `${left ?? 0} of ${scene?.steps.length ?? 0} steps have “${text}”.` : `${scene?.steps.length ?? 0} steps. Click a row to go there.`);
+  note(text, left ?? 0);
+}
+
+/** How many rows there are, and what helps where there is none. */
+function note(text, left) {
+  const count = scene?.steps.length ?? 0;
+  const words = !count ? "This program has run no op on a tensor, so there is no step to list."
+    : !text ? `${count} steps. Click a row to go there.`
+      : left ? `${left} of ${count} steps have “${text}”.` : `No step has “${text}”. Try the name of a tensor, MulBackward0, leaf, saves, or line 3.`;
+  fill(byId("events-note"), words);
 }

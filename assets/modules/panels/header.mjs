@@ -1,8 +1,6 @@
-// The bar on top: where one is, undo and redo, share and export, theme, help, and which panels are open.
+// The bar on top: where one is, undo and redo, share and export, theme, help.
 import { byId, fill, h, setProps, toast } from "./dom.mjs";
 import * as session from "./session.mjs";
-
-const NARROW = "(max-width: 1365px)"; // below this the right panel slides over the graph
 
 let acts = {};
 
@@ -10,7 +8,7 @@ export function setUp(given) {
   acts = {
     undo: session.undo, redo: session.redo, share, theme: () => setTheme(theme() === "dark" ? "light" : "dark", true),
     layout: (name) => session.redraw({ layout: name === "layered" ? "" : name }), "fold-all": () => foldAll(true), "unfold-all": () => foldAll(false),
-    "export-trace": exportTrace, "export-scene": exportScene, panel: () => togglePanel(), ...given,
+    "export-trace": exportTrace, "export-scene": exportScene, ...given,
   };
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("[data-act]");
@@ -20,7 +18,6 @@ export function setUp(given) {
     acts[button.dataset.act](button.dataset.value);
   });
   document.addEventListener("keydown", pressed);
-  document.documentElement.dataset.right = matchMedia(NARROW).matches ? "closed" : "open";
 }
 
 function pressed(event) {
@@ -31,15 +28,7 @@ function pressed(event) {
     event.preventDefault();
     if (key === "y" || event.shiftKey) session.redo();
     else session.undo();
-  } else if (event.ctrlKey || event.metaKey || event.altKey) return;
-  else if (key === "]") togglePanel();
-  else if (key === "[") document.documentElement.toggleAttribute("data-left-closed");
-  else if (key === "escape" && matchMedia(NARROW).matches) togglePanel(false);
-}
-
-export function togglePanel(open = document.documentElement.dataset.right !== "open") {
-  document.documentElement.dataset.right = open ? "open" : "closed";
-  byId("act-panel")?.setAttribute("aria-expanded", String(open));
+  }
 }
 
 export function load(scene) {

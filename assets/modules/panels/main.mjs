@@ -3,13 +3,16 @@ import * as code from "./code.mjs";
 import * as commands from "./commands.mjs";
 import { byId, h, setProps, until } from "./dom.mjs";
 import * as events from "./events.mjs";
+import * as explain from "./explain.mjs";
 import * as gallery from "./gallery.mjs";
 import * as header from "./header.mjs";
 import * as inspector from "./inspector.mjs";
 import * as live from "./live.mjs";
 import * as notice from "./notice.mjs";
+import * as panels from "./panels.mjs";
 import * as session from "./session.mjs";
 import * as story from "./story.mjs";
+import * as tour from "./tour.mjs";
 import * as url from "./url.mjs";
 
 const SETTLED = 250; // ms of rest before a step goes into the address: browsers limit how often that may change
@@ -19,6 +22,7 @@ let player = null;
 let theme = null; // in the address only where it was chosen
 let quiet = false; // while a view is taken from the address nothing is written back into it
 let resting = 0;
+let touring = false; // the tour begins once the program that it was asked for is there
 
 /** Called once, by viz.mjs, with the player; resolves when the page stands and its address is shown. */
 export async function install(backstep) {
@@ -30,9 +34,13 @@ export async function install(backstep) {
   gallery.setUp((program) => visit({ ...url.view(""), program }, true));
   header.setUp({
     home: () => visit(url.view(""), true), themed: (name) => { theme = name; write(false); },
-    help: () => player.help(),
+    help: () => player.help(), panel: () => panels.toggle("right"), left: () => panels.toggle("left"),
+    tour: takeTour, "tour-decline": tour.remember,
     "command-run": () => commands.run(), "command-close": () => commands.close(),
   });
+  panels.setUp();
+  explain.setUp(player, bring);
+  tour.setUp({ show: bring, ended: () => byId("stage").focus({ preventScroll: true }) });
   session.on("scene", shown);
   session.on("problem", refused);
   follow();
@@ -57,6 +65,26 @@ function follow() {
   player.on("select", (id) => { code.select(id ?? null); inspector.select(id ?? null); if (id) reveal(); write(true); });
   player.on("edit", commands.edited);
   player.on("fold", fold);
+  player.on("panel", (side) => panels.toggle(side));
+  player.on("tour", takeTour);
+  player.on("escape", () => panels.isNarrow() && panels.isOpen("right") && (panels.toggle("right", false), true));
+}
+
+/** Shows what is about to be explained: its panel, and its tab. */
+function bring({ place: where, tab }) {
+  if (where === "right") panels.toggle("right", true);
+  if (where === "story" || where === "code") panels.toggle("left", true);
+  if (tab) setProps("tabs", { value: tab });
+}
+
+/** The tour, here where a program is open, else with the gallery's first one. */
+function takeTour() {
+  explain.close();
+  if (session.state().scene && root.dataset.page === "player") { tour.start(); return; }
+  const first = document.querySelector("a[data-start]")?.dataset.start;
+  if (!first) return;
+  touring = true;
+  visit({ ...url.view(""), program: first }, true);
 }
 
 /** Opens a folded group, or folds an open one. */
@@ -67,7 +95,7 @@ function fold(id) {
 
 /** A selection on a narrow screen opens the panel that tells about it, and shows the inspector. */
 function reveal() {
-  if (!quiet && root.dataset.right === "closed" && session.state().scene) header.togglePanel(true);
+  if (!quiet && panels.isNarrow() && session.state().scene) panels.toggle("right", true);
 }
 
 /** Shows the view of an address. */
@@ -75,6 +103,9 @@ function visit(view, push) {
   notice.hide();
   if (view.theme) { theme = view.theme; }
   header.setTheme(view.theme || root.dataset.theme);
+  tour.leave();
+  explain.close();
+  tour.offer(!push && (!view.unplaced || Boolean(view.select || view.edits || view.revision)));
   if (!view.program) { home(push); return; }
   root.dataset.page = "player";
   if (view.damaged) {
@@ -146,6 +177,8 @@ function shown(scene) {
   if (scene.error && session.state().index > 0) player.seek(scene.error.step + 1);
   write(true);
   root.dataset.ready = scene.revision.id;
+  if (touring) requestAnimationFrame(tour.start);
+  touring = false;
 }
 
 function refused(problem, stay) {

@@ -1,6 +1,7 @@
 // The story: the chapter that the present time belongs to. Text first, then Space, then one short move.
 import { chapterAt, endOf, nextMove, restOf } from "./chapters.mjs";
 import { byId, fill, h, prose } from "./dom.mjs";
+import { button as what } from "./explain.mjs";
 import * as session from "./session.mjs";
 
 let scene = null;
@@ -86,7 +87,7 @@ function show() {
   const { title, question, chapters, legacy } = scene.program;
   const place = byId("story");
   if (!chapters.length) {
-    fill(place, h("p.over", {}, "Program"), h("h1.story-title", {}, title), question && question !== title ? h("p", {}, question) : null);
+    fill(place, h("div.over", {}, h("span", {}, "Program"), h("span.space"), what("story")), h("h1.story-title", {}, title), question && question !== title ? h("p", {}, question) : null);
     return;
   }
   const hint = hintOf(chapters);
@@ -100,7 +101,7 @@ function show() {
   }, sign);
   fill(
     place,
-    h("div.over", {}, h("span", {}, `${chapter + 1} of ${chapters.length} · ${title}`), h("span.space"), arrow(-1, "Chapter before", "‹"), arrow(1, "Next chapter", "›")),
+    h("div.over", {}, h("span", {}, `${chapter + 1} of ${chapters.length} · ${title}`), h("span.space"), arrow(-1, "Chapter before", "‹"), arrow(1, "Next chapter", "›"), what("story")),
     h("h1.story-title", {}, one.title),
     prose(one.text),
     legacy ? h("p.hint", {}, "Runs by the rule of PyTorch 0.3: ", h("code", {}, "legacy_broadcasting()")) : null,

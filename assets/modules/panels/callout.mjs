@@ -1,0 +1,65 @@
+// A box of words beside a place of the page: what the explanations of the panels and the tour share.
+import { fill, h } from "./dom.mjs";
+
+const AWAY = 12;
+const EDGE = 12;
+
+/** Where a box {width, height} goes beside a place: right, left, below, above, else in its lower corner; inside the window. */
+export function beside(place, box, room) {
+  const inside = (low, size, most) => Math.max(EDGE, Math.min(low, most - size - EDGE));
+  const down = inside(place.top, box.height, room.height);
+  const across = inside(place.left, box.width, room.width);
+  if (place.right + AWAY + box.width + EDGE <= room.width) return { x: place.right + AWAY, y: down };
+  if (place.left - AWAY - box.width >= EDGE) return { x: place.left - AWAY - box.width, y: down };
+  if (place.bottom + AWAY + box.height + EDGE <= room.height) return { x: across, y: place.bottom + AWAY };
+  if (place.top - AWAY - box.height >= EDGE) return { x: across, y: place.top - AWAY - box.height };
+  return { x: inside(place.right - box.width - EDGE, box.width, room.width), y: inside(place.bottom - box.height - EDGE, box.height, room.height) };
+}
+
+export class Callout {
+  /** `closed()` is called when it was left by Escape or its button; `pressed(key)` may take a key, then it returns true. */
+  constructor(name, { closed, pressed = () => false }) {
+    this.element = h(`section.callout.${name}`, { role: "dialog", tabindex: "-1", hidden: true });
+    this.element.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === "Escape") closed();
+      else if (!pressed(event.key, event.target)) return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
+    this.before = null;
+    this.place = () => this.anchor?.isConnected && this.put();
+    document.body.append(this.element);
+  }
+
+  get open() {
+    return !this.element.hidden;
+  }
+
+  show(anchor, label, ...content) {
+    if (!this.open) this.before = document.activeElement;
+    this.anchor = anchor;
+    fill(this.element, content);
+    this.element.setAttribute("aria-label", label);
+    this.element.hidden = false;
+    this.put();
+    this.element.focus({ preventScroll: true });
+    window.addEventListener("resize", this.place);
+  }
+
+  put() {
+    const { width, height } = this.element.getBoundingClientRect();
+    const { x, y } = beside(this.anchor.getBoundingClientRect(), { width, height }, { width: innerWidth, height: innerHeight });
+    Object.assign(this.element.style, { left: `${Math.round(x)}px`, top: `${Math.round(y)}px` });
+  }
+
+  /** Gone; the focus is where it was before. */
+  hide() {
+    if (!this.open) return;
+    const held = this.element.contains(document.activeElement);
+    this.element.hidden = true;
+    window.removeEventListener("resize", this.place);
+    if (held && this.before?.isConnected) this.before.focus({ preventScroll: true });
+    this.before = null;
+  }
+}

@@ -1,0 +1,83 @@
+// "What am I looking at?": each panel in two or three sentences, from its small button or the key I.
+import { Callout } from "./callout.mjs";
+import { byId, h, prose, setProps } from "./dom.mjs";
+
+const TABS = { inspect: "inspector", commands: "commands", events: "events" };
+
+/** The panels in the order in which one reads the page: `place` is the element, `tab` the tab that shows it. */
+export const PANELS = {
+  story: { title: "The story", place: "story",
+    text: "What this program shows, in short chapters. Each is a text first; then `Space` plays one short move, and `Space` again goes on to the next chapter. The arrows ‹ › turn the pages without playing." },
+  code: { title: "The program", place: "code",
+    text: "The lines that were recorded. The expression that runs now is filled with colour, blue forward and orange backward, and a bar marks the call that runs it. Click a line to select what it computed." },
+  graph: { title: "The graph", place: "stage",
+    text: "Every tensor is a card with its numbers, every op a pill. Grey arrows lead from the leaves to the root, as the program computes; gradients travel back on orange routes of their own. Click to select, drag to move, turn the wheel to zoom; `K` says what each sign means." },
+  inspector: { title: "The inspector", place: "right", tab: "inspect",
+    text: "Exactly how: the rule of the op as a formula, then the same with this step’s numbers, what it saved, and a check against finite differences. It speaks of what you selected, or else of the present step." },
+  commands: { title: "The commands", place: "right", tab: "commands",
+    text: "The calls that the program made, in order, and those that you add. Change the gradient that is passed, the flags, or a leaf’s values, and run: you get a new revision with all its gradients, and undo brings the old one back." },
+  events: { title: "The events", place: "right", tab: "events",
+    text: "Every step as one row in words, to search and to jump to. It is the same sentence that stands above the timeline." },
+  timeline: { title: "The timeline", place: "timeline",
+    text: "When: one segment per phase, one part per step, labelled with the call as it is written. Drag to scrub, `←` and `→` step, `Shift` with them goes from call to call. Marks below show errors, edits and where a gradient is set to zero." },
+};
+
+let box = null;
+let shown = null;
+let visible = () => {};
+
+/** `shows(panel)` brings a panel into view before it is explained. */
+export function setUp(player, shows) {
+  visible = shows;
+  box = new Callout("explains", { closed: close, pressed: (key) => (key.toLowerCase() === "i" ? show(after(shown)) || true : false) });
+  player.on("explain", () => { show(shown ? after(shown) : holding(document.activeElement)); return true; });
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest?.("[data-what]");
+    button?.focus({ preventScroll: true }); // the graph's buttons leave the focus where it was
+    if (button) toggle(button.dataset.what === "right" ? openTab() : button.dataset.what);
+    else if (box.open && !box.element.contains(event.target)) close();
+  });
+  for (const [place, name] of [["timeline", "timeline"], ["stage", "graph"]]) {
+    const spot = byId(place).querySelector(name === "graph" ? ".bs-tools" : ".bs-aside");
+    spot?.append(button(name));
+  }
+}
+
+/** The small button of a panel. */
+export function button(name) {
+  return h("button.what", { type: "button", "data-what": name, "aria-haspopup": "dialog", title: "What am I looking at? (I)",
+    "aria-label": `What am I looking at? ${PANELS[name].title}` }, "i");
+}
+
+function openTab() {
+  const tab = byId("right").querySelector("[role=tab][aria-selected=true]")?.textContent.trim().toLowerCase() ?? "";
+  return TABS[Object.keys(TABS).find((name) => tab.startsWith(name)) ?? "inspect"];
+}
+
+/** The panel in which an element is; the graph where it is in none. */
+export function holding(element) {
+  const inside = ["story", "code", "right", "timeline"].find((id) => byId(id)?.contains(element));
+  return inside === "right" ? openTab() : inside ?? "graph";
+}
+
+const after = (name) => { const names = Object.keys(PANELS); return names[(names.indexOf(name) + 1) % names.length]; };
+
+function toggle(name) {
+  if (box.open && shown === name) close();
+  else show(name);
+}
+
+function show(name) {
+  const { title, text, place, tab } = PANELS[name];
+  visible(PANELS[name]);
+  if (tab) setProps("tabs", { value: tab });
+  shown = name;
+  box.show(byId(place), `What am I looking at? ${title}`, h("header", {}, h("h2", {}, title),
+    h("button.quiet", { type: "button", "aria-label": "Close", onclick: close }, "✕")), prose(text),
+  h("p.hint", {}, h("kbd", {}, "I"), " next panel ", h("kbd", {}, "Esc"), " close"));
+}
+
+export function close() {
+  shown = null;
+  box?.hide();
+}

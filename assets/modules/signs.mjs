@@ -1,0 +1,104 @@
+// What the signs of the picture mean, each with the smallest scene that shows it.  Pure: legend.mjs paints them with the
+// painter of the graph, so that the legend cannot say anything else than the picture does.
+
+const IDLE = { state: [[0, "idle"]], faint: [[0, false]], saved: [[0, "none"]], upstream: [[0, null]] };
+const ROOM = 148; // width of a sample, in px
+const CENTRE = 0;
+const AWAY = 400; // where the other route of an edge is out of sight
+
+const value = (...data) => ({ shape: [data.length], dtype: "float32", data, strip: null, stats: statsOf(data) });
+
+function statsOf(data) {
+  const numbers = data.filter(Number.isFinite);
+  return { min: Math.min(...numbers), max: Math.max(...numbers), mean: 0, norm: Math.hypot(...numbers),
+    nan: data.filter((one) => one === "nan").length, inf: 0, zeros: data.filter((one) => one === 0).length, size: data.length };
+}
+
+const row = (key, label, cols, id) => ({ key, label, rows: 1, cols, track: [[0, id]], call: null });
+
+function node(id, kind, x, w, h, more = {}) {
+  const { tracks, ...rest } = more;
+  return { id, kind, role: "inner", x, y: CENTRE, w, h, label: "", sub: "", title: "", group: null, twin: null, shape: null, dtype: null,
+    rows: [], saved: [], formula: [], code: null, tracks: { ...IDLE, ...tracks }, ...rest };
+}
+
+const tensor = (label, sub, more = {}) => node("t", "tensor", 0, 116, 40, { label, sub, ...more });
+const op = (more = {}) => node("n", "op", 0, 112, 56, { label: "\u00d7", sub: "MulBackward0", ...more });
+const state = (name, more = {}) => ({ tracks: { state: [[0, name]], ...more } });
+const saving = (name) => op({ h: 84, saved: [{ name: "self", text: "x", bytes: 4 }], tracks: { saved: [[0, name]] } });
+
+/** A scene of one step, or of none where nothing has run. */
+function scene(nodes, { edges = [], values = [], step = null, previous = null, groups = [], phase = "backward" } = {}) {
+  return { format: 1, revision: { id: "legend" }, program: { chapters: [] }, steps: step ? [step] : [],
+    phases: step ? [{ kind: phase, label: "", start: 0, end: 1, call: 0, code: null, failed: false }] : [],
+    marks: [], nodes, edges, groups, values, previous, commands: [], places: [], error: null, warnings: [], bounds: [0, 0, 0, 0], folded: [] };
+}
+
+const step = (kind, at, flows = []) => ({ kind, phase: 0, at, name: "", say: "", code: null, from: null, flows, order: 1 });
+
+/** An edge between two points without cards: its ends lie outside the sample. */
+function edgeScene({ sign = 1, run = null, done = "done", data = [1], text = null }) {
+  const ends = [node("a", "stub", -ROOM, 40, 30), node("b", "stub", ROOM, 40, 30)];
+  const [here, away] = [[[-62, 0], [62, 0]], [[-62, -AWAY], [62, -AWAY]]];
+  const gradient = run === "back";
+  const edge = { id: "e", source: "a", target: "b", input: null, points: gradient ? away : here, back: (gradient ? here : away).slice().reverse(), grad: true, wiring: null,
+    tracks: { state: [[0, done]], faint: [[0, false]], cotangent: [[0, 0]] } };
+  const flow = { edge: "e", back: gradient, value: 0, text, sign, size: 0.5 };
+  const kind = run === "forward" ? "forward" : "vjp";
+  return scene(ends, { edges: [edge], values: [value(...data)], step: run ? step(kind, "b", [flow]) : null, phase: run === "forward" ? "forward" : "backward" });
+}
+
+/** A card with one row of cells, placed so that the row is in the middle. */
+function cells(key, data, more = {}) {
+  const above = key === "value" ? 38 : 60; // the head of the card, and the row's label
+  const card = tensor("", "", { h: above + 42, y: 6 - above / 2, w: 20 + 54 * data.length, shape: [data.length], rows: [row(key, " ", data.length, 0)], ...more.node });
+  return scene([card], { values: [value(...data), ...(more.values ?? [])], ...more.scene });
+}
+
+const WAS = { values: { "t|value": [[0, 1]] } };
+const gradStep = { scene: { step: step("accumulate", "t") }, node: { role: "leaf", rows: [{ ...row("grad", " ", 2, 0), track: [[0, null], [1, 0]] }] } };
+
+/** [{ title, signs: [{ id, text, scene, t, top? }] }]: `t` is the moment shown, `rows` are drawn without their card. */
+export const SIGNS = [
+  { title: "Tensors and ops", signs: [
+    { id: "leaf", text: "A leaf: gradients end here, in its `.grad`", scene: scene([tensor("x", "leaf", { role: "leaf" })]) },
+    { id: "root", text: "A root: a backward call starts here", scene: scene([tensor("z", "root", { role: "root" })]) },
+    { id: "inner", text: "Any other tensor: computed, or a constant", scene: scene([tensor("h", "1\u00d74")]) },
+    { id: "op", text: "An op, with the node that runs its rule backward", scene: scene([op()]) },
+    { id: "stub", text: "A stub: the same leaf, used once more", scene: scene([node("s", "stub", 0, 96, 38, { role: "leaf", label: "x" })]) },
+    { id: "group", text: "A folded group: double click opens it", scene: scene([node("g", "group", -4, 124, 56, { label: "layer", sub: "4 ops" })]) },
+  ] },
+  { title: "How far it is", signs: [
+    { id: "future", text: "Dotted outline: not computed yet", scene: scene([op(state("future"))]) },
+    { id: "waiting", text: "Ring: takes part in this call and waits for gradients", scene: scene([op(state("waiting"))]) },
+    { id: "ready", text: "Ring with a dot: all its gradients are there", scene: scene([op(state("ready"))]) },
+    { id: "active", text: "Halo: it runs in this step", scene: scene([op(state("ready"))], { step: step("vjp", "n") }), t: 1 },
+    { id: "done", text: "Tick: its rule has run, or its `.grad` has arrived", scene: scene([op(state("done"))]) },
+    { id: "error", text: "`!`: the error is here", scene: scene([op(state("error"))]) },
+    { id: "faint", text: "Pale: takes no part in this call", scene: scene([op({ tracks: { faint: [[0, true]] } })]) },
+  ] },
+  { title: "What travels", signs: [
+    { id: "rest", text: "Grey: how the program computes", scene: edgeScene({ done: "idle" }) },
+    { id: "later", text: "Dashed: will be computed", scene: edgeScene({ done: "future" }) },
+    { id: "forward", text: "Blue: the forward pass, now", scene: edgeScene({ run: "forward" }), t: 0.5 },
+    { id: "positive", text: "Disc with +: a gradient on its way; the wider its route, the larger it is", scene: edgeScene({ run: "back" }), t: 0.5 },
+    { id: "negative", text: "Hollow, with \u2212: a negative gradient", scene: edgeScene({ run: "back", sign: -1, data: [-1] }), t: 0.5 },
+    { id: "zero", text: "Dotted: a gradient of zeros", scene: edgeScene({ run: "back", sign: 0, data: [0] }), t: 1 },
+    { id: "odd", text: "Red: nan or an infinity travels", scene: edgeScene({ run: "back", sign: null, data: ["nan"] }), t: 1 },
+  ] },
+  { title: "Numbers", signs: [
+    { id: "seed", text: "The gradient you pass: double click to edit", scene: cells("seed", [1, 0]) },
+    { id: "arrived", text: "Framed: this step changed it", scene: cells("grad", [2, 0], gradStep), t: 1 },
+    { id: "held", text: "Bold orange: a gradient that is not zero", scene: cells("grad", [2, 0], { node: { role: "leaf" } }) },
+    { id: "nan", text: "Red cell: nan or an infinity", scene: cells("value", ["nan", 1]) },
+    { id: "ghost", text: "Struck through: the number before your edit", scene: cells("value", [3, 4], { values: [value(1, 4)], scene: { previous: WAS } }) },
+    { id: "typed", text: "Dashed cell: typed, not yet run", scene: cells("value", [3, 4]), pending: [["t|value|0", 5]] },
+  ] },
+  { title: "Saved for backward", signs: [
+    { id: "saved", text: "Saved by the forward pass", scene: scene([saving("saved")]), low: true },
+    { id: "kept", text: "Kept: the call had `retain_graph=True`", scene: scene([saving("kept")]), low: true },
+    { id: "freed", text: "Freed: a second call would fail here", scene: scene([saving("freed")]), low: true },
+  ] },
+];
+
+export const ROOM_WIDE = ROOM;

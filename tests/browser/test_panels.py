@@ -1,0 +1,120 @@
+"""The panels' sizes: dragged, moved by keys, folded away, kept; and nothing shifts while one reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import App, View
+
+WIDTH = "document.getElementById('{}').offsetWidth"
+SHIFTS = """
+    window.shifts = [];
+    new PerformanceObserver(list => {
+      for (const one of list.getEntries()) {
+        if (!one.hadRecentInput) shifts.push([one.value, ...one.sources.map(s => s.node?.id || s.node?.nodeName)]);
+      }
+    }).observe({ type: 'layout-shift', buffered: true });
+"""
+
+
+def drag(view: View, name: str, dx: int, dy: int = 0) -> None:
+    box = view.page.locator(f"#split-{name}").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    view.page.mouse.move(x, y)
+    view.page.mouse.down()
+    view.page.mouse.move(x + dx, y + dy, steps=4)
+    view.page.mouse.up()
+
+
+@pytest.mark.parametrize(("name", "sign"), [("left", 1), ("right", -1)])
+def test_side_panel_is_dragged_kept_and_reset(view: View, name: str, sign: int) -> None:
+    view.open("?program=weights")
+    made = view.js(WIDTH.format(name))
+    drag(view, name, 60 * sign)
+    assert view.js(WIDTH.format(name)) == made + 60
+    assert view.js(f"document.getElementById('split-{name}').getAttribute('aria-valuenow')") == str(made + 60)
+    view.open("?program=weights")
+    assert view.js(WIDTH.format(name)) == made + 60
+    view.page.locator(f"#split-{name}").dblclick()
+    view.until(f"{WIDTH.format(name)} === {made}")
+    view.open("?program=weights")
+    assert view.js(WIDTH.format(name)) == made
+
+
+def test_separators_are_moved_by_keys_within_their_limits(view: View) -> None:
+    view.open("?program=weights&step=2")
+    split = view.page.locator("#split-left")
+    assert split.get_attribute("role") == "separator" and split.get_attribute("aria-orientation") == "vertical"
+    split.focus()
+    made = view.js(WIDTH.format("left"))
+    view.page.keyboard.press("ArrowRight")
+    assert view.js(WIDTH.format("left")) == made + 16
+    view.page.keyboard.press("ArrowLeft")
+    view.page.keyboard.press("ArrowLeft")
+    assert view.js(WIDTH.format("left")) == made - 16
+    view.page.keyboard.press("Home")
+    view.until(f"{WIDTH.format('left')} === 240")
+    view.until("document.getElementById('split-left').getAttribute('aria-valuenow') === '240'")
+    assert view.js("backstep.t()") == 2, "the arrows of a separator are not those of time"
+    view.page.keyboard.press("Delete")
+    assert view.js(WIDTH.format("left")) == made
+
+
+def test_story_and_program_share_their_panel(view: View) -> None:
+    view.open("?program=weights")
+    before = view.js("document.getElementById('story').offsetHeight")
+    drag(view, "story", 0, 80)
+    assert abs(view.js("document.getElementById('story').offsetHeight") - before - 80) <= 4
+    view.page.locator("#split-story").dblclick()
+    view.until(f"document.getElementById('story').offsetHeight === {before}")
+
+
+def test_panels_fold_away_and_stay_so(view: View) -> None:
+    view.open("?program=weights&step=0")
+    wide = view.js(WIDTH.format("stage"))
+    view.page.keyboard.press("[")
+    view.page.keyboard.press("]")
+    view.until(f"{WIDTH.format('stage')} > {wide} + 600")
+    view.open("?program=weights&step=0")
+    assert view.js("[...document.querySelectorAll('#left, #right')].every(one => one.offsetWidth === 0)")
+    view.page.get_by_label("Show or hide the left panel ([)").click()
+    view.page.get_by_label("Show or hide the right panel (])").click()
+    view.until(f"{WIDTH.format('stage')} === {wide}")
+    drag(view, "left", -320)  # far under its least width: folded away
+    view.until(f"{WIDTH.format('left')} === 0")
+
+
+def test_right_panel_slides_over_the_graph_where_it_is_narrow(view: View) -> None:
+    view.page.set_viewport_size({"width": 1280, "height": 800})
+    view.open("?program=weights&step=3")
+    wide = view.js(WIDTH.format("stage"))
+    assert view.js(WIDTH.format("right")) == 0
+    view.click("x")
+    view.until(f"{WIDTH.format('right')} > 300")
+    assert view.js(WIDTH.format("stage")) == wide
+    drag(view, "right", -50)
+    view.until(f"{WIDTH.format('right')} > 390")
+    view.page.keyboard.press("Escape")
+    view.until(f"{WIDTH.format('right')} === 0")
+
+
+@pytest.mark.parametrize("width", [1280, 1440, 1920])
+def test_nothing_shifts_while_a_program_opens_or_steps(browser: Any, app: App, width: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
+    view = View(context.new_page(), app)
+    view.page.add_init_script(SHIFTS)
+    view.open("?program=second_backward&step=0")
+    for step in range(view.js("backstep.scene().steps.length") + 1):
+        view.seek(step)
+        view.js("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    # What the panels tell may move within them; the panels, the graph and the timeline stay.
+    moved = view.js("shifts.filter(([value]) => value > 0.02)")
+    boxes = "id => document.getElementById(id).getBoundingClientRect().toJSON()"
+    where = f"['stage', 'timeline', 'left', 'right', 'middle'].map({boxes})"
+    before = view.js(where)
+    view.seek(0)
+    after = view.js(where)
+    context.close()
+    assert moved == [] and after == before

@@ -1,0 +1,56 @@
+// What explains the picture: the signs of the legend, the boxes beside the panels, the stops of the tour.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { beside } from "../../assets/modules/panels/callout.mjs";
+import { layPlane } from "../../assets/modules/plane.mjs";
+import { SIGNS } from "../../assets/modules/signs.mjs";
+import { describe, nodeState, prepare, rowState, savedState, stateAt } from "../../assets/modules/state.mjs";
+
+const all = SIGNS.flatMap(({ signs }) => signs);
+const moment = (id) => {
+  const sign = all.find((one) => one.id === id);
+  return stateAt(prepare(sign.scene), sign.t ?? 0);
+};
+
+test("every sign has words and a scene that the painter's own functions can read", () => {
+  assert.equal(new Set(all.map((sign) => sign.id)).size, all.length);
+  for (const sign of all) {
+    assert.ok(sign.text.length > 10, sign.id);
+    const index = prepare(sign.scene);
+    assert.ok(describe(stateAt(index, sign.t ?? 0)), sign.id);
+    assert.ok(layPlane(index).bounds.every(Number.isFinite), sign.id);
+  }
+});
+
+test("signs of states show that state", () => {
+  for (const name of ["future", "waiting", "ready", "done", "error"]) {
+    const now = moment(name);
+    assert.equal(nodeState(now, now.scene.nodes[0]), name);
+  }
+  for (const name of ["saved", "kept", "freed"]) {
+    const now = moment(name);
+    assert.equal(savedState(now, now.scene.nodes[0]), name);
+  }
+  assert.equal(moment("active").active, "n");
+});
+
+test("the sign of what has just arrived is a row that this step changed", () => {
+  const now = moment("arrived");
+  assert.equal(rowState(now, now.scene.nodes[0].rows[0]).changed, true);
+  const held = moment("held");
+  assert.equal(rowState(held, held.scene.nodes[0].rows[0]).changed, false);
+});
+
+test("a box stands beside its place, inside the window, and covers it only where there is no room", () => {
+  const room = { width: 1000, height: 800 };
+  const box = { width: 300, height: 200 };
+  const place = (left, top, right, bottom) => ({ left, top, right, bottom });
+  assert.deepEqual(beside(place(0, 100, 300, 400), box, room), { x: 312, y: 100 });
+  assert.deepEqual(beside(place(700, 100, 1000, 400), box, room), { x: 388, y: 100 });
+  assert.deepEqual(beside(place(0, 0, 1000, 100), box, room), { x: 12, y: 112 });
+  assert.deepEqual(beside(place(0, 700, 1000, 800), box, room), { x: 12, y: 488 });
+  const over = beside(place(0, 0, 1000, 800), box, room);
+  assert.ok(over.x >= 0 && over.y >= 0 && over.x + 300 <= 1000 && over.y + 200 <= 800);
+});
