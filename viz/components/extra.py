@@ -26,5 +26,11 @@ def separator(name: str, panel: str, orientation: str, label: str) -> html.Div:
         aria_valuemin="0",
         aria_valuemax="100",
     )
-    title = "Drag, or move with the arrow keys; double click: as it was"
-    return html.Div(id=f"split-{name}", className=f"split {orientation}", role="separator", tabIndex=0, title=title, **aria)
+    return html.Div(
+        id=f"split-{name}",
+        className=f"split {orientation}",
+        role="separator",
+        tabIndex=0,
+        title="Drag, or move with the arrow keys; double click: as it was",
+        **aria,
+    )
