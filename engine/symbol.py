@@ -117,13 +117,13 @@ SIZED = {
 """Ops whose result has the shape that an argument names."""
 LIKE_FIRST = frozenset({
     "zero", "flip", "cumsum", "prod_of_others", "off_diagonal", "even_share", "zero_slice", "index_cleared", "clone",
-    "alias", "to", "tril", "triu", "to.device", "softmax", "log_softmax",
+    "alias", "to", "tril", "triu", "to.device", "softmax", "log_softmax", "normalized", "normalized_backward",
 })  # fmt: skip
 ELEMENTWISE = frozenset({
     "add", "sub", "mul", "div", "neg", "reciprocal", "pow.Tensor_Scalar", "pow.Tensor_Tensor", "pow.Scalar", "where",
     "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_not", "maximum", "minimum", "exp", "log",
     "sqrt", "rsqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "sigmoid", "abs", "sign", "floor", "trunc",
-    "masked_fill", "erf", "erfc", "relu", "zero", "log2", "log10", "log1p", "expm1", "exp2",
+    "masked_fill", "erf", "erfc", "relu", "softplus", "gelu_slope", "zero", "log2", "log10", "log1p", "expm1", "exp2",
 })  # fmt: skip
 """Ops that look at one place of every (broadcast) input for one place of the result."""
 

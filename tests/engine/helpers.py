@@ -66,6 +66,9 @@ def function_of(sample: Sample) -> tuple[Callable[..., Any], list[Any]]:
             return next(rest) if getattr(value, "requires_grad", False) else value
 
         made = call(sample, tuple(swapped(v) for v in inputs))
-        return tuple(m for m in made if m.is_floating_point()) if isinstance(made, tuple) else made
+        if not isinstance(made, tuple):
+            return made
+        carriers = REGISTRY[sample.op].traits.differentiable or range(len(made))
+        return tuple(made[nr] for nr in carriers if made[nr].is_floating_point())
 
     return function, flat(inputs)

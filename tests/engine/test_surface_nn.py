@@ -24,7 +24,7 @@ GIVEN: dict[str, np.ndarray] = {
 """Tensors that require grad, by the names that the expressions below have for them."""
 FIXED: dict[str, np.ndarray] = {
     "t": RNG.uniform(0.1, 0.9, (3, 4)), "i": np.array([1, 0, 3]), "s": np.array([1.0, -1.0, 1.0]),
-    "f": RNG.normal(size=4), "g": RNG.uniform(0.1, 0.9, 4),
+    "f": RNG.normal(size=4), "rm": RNG.normal(size=4), "rv": RNG.uniform(0.5, 2, 4), "g": RNG.uniform(0.1, 0.9, 4),
 }  # fmt: skip
 """Tensors that do not."""
 
@@ -55,6 +55,14 @@ F.silu(x * 1, inplace=True) | F.hardswish(x * 1, inplace=True) | F.leaky_relu_(x
 F.softmax(x, 1, dtype=torch.float64) | F.relu6(i) | F.hardtanh(i) | F.softsign(i) | F.tanhshrink(i)
 F.threshold(i, 1.5, 2.5) | F.relu(i) | F.softshrink(x, 0.1) | F.rrelu(x, 0.1, 0.3) | F.celu_(x * 1) | F.selu_(x * 1)
 F.threshold_(x * 1, 0.1, 0.2) | F.hardtanh_(x * 1) | F.rrelu_(x * 1) | F.mish(x * 1, inplace=True) | F.relu_(x * 1)
+F.layer_norm(x, (4,)) | F.layer_norm(x, (4,), v, v2) | F.layer_norm(b, (3, 4), y, z) | F.layer_norm(b, [4], None, v)
+F.layer_norm(b, (4,), v.detach(), None, 0.1) | F.batch_norm(x, rm, rv) | F.batch_norm(x, rm, rv, v, v2, training=True)
+F.batch_norm(n, rm, rv, v, v2) | F.batch_norm(n, None, None, v, v2, True, 0.1, 0.01)
+F.batch_norm(b[:, :, 0].reshape(3, 2)[:, :2], None, None, training=True) | F.batch_norm(x[:0], rm, rv, training=True)
+F.batch_norm(n, rm.clone(), rv.clone(), training=True, momentum=0.3) | F.group_norm(n, 2) | F.group_norm(n, 2, v, v2)
+F.group_norm(x, 2, v) | F.group_norm(n[:0], 2) | F.rms_norm(x, (4,)) | F.rms_norm(x, (4,), v)
+F.rms_norm(x, (3, 4), None, 0.01) | F.normalize(x) | F.normalize(x, p=1) | F.normalize(b, dim=(0, 1))
+F.normalize(x, 3, 0) | F.normalize(v, dim=0)
 """
 """Same values, nodes, edges and gradients."""
 
@@ -69,6 +77,16 @@ F.hardswish(i) | F.hardshrink(i) | F.softshrink(i) | F.softshrink(x, -1) | F.glu
 F.glu(x, 5) | F.celu(x, 0) | F.hardtanh(x, 2, 1) | F.prelu(x, c) | F.prelu(x, c[:3]) | F.prelu(x, w)
 F.prelu(x, v.float()) | F.prelu(u3, v) | F.prelu(v[0], v) | F.rrelu(i) | F.rrelu(x, 2, 1) | F.leaky_relu(x, "a")
 F.gumbel_softmax(i) | F.leaky_relu(2) | F.elu(i > 0) | F.relu6(i > 0) | F.softmax(x, dim=3) | F.softmax(i, 0)
+F.layer_norm(x, (3,)) | F.layer_norm(x, 4) | F.layer_norm(x, ()) | F.layer_norm(x, (4,), c)
+F.layer_norm(x, (4,), None, c) | F.layer_norm(x, (3, 4), c) | F.layer_norm(i, (3,)) | F.layer_norm(x, (4,), v.float())
+F.layer_norm(v[0], (4,)) | F.layer_norm(x, (1, 3, 4)) | F.batch_norm(x, None, None) | F.batch_norm(x, rm, None)
+F.batch_norm(x, rm, rv, c) | F.batch_norm(x, c, rv) | F.batch_norm(x, rm, c) | F.batch_norm(x, rm, rv, None, c)
+F.batch_norm(x[:1], rm, rv, training=True) | F.batch_norm(v, rm, rv) | F.batch_norm(x.float(), rm, rv)
+F.batch_norm(n[:1, :, :1, :1], rm, rv, training=True) | F.batch_norm(v[0], rm, rv)
+F.batch_norm(x, rm, None, training=True) | F.group_norm(n, 3) | F.group_norm(n, 2, c) | F.group_norm(n, 0)
+F.group_norm(x[:1], 4) | F.group_norm(n, 2, v.float()) | F.group_norm(v, 2) | F.rms_norm(x, (3,)) | F.rms_norm(x, 4)
+F.rms_norm(x, (4,), c) | F.rms_norm(i, (3,)) | F.rms_norm(x, ()) | F.normalize(x, dim=5) | F.normalize(i)
+F.normalize(2) | F.batch_norm(2, rm, rv)
 """
 
 
@@ -81,7 +99,9 @@ def outcome(expression: str, library: Any, dtype: str = "float64") -> tuple[Any,
             made = eval(expression, found)  # noqa: S307 - expressions of this file
         except Exception as error:  # noqa: BLE001 - which one is what the tests are about
             made = error
-    return made, [f"{w.category.__name__}: {w.message}" for w in told], found
+    # inf and nan are results, as in torch: numpy's warnings of them are silenced by the engine, but not in here
+    said = [f"{w.category.__name__}: {w.message}" for w in told if w.category is not RuntimeWarning]
+    return made, said, found
 
 
 def several(made: Any) -> list[Any]:

@@ -1,0 +1,229 @@
+"""Normalisations.  Source: torch.nn.functional."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ... import errors
+from ...api import elementwise as el
+from ...api import inplace as ip
+from ...api import reduction as rd
+from ...api.check import kind, need_tensor
+from ...api.shape import expand_as
+from ...array import xp
+from ...mode import no_grad
+from ...ops import elementwise as eo
+from ...ops import normalization as no
+from ...ops import scalar as sc
+from ...ops import shape as so
+from ...tensor import Tensor
+
+__all__ = [
+    "batch_norm",
+    "group_norm",
+    "layer_norm",
+    "normalize",
+    "rms_norm",
+]
+
+
+def _normalized_shape(function: str, input: Tensor, given: Any, star: str) -> tuple[int, ...]:
+    """`normalized_shape`, checked against the last dimensions of `input`."""
+    need_tensor(input, function)
+    if not isinstance(given, Sequence):
+        raise TypeError(
+            f"{function}(): argument 'normalized_shape' (position 2) must be tuple of ints, not {type(given).__name__}"
+        )
+    wanted = tuple(int(n) for n in given)
+    if not wanted:
+        raise errors.runtime(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            "normalized_shape = []"
+        )
+    shape = input._array.shape
+    if len(shape) < len(wanted) or shape[len(shape) - len(wanted) :] != wanted:
+        raise errors.runtime(
+            f"Given normalized_shape={list(wanted)}, expected input with shape [*{star}{', '.join(map(str, wanted))}], "
+            f"but got input of size{list(shape)}"
+        )
+    return wanted
+
+
+def _same_shape(name: str, tensor: Tensor | None, wanted: tuple[int, ...]) -> None:
+    if tensor is not None and tensor._array.shape != wanted:
+        raise errors.runtime(
+            f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
+            f"{list(tensor._array.shape)} and normalized_shape = {list(wanted)}"
+        )
+
+
+def _same_dtype(input: Tensor, *others: Tensor | None) -> None:
+    """Raise torch's error where parameters are neither of the input's dtype nor, beside float16, float32."""
+    for other in others:
+        if other is None or other._array.dtype == input._array.dtype:
+            continue
+        if other._array.dtype != "float32":
+            raise errors.runtime("mixed dtype (CPU): expect parameter to have scalar type of Float")
+        if input._array.dtype != "float16":
+            raise errors.runtime("mixed dtype (CPU): all inputs must share same datatype.")
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """(x - mean) / sqrt(variance + eps) over the last dimensions, times `weight` plus `bias` of their shape.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.layer_norm(torch.tensor([1.0, 3.0]), (2,), eps=0.0)
+    tensor([-1.,  1.])
+    """
+    if isinstance(input, Tensor) and input._array.dtype.kind != "f":
+        raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{kind(input)}'")
+    wanted = _normalized_shape("layer_norm", input, normalized_shape, ", ")
+    _same_shape("weight", weight, wanted)
+    _same_shape("bias", bias, wanted)
+    _same_dtype(input, weight, bias)
+    return no.layer_norm(input, weight, bias, wanted, eps)[0]  # type: ignore[no-any-return]
+
+
+def rms_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
+    """x / sqrt(mean(x²) + eps) over the last dimensions, times `weight`; `eps` is that of the dtype where not given."""
+    wanted = _normalized_shape("rms_norm", input, normalized_shape, "")
+    _same_shape("weight", weight, wanted)
+    if input._array.dtype.kind != "f":
+        raise NotImplementedError(f"\"rms_norm\" not implemented for '{kind(input)}'")
+    wide = _wide(input)
+    if eps is None:
+        eps = float(xp.finfo(wide._array.dtype).eps)
+    rank = input._array.ndim
+    level = rd.mean(el.pow(wide, 2), tuple(range(rank - len(wanted), rank)), keepdim=True)
+    made: Any = eo.mul(wide, eo.rsqrt(sc.add_number(level, eps)))
+    if weight is not None:
+        made = eo.mul(made, weight)
+    return made if made._array.dtype == input._array.dtype else made.to(input.dtype)  # type: ignore[no-any-return]
+
+
+def _wide(input: Tensor) -> Any:
+    """The tensor in at least float32, in which statistics are taken."""
+    return input.float() if input._array.dtype == "float16" else input
+
+
+# -- by channel ---------------------------------------------------------------------------------------------------
+
+
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
+    """Each group of channels of each sample normalised by itself; `weight` and `bias` have one number per channel."""
+    need_tensor(input, "group_norm")
+    shape = input._array.shape
+    if len(shape) < 2:
+        raise errors.runtime(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
+    n, c = shape[:2]
+    if shape[0] * shape[1] // num_groups * math.prod(shape[2:]) == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {list(shape)}")
+    if c % num_groups:
+        raise errors.runtime(
+            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(shape)} and num_groups={num_groups}"
+        )
+    for name, tensor in (("weight", weight), ("bias", bias)):
+        if tensor is not None and tensor._array.shape != (c,):
+            raise errors.runtime(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
+                f"shape {list(tensor._array.shape)} and input of shape {list(shape)}"
+            )
+    if input._array.dtype.kind != "f":
+        raise NotImplementedError(f"\"GroupNormKernelImpl\" not implemented for '{kind(input)}'")
+    _same_dtype(input, weight, bias)
+    made = no.group_norm(input, weight, bias, n, c, math.prod(shape[2:]), num_groups, eps)
+    return made[0]  # type: ignore[no-any-return]
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Each channel (dimension 1) normalised over all samples and places.
+
+    With `training` by the statistics of this batch, of which the running ones take the part `momentum`; else by the
+    running ones.
+    """
+    need_tensor(input, "batch_norm")
+    shape = input._array.shape
+    if training and len(shape) > 1 and math.prod(shape) == shape[1]:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size torch.Size({list(shape)})"
+        )
+    _check_batch_norm(input, running_mean, running_var, weight, bias, training)
+    if not input._array.size:
+        return _of_nothing(input, weight, bias)
+    if not training:
+        return no.batch_norm(input, weight, bias, running_mean, running_var, False, eps)[0]  # type: ignore[no-any-return]
+    made, mean, rstd = no.batch_norm(input, weight, bias, None, None, True, eps)
+    if running_mean is not None and running_var is not None:
+        _move_statistics(input, running_mean, running_var, mean, rstd, momentum, eps)
+    return made  # type: ignore[no-any-return]
+
+
+def _of_nothing(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    """What a batch without elements becomes: torch keeps the graph's edges, and changes no statistics."""
+    made: Any = el.clone(input)
+    if weight is not None:
+        made = eo.mul(made, so.select(weight, 0, 0))
+    return made if bias is None else eo.add(made, so.select(bias, 0, 0))  # type: ignore[no-any-return]
+
+
+def _move_statistics(
+    input: Tensor, running_mean: Tensor, running_var: Tensor, mean: Any, rstd: Any, momentum: float, eps: float
+) -> None:
+    """Take the part `momentum` of this batch's mean and unbiased variance into the running ones."""
+    size = input._array.size // input._array.shape[1]
+    with no_grad():
+        variance = eo.sub(el.pow(rstd, -2), eps) * (size / (size - 1))
+        for running, found in ((running_mean, mean), (running_var, variance)):
+            ip.add_(running.mul_(1 - momentum), found, alpha=momentum)
+
+
+def _check_batch_norm(
+    input: Tensor, running_mean: Any, running_var: Any, weight: Any, bias: Any, training: bool
+) -> None:
+    if training and (running_mean is None) != (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
+    shape = input._array.shape
+    channels = shape[1] if len(shape) > 1 else 0
+    given = (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias))
+    for name, tensor in given:
+        if tensor is None:
+            if not training and name.startswith("running"):
+                raise errors.runtime(f"{name} must be defined in evaluation mode")
+        elif tensor._array.size != channels:
+            raise errors.runtime(f"{name} should contain {channels} elements not {tensor._array.size}")
+    if input._array.dtype.kind != "f":
+        raise NotImplementedError(f"\"batch_norm\" not implemented for '{kind(input)}'")
+    _same_dtype(input, *(tensor for _, tensor in given))
+
+
+def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Tensor:
+    """x / max(|x|_p, eps) along `dim`.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.normalize(torch.tensor([[3.0, 4.0]]))
+    tensor([[0.6000, 0.8000]])
+    """
+    size = el.clamp_min(input.norm(p, dim, keepdim=True), eps)
+    return eo.div(input, expand_as(size, input))  # type: ignore[no-any-return]
