@@ -14,7 +14,7 @@ from .api.random import generator
 from .array import as_numpy_dtype, bool_, device, dtype, dtype_of, float32, float64, int64, move, xp
 from .ops.shape import clone, detach
 from .recorder import slot
-from .tensor import Size, Tensor
+from .tensor import Size, Tensor, escape
 
 __all__ = [
     "BoolTensor",
@@ -152,6 +152,7 @@ def tensor(
         warnings.warn(COPY_CONSTRUCT, UserWarning, stacklevel=2)
         if slot.active is not None:
             slot.active.event("warning", "UserWarning", COPY_CONSTRUCT)
+            escape(data, "tensor")
         made = xp.array(data._array, dtype=as_numpy_dtype(dtype))
     else:
         made = _array_of(data, dtype)

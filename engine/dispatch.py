@@ -367,7 +367,8 @@ def _share(out: Tensor, source: Any, op: Op, statics: Any, nr: int | None = None
         return
     view = source._view
     base, path = (source, ()) if view is None else (view.base, view.path)
-    out._view = View(base, (*path, (op.name, statics, nr)), out._shared.version)
+    unrecorded = 1 if not mode.enabled else 2 if view is not None and view.unrecorded else 0
+    out._view = View(base, (*path, (op.name, statics, nr)), out._shared.version, unrecorded)
 
 
 def kernel_error(op: Op, arrays: Any, error: Exception) -> BaseException:

@@ -25,6 +25,8 @@ def check_inplace(tensor: Tensor) -> None:
     if not mode.enabled:
         return
     view = tensor._view
+    if view is not None and view.base._requires_grad and view.unrecorded:
+        raise _half_recorded(tensor, view)
     if view is not None and view.base._requires_grad and (nr := view.path[-1][2]) is not None:
         kind = REGISTRY[view.path[-1][0]].node_name.removesuffix("Backward0")
         raise errors.runtime(
@@ -47,6 +49,22 @@ def check_inplace(tensor: Tensor) -> None:
             "Backstep: writing the view would write the leaf. Write inside `with torch.no_grad():`, or on a clone.",
             tensors=(tensor, view.base),
         )
+
+
+def _half_recorded(tensor: Tensor, view: View) -> BaseException:
+    """torch's error for a recorded write to a view that was not recorded itself."""
+    first = "A view was created in"
+    if view.unrecorded == 2:
+        kind = REGISTRY[view.path[-1][0]].node_name.removesuffix("Backward0")
+        first = f"Output {view.path[-1][2] or 0} of {kind} is a view of a view which was created in"
+    return errors.runtime(
+        f"{first} no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is "
+        "ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace "
+        "either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you "
+        "want the inplace to be tracked).",
+        "Backstep: the write would be recorded, and the view through which it goes was not.",
+        tensors=(tensor, view.base),
+    )
 
 
 def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:

@@ -123,6 +123,9 @@ class Node:
     def _changed(self, kept: Any, name: str, found: int, expected: int) -> RuntimeError:
         own = isinstance(kept, SavedResult)
         maker = self.name() if own else kept._node and kept._node.name()
+        view = getattr(kept, "_view", None)
+        if maker and view is not None and view.base._requires_grad and view.path[-1][2] is None:
+            maker = "AsStrided"  # torch makes the node of a view anew when it finds its base changed
         if maker in ("CopySlices", "CopyBackwards"):
             maker = f"torch::autograd::{maker}"
         origin = f", which is output {kept._nr} of {maker.removesuffix('Backward0')}," if maker else ""

@@ -264,10 +264,10 @@ class _Reader:
         return GradSet(at, stack, self.tensors[tensor], value, None if held is None else self.tensors[held])
 
     def start(self, at: int, stack: int, call: int, function: str, roots: Any, inputs: Any, keep: bool,
-              graph: bool, legacy: bool) -> AnyEvent:  # fmt: skip
+              graph: bool, legacy: bool, anomaly: bool) -> AnyEvent:  # fmt: skip
         starts = tuple(Root(self.tensors[t], v, g is None, None if g is None else self.tensors[g]) for t, v, g in roots)
         asked = None if inputs is None else tuple(self.tensors[t] for t in inputs)
-        return BackwardStarted(at, stack, call, function, starts, asked, bool(keep), bool(graph), legacy)
+        return BackwardStarted(at, stack, call, function, starts, asked, bool(keep), bool(graph), legacy, anomaly)
 
     def vjp(self, at: int, stack: int, call: int, sequence: int, upstream: Any, cotangents: Any, unsummed: Any,
             freed: bool) -> AnyEvent:  # fmt: skip

@@ -218,7 +218,7 @@ class Recorder:
 
     def start(
         self, function: str, roots: Any, gradients: Any, given: Any, inputs: Any, *,
-        keep: bool, graph: bool, legacy: bool,
+        keep: bool, graph: bool, legacy: bool, anomaly: bool,
     ) -> int:  # fmt: skip
         """A backward call begins; its number.  `given` are the gradients as the user passed them, None where none."""
         seen = [self.see(root)[0] for root in roots]
@@ -228,7 +228,7 @@ class Recorder:
         self.call = call = self.calls
         self.calls += 1
         started = list(zip(seen, held, sources, strict=True))
-        self.log.append(("start", self.stack(2), call, function, started, asked, keep, graph, legacy))
+        self.log.append(("start", self.stack(2), call, function, started, asked, keep, graph, legacy, anomaly))
         return call
 
     def end(self, call: int, completed: bool, outer: int | None, results: Any = ()) -> None:

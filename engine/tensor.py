@@ -417,15 +417,19 @@ class RemovableHandle:
 class View:
     """How a view is taken from its base: a path of (op name, statics, output number where the op has several).
 
-    `version` is the one that the view's node is for.
+    `version` is the one that the view's node is for.  `unrecorded` is 1 where it was made while gradients are not
+    recorded, 2 where the view that it was taken from was, else 0.
     """
 
-    __slots__ = ("base", "path", "version")
+    __slots__ = ("base", "path", "unrecorded", "version")
 
-    def __init__(self, base: Tensor, path: tuple[tuple[str, Any, int | None], ...], version: int) -> None:
+    def __init__(
+        self, base: Tensor, path: tuple[tuple[str, Any, int | None], ...], version: int, unrecorded: int = 0
+    ) -> None:
         self.base = base
         self.path = path
         self.version = version
+        self.unrecorded = unrecorded
 
 
 def escape(tensor: Tensor, kind: str) -> None:

@@ -191,7 +191,7 @@ class GradSet(Event):
 class BackwardStarted(Event):
     """A call of `backward` or `autograd.grad` (`function`); `call` counts them.  `inputs` None: all leaves.
 
-    `legacy`: under `legacy_broadcasting()`.
+    `legacy`: under `legacy_broadcasting()`; `anomaly`: under `detect_anomaly()`.
     """
 
     call: int
@@ -201,6 +201,7 @@ class BackwardStarted(Event):
     retain_graph: bool
     create_graph: bool
     legacy: bool = False
+    anomaly: bool = False
 
 
 @dataclass(frozen=True, slots=True)

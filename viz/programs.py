@@ -15,14 +15,15 @@ import engine
 from engine.trace import Trace
 from engine.tracefile import open_trace
 from viz import gallery
+from viz.difference import changed
 from viz.store import Program
 
 GALLERY = "Gallery"
 
 
 def gallery_programs() -> list[Program]:
-    """The gallery in its order, each recorded when it is first opened."""
-    return [from_gallery(entry) for entry in gallery.gallery()]
+    """The gallery in its order and what mends its mistakes, each recorded when it is first opened."""
+    return [from_gallery(entry) for entry in (*gallery.gallery(), *gallery.fixed_programs())]
 
 
 def from_gallery(entry: gallery.Program) -> Program:
@@ -35,6 +36,9 @@ def from_gallery(entry: gallery.Program) -> Program:
         # The first program opens where it has shown its point, all others at their beginning.
         "first_chapter": 1 if entry is gallery.gallery()[0] else None,
         "words": " ".join([entry.outcome, entry.source]),
+        "says": entry.says or None,
+        "hidden": entry.fixes is not None,
+        "other": _other(entry),
     }
     return Program(
         entry.id,
@@ -42,6 +46,20 @@ def from_gallery(entry: gallery.Program) -> Program:
         lambda: record_source(entry.source, entry.path),
         lambda scene: gallery.resolve(entry.chapters, scene),
     )
+
+
+def _other(entry: gallery.Program) -> Mapping[str, Any] | None:
+    """The program with the mistake or without it, and what this one has that it has not; None of all others."""
+    other = gallery.find(entry.fixed or entry.fixes or "")
+    if other is None:
+        return None
+    lines = changed(other.source, entry.source)
+    return {
+        "id": other.id,
+        "is_fixed": other.fixes is not None,
+        "added": list(lines.added),
+        "gone": [{"before": gone.before, "lines": list(gone.lines)} for gone in lines.gone],
+    }
 
 
 def record_source(source: str, path: Path) -> Trace:

@@ -38,7 +38,7 @@ class Computed:
 
 def scene_of(job: SceneJob) -> Json:
     """The scene of a revision, with the story's chapters tied to its steps."""
-    about = {key: value for key, value in job.program.about.items() if key not in ("words", "chapters")}
+    about = {key: value for key, value in job.program.about.items() if key not in ("words", "chapters", "hidden")}
     edits = None if job.revision.is_base else job.revision.edits
     revision = {
         "id": job.revision.id,

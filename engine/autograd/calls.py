@@ -120,7 +120,7 @@ def call(
         edges = [_root_edge(i, root) for i, root in enumerate(roots)]
         captures = None if inputs is None else [_input_edge(t) for t in inputs]
     except (RuntimeError, TypeError, ValueError) as error:
-        _refused(function, roots, gradients, keep, create_graph, error)
+        _refused(function, roots, gradients, keep, create_graph, inputs, error)
         raise
     if create_graph and function == "backward":
         warnings.warn(CREATE_GRAPH, UserWarning, stacklevel=4)
@@ -133,7 +133,7 @@ def call(
         passed = _as_sequence(gradients) or [None] * len(roots)
         number = active.start(
             function, roots, [g._array for g in given], passed, inputs,
-            keep=keep, graph=create_graph, legacy=mode.legacy_broadcasting,
+            keep=keep, graph=create_graph, legacy=mode.legacy_broadcasting, anomaly=mode.anomaly,
         )  # fmt: skip
     completed, found = False, []
     try:
@@ -157,7 +157,9 @@ def call(
     return found
 
 
-def _refused(function: str, roots: Any, gradients: Any, keep: bool, create_graph: bool, error: BaseException) -> None:
+def _refused(
+    function: str, roots: Any, gradients: Any, keep: bool, create_graph: bool, inputs: Any, error: BaseException
+) -> None:
     """Record a call that was refused: it started, and ended at once."""
     active = slot.active
     if active is None:
@@ -170,8 +172,9 @@ def _refused(function: str, roots: Any, gradients: Any, keep: bool, create_graph
     outer = active.call
     passed = given if len(given) == len(known) else [None] * len(known)
     number = active.start(
-        function, known, arrays, passed, None, keep=keep, graph=create_graph, legacy=mode.legacy_broadcasting
-    )
+        function, known, arrays, passed, inputs, keep=keep, graph=create_graph, legacy=mode.legacy_broadcasting,
+        anomaly=mode.anomaly,
+    )  # fmt: skip
     active.error(error)
     active.end(number, False, outer)
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from ..array import xp
 from ..mode import enable_grad, no_grad
-from ..tensor import Tensor
+from ..recorder import slot
+from ..tensor import Tensor, escape
 from .calls import grad
 
 
@@ -29,20 +30,23 @@ def numerical_jacobian(function: Callable[..., Any], inputs: Sequence[Any], plac
     target: Tensor = inputs[place]
     rows: list[list[Any]] = []
     with no_grad():
-        shifted = xp.array(target._array, order="C")
-        given = [*inputs[:place], Tensor(shifted), *inputs[place + 1 :]]
-        flat = shifted.reshape(-1)
-        for element in range(flat.size):
-            kept = flat[element]
-            flat[element] = kept + eps
-            above = [o._array.copy() for o in _checked(function(*given))]
-            flat[element] = kept - eps
-            below = [o._array.copy() for o in _checked(function(*given))]
-            flat[element] = kept
-            rows.append([((a - b) / (2 * eps)).reshape(-1) for a, b in zip(above, below, strict=True)])
+        for element in range(target._array.size):
+            sides = [_shifted(function, inputs, place, element, by) for by in (eps, -eps)]
+            rows.append([((a - b) / (2 * eps)).reshape(-1) for a, b in zip(*sides, strict=True)])
     if not rows:
-        return [xp.zeros((0, o._array.size)) for o in _checked(function(*given))]
+        return [xp.zeros((0, o._array.size)) for o in _checked(function(*inputs))]
     return [xp.stack([row[i] for row in rows]) for i in range(len(rows[0]))]
+
+
+def _shifted(function: Callable[..., Any], inputs: Sequence[Any], place: int, element: int, by: float) -> list[Any]:
+    """The outputs where one element of one input is moved.  The move is an op, so that a recording tells of it."""
+    target: Tensor = inputs[place]
+    move = xp.zeros(target._array.shape, dtype=target._array.dtype)
+    move.reshape(-1)[element] = by
+    found = _checked(function(*inputs[:place], target + Tensor(move), *inputs[place + 1 :]))
+    for output in found:
+        escape(output, "gradcheck")  # what comes of it is compared outside of the graph
+    return [output._array.copy() for output in found]
 
 
 def analytical_jacobian(output: Tensor, target: Tensor) -> Any:
@@ -55,6 +59,7 @@ def analytical_jacobian(output: Tensor, target: Tensor) -> Any:
         weights.reshape(-1)[element] = 1
         (found,) = grad(output, target, Tensor(weights), retain_graph=True, allow_unused=True)
         if found is not None:
+            escape(found, "gradcheck")
             matrix[:, element] = found._array.reshape(-1)
     return matrix
 
@@ -80,12 +85,13 @@ def gradcheck(
         )
     for place in targets:
         if given[place].dtype.name != "float64":
-            warnings.warn(
+            told = (
                 f"Input #{place} requires gradient and is not a double precision floating point or complex. This "
-                f"check will "
-                "likely fail if all the inputs are not of double precision floating point or complex. ",
-                stacklevel=2,
+                "check will likely fail if all the inputs are not of double precision floating point or complex. "
             )
+            warnings.warn(told, stacklevel=2)
+            if slot.active is not None:
+                slot.active.event("warning", "UserWarning", told)
     outputs = _checked(func(*given))
     for column, place in enumerate(targets):
         numerical = numerical_jacobian(func, given, place, eps)

@@ -189,7 +189,8 @@ def test_every_program_of_the_gallery_has_a_sound_scene(program: gallery.Program
     for node in found["nodes"]:
         made = details(trace, found, node["id"])
         json.dumps(made, allow_nan=False)
-        if node["kind"] == "op" and made["check"] is not None and program.id != "ties":  # ties is about kinks
+        kinked = program.id in ("ties", "kink")  # where there is no slope, a difference finds another
+        if node["kind"] == "op" and made["check"] is not None and not kinked:
             assert made["check"]["agrees"], (node["label"], made["check"])
 
 

@@ -23,7 +23,8 @@ def group_of(program: Program) -> str:
 
 
 def gallery(programs: Sequence[Program]) -> html.Main:
-    ordered = sorted(programs, key=lambda program: group_of(program) != YOURS)  # stable: the rest keeps its order
+    listed = [program for program in programs if not program.about.get("hidden")]
+    ordered = sorted(listed, key=lambda program: group_of(program) != YOURS)  # stable: the rest keeps its order
     groups = [(name, list(members)) for name, members in groupby(ordered, key=group_of)]
     return html.Main(
         [

@@ -1,14 +1,15 @@
 """The programs that ship: a script `<id>.py`, shown as it stands, and beside it `<id>.toml` with what to say about it.
 
 This module only reads: no program runs here, and nothing is recorded.  `CONTENTS` has the order in which they are
-offered; the first one is what the app opens with.  The form of the sidecar is described in docs/gallery.md.
+offered; the first one is what the app opens with.  A program that makes a mistake has a sibling without it,
+`<id>_fixed`, which is reached from it and not listed.  The form of the sidecar is described in docs/gallery.md.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -50,19 +51,62 @@ CONTENTS: Mapping[str, tuple[str, ...]] = {
     ),
     "Surprises": (
         "diamond",
-        "forgotten_zero",
-        "silent_second",
-        "half_detached",
-        "no_grad",
-        "leaf_in_place",
-        "saved_in_place",
-        "poisoned_where",
-        "log_of_softmax",
-        "ties",
         "second_derivative",
         "rnn_growing",
     ),
+    "Mistakes: loud": (
+        "carried_state",
+        "shared_trunk",
+        "not_scalar",
+        "seed_shape",
+        "seed_count",
+        "no_grad",
+        "accuracy_as_loss",
+        "item_loss",
+        "no_create_graph",
+        "saved_in_place",
+        "step_between",
+        "slice_written",
+        "leaf_in_place",
+        "leaf_view",
+        "unbound_rows",
+        "view_of_no_grad",
+        "scaled_leaf",
+        "unused_input",
+        "constant_input",
+        "graph_in_grad",
+        "anomaly",
+        "gradcheck",
+        "gradcheck_float",
+        "int_leaf",
+        "int_flag",
+        "numpy_of_leaf",
+        "flag_of_inner",
+        "grad_of_other_size",
+        "no_inputs",
+    ),
+    "Mistakes: silent": (
+        "added_up",
+        "forgotten_zero",
+        "inner_adds_up",
+        "silent_second",
+        "data_edit",
+        "poisoned_where",
+        "root_of_zero",
+        "log_of_softmax",
+        "half_detached",
+        "ties",
+        "kink",
+        "cast_seed",
+        "broadcast_by_hand",
+        "half_underflow",
+        "copied_tensor",
+        "engine_order",
+    ),
 }
+
+FIXED = "_fixed"
+"""What the name of a fixed program ends in; before it stands the name of the program with the mistake."""
 
 KINDS = frozenset({"forward", "vjp", "accumulate", "write", "error"})
 
@@ -99,7 +143,11 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program of the gallery.  `rows` are the founding cases that it proves, `random` names without fixed values."""
+    """A program of the gallery.  `rows` are the founding cases that it proves, `random` names without fixed values.
+
+    Of one that makes a mistake `confusion` is its number in the list of those that people make, and `says` the message
+    that it gets, or what goes wrong in silence.  `holds` has expressions and what they are when the program has ended.
+    """
 
     id: str
     title: str
@@ -112,16 +160,43 @@ class Program:
     outcome: str
     rows: tuple[int, ...] = ()
     random: tuple[str, ...] = ()
+    confusion: int | None = None
+    says: str = ""
+    holds: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def fixed(self) -> str | None:
+        """The id of the program without the mistake; None where this one makes none."""
+        return None if self.confusion is None else f"{self.id}{FIXED}"
+
+    @property
+    def fixes(self) -> str | None:
+        """The id of the program whose mistake is mended here; None of all others."""
+        return self.id.removesuffix(FIXED) if self.id.endswith(FIXED) else None
 
 
 @cache
 def gallery() -> tuple[Program, ...]:
-    """All programs in the order in which they are offered.
+    """The programs that are offered, in their order.
 
     >>> gallery()[0].question
     'What do the weights in backward() select?'
     """
     return tuple(read(HERE / f"{name}.py", group) for group, names in CONTENTS.items() for name in names)
+
+
+@cache
+def fixed_programs() -> tuple[Program, ...]:
+    """The programs without the mistake, one for each that makes one; they answer the same question.
+
+    >>> [program.fixes for program in fixed_programs()][:2]
+    ['carried_state', 'shared_trunk']
+    """
+    wrong = [(program, program.fixed) for program in gallery() if program.fixed is not None]
+    return tuple(
+        read(HERE / f"{name}.py", program.group, title=f"{program.title}, fixed", question=program.question)
+        for program, name in wrong
+    )
 
 
 def find(name: str) -> Program | None:
@@ -130,17 +205,22 @@ def find(name: str) -> Program | None:
     >>> find("weights").title
     'One-hot weights'
     """
-    return next((program for program in gallery() if program.id == name), None)
+    return next((program for program in (*gallery(), *fixed_programs()) if program.id == name), None)
 
 
-def read(path: Path, group: str) -> Program:
-    """The program at `path` and its sidecar.  Raises ValueError that names a sidecar out of form."""
+def read(path: Path, group: str, **given: Any) -> Program:
+    """The program at `path` and its sidecar, which may leave out what is `given`.
+
+    Raises ValueError that names a sidecar out of form.
+    """
     sidecar = path.with_suffix(".toml")
     try:
-        about = tomllib.loads(sidecar.read_text("utf-8"))
+        about = {**given, **tomllib.loads(sidecar.read_text("utf-8"))}
         chapters = tuple(_chapter(entry) for entry in about.pop("chapter"))
         rows, random = tuple(about.pop("rows", ())), tuple(about.pop("random", ()))
         legacy = about.pop("legacy", False)
+        if "says" in about:
+            about.setdefault("outcome", about["says"])
         source = path.read_text("utf-8")
         return Program(
             path.stem,

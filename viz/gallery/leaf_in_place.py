@@ -5,8 +5,4 @@ x = torch.tensor([3., 4])
 
 loss = (w * x).sum()
 loss.backward()
-print(w.grad)
-
-step = 0.1 * w.grad
-print(w - step)
-w -= step
+w -= 0.1 * w.grad

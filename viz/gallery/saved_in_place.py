@@ -1,13 +1,6 @@
 import engine as torch
 
 x = torch.tensor([0., 1, 2], requires_grad=True)
-
-y = torch.exp(x)
-total = y.sum()
-total.backward()
-print(x.grad)
-
-x.grad.zero_()
 y = torch.exp(x)
 y *= 2
 total = y.sum()

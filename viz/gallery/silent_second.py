@@ -1,15 +1,8 @@
 import engine as torch
 
 x = torch.tensor([1., 2, 3], requires_grad=True)
-
 total = (x + x).sum()
 total.backward()
 print(x.grad)
 total.backward()
 print(x.grad)
-
-x.grad.zero_()
-total = (x * x).sum()
-total.backward()
-print(x.grad)
-total.backward()

@@ -1,0 +1,40 @@
+"""What is different between two texts of a program, line by line.  Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """Lines of the other text that this one has not: they would stand before the line `before` (from 1)."""
+
+    before: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """`added` are the numbers (from 1) of the lines that the other text has not."""
+
+    added: tuple[int, ...]
+    gone: tuple[Gone, ...]
+
+
+def changed(other: str, text: str) -> Changed:
+    """What `text` has that `other` has not, and the reverse.
+
+    >>> changed("a = 1\\nb = 2\\n", "a = 1\\nb = 3\\n")
+    Changed(added=(2,), gone=(Gone(before=2, lines=('b = 2',)),))
+    """
+    old, new = other.splitlines(), text.splitlines()
+    added: list[int] = []
+    gone: list[Gone] = []
+    for kind, first, last, start, stop in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            continue
+        added += range(start + 1, stop + 1)
+        if last > first:
+            gone.append(Gone(start + 1, tuple(old[first:last])))
+    return Changed(tuple(added), tuple(gone))

@@ -1,0 +1,6 @@
+import engine as torch
+
+x = torch.tensor([0., 0], requires_grad=True)
+with torch.autograd.set_detect_anomaly(True):
+    length = (x * x).sum().sqrt()
+    length.backward()

@@ -1,0 +1,6 @@
+import engine as torch
+
+w = torch.tensor([1., 2], requires_grad=True)
+x = torch.tensor([3., 4])
+loss = (w * x).sum()
+found = torch.autograd.grad(loss, x)

@@ -1,0 +1,6 @@
+import engine as torch
+
+x = torch.tensor([1., 2, 3], requires_grad=True)
+y = x * x
+y.sum().backward()
+print(x.grad)

@@ -1,0 +1,7 @@
+import engine as torch
+
+x = torch.tensor([1., 2, 3], requires_grad=True)
+y = x * x
+y.requires_grad = False
+loss = (x * y).sum()
+loss.backward()

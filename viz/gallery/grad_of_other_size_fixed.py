@@ -1,0 +1,6 @@
+import engine as torch
+
+x = torch.tensor([1., 2, 3], requires_grad=True)
+x.grad = torch.zeros(3)
+(x * x).sum().backward()
+print(x.grad)

@@ -1,0 +1,9 @@
+import engine as torch
+
+w = torch.tensor([1., -2], requires_grad=True)
+x = torch.tensor([3., 4])
+
+loss = (w * x).sum()
+print(loss)
+loss.backward()
+print(w.grad)

@@ -1,0 +1,8 @@
+import engine as torch
+
+x = torch.tensor([0., 1, 2], requires_grad=True)
+y = torch.exp(x)
+y = y * 2
+total = y.sum()
+total.backward()
+print(x.grad)

@@ -1,0 +1,5 @@
+import engine as torch
+
+x = torch.tensor([1., 2, 3], requires_grad=True)
+y = x * x
+y.backward(torch.tensor([1., 10]))

@@ -1,0 +1,6 @@
+import engine as torch
+
+x = torch.tensor([3., 1, 3], requires_grad=True)
+largest = x.max(dim=0).values
+largest.backward()
+print(x.grad)

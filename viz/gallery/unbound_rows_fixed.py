@@ -1,0 +1,8 @@
+import engine as torch
+
+x = torch.tensor([[1., 2], [3, 4]], requires_grad=True)
+y = 2 * x
+top, bottom = y.unbind()
+top = top * 10
+(top + bottom).sum().backward()
+print(x.grad)
