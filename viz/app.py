@@ -31,7 +31,7 @@ INDEX = """<!DOCTYPE html>
 <body>
 <noscript><p>Backstep plays in the browser and needs JavaScript.</p></noscript>
 {%app_entry%}
-<footer>{%config%}{%scripts%}{%renderer%}</footer>
+<div>{%config%}{%scripts%}{%renderer%}</div>
 </body>
 </html>"""
 

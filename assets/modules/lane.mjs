@@ -16,7 +16,7 @@ export class Lane {
   constructor({ seek, scrubbing }) {
     this.canvas = h("canvas", { "aria-hidden": "true" });
     this.tip = h("div.bs-lane-tip", { hidden: true });
-    this.element = h("div.bs-lane", { role: "slider", tabindex: "0", "aria-label": "Time", "aria-valuemin": "0" }, this.canvas, this.tip);
+    this.element = h("div.bs-lane", { role: "slider", tabindex: "0", "aria-label": "Time", "aria-valuemin": "0", "aria-valuemax": "0", "aria-valuenow": "0" }, this.canvas, this.tip);
     Object.assign(this, { seek, scrubbing, scene: null, t: 0, width: 0, drag: false });
     new ResizeObserver(() => this.resize()).observe(this.element);
     this.element.addEventListener("pointerdown", (event) => this.press(event));

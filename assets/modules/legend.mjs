@@ -47,7 +47,7 @@ export class Legend {
 
   build() {
     const close = h("button.quiet", { type: "button", "aria-label": "Close the legend", onclick: () => this.toggle(false) }, "\u2715");
-    this.panel.append(h("header", {}, h("h2", {}, "What the signs mean"), close), h("div", {}, SIGNS.map(({ title, signs }) => (
+    this.panel.append(h("div.bs-signs-head", {}, h("h2", {}, "What the signs mean"), close), h("div", {}, SIGNS.map(({ title, signs }) => (
       h("section", {}, h("h3", {}, title), h("ul", {}, signs.map((sign) => {
         const canvas = h("canvas", { "aria-hidden": "true" });
         this.samples.push({ sign, canvas });

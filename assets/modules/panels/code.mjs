@@ -69,7 +69,7 @@ function write() {
   const active = new Set(scene.nodes.filter((node) => node.code?.file === file).map((node) => node.code.line));
   lines = held.text.replace(/\n$/, "").split("\n").map((text, i) => {
     const busy = active.has(i + 1);
-    return h("li", { "data-line": i + 1, tabindex: busy ? -1 : null, role: busy ? "button" : null, class: active.has(i + 1) ? "has" : null });
+    return h("li", { "data-line": i + 1, tabindex: busy ? -1 : null, role: busy ? "button" : "none", class: active.has(i + 1) ? "has" : null });
   });
   const first = lines.find((line) => line.tabIndex === -1 && line.classList.contains("has"));
   if (first) first.tabIndex = 0;
@@ -77,7 +77,7 @@ function write() {
     type: "button", "aria-pressed": i === file ? "true" : "false", onclick: () => { file = i; marked = ""; write(); seek(player.t()); },
   }, one.name))) : null;
   const wide = held.text.split("\n").some((line) => line.length > NARROW);
-  fill(place, title(files.length > 1 ? "Program" : `Program · ${held.name}`), tabs, h(`ol.program${wide ? ".wide" : ""}`, { "aria-label": "Source lines" }, lines), h("p.code-key", { id: "code-key" }));
+  fill(place, title(files.length > 1 ? "Program" : `Program · ${held.name}`), tabs, h(`ol.program${wide ? ".wide" : ""}`, { role: "group", "aria-label": "Source lines" }, lines), h("p.code-key", { id: "code-key" }));
   texts().forEach((text, i) => plainLine(lines[i], text));
   marked = "";
 }

@@ -72,7 +72,7 @@ function show(name) {
   visible(PANELS[name]);
   if (tab) setProps("tabs", { value: tab });
   shown = name;
-  box.show(byId(place), `What am I looking at? ${title}`, h("header", {}, h("h2", {}, title),
+  box.show(byId(place), `What am I looking at? ${title}`, h("div.head", {}, h("h2", {}, title),
     h("button.quiet", { type: "button", "aria-label": "Close", onclick: close }, "✕")), prose(text),
   h("p.hint", {}, h("kbd", {}, "I"), " next panel ", h("kbd", {}, "Esc"), " close"));
 }

@@ -18,6 +18,19 @@ export function setUp(given) {
     acts[button.dataset.act](button.dataset.value);
   });
   document.addEventListener("keydown", pressed);
+  document.querySelectorAll("#top [aria-haspopup=menu]").forEach(handOver);
+}
+
+/** The component library says of a box around a menu's button what is to be said of the button. */
+function handOver(box) {
+  const button = box.querySelector("button");
+  if (!button) return;
+  const move = () => ["aria-haspopup", "aria-expanded", "aria-controls"].filter((name) => box.hasAttribute(name)).forEach((name) => {
+    button.setAttribute(name, box.getAttribute(name));
+    box.removeAttribute(name);
+  });
+  new MutationObserver(move).observe(box, { attributes: true });
+  move();
 }
 
 function pressed(event) {
