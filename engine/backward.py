@@ -13,11 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from numpy import ndarray
+
 from . import anomaly
 from .array import xp
 from .dispatch import Promoted
 from .mode import mode
-from .node import LAST, AccumulateGrad, Node, SavedResult
+from .node import AccumulateGrad, Node, SavedResult
+from .op import spread
 from .ops.reduction import sum_to_size
 from .ops.shape import cast, clone_gradient
 from .ready import pop, push
@@ -43,18 +46,18 @@ def run_backward(
     them get theirs added to `.grad` too.  `keep`: saved values stay.
     """
     nodes = [node for node, _ in roots]
-    counts = count_dependencies(nodes)
+    waiting = count_dependencies(nodes)
     wanted = None if captures is None else _leading_to({node for node, _ in captures}, nodes)
     taken: dict[Capture, Any] = {}
     if captures is not None:
         taken = dict.fromkeys(captures)
-    run = _Run(counts, wanted, taken, captures is None or accumulate, keep, create_graph)
+    run = _Run(waiting, wanted, taken, captures is None or accumulate, keep, create_graph)
     before, mode.enabled = mode.enabled, create_graph
     try:
         for (node, nr), gradient in zip(roots, gradients, strict=True):
             run.deliver(node, nr, gradient)
         for node in dict.fromkeys(nodes):
-            if not counts.get(node):
+            if not waiting[node][0]:
                 push(run.ready, node)
         run.drain()
     finally:
@@ -62,20 +65,24 @@ def run_backward(
     return [taken[c] for c in captures] if captures is not None else []
 
 
-def count_dependencies(roots: Iterable[Any]) -> dict[Any, int]:
-    """How many edges lead to each node reachable from `roots`."""
-    counts: dict[Any, int] = dict.fromkeys(roots, 0)
-    stack = list(counts)
+def count_dependencies(roots: Iterable[Any]) -> dict[Any, list[Any]]:
+    """What waits at each node reachable from `roots`.
+
+    That is [how many edges still lead to it, what arrived so far, whether that is a sum which nobody else holds].
+    """
+    waiting: dict[Any, list[Any]] = {root: [0, None, False] for root in roots}
+    stack = list(waiting)
     while stack:
         for target in stack.pop().targets:
             if target is None:
                 continue
-            if target in counts:
-                counts[target] += 1
-            else:
-                counts[target] = 1
+            place = waiting.get(target)
+            if place is None:
+                waiting[target] = [1, None, False]
                 stack.append(target)
-    return counts
+            else:
+                place[0] += 1
+    return waiting
 
 
 def _leading_to(targets: set[Any], roots: Iterable[Any]) -> set[Any]:
@@ -103,14 +110,13 @@ def _leading_to(targets: set[Any], roots: Iterable[Any]) -> set[Any]:
 class _Run:
     """The state of one backward pass."""
 
-    def __init__(self, counts: Any, wanted: Any, taken: Any, accumulate: bool, keep: bool, create_graph: bool) -> None:
-        self.counts = counts
+    def __init__(self, waiting: Any, wanted: Any, taken: Any, accumulate: bool, keep: bool, create_graph: bool) -> None:
+        self.waiting = waiting
         self.wanted = wanted
         self.taken = taken
         self.accumulate = accumulate
         self.keep = keep
         self.create_graph = create_graph
-        self.buffers: dict[Any, Any] = {}
         self.ready: list[Any] = []
 
     def deliver(self, node: Any, nr: int, gradient: Any) -> None:
@@ -122,57 +128,66 @@ class _Run:
         found = gradient._array.dtype if self.create_graph else gradient.dtype
         if found is not dtype and found != dtype:
             gradient = cast(gradient, dtype)
-        buffers = self.buffers
-        present = buffers.get(node)
+        place = self.waiting[node]
+        present = place[1]
         if not several:
-            buffers[node] = gradient if present is None else present + gradient
+            place[1] = gradient if present is None else present + gradient
             return
         if present is None:
-            present = buffers[node] = [None] * len(node.metas)
+            present = place[1] = [None] * len(node.metas)
         present[nr] = gradient if present[nr] is None else present[nr] + gradient
 
     def drain(self) -> None:
         """Run what is ready until nothing is.  Each node costs its rules and little else: what is rare is elsewhere."""
-        ready, counts, wanted, buffers = self.ready, self.counts, self.wanted, self.buffers
-        special, active = bool(self.taken) or self.create_graph or mode.anomaly, slot.active
-        keep, deliver = self.keep, self.deliver
+        ready, waiting, wanted, active = self.ready, self.waiting, self.wanted, slot.active
+        special = bool(self.taken) or self.create_graph or mode.anomaly
+        keep, deliver, add = self.keep, self.deliver, xp.add
         while ready:
             node = ready.pop() if len(ready) == 1 else pop(ready)
-            upstream = buffers.pop(node, None)
+            place = waiting[node]
+            upstream = place[1]
+            place[1] = None
             if wanted is not None and node not in wanted:
                 continue
-            if node.sequence_nr == LAST:
+            if type(node) is AccumulateGrad:
                 self.arrive(node, upstream)
                 continue
             if upstream is None:
                 cotangents: Any = (None,) * len(node.targets)
-            elif special or node.more is not None or node.metas is not None or node.plan.op.lists:
+            elif special or node.more is not None or node.metas is not None:
                 cotangents = self.visit(node, upstream)
             else:
                 plan = node.plan
                 cotangents = plan.run(upstream, node)
-                freed = not keep and bool(plan.tensors)
+                freed = not keep and plan.tensors != ()
                 if freed:
                     node.saved = None
                 if active is not None:
                     self.report(active, node, [upstream], cotangents, freed)
-            for edge, target in enumerate(node.targets):
+            edge = -1
+            for target in node.targets:
+                edge += 1
                 if target is None:
                     continue
+                place = waiting[target]
                 cotangent = cotangents[edge]
                 if cotangent is None:
                     pass
                 elif (
                     special
-                    or target.metas is not None
                     or cotangent.shape != target.shape
                     or cotangent.dtype is not target.dtype
+                    or target.metas is not None
                 ):
                     deliver(target, node.number(edge), cotangent)
+                elif (present := place[1]) is None:
+                    place[1] = cotangent
+                elif place[2]:  # a sum of our own, which nobody else holds
+                    add(present, cotangent, present)
                 else:
-                    present = buffers.get(target)
-                    buffers[target] = cotangent if present is None else present + cotangent
-                left = counts[target] = counts[target] - 1
+                    place[1] = present = present + cotangent
+                    place[2] = type(present) is ndarray
+                left = place[0] = place[0] - 1
                 if not left:
                     if ready:
                         push(ready, target)
@@ -207,17 +222,15 @@ class _Run:
         if node.metas is not None:
             upstream = self.of_several(node, upstream)
         if not self.create_graph:
-            cotangents: Sequence[Any] = node.plan.run(upstream, node)
-        else:
-            if node.saved is None:
-                raise node.freed()
-            node.check_versions()
-            values = [_as_tensor(node, v) for v in node.saved]
-            made = [None] * len(node.op.places)
-            for edge, rule, wanted in node.plan.calls:
-                made[edge] = rule(upstream, *[values[i] for i in wanted])
-            cotangents = made
-        return _spread(node, cotangents) if node.op.lists else cotangents
+            return node.plan.run(upstream, node)
+        if node.saved is None:
+            raise node.freed()
+        node.check_versions()
+        values = [_as_tensor(node, v) for v in node.saved]
+        made = [None] * len(node.op.places)
+        for edge, rule, wanted in node.plan.calls:
+            made[edge] = rule(upstream, *[values[i] for i in wanted])
+        return spread(node, made) if node.op.lists else made
 
     def of_several(self, node: Node, upstream: list[Any]) -> Any:
         """The upstream gradient as the rules of an op with several outputs take it."""
@@ -355,18 +368,6 @@ def add_into(tensor: Tensor, gradient: Any, create_graph: bool, retained: bool) 
         present._storage.version += 1
     if active is not None:
         active.accumulate(tensor, tensor._grad, earlier, gradient._array if create_graph else gradient, retained)
-
-
-def _spread(node: Node, cotangents: Sequence[Any]) -> list[Any]:
-    """The cotangent per edge of an op that takes lists: its rule for a list gives one per element."""
-    op = node.op
-    found: list[Any] = []
-    for cotangent, (position, length) in zip(cotangents, op.list_lengths(len(node.targets)), strict=True):
-        if cotangent is None:
-            found.extend([None] * length)
-        else:
-            found.extend(cotangent if op.inputs[position] in op.lists else [cotangent])
-    return [c if target is not None else None for c, target in zip(found, node.targets, strict=True)]
 
 
 def _post_hooks(node: Any, cotangents: Any, upstream: Any, tensors: bool) -> Any:

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 from numpy import ndarray
 
 from . import errors
-from .array import Array, as_array, float32
+from .array import Array, as_array, float32, xp
 from .mode import mode
 from .node import Node, SavedResult, accumulator, gradient_edge, next_number
 from .op import HANDLERS, Op
 from .recorder import slot
-from .tensor import Tensor, View, refresh_view
+from .tensor import Storage, Tensor, View, refresh_view
 
 _new = object.__new__
 SINGLE = float32.numpy
 KERNEL_ERRORS = (ValueError, IndexError, TypeError, AttributeError)
 NONE: dict[str, Any] = {}
+OPERATORS: dict[Callable[..., Any], Callable[..., Any]] = {
+    xp.add: operator.add,
+    xp.subtract: operator.sub,
+    xp.multiply: operator.mul,
+    xp.true_divide: operator.truediv,
+    xp.negative: operator.neg,
+}
+"""The same functions, reached without parsing arguments."""
 
 
 def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -115,9 +124,7 @@ def target_of(tensor: Tensor) -> Any:
         refresh_view(tensor)
         if tensor._node is not None:
             return tensor._node
-    reference = tensor._accumulator
-    found = None if reference is None else reference()
-    return accumulator(tensor) if found is None else found
+    return accumulator(tensor)
 
 
 def quick(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -133,8 +140,7 @@ def quick(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _quick_one(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
-    kernel, plans = op.kernel, op.plans
-    key = op.mask
+    kernel, plans, key = OPERATORS.get(op.kernel, op.kernel), op.plans, op.mask
 
     def one(self: Any) -> Any:
         array = self._array
@@ -150,20 +156,25 @@ def _quick_one(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
         out._array = made
         node = None
         if key and self._requires_grad and mode.enabled:
-            plan = plans.get(key) or op.plan(key)
-            target = self._node
-            if target is None or self._view is not None:
-                target = target_of(self)
+            try:
+                plan = plans[key]
+            except KeyError:
+                plan = op.plan(key)
             node = _new(Node)
             node.plan = plan
-            node.targets = (target,)
+            node.targets = (target_of(self) if self._view is not None else self._node or target_of(self),)
             if self._nr:
                 node.numbers = (self._nr,)
             node.sequence_nr = next_number()
             node.shape = made.shape
             node.dtype = made.dtype
             if plan.pick:
-                if plan.of_inputs is not None and self._shared is None:
+                if plan.of_result:
+                    kept: SavedResult = _new(SavedResult)
+                    kept._array, kept._nr = made, 0
+                    kept._shared = out._shared = _new(Storage)
+                    node.saved = (kept,)
+                elif plan.of_inputs is not None and self._shared is None:
                     node.saved = (self,)
                 else:
                     save(node, (self,), None, (out,))
@@ -177,7 +188,7 @@ def _quick_one(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _quick_two(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
-    kernel, plans, mask = op.kernel, op.plans, op.mask
+    kernel, plans, mask = OPERATORS.get(op.kernel, op.kernel), op.plans, op.mask
 
     def two(self: Any, other: Any) -> Any:
         kind = type(other)
@@ -207,21 +218,26 @@ def _quick_two(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
         out._array = made
         node = None
         if needs and mask and mode.enabled:
-            plan = plans.get(needs) or op.plan(needs & 3, needs >> 2)
+            try:
+                plan = plans[needs]
+            except KeyError:
+                plan = op.plan(needs & 3, needs >> 2)
             node = _new(Node)
             node.plan = plan
             numbered = False
             if needs & 1:
-                target = self._node
-                if target is None or self._view is not None:
-                    target = target_of(self)
+                target = (
+                    target_of(self) if self._view is not None else self._node or self._accumulator() or target_of(self)
+                )
                 numbered = self._nr
             else:
                 target = None
             if needs & 2:
-                target_2 = other._node
-                if target_2 is None or other._view is not None:
-                    target_2 = target_of(other)
+                target_2 = (
+                    target_of(other)
+                    if other._view is not None
+                    else other._node or other._accumulator() or target_of(other)
+                )
                 if other._nr:
                     numbered = True
             else:
@@ -231,7 +247,7 @@ def _quick_two(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
                 node.numbers = (_edge(self)[1], _edge(other)[1])
             node.sequence_nr = next_number()
             node.shape = made.shape
-            node.dtype = made.dtype
+            node.dtype = dtype
             if plan.pick:
                 if plan.of_inputs is not None and self._shared is None and (needs & 8 or other._shared is None):
                     node.saved = plan.of_inputs((self, other))
@@ -321,11 +337,8 @@ def save(node: Node, args: Any, promoted: Any, outputs: Any) -> None:
 
 def _saved_result(out: Tensor) -> SavedResult:
     """What a node keeps of its own output: no part of it leads back to the node."""
-    shared = out._shared
-    if shared is None:
-        shared = out._storage
     kept: SavedResult = _new(SavedResult)
-    kept._array, kept._shared, kept._nr = out._array, shared, out._nr
+    kept._array, kept._shared, kept._nr = out._array, out._storage, out._nr
     return kept
 
 

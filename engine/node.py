@@ -177,8 +177,7 @@ class AccumulateGrad:
 
 def accumulator(tensor: Any) -> AccumulateGrad:
     """The AccumulateGrad of a leaf: one as long as a graph holds it."""
-    reference = tensor._accumulator
-    found = reference() if reference is not None else None
+    found: AccumulateGrad | None = tensor._accumulator()
     if found is None:
         found = AccumulateGrad(tensor)
         tensor._accumulator = weakref.ref(found)

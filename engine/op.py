@@ -21,7 +21,7 @@ runs on raw arrays, on Tensors (`create_graph=True`), on symbols (the formula) a
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
@@ -35,6 +35,8 @@ Handler = Callable[["Op", tuple[Any, ...], dict[str, Any]], Any]
 HANDLERS: dict[type, Handler] = {}
 """What an op does with a kind of value: Tensors record themselves, symbols become expressions; arrays are the "
 "default."""
+IDENTITY = (lambda grad: grad).__code__.co_code
+"""What the rule of an addition is: it need not be called."""
 REGISTRY: dict[str, Op] = {}
 """Every op by its name."""
 
@@ -70,7 +72,7 @@ class Plan:
     shape of input `i`.  `tensors` are the places in `names` that hold tensors (freed after backward).  `calls` has one
     (edge, rule, places in `names`) per input that needs a gradient.  `run(grad, node)` is all of it on arrays: the
     cotangent per edge, None where none is needed.  `of_inputs` picks the saved values out of the inputs, where inputs
-    are all that is saved.
+    are all that is saved; `of_result`: the result is.
     """
 
     op: Op
@@ -79,8 +81,9 @@ class Plan:
     tensors: tuple[int, ...]
     calls: tuple[tuple[int, Rule, tuple[int, ...]], ...]
     needs: int
-    run: Callable[..., tuple[Any, ...]]
+    run: Callable[..., Sequence[Any]]
     of_inputs: Callable[[tuple[Any, ...]], Any] | None
+    of_result: bool
 
 
 @dataclass(eq=False)
@@ -257,7 +260,7 @@ def _plan(op: Op, needs: int, numbers: int) -> Plan:
     plain = frozenset(i for i in tensors if pick[i] >= op.arity or not numbers >> pick[i] & 1)
     of_inputs = _picker(pick) if pick and all(0 <= place < op.arity for place in pick) else None
     run = _compiled(op, names, plain, calls)
-    return Plan(op, tuple(names), pick, tensors, tuple(calls), needs, run, of_inputs)
+    return Plan(op, tuple(names), pick, tensors, tuple(calls), needs, run, of_inputs, names == ["result"])
 
 
 def _picker(places: tuple[int, ...]) -> Callable[[tuple[Any, ...]], Any]:
@@ -267,7 +270,7 @@ def _picker(places: tuple[int, ...]) -> Callable[[tuple[Any, ...]], Any]:
 
 def _compiled(
     op: Op, names: list[str], tensors: frozenset[int], calls: list[tuple[int, Rule, tuple[int, ...]]]
-) -> Callable[..., tuple[Any, ...]]:
+) -> Callable[..., Sequence[Any]]:
     """The rules of a plan as one function of the upstream gradient and the node, as one would write it by hand.
 
     Of `mul`, whose two inputs both need a gradient:
@@ -276,7 +279,7 @@ def _compiled(
             saved = node.saved
             if saved is None: raise node.freed()
             v0, v1, = saved
-            if v0._shared is not None or v1._shared is not None: node.check_versions()
+            if v0._shared is not None and v0._shared.version or ...: node.check_versions()
             return rule0(grad, v0._array), rule1(grad, v1._array),
 
     A node runs it once per backward: a loop over the plan would take as long as the rules themselves.
@@ -291,14 +294,21 @@ def _compiled(
         lines += [" saved = node.saved", " if saved is None: raise node.freed()"]
         lines += [f" {' '.join(f'v{place},' for place in range(len(names)))} = saved"]
     listed = any(names[place] in op.lists or names[place] == "results" for place in tensors)
-    written = ["True"] if listed else [f"v{place}._shared is not None" for place in sorted(tensors)]
+    written = (
+        ["True"]
+        if listed
+        else [f"v{place}._shared is not None and v{place}._shared.version" for place in sorted(tensors)]
+    )
     if written:
         lines.append(f" if {' or '.join(written)}: node.check_versions()")
     made = ["None"] * len(op.places)
-    for number, (edge, _, picked) in enumerate(calls):
-        made[edge] = f"rule{number}({', '.join(['grad', *map(spelled, picked)])})"
-    lines.append(f" return {' '.join(f'{one},' for one in made)}")
+    for number, (edge, rule, picked) in enumerate(calls):
+        given = ", ".join(["grad", *map(spelled, picked)])
+        made[edge] = "grad" if rule.__code__.co_code == IDENTITY else f"rule{number}({given})"
+    given = " ".join(f"{one}," for one in made)
+    lines.append(f" return spread(node, ({given}))" if op.lists else f" return {given}")
     scope: dict[str, Any] = {f"rule{number}": rule for number, (_, rule, _) in enumerate(calls)}
+    scope["spread"] = spread
     scope["arrays"] = lambda values: [getattr(v, "_array", v) for v in values]
     exec("\n".join(lines), scope)  # noqa: S102 - names are checked above, values are looked up: nothing of a user's
     return scope["run"]  # type: ignore[no-any-return]
@@ -311,6 +321,18 @@ def _grad_first(rule: Rule, wanted: list[str]) -> Rule:
     if "grad" not in wanted and "grads" not in wanted:
         return lambda grad, *saved: rule(*saved)
     raise TypeError(f"the upstream gradient comes first in a rule's parameters, found {wanted}")
+
+
+def spread(node: Any, cotangents: Sequence[Any]) -> list[Any]:
+    """The cotangent per edge of an op that takes lists: its rule for a list gives one per element."""
+    op = node.op
+    found: list[Any] = []
+    for cotangent, (position, length) in zip(cotangents, op.list_lengths(len(node.targets)), strict=True):
+        if cotangent is None:
+            found.extend([None] * length)
+        else:
+            found.extend(cotangent if op.inputs[position] in op.lists else [cotangent])
+    return [c if target is not None else None for c, target in zip(found, node.targets, strict=True)]
 
 
 def call_kernel(op: Op, inputs: tuple[Array, ...], attrs: Mapping[str, Any]) -> Any:

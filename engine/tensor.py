@@ -94,7 +94,7 @@ class Tensor:
     _requires_grad = False
     _grad: Tensor | None = None
     _shared: Storage | None = None
-    _accumulator: Any = None
+    _accumulator: Any = staticmethod(lambda: None)  # or a weak reference to its AccumulateGrad: called, it tells
     _view: View | None = None
     _hooks: dict[int, Any] | None = None
     _post_hooks: dict[int, Any] | None = None
