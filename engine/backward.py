@@ -144,9 +144,7 @@ class _Run:
         keep, deliver, add = self.keep, self.deliver, xp.add
         while ready:
             node = ready.pop() if len(ready) == 1 else pop(ready)
-            place = waiting[node]
-            upstream = place[1]
-            place[1] = None
+            upstream = waiting.pop(node)[1]
             if wanted is not None and node not in wanted:
                 continue
             if type(node) is AccumulateGrad:

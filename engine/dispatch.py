@@ -78,8 +78,7 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             out._requires_grad = True
             node.shape = made.shape
             node.dtype = dtype
-            if node.plan.pick:
-                save(node, args, None if arrays is sources else arrays, (out,))
+            save(node, args, None if arrays is sources else arrays, (out,))
         else:
             node = None
     if slot.active is not None:
@@ -94,7 +93,8 @@ def connect(op: Op, args: Any, needs: int, numbers: int, statics: Any) -> Node:
         plan = op.plan(needs, numbers)
     node: Node = _new(Node)
     node.plan = plan
-    node.statics = statics
+    if statics:
+        node.statics = statics
     node.sequence_nr = next_number()
     if op.lists:
         edges = [_edge(t) for value in (args[p] for p in op.places) for t in (value if _is_list(value) else (value,))]
@@ -178,6 +178,8 @@ def _quick_one(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
                     node.saved = (self,)
                 else:
                     save(node, (self,), None, (out,))
+            else:
+                node.saved = ()
             out._node = node
             out._requires_grad = True
         if slot.active is not None:
@@ -253,6 +255,8 @@ def _quick_two(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
                     node.saved = plan.of_inputs((self, other))
                 else:
                     save(node, (self, other), None, (out,))
+            else:
+                node.saved = ()
             out._node = node
             out._requires_grad = True
         if slot.active is not None:

@@ -37,26 +37,34 @@ class SavedResult:
         self._nr = nr
 
 
-class Node:
+class _Rare:
+    """What few nodes have: defaults of the class, so that a new node sets none of it."""
+
+    __slots__ = ()
+    numbers: tuple[int, ...] | None = None
+    versions: tuple[int, ...] | None = None
+    metas: list[tuple[tuple[int, ...], Any]] | None = None
+    statics: Mapping[str, Any] = MappingProxyType({})
+    more: dict[str, Any] | None = None
+
+
+class Node(_Rare):
     """One op of the backward graph, named as in torch (`MulBackward0`).
 
-    `targets` has a node or None per differentiable input and `numbers` the output of that node which the input was;
-    `saved` has a value per name of the plan, `versions` what the storages of the saved tensors were at.  `shape` and
-    `dtype` are the output's; a node of several outputs has `metas`, one (shape, dtype) each.
+    `targets` has a node or None per differentiable input and `numbers` the output of that node which the input was
+    (None: the first, of all); `saved` has a value per name of the plan, `versions` what the storages of the saved
+    tensors were at (None: 0, of all).  `shape` and `dtype` are the output's; a node of several outputs has `metas`, one
+    (shape, dtype) each.
     """
+
+    __slots__ = ("__dict__", "__weakref__", "dtype", "plan", "saved", "sequence_nr", "shape", "targets")
 
     plan: Plan
     targets: tuple[Any, ...]
     sequence_nr: int
     shape: tuple[int, ...]
     dtype: Any
-    # Defaults of the class, so that a new node sets few; `numbers` and `versions` stand for zeros where they are None.
-    saved: tuple[Any, ...] | None = ()
-    numbers: tuple[int, ...] | None = None
-    versions: tuple[int, ...] | None = None
-    metas: list[tuple[tuple[int, ...], Any]] | None = None
-    statics: Mapping[str, Any] = MappingProxyType({})
-    more: dict[str, Any] | None = None
+    saved: tuple[Any, ...] | None
 
     @property
     def op(self) -> Op:

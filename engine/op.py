@@ -265,6 +265,8 @@ def _plan(op: Op, needs: int, numbers: int) -> Plan:
 
 def _picker(places: tuple[int, ...]) -> Callable[[tuple[Any, ...]], Any]:
     """The values at some places, as a tuple; of one place too."""
+    if places == (0, 1):
+        return tuple
     return itemgetter(*places) if len(places) > 1 else itemgetter(slice(places[0], places[0] + 1))
 
 
