@@ -57,7 +57,7 @@ def run_backward(
         for (node, nr), gradient in zip(roots, gradients, strict=True):
             run.deliver(node, nr, gradient)
         for node in dict.fromkeys(nodes):
-            if not waiting[node][0]:
+            if not waiting[node]:
                 push(run.ready, node)
         run.drain()
     finally:
@@ -65,23 +65,20 @@ def run_backward(
     return [taken[c] for c in captures] if captures is not None else []
 
 
-def count_dependencies(roots: Iterable[Any]) -> dict[Any, list[Any]]:
-    """What waits at each node reachable from `roots`.
-
-    That is [how many edges still lead to it, what arrived so far, whether that is a sum which nobody else holds].
-    """
-    waiting: dict[Any, list[Any]] = {root: [0, None, False] for root in roots}
+def count_dependencies(roots: Iterable[Any]) -> dict[Any, int]:
+    """How many edges lead to each node reachable from `roots`."""
+    waiting: dict[Any, int] = dict.fromkeys(roots, 0)
     stack = list(waiting)
     while stack:
         for target in stack.pop().targets:
             if target is None:
                 continue
-            place = waiting.get(target)
-            if place is None:
-                waiting[target] = [1, None, False]
+            left = waiting.get(target)
+            if left is None:
+                waiting[target] = 1
                 stack.append(target)
             else:
-                place[0] += 1
+                waiting[target] = left + 1
     return waiting
 
 
@@ -112,6 +109,7 @@ class _Run:
 
     def __init__(self, waiting: Any, wanted: Any, taken: Any, accumulate: bool, keep: bool, create_graph: bool) -> None:
         self.waiting = waiting
+        self.arrived: dict[Any, Any] = {}
         self.wanted = wanted
         self.taken = taken
         self.accumulate = accumulate
@@ -128,23 +126,29 @@ class _Run:
         found = gradient._array.dtype if self.create_graph else gradient.dtype
         if found is not dtype and found != dtype:
             gradient = cast(gradient, dtype)
-        place = self.waiting[node]
-        present = place[1]
+        arrived = self.arrived
+        present = arrived.get(node)
         if not several:
-            place[1] = gradient if present is None else present + gradient
+            arrived[node] = gradient if present is None else present + gradient
             return
         if present is None:
-            present = place[1] = [None] * len(node.metas)
+            present = arrived[node] = [None] * len(node.metas)
         present[nr] = gradient if present[nr] is None else present[nr] + gradient
 
     def drain(self) -> None:
         """Run what is ready until nothing is.  Each node costs its rules and little else: what is rare is elsewhere."""
-        ready, waiting, wanted, active = self.ready, self.waiting, self.wanted, slot.active
+        ready, waiting, arrived, wanted, active = self.ready, self.waiting, self.arrived, self.wanted, slot.active
         special = bool(self.taken) or self.create_graph or mode.anomaly
         keep, deliver, add = self.keep, self.deliver, xp.add
-        while ready:
-            node = ready.pop() if len(ready) == 1 else pop(ready)
-            upstream = waiting.pop(node)[1]
+        sums: set[Any] = set()  # where what arrived is a sum of our own, which nobody else holds
+        following: Any = None  # the only node that is ready, with what arrived there: it need not queue
+        handed: Any = None
+        while ready or following is not None:
+            if following is not None:
+                node, upstream, following = following, handed, None
+            else:
+                node = ready.pop() if len(ready) == 1 else pop(ready)
+                upstream = arrived.pop(node, None)
             if wanted is not None and node not in wanted:
                 continue
             if type(node) is AccumulateGrad:
@@ -167,8 +171,8 @@ class _Run:
                 edge += 1
                 if target is None:
                     continue
-                place = waiting[target]
                 cotangent = cotangents[edge]
+                left = waiting[target] = waiting[target] - 1
                 if cotangent is None:
                     pass
                 elif (
@@ -178,19 +182,24 @@ class _Run:
                     or target.metas is not None
                 ):
                     deliver(target, node.number(edge), cotangent)
-                elif (present := place[1]) is None:
-                    place[1] = cotangent
-                elif place[2]:  # a sum of our own, which nobody else holds
+                elif (present := arrived.get(target)) is None:
+                    if not left and not ready and following is None:
+                        following, handed = target, cotangent
+                        continue
+                    arrived[target] = cotangent
+                elif target in sums:
                     add(present, cotangent, present)
                 else:
-                    place[1] = present = present + cotangent
-                    place[2] = type(present) is ndarray
-                left = place[0] = place[0] - 1
-                if not left:
-                    if ready:
-                        push(ready, target)
-                    else:
-                        ready.append(target)
+                    arrived[target] = present = present + cotangent
+                    if type(present) is ndarray:
+                        sums.add(target)
+                if left:
+                    continue
+                if following is not None:
+                    arrived[following] = handed
+                    ready.append(following)
+                    following = None
+                push(ready, target)
 
     def visit(self, node: Any, upstream: Any) -> Sequence[Any]:
         """Hooks, captures, the rules, freeing and the report of one node; the cotangent per edge, None where none."""
