@@ -164,7 +164,7 @@ class _Run:
                 freed = not keep and plan.tensors != ()
                 if freed:
                     node.saved = None
-                if active is not None:
+                if active is not None and not active.plain_vjp(node, upstream, cotangents, freed):
                     self.report(active, node, [upstream], cotangents, freed)
             edge = -1
             for target in node.targets:
@@ -320,8 +320,6 @@ class _Run:
     def report(self, active: Any, node: Any, upstream: Any, cotangents: Any, freed: bool) -> None:
         """Tell the recorder what one node did."""
         raw = upstream if not self.create_graph else [None if g is None else g._array for g in upstream]
-        if not self.create_graph and active.plain_vjp(node, raw, cotangents, freed):
-            return
         sums: list[Any] = []
         final: list[Any] = []
         for edge, (target, cotangent) in enumerate(zip(node.targets, cotangents, strict=True)):

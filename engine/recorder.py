@@ -11,6 +11,7 @@ import itertools
 import os
 import sys
 import sysconfig
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import CodeType
 from typing import Any
 
@@ -76,6 +77,8 @@ class Recorder:
         self.codes: dict[int, CodeType] = {}
         self.users: dict[int, bool] = {}
         self.pinned: int | None = None  # replay: the stack to record instead of the one that runs
+        self.base: Any = None
+        self.beyond: tuple[int, ...] = ()
         self.call: int | None = None
         self.calls = 0
         self.errors: dict[int, BaseException] = {}
@@ -86,9 +89,17 @@ class Recorder:
         """The number of the user's call stack: pairs (code, last instruction), innermost first, interned."""
         if self.pinned is not None:
             return self.pinned
-        users = self.users
+        place = self.frames(sys._getframe(depth))
+        stacks = self.stacks
+        number = stacks.get(place)
+        if number is None:
+            number = stacks[place] = len(stacks)
+        return number
+
+    def frames(self, frame: Any) -> tuple[int, ...]:
+        """The pairs (code, last instruction) of the user's frames from `frame` outwards."""
+        users, base = self.users, self.base
         key: list[int] = []
-        frame: Any = sys._getframe(depth)
         while frame is not None:
             code = frame.f_code
             mark = id(code)
@@ -100,13 +111,19 @@ class Recorder:
             if wanted:
                 key.append(mark)
                 key.append(frame.f_lasti)
+            if frame is base:
+                return (*key, *self.beyond)
             frame = frame.f_back
-        place = tuple(key)
-        stacks = self.stacks
-        number = stacks.get(place)
-        if number is None:
-            number = stacks[place] = len(stacks)
-        return number
+        return tuple(key)
+
+    def begin(self, frame: Any) -> None:
+        """The recording begins in `frame`: what called it stays as it is while it lives, and is looked at once.
+
+        A generator may be resumed by another caller; it is no such base.
+        """
+        if not frame.f_code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR):
+            self.beyond = self.frames(frame.f_back)
+            self.base = frame
 
     # -- what tensors hold ----------------------------------------------------------------------------------------
 
@@ -250,22 +267,26 @@ class Recorder:
             )
         )  # fmt: skip
 
-    def plain_vjp(self, node: Any, upstream: Any, cotangents: Any, freed: bool) -> bool:
+    def plain_vjp(self, node: Any, gradient: Any, cotangents: Any, freed: bool) -> bool:
         """A node of one output ran and nothing was summed over broadcast dimensions; False where that is not so."""
-        gradient, limit, values = upstream[0], self.limit, self.values
-        if node.metas is not None or gradient.size > limit:
+        limit, values = self.limit, self.values
+        if gradient.size > limit:
             return False
-        start = len(values)
+        start = place = len(values)
         values.append(gradient)
         numbers: list[int | None] = []
-        for target, cotangent in zip(node.targets, cotangents, strict=True):
+        edge = -1
+        for target in node.targets:
+            edge += 1
+            cotangent = cotangents[edge]
             if cotangent is None:
                 numbers.append(None)
-            elif target.metas is not None or cotangent.shape != target.shape or cotangent.size > limit:
+            elif cotangent.shape != target.shape or cotangent.size > limit or target.metas is not None:
                 del values[start:]
                 return False
             else:
-                numbers.append(len(values))
+                place += 1
+                numbers.append(place)
                 values.append(cotangent)
         self.log.append(("vjp", -1, self.call, node.sequence_nr, start, tuple(numbers), None, freed))
         return True

@@ -41,6 +41,8 @@ def record(*, limit: int = LIMIT) -> Iterator[Trace]:
     def unfinished() -> Trace:
         raise RuntimeError("the recording still runs: its trace can be read after the `with` block")
 
+    if outer is None:
+        recorder.begin(sys._getframe(2))  # past contextlib, where the `with` stands
     trace = Trace.pending(unfinished)
     slot.active = recorder
     often = gc.get_threshold()
@@ -52,6 +54,8 @@ def record(*, limit: int = LIMIT) -> Iterator[Trace]:
         raise
     finally:
         slot.active = outer
+        if outer is None:
+            recorder.base = None
         gc.set_threshold(*often)
         load = functools.partial(read, recorder, argv) if outer is None else _until_now(recorder, argv)
         if recorder.errors:  # an exception holds frames: read it now and let them go
