@@ -14,6 +14,7 @@ from viz.components.extra import also
 from viz.store import Program
 
 YOURS = "Yours"
+SILENCE = "Silence"
 
 
 def group_of(program: Program) -> str:
@@ -100,12 +101,24 @@ def card(program: Program) -> html.A:
         [
             html.Div([html.Span(about.get("title", program.id), className="card-title"), *marks], className="card-top"),
             html.P(about.get("question", ""), className="card-question"),
+            *says(str(about.get("says") or "")),
             html.Span(f"{chapters} chapters" if chapters > 1 else "", className="card-foot"),
         ],
         href=f"/?program={quote(program.id)}",
         className="card",
         **also(data_program=program.id, data_words=words.lower()),
     )
+
+
+def says(text: str) -> list[html.P]:
+    """The message that a mistake gets, its first sentence; or what goes wrong without one."""
+    if not text:
+        return []
+    kind, _, rest = text.partition(". " if text.startswith(SILENCE) else ": ")
+    if kind == SILENCE:
+        return [html.P([html.B("No message. "), rest], className="card-says silent")]
+    first = rest.partition(". ")[0].rstrip(".,")
+    return [html.P([html.B(f"{kind}: "), first], className="card-says")]
 
 
 def nothing_here() -> html.Div:

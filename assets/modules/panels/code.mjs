@@ -77,10 +77,28 @@ function write() {
     type: "button", "aria-pressed": i === file ? "true" : "false", onclick: () => { file = i; marked = ""; write(); seek(player.t()); },
   }, one.name))) : null;
   const wide = held.text.split("\n").some((line) => line.length > NARROW);
-  fill(place, title(files.length > 1 ? "Program" : `Program · ${held.name}`), tabs, h(`ol.program${wide ? ".wide" : ""}`, { role: "group", "aria-label": "Source lines" }, lines), h("p.code-key", { id: "code-key" }));
+  fill(place, title(files.length > 1 ? "Program" : `Program · ${held.name}`), tabs,
+    h(`ol.program${wide ? ".wide" : ""}`, { role: "group", "aria-label": "Source lines" }, withGone(lines)), changeKey(), h("p.code-key", { id: "code-key" }));
   texts().forEach((text, i) => plainLine(lines[i], text));
   marked = "";
 }
+
+/** In a fixed program: the lines of the mistake stand where they were, struck through, and what is new has a sign. */
+function withGone(own) {
+  const other = fixedHere();
+  if (!other) return own;
+  other.added.forEach((n) => own[n - 1]?.classList.add("added"));
+  const gone = new Map(other.gone.map(({ before, lines: texts }) => [before, texts.map((text) => h("li.gone", {}, h("del", {}, text || " ")))]));
+  return [...own.flatMap((line, i) => [...(gone.get(i + 1) || []), line]), ...(gone.get(own.length + 1) || [])];
+}
+
+function changeKey() {
+  const other = fixedHere();
+  if (!other) return null;
+  return h("p.code-key.change-key", {}, other.added.length ? h("span", {}, h("b", {}, "+"), " new here") : null, other.gone.length ? h("span", {}, h("b", {}, "−"), " in the mistake") : null);
+}
+
+const fixedHere = () => (file === 0 && scene.program.other && !scene.program.other.is_fixed ? scene.program.other : null);
 
 const texts = () => scene.program.files[file].text.replace(/\n$/, "").split("\n");
 

@@ -65,9 +65,17 @@ function follow() {
   player.on("select", (id) => { code.select(id ?? null); inspector.select(id ?? null); if (id) reveal(); write(true); });
   player.on("edit", commands.edited);
   player.on("fold", fold);
+  player.on("other", other);
   player.on("panel", (side) => panels.toggle(side));
   player.on("tour", takeTour);
   player.on("escape", () => panels.isNarrow() && panels.isOpen("right") && (panels.toggle("right", false), true));
+}
+
+/** From a mistake to the program without it, or back to it. */
+function other() {
+  const found = session.state().scene?.program.other;
+  if (found) visit({ ...url.view(""), program: found.id }, true);
+  return Boolean(found);
 }
 
 /** Shows what is about to be explained: its panel, and its tab. */

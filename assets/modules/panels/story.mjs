@@ -106,10 +106,17 @@ function show() {
     prose(one.text),
     legacy ? h("p.hint", {}, "Runs by the rule of PyTorch 0.3: ", h("code", {}, "legacy_broadcasting()")) : null,
     one.fix && scene.error?.fix?.edits ? h("button.btn.primary", { type: "button", "data-turn": "fix", onclick: () => session.edit(scene.error.fix.edits) }, "Try it: change the call") : null,
+    scene.program.other ? h("div.row.wrap", {}, otherButton(scene.program.other)) : null,
     h("p.hint", { id: "story-hint" }, h("span", {}, h("kbd", {}, "Space"), ` ${hint}`),
       hint !== WATCH && player.t() >= endOf(chapters, chapter) && endOf(chapters, chapter) > restOf(chapters, chapter) ? h("button.link", { type: "button", "data-turn": "0", onclick: again }, "watch again") : null),
   );
   if (held) place.querySelector(`[data-turn="${held}"]:not(:disabled)`)?.focus({ preventScroll: true });
+}
+
+/** From a mistake to the program without it, and back. */
+function otherButton({ is_fixed: isFixed }) {
+  return h("button.btn.other", { type: "button", "data-turn": "other", onclick: () => player.emit("other") },
+    isFixed ? "See it fixed" : "Back to the mistake", h("kbd", { "aria-hidden": "true" }, "M"));
 }
 
 const WATCH = "watch it travel";
