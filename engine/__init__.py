@@ -3,7 +3,7 @@
 `import engine as torch` runs a torch snippet; `with engine.record() as trace:` records what it does.
 """
 
-from . import array, autograd, creation, nn
+from . import array, autograd, creation, nn, optim
 from . import tracefile as tracefile  # gives Trace its save and open
 from .api import elementwise as _elementwise
 from .api import indexing as _indexing
@@ -79,6 +79,7 @@ __all__ = [
     "nn",
     "no_grad",
     "numel",
+    "optim",
     "pi",
     "record",
     "replay",

@@ -264,7 +264,9 @@ class Naming:
             results = [t for t in event.results if t is not None]
             self.made("grad", results, self.calls.pop(event.call, ()))
         elif isinstance(event, LeafCreated):
-            if event.source == "seen":
+            if event.name is not None:
+                self.names[event.tensor] = event.name
+            elif event.source == "seen":
                 self.strangers.add(event.tensor)
             elif event.source != "grad":
                 self.made("leaf", [event.tensor], frames)

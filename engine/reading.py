@@ -26,6 +26,8 @@ from .trace import (
     Escaped,
     FlagChanged,
     GradSet,
+    GroupEntered,
+    GroupLeft,
     HookRan,
     Input,
     LeafCreated,
@@ -155,7 +157,7 @@ class _Reader:
             "leaf": self.leaf, "op": self.op, "flag": self.flag, "mode": self.mode, "grad_set": self.grad_set,
             "start": self.start, "vjp": self.vjp, "accumulate": self.accumulate, "hook": self.hook,
             "escape": self.escape, "error": self.error, "warning": self.warning, "end": self.end,
-            "refresh": self.refresh, "raised": self.raised,
+            "refresh": self.refresh, "raised": self.raised, "enter": self.enter, "leave": self.leave,
         }  # fmt: skip
 
     def read(self, entry: tuple[Any, ...]) -> AnyEvent:
@@ -165,14 +167,14 @@ class _Reader:
         return event
 
     def leaf(self, at: int, stack: int, tensor: int, storage: int, version: int, value: int, requires: bool,
-             origin: str, grad: int | None) -> AnyEvent:  # fmt: skip
+             origin: str, grad: int | None, name: str | None) -> AnyEvent:  # fmt: skip
         number = self.tensors[tensor]
         self.requires[number] = requires
         self.current[number] = value
         shape, dtype = self.shape(value)
         held = None if grad is None else self.tensors[grad]
         return LeafCreated(
-            at, stack, number, self.storages[storage], value, shape, dtype, "cpu", requires, origin, held, version
+            at, stack, number, self.storages[storage], value, shape, dtype, "cpu", requires, origin, held, version, name
         )
 
     def op(self, at: int, stack: int, name: str, refs: Any, statics: Any, results: Any, sequence: int, needs: int,
@@ -301,6 +303,12 @@ class _Reader:
 
     def warning(self, at: int, stack: int, category: str, message: str) -> AnyEvent:
         return WarningGiven(at, stack, category, message)
+
+    def enter(self, at: int, stack: int, name: str, kind: str) -> AnyEvent:
+        return GroupEntered(at, stack, name, kind)
+
+    def leave(self, at: int, stack: int) -> AnyEvent:
+        return GroupLeft(at, stack)
 
     def end(self, at: int, stack: int, call: int, completed: bool, results: Any) -> AnyEvent:
         found = tuple(None if t is None else self.tensors[t] for t in results)

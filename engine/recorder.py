@@ -45,6 +45,19 @@ class Slot:
 slot = Slot()
 
 
+class unrecorded:
+    """What runs inside is no part of a recording: the making of a layer's parameters, the counting of steps.
+
+    What is made inside becomes part of it when it is used outside, with the values that it has then.
+    """
+
+    def __enter__(self) -> None:
+        self.before, slot.active = slot.active, None
+
+    def __exit__(self, *_: object) -> None:
+        slot.active = self.before
+
+
 def is_users(filename: str) -> bool:
     """Whether a code object's file is the user's own: neither ours, nor the library's, nor made up (`<frozen ...>`)."""
     if filename.startswith("<"):
@@ -65,7 +78,7 @@ class Recorder:
     Kinds and their fields:
     leaf (tensor, storage, version, value, requires_grad, source, grad) · op (name, inputs, statics, outputs, sequence,
     needs, inplace, call) · refresh · flag · mode · grad_set · start · vjp · accumulate · hook · escape · error ·
-    warning · end.
+    warning · end · enter · leave.
     """
 
     def __init__(self, limit: int = LIMIT) -> None:
@@ -82,6 +95,8 @@ class Recorder:
         self.call: int | None = None
         self.calls = 0
         self.errors: dict[int, BaseException] = {}
+        self.names: dict[int, tuple[str, object]] = {}  # of modules, by id; the module is kept alive with its name
+        self.depth = 0
 
     # -- where ----------------------------------------------------------------------------------------------------
 
@@ -164,7 +179,7 @@ class Recorder:
             shared.recorded = ()
             shared = shared.origin
 
-    def see(self, tensor: Any, source: str = "seen") -> tuple[int, int]:
+    def see(self, tensor: Any, source: str = "seen", name: str | None = None) -> tuple[int, int]:
         """(number, version) of a tensor that is used now, recorded as a leaf where the trace does not know it."""
         shared = tensor._shared
         version = 0 if shared is None else shared.version + shared.unseen
@@ -180,7 +195,8 @@ class Recorder:
         grad = tensor._grad
         held = self.see(grad)[0] if grad is not None else None
         storage = number if shared is None else shared.number
-        self.log.append(("leaf", self.stack(2), number, storage, version, value, tensor._requires_grad, source, held))
+        requires = tensor._requires_grad
+        self.log.append(("leaf", self.stack(2), number, storage, version, value, requires, source, held, name))
         return number, version
 
     # -- what happens ---------------------------------------------------------------------------------------------
@@ -306,6 +322,31 @@ class Recorder:
         """Anything rare."""
         self.log.append((kind, self.stack(2), *fields))
 
+    # -- what belongs together ------------------------------------------------------------------------------------
+
+    def within(self, name: str, kind: str = "") -> Group:
+        """`with recorder.within(name):` groups what runs inside."""
+        return Group(self, name, kind or name)
+
+    def enter_module(self, module: Any) -> Group:
+        """The group of a module's call.  The outermost one tells the names of all that is in it."""
+        known = self.names.get(id(module))
+        kind = type(module).__name__
+        if known is None or not self.depth:
+            for name, inner in module.named_modules():
+                self.names[id(inner)] = (name, inner)
+            if not self.depth:
+                self.names_of_parameters(module)
+            known = self.names[id(module)]
+        return Group(self, known[0] or kind, kind)
+
+    def names_of_parameters(self, module: Any) -> None:
+        """Take note of the parameters and buffers that a module brings along, under their qualified names."""
+        for source in ("parameter", "buffer"):
+            for name, tensor in getattr(module, f"named_{source}s")():
+                if tensor._id < self.first:
+                    self.see(tensor, source, name)
+
     def error(self, error: BaseException) -> None:
         """An exception passed through; the same one is recorded once, with the line of the op that it is about."""
         if id(error) in self.errors:
@@ -325,6 +366,23 @@ class Recorder:
             return None
         frames = key[0] if isinstance(key[0], tuple) else (Places().frame(self.codes[key[0]], key[1]),)
         return f"{os.path.basename(frames[-1].file)}, line {frames[-1].line}" if frames else None
+
+
+class Group:
+    """What belongs together, from entering to leaving; also where an error leaves."""
+
+    __slots__ = ("kind", "name", "recorder")
+
+    def __init__(self, recorder: Recorder, name: str, kind: str) -> None:
+        self.recorder, self.name, self.kind = recorder, name, kind
+
+    def __enter__(self) -> None:
+        self.recorder.depth += 1
+        self.recorder.log.append(("enter", self.recorder.stack(2), self.name, self.kind))
+
+    def __exit__(self, *_: object) -> None:
+        self.recorder.depth -= 1
+        self.recorder.log.append(("leave", -1))
 
 
 class Summary:

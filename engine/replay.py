@@ -33,6 +33,8 @@ from .trace import (
     Escaped,
     FlagChanged,
     GradSet,
+    GroupEntered,
+    GroupLeft,
     HookRan,
     LeafCreated,
     ModeChanged,
@@ -168,6 +170,12 @@ class _Replay:
         elif isinstance(event, WarningGiven):
             if event.message != CREATE_GRAPH:
                 self.recorder.event("warning", event.category, event.message)
+        elif isinstance(event, GroupEntered):
+            self.recorder.depth += 1
+            self.recorder.log.append(("enter", event.stack, event.name, event.kind))
+        elif isinstance(event, GroupLeft):
+            self.recorder.depth -= 1
+            self.recorder.log.append(("leave", -1))
         elif isinstance(event, ErrorRaised) and event.call is None:
             self.recorder.log.append(("raised", event.stack, event))
 
@@ -183,7 +191,7 @@ class _Replay:
         if event.grad is not None and event.grad in self.live:
             tensor._grad = self.live[event.grad]
         self.live[event.tensor] = tensor
-        self.recorder.see(tensor, event.source)
+        self.recorder.see(tensor, event.source, event.name)
 
     def value(self, event: LeafCreated) -> Any:
         """The array of a leaf: edited, or as recorded."""
@@ -207,6 +215,7 @@ class _Replay:
             else:
                 made = apply(op, args, dict(event.attrs))
         except (RuntimeError, ValueError, IndexError, TypeError) as error:
+            self.recorder.log.extend([("leave", -1)] * self.recorder.depth)  # an error leaves what it passes through
             self.recorder.error(error)
             raise Stopped from error
         if event.name == "data":

@@ -126,7 +126,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class LeafCreated(Event):
-    """A tensor that no recorded op computed: `source` is the function that made it, `seen` if it was there before."""
+    """A tensor that no recorded op computed: `source` is the function that made it, `seen` if it was there before.
+
+    `name` is the qualified name that a parameter or buffer has in its module.
+    """
 
     tensor: int
     storage: int
@@ -138,6 +141,7 @@ class LeafCreated(Event):
     source: str
     grad: int | None
     version: int = 0
+    name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +297,23 @@ class BackwardEnded(Event):
     results: tuple[int | None, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class GroupEntered(Event):
+    """What follows, up to the GroupLeft of this one, belongs together: a module's call, an optimiser's step.
+
+    `name` is the module's qualified name (`encoder.layers.0.linear1`) in the one that was called first, and for that
+    one, as for an optimiser, `kind`, its class.
+    """
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLeft(Event):
+    """The innermost group that was entered ended."""
+
+
 AnyEvent = (
     LeafCreated
     | OpCalled
@@ -308,6 +329,8 @@ AnyEvent = (
     | ErrorRaised
     | WarningGiven
     | BackwardEnded
+    | GroupEntered
+    | GroupLeft
 )
 
 

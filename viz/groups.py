@@ -1,4 +1,5 @@
-"""Groups of ops as the program is written: rounds of a loop, calls of a function, ops recorded by a backward call.
+"""Groups of ops as the program is written: rounds of a loop, calls of a function or a module, ops recorded by a
+backward call.
 
 A group is an interval of the recorded order, so that groups nest and the graph between them has no cycle.
 """
@@ -11,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from engine.trace import BackwardStarted, Frame, OpCalled, Trace
+from engine.trace import BackwardStarted, Frame, GroupEntered, GroupLeft, OpCalled, Trace
 
 from . import text
 
@@ -77,6 +78,12 @@ def groups(trace: Trace) -> Grouping:
             else:
                 reader.backward.members.append(k)
             k += 1
+        elif isinstance(event, GroupEntered):
+            reader.enter(event)
+            last = None
+        elif isinstance(event, GroupLeft):
+            reader.leave()
+            last = None
         elif isinstance(event, BackwardStarted):
             last = None
             around = reader.visit(event.stack)
@@ -113,6 +120,7 @@ class _Reader:
         self.top = Scope("g", "", None, ())
         self.count = 0
         self.opened: list[Scope] = []
+        self.entered: list[tuple[Scope, int, str, list[Scope]]] = []
         self.backward: Scope | None = None
         self.loops: dict[str, list[_Loop]] = {name: _loops(code) for name, code in trace.files.items()}
         self.around: dict[tuple[str, int], list[_Loop]] = {}
@@ -123,11 +131,31 @@ class _Reader:
         parent.members.append(scope)
         return scope
 
+    def enter(self, event: GroupEntered) -> None:
+        """Open the group of a module's call: frames up to the call are around it, deeper ones in it."""
+        around = self.visit(event.stack)
+        frames = self.trace.stacks[event.stack] if event.stack >= 0 else ()
+        above = self.entered[-1][2] if self.entered else ""
+        name = event.name.removeprefix(above + ".")
+        label = f"{name}: {event.kind}" if name.rpartition(".")[2].isdigit() else name
+        scope = self.open(around, label, ("module", event.name))
+        self.entered.append((scope, len(frames), event.name, self.opened))
+        self.opened = []
+
+    def leave(self) -> None:
+        """Close the group that was entered last; without one (the recording began inside) there is none to close."""
+        if self.entered:
+            *_, self.opened = self.entered.pop()
+
     def visit(self, stack: int) -> Scope:
         """The innermost scope of an event with this stack, opened where it is new."""
         frames = self.trace.stacks[stack] if 0 <= stack < len(self.trace.stacks) else ()
-        scope, level = self.top, 0
+        scope, start, level = self.top, 0, 0
+        if self.entered:
+            scope, start, *_ = self.entered[-1]
         for depth, frame in enumerate(frames):
+            if depth < start:
+                continue
             last = depth == len(frames) - 1
             place = _place(frame)
             loops = self._enclosing(frame, frames[depth - 1] if depth else None)

@@ -55,3 +55,16 @@ def sizes_of(given: tuple[Any, ...]) -> tuple[int, ...]:
 def kind(tensor: Tensor) -> str:
     """torch's one word for a dtype in messages: `Long`."""
     return LETTERS[tensor.dtype.name]
+
+
+def typename(thing: object) -> str:
+    """What torch calls the type of `thing` in its messages: `torch.FloatTensor`, `int`, `list`.
+
+    >>> typename(1), typename(Tensor([1.0]))
+    ('int', 'torch.FloatTensor')
+    """
+    if isinstance(thing, Tensor):
+        found: str = thing.type()
+        return found
+    kind = thing if isinstance(thing, type) else type(thing)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"

@@ -1,5 +1,24 @@
-"""Neural networks in torch's spelling."""
+"""torch.nn: modules, parameters and containers, layers; `functional` has the functions, `init` the first values."""
 
-from . import functional
+from . import functional, init, parameter
+from .container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
+from .linear import Bilinear, Identity, Linear
+from .module import Module
+from .parameter import Buffer, Parameter
 
-__all__ = ["functional"]
+__all__ = [
+    "Bilinear",
+    "Buffer",
+    "Identity",
+    "Linear",
+    "Module",
+    "ModuleDict",
+    "ModuleList",
+    "Parameter",
+    "ParameterDict",
+    "ParameterList",
+    "Sequential",
+    "functional",
+    "init",
+    "parameter",
+]

@@ -1,0 +1,240 @@
+"""Ways to fill a parameter before training; all write in place, without gradient, and return the tensor."""
+
+from __future__ import annotations
+
+import functools
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from .. import creation
+from ..array import xp
+from ..mode import no_grad
+from ..tensor import Tensor
+
+__all__ = [
+    "calculate_gain",
+    "constant_",
+    "dirac_",
+    "eye_",
+    "kaiming_normal_",
+    "kaiming_uniform_",
+    "normal_",
+    "ones_",
+    "orthogonal_",
+    "sparse_",
+    "trunc_normal_",
+    "uniform_",
+    "xavier_normal_",
+    "xavier_uniform_",
+    "zeros_",
+]
+
+EMPTY = "Initializing zero-element tensors is a no-op"
+LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "sigmoid")
+FAR = (
+    "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect."
+)
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """By how much an activation shrinks the standard deviation.
+
+    >>> calculate_gain("tanh") == 5 / 3
+    True
+    """
+    if nonlinearity in LINEAR:
+        return 1
+    if nonlinearity == "tanh":
+        return 5.0 / 3
+    if nonlinearity == "relu":
+        return math.sqrt(2.0)
+    if nonlinearity == "leaky_relu":
+        if param is not None and (isinstance(param, bool) or not isinstance(param, (int, float))):
+            raise ValueError(f"negative_slope {param} not a valid number")
+        slope = 0.01 if param is None else param
+        return math.sqrt(2.0 / (1 + slope**2))
+    if nonlinearity == "selu":
+        return 3.0 / 4
+    raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+
+
+@no_grad()
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
+    """Draw evenly from [a, b)."""
+    return tensor.uniform_(a, b, **_drawn(generator))  # type: ignore[no-any-return]
+
+
+@no_grad()
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
+    """Draw from a normal distribution."""
+    return tensor.normal_(mean, std, **_drawn(generator))  # type: ignore[no-any-return]
+
+
+def _drawn(generator: Any) -> dict[str, Any]:
+    return {} if generator is None else {"generator": generator}
+
+
+@no_grad()
+def trunc_normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
+) -> Tensor:
+    """Draw from a normal distribution, of which only [a, b] is kept: by the inverse of its distribution function."""
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(FAR, stacklevel=3)
+    low, high = (0.5 * (1 + math.erf((end - mean) / std / math.sqrt(2.0))) for end in (a, b))
+    tensor.uniform_(2 * low - 1, 2 * high - 1, **_drawn(generator))
+    tensor.erfinv_()
+    tensor.mul_(std * math.sqrt(2.0)).add_(mean)
+    return tensor.clamp_(min=a, max=b)  # type: ignore[no-any-return]
+
+
+@no_grad()
+def constant_(tensor: Tensor, val: float) -> Tensor:
+    """Write `val` everywhere."""
+    return tensor.fill_(val)  # type: ignore[no-any-return]
+
+
+def ones_(tensor: Tensor) -> Tensor:
+    """Write 1 everywhere."""
+    return constant_(tensor, 1.0)
+
+
+@no_grad()
+def zeros_(tensor: Tensor) -> Tensor:
+    """Write 0 everywhere."""
+    return tensor.zero_()  # type: ignore[no-any-return]
+
+
+@no_grad()
+def eye_(tensor: Tensor) -> Tensor:
+    """Write ones on the diagonal of a matrix, zeros elsewhere."""
+    if tensor.ndimension() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    return tensor.copy_(creation.eye(*tensor.shape, dtype=tensor.dtype))  # type: ignore[no-any-return]
+
+
+@no_grad()
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """Weights of a convolution that hands its channels on unchanged, as many as there are on both sides."""
+    if tensor.ndimension() not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    sizes = tensor.shape
+    if sizes[0] % groups != 0:
+        raise ValueError("dim 0 must be divisible by groups")
+    made = xp.zeros(tuple(sizes), dtype=tensor._array.dtype)
+    per_group = sizes[0] // groups
+    same = xp.arange(min(per_group, sizes[1]))
+    centre = tuple(n // 2 for n in sizes[2:])
+    for group in range(groups):
+        made[(group * per_group + same, same, *centre)] = 1
+    return tensor.copy_(Tensor(made))  # type: ignore[no-any-return]
+
+
+def _fans(tensor: Tensor) -> tuple[int, int]:
+    """How many inputs an output has, and how many outputs an input."""
+    if tensor.dim() < 2:
+        raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
+    field = math.prod(tensor.shape[2:])
+    return tensor.shape[1] * field, tensor.shape[0] * field
+
+
+_calculate_fan_in_and_fan_out = _fans
+
+
+def _fan(tensor: Tensor, mode: str) -> int:
+    modes = ["fan_in", "fan_out"]
+    if mode.lower() not in modes:
+        raise ValueError(f"Mode {mode.lower()} not supported, please use one of {modes}")
+    return _fans(tensor)[modes.index(mode.lower())]
+
+
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+    """Draw evenly, with the standard deviation gain * sqrt(2 / (fan_in + fan_out))."""
+    bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / float(sum(_fans(tensor))))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+    """Draw from a normal distribution of the standard deviation gain * sqrt(2 / (fan_in + fan_out))."""
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(sum(_fans(tensor)))), generator)
+
+
+def kaiming_uniform_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+) -> Tensor:
+    """Draw evenly, with the standard deviation gain / sqrt(fan)."""
+    if 0 in tensor.shape:
+        warnings.warn(EMPTY, stacklevel=2)
+        return tensor
+    bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+) -> Tensor:
+    """Draw from a normal distribution of the standard deviation gain / sqrt(fan)."""
+    if 0 in tensor.shape:
+        warnings.warn(EMPTY, stacklevel=2)
+        return tensor
+    return normal_(tensor, 0, calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode)), generator)
+
+
+@no_grad()
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
+    """Rows (or columns, where there are more rows) that are orthogonal and of length `gain`, evenly distributed."""
+    if tensor.ndimension() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if tensor.numel() == 0:
+        return tensor
+    rows = tensor.shape[0]
+    columns = tensor.numel() // rows
+    drawn = creation.empty(rows, columns, dtype=tensor.dtype).normal_(0, 1, **_drawn(generator))._array
+    q, r = xp.linalg.qr(drawn.T if rows < columns else drawn)
+    q = q * xp.sign(xp.diagonal(r))
+    made = (q.T if rows < columns else q).reshape(tuple(tensor.shape)) * gain
+    return tensor.copy_(Tensor(made.astype(tensor._array.dtype)))  # type: ignore[no-any-return]
+
+
+@no_grad()
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
+    """Draw from a normal distribution, and write zeros into the part `sparsity` of each column."""
+    if tensor.ndimension() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.shape
+    zeros = math.ceil(sparsity * rows)
+    tensor.normal_(0, std, **_drawn(generator))
+    kept = tensor._array.copy()
+    for column in range(columns):
+        kept[creation.randperm(rows)._array[:zeros], column] = 0
+    return tensor.copy_(Tensor(kept))  # type: ignore[no-any-return]
+
+
+def _old(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The name without the underscore, which torch has given up."""
+    new = function.__name__
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Tensor:
+        warnings.warn(
+            f"`nn.init.{new[:-1]}` is now deprecated in favor of `nn.init.{new}`.", FutureWarning, stacklevel=2
+        )
+        return function(*args, **kwargs)
+
+    called.__name__ = new[:-1]
+    return called
+
+
+uniform = _old(uniform_)
+normal = _old(normal_)
+constant = _old(constant_)
+eye = _old(eye_)
+dirac = _old(dirac_)
+xavier_uniform = _old(xavier_uniform_)
+xavier_normal = _old(xavier_normal_)
+kaiming_uniform = _old(kaiming_uniform_)
+kaiming_normal = _old(kaiming_normal_)
+orthogonal = _old(orthogonal_)
+sparse = _old(sparse_)

@@ -1,0 +1,95 @@
+"""Layers that are matrix products."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..recorder import unrecorded
+from ..tensor import Tensor
+from . import functional as F
+from . import init
+from .module import Module
+from .parameter import fresh
+
+__all__ = ["Bilinear", "Identity", "Linear"]
+
+
+class Identity(Module):
+    """What goes in comes out; all arguments are ignored."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, input: Tensor) -> Tensor:
+        """`input`."""
+        return input
+
+
+class Linear(Module):
+    """x @ weight.T + bias; `weight` is (out_features, in_features).  Source: torch.nn.Linear.
+
+    >>> Linear(2, 3)
+    Linear(in_features=2, out_features=3, bias=True)
+    """
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.in_features = in_features
+        self.out_features = out_features
+        with unrecorded():
+            self.weight = fresh(out_features, in_features, dtype=dtype, device=device)
+            self.register_parameter("bias", fresh(out_features, dtype=dtype, device=device) if bias else None)
+            self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters anew, evenly from ±1/sqrt(in_features)."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of shape (..., in_features) to (..., out_features)."""
+        return F.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+
+
+class Bilinear(Module):
+    """x1 @ weight[k] @ x2 + bias[k] for every output k.  Source: torch.nn.Bilinear."""
+
+    def __init__(
+        self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Any = None,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        if in1_features <= 0:
+            raise ValueError(f"in1_features must be > 0, but got {in1_features}")
+        self.in1_features = in1_features
+        self.in2_features = in2_features
+        self.out_features = out_features
+        with unrecorded():
+            self.weight = fresh(out_features, in1_features, in2_features, dtype=dtype, device=device)
+            self.register_parameter("bias", fresh(out_features, dtype=dtype, device=device) if bias else None)
+            self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters anew, evenly from ±1/sqrt(in1_features)."""
+        bound = 1 / math.sqrt(self.weight.size(1))
+        init.uniform_(self.weight, -bound, bound)
+        if self.bias is not None:
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        """Of shapes (..., in1_features) and (..., in2_features) to (..., out_features)."""
+        return F.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return (
+            f"in1_features={self.in1_features}, in2_features={self.in2_features}, out_features={self.out_features}, "
+            f"bias={self.bias is not None}"
+        )

@@ -1,0 +1,22 @@
+"""torch.optim: optimisers, and in `lr_scheduler` the schedules of their learning rates."""
+
+from . import lr_scheduler
+from .adam import Adam, AdamW
+from .adaptive import Adadelta, Adagrad, RMSprop
+from .optimizer import Optimizer
+from .sgd import SGD
+from .variants import Adamax, NAdam, RAdam
+
+__all__ = [
+    "SGD",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "NAdam",
+    "Optimizer",
+    "RAdam",
+    "RMSprop",
+    "lr_scheduler",
+]

@@ -1,0 +1,135 @@
+"""Relatives of Adam: Adamax, NAdam, RAdam."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..creation import zeros_like
+from ..tensor import Tensor
+from .optimizer import Group, Optimizer, State, check, check_betas, counted, counter, number
+
+__all__ = ["Adamax", "NAdam", "RAdam"]
+
+
+class Adamax(Optimizer):
+    """Adam with the largest gradient so far in the place of the root.  Source: torch.optim.Adamax."""
+
+    def __init__(
+        self, params: Any, lr: Any = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+        weight_decay: float = 0, foreach: bool | None = None, *, maximize: bool = False, differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:  # fmt: skip
+        check(lr, eps=eps)
+        check_betas(betas)
+        check(lr, weight_decay=weight_decay)
+        defaults = {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach,
+            "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+
+    def _begin(self, group: Group, param: Tensor, state: State) -> None:
+        state["step"] = counter()
+        state["exp_avg"] = zeros_like(param)
+        state["exp_inf"] = zeros_like(param)
+
+    def _update(self, group: Group, param: Tensor, grad: Tensor, state: State) -> None:
+        beta1, beta2 = group["betas"]
+        step = counted(state)
+        if group["weight_decay"] != 0:
+            grad = grad.add(param, alpha=group["weight_decay"])
+        mean, largest = state["exp_avg"], state["exp_inf"]
+        mean.lerp_(grad, 1 - beta1)
+        largest.copy_(largest.mul_(beta2).maximum(grad.abs().add(group["eps"])))
+        param.addcdiv_(mean, largest, value=-number(group["lr"]) / (1 - beta1**step))
+
+
+class NAdam(Optimizer):
+    """Adam with Nesterov momentum.  Source: torch.optim.NAdam."""
+
+    def __init__(
+        self, params: Any, lr: Any = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+        weight_decay: float = 0, momentum_decay: float = 4e-3, decoupled_weight_decay: bool = False, *,
+        foreach: bool | None = None, maximize: bool = False, capturable: bool = False, differentiable: bool = False,
+    ) -> None:  # fmt: skip
+        check(lr, eps=eps)
+        check_betas(betas)
+        check(lr, weight_decay=weight_decay, momentum_decay=momentum_decay)
+        defaults = {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "momentum_decay": momentum_decay,
+            "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize, "foreach": foreach,
+            "capturable": capturable, "differentiable": differentiable,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+
+    def _begin(self, group: Group, param: Tensor, state: State) -> None:
+        state["step"] = counter()
+        state["mu_product"] = counter(1.0)
+        state["exp_avg"] = zeros_like(param)
+        state["exp_avg_sq"] = zeros_like(param)
+
+    def _update(self, group: Group, param: Tensor, grad: Tensor, state: State) -> None:
+        lr, (beta1, beta2) = number(group["lr"]), group["betas"]
+        step = counted(state)
+        if group["weight_decay"] != 0:
+            if group["decoupled_weight_decay"]:
+                param.mul_(1 - lr * group["weight_decay"])
+            else:
+                grad = grad.add(param, alpha=group["weight_decay"])
+        decay = group["momentum_decay"]
+        mu = beta1 * (1.0 - 0.5 * (0.96 ** (step * decay)))
+        mu_next = beta1 * (1.0 - 0.5 * (0.96 ** ((step + 1) * decay)))
+        state["mu_product"]._array *= mu
+        product = float(state["mu_product"]._array)
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.lerp_(grad, 1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+        root = square.div(1 - beta2**step).sqrt().add(group["eps"])
+        param.addcdiv_(grad, root, value=-lr * (1.0 - mu) / (1.0 - product))
+        param.addcdiv_(mean, root, value=(-lr * mu_next) / (1.0 - product * mu_next))
+
+
+class RAdam(Optimizer):
+    """Adam whose first steps, where the squares are too few, go by the mean alone.  Source: torch.optim.RAdam."""
+
+    def __init__(
+        self, params: Any, lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+        weight_decay: float = 0, decoupled_weight_decay: bool = False, *, foreach: bool | None = None,
+        maximize: bool = False, capturable: bool = False, differentiable: bool = False,
+    ) -> None:  # fmt: skip
+        check(lr, eps=eps)
+        check_betas(betas)
+        check(lr, weight_decay=weight_decay)
+        defaults = {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
+            "foreach": foreach, "capturable": capturable, "decoupled_weight_decay": decoupled_weight_decay,
+            "differentiable": differentiable,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+
+    def _begin(self, group: Group, param: Tensor, state: State) -> None:
+        state["step"] = counter()
+        state["exp_avg"] = zeros_like(param)
+        state["exp_avg_sq"] = zeros_like(param)
+
+    def _update(self, group: Group, param: Tensor, grad: Tensor, state: State) -> None:
+        lr, (beta1, beta2) = number(group["lr"]), group["betas"]
+        step = counted(state)
+        if group["weight_decay"] != 0:
+            if group["decoupled_weight_decay"]:
+                param.mul_(1 - lr * group["weight_decay"])
+            else:
+                grad = grad.add(param, alpha=group["weight_decay"])
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.lerp_(grad, 1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+        correction = 1 - beta2**step
+        corrected = mean / (1 - beta1**step)
+        limit = 2 / (1 - beta2) - 1
+        length = limit - 2 * step * (beta2**step) / correction
+        if length > 5.0:
+            adaptive = (correction**0.5) / square.sqrt().add(group["eps"])
+            rectified = ((length - 4) * (length - 2) * limit / ((limit - 4) * (limit - 2) * length)) ** 0.5
+            param.add_(corrected * lr * adaptive * rectified, alpha=-1.0)
+        else:
+            param.add_(corrected * lr, alpha=-1.0)
