@@ -95,7 +95,7 @@ class Recorder:
         self.call: int | None = None
         self.calls = 0
         self.errors: dict[int, BaseException] = {}
-        self.names: dict[int, tuple[str, object]] = {}  # of modules, by id; the module is kept alive with its name
+        self.names: dict[int, tuple[str, object]] = {}  # of modules and parameters, by id; kept alive here
         self.depth = 0
 
     # -- where ----------------------------------------------------------------------------------------------------
@@ -344,8 +344,13 @@ class Recorder:
         """Take note of the parameters and buffers that a module brings along, under their qualified names."""
         for source in ("parameter", "buffer"):
             for name, tensor in getattr(module, f"named_{source}s")():
+                self.names[id(tensor)] = (name, tensor)
                 if tensor._id < self.first:
                     self.see(tensor, source, name)
+
+    def name_of(self, thing: Any) -> str:
+        """The qualified name of a parameter that a module brought along; "parameter" of any other."""
+        return self.names.get(id(thing), ("parameter", None))[0]
 
     def error(self, error: BaseException) -> None:
         """An exception passed through; the same one is recorded once, with the line of the op that it is about."""

@@ -1,6 +1,6 @@
 """torch.nn: modules, parameters and containers, layers; `functional` has the functions, `init` the first values."""
 
-from . import functional, init, parameter
+from . import functional, init, modules, parameter
 from .container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .linear import Bilinear, Identity, Linear
 from .module import Module
@@ -20,5 +20,6 @@ __all__ = [
     "Sequential",
     "functional",
     "init",
+    "modules",
     "parameter",
 ]

@@ -26,9 +26,7 @@ EVERYWHERE: dict[str, dict[int, Any]] = {
 class Handle(RemovableHandle):
     """What a registration returns; it also forgets how the hook is called."""
 
-    def __init__(
-        self, hooks: dict[int, Any], hook: Any, *flags: dict[int, bool] | None, prepend: bool = False
-    ) -> None:
+    def __init__(self, hooks: dict[int, Any], hook: Any, *flags: dict[int, bool] | None, prepend: bool = False) -> None:
         super().__init__(hooks, hook)
         self.flags = [flag for flag in flags if flag is not None]
         for flag in self.flags:
@@ -169,8 +167,8 @@ def _always(module: Module, called: set[int], args: Any, kwargs: Any, result: An
         except Exception as error:  # noqa: BLE001 (any error of the user's hook; the forward's own goes on)
             where = "global module" if number in EVERYWHERE["forward"] else "module"
             warnings.warn(
-                f"{where} forward hook with ``always_call=True`` raised an exception that was silenced as another error "
-                f"was raised in forward: {error!s}",
+                f"{where} forward hook with ``always_call=True`` raised an exception that was silenced as another "
+                f"error was raised in forward: {error!s}",
                 stacklevel=4,
             )
 

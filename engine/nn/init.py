@@ -6,7 +6,7 @@ import functools
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from .. import creation
 from ..array import xp
@@ -33,9 +33,7 @@ __all__ = [
 
 EMPTY = "Initializing zero-element tensors is a no-op"
 LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "sigmoid")
-FAR = (
-    "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect."
-)
+FAR = "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect."
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
@@ -60,23 +58,33 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
 
 
-@no_grad()
+Filler = TypeVar("Filler", bound=Callable[..., Tensor])
+
+
+def _quiet(function: Filler) -> Filler:
+    """The function, run without gradient."""
+    return no_grad()(function)  # type: ignore[no-any-return]
+
+
+@_quiet
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     """Draw evenly from [a, b)."""
-    return tensor.uniform_(a, b, **_drawn(generator))  # type: ignore[no-any-return]
+    tensor.uniform_(a, b, **_drawn(generator))
+    return tensor
 
 
-@no_grad()
+@_quiet
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     """Draw from a normal distribution."""
-    return tensor.normal_(mean, std, **_drawn(generator))  # type: ignore[no-any-return]
+    tensor.normal_(mean, std, **_drawn(generator))
+    return tensor
 
 
 def _drawn(generator: Any) -> dict[str, Any]:
     return {} if generator is None else {"generator": generator}
 
 
-@no_grad()
+@_quiet
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> Tensor:
@@ -87,13 +95,15 @@ def trunc_normal_(
     tensor.uniform_(2 * low - 1, 2 * high - 1, **_drawn(generator))
     tensor.erfinv_()
     tensor.mul_(std * math.sqrt(2.0)).add_(mean)
-    return tensor.clamp_(min=a, max=b)  # type: ignore[no-any-return]
+    tensor.clamp_(min=a, max=b)
+    return tensor
 
 
-@no_grad()
+@_quiet
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """Write `val` everywhere."""
-    return tensor.fill_(val)  # type: ignore[no-any-return]
+    tensor.fill_(val)
+    return tensor
 
 
 def ones_(tensor: Tensor) -> Tensor:
@@ -101,21 +111,23 @@ def ones_(tensor: Tensor) -> Tensor:
     return constant_(tensor, 1.0)
 
 
-@no_grad()
+@_quiet
 def zeros_(tensor: Tensor) -> Tensor:
     """Write 0 everywhere."""
-    return tensor.zero_()  # type: ignore[no-any-return]
+    tensor.zero_()
+    return tensor
 
 
-@no_grad()
+@_quiet
 def eye_(tensor: Tensor) -> Tensor:
     """Write ones on the diagonal of a matrix, zeros elsewhere."""
     if tensor.ndimension() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
-    return tensor.copy_(creation.eye(*tensor.shape, dtype=tensor.dtype))  # type: ignore[no-any-return]
+    tensor.copy_(creation.eye(*tensor.shape, dtype=tensor.dtype))
+    return tensor
 
 
-@no_grad()
+@_quiet
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """Weights of a convolution that hands its channels on unchanged, as many as there are on both sides."""
     if tensor.ndimension() not in (3, 4, 5):
@@ -129,7 +141,8 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     centre = tuple(n // 2 for n in sizes[2:])
     for group in range(groups):
         made[(group * per_group + same, same, *centre)] = 1
-    return tensor.copy_(Tensor(made))  # type: ignore[no-any-return]
+    tensor.copy_(Tensor(made))
+    return tensor
 
 
 def _fans(tensor: Tensor) -> tuple[int, int]:
@@ -182,7 +195,7 @@ def kaiming_normal_(
     return normal_(tensor, 0, calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode)), generator)
 
 
-@no_grad()
+@_quiet
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
     """Rows (or columns, where there are more rows) that are orthogonal and of length `gain`, evenly distributed."""
     if tensor.ndimension() < 2:
@@ -195,10 +208,11 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
     q, r = xp.linalg.qr(drawn.T if rows < columns else drawn)
     q = q * xp.sign(xp.diagonal(r))
     made = (q.T if rows < columns else q).reshape(tuple(tensor.shape)) * gain
-    return tensor.copy_(Tensor(made.astype(tensor._array.dtype)))  # type: ignore[no-any-return]
+    tensor.copy_(Tensor(made.astype(tensor._array.dtype)))
+    return tensor
 
 
-@no_grad()
+@_quiet
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
     """Draw from a normal distribution, and write zeros into the part `sparsity` of each column."""
     if tensor.ndimension() != 2:
@@ -209,7 +223,8 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
     kept = tensor._array.copy()
     for column in range(columns):
         kept[creation.randperm(rows)._array[:zeros], column] = 0
-    return tensor.copy_(Tensor(kept))  # type: ignore[no-any-return]
+    tensor.copy_(Tensor(kept))
+    return tensor
 
 
 def _old(function: Callable[..., Tensor]) -> Callable[..., Tensor]:

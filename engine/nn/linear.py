@@ -86,7 +86,8 @@ class Bilinear(Module):
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """Of shapes (..., in1_features) and (..., in2_features) to (..., out_features)."""
-        return F.bilinear(input1, input2, self.weight, self.bias)
+        out: Tensor = F.bilinear(input1, input2, self.weight, self.bias)
+        return out
 
     def extra_repr(self) -> str:
         return (

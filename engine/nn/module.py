@@ -7,15 +7,30 @@ from typing import Any, Self
 
 from .. import errors
 from ..api.check import typename
+from ..api.inplace import set_data
 from ..array import dtype
 from ..mode import no_grad
 from ..recorder import slot
 from ..tensor import Tensor
-from .hooks import Hooks, any_hooks, call_with_hooks
+from .hooks import (
+    Hooks,
+    any_hooks,
+    call_with_hooks,
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+)
 from .parameter import Buffer, Parameter
 from .state import State
 
-__all__ = ["Module"]
+__all__ = [
+    "Module",
+    "register_module_forward_hook",
+    "register_module_forward_pre_hook",
+    "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+]
 
 
 class Module(Hooks, State):
@@ -144,12 +159,12 @@ class Module(Hooks, State):
         if hasattr(self, name) and name not in known:
             raise KeyError(f"attribute '{name}' already exists")
 
-    def register_parameter(self, name: str, param: Parameter | None) -> None:
+    def register_parameter(self, name: str, param: Any) -> None:
         """Take in a parameter under a name."""
         if "_parameters" not in self.__dict__:
             raise AttributeError("cannot assign parameter before Module.__init__() call")
         self._named("parameter", name, self._parameters)
-        if param is not None and not isinstance(param, Parameter):
+        if not isinstance(param, (Parameter, type(None))):
             self._refuse(param, f"object to parameter '{name}' (torch.nn.Parameter or None required)")
         if param is not None and param._node is not None:
             raise ValueError(
@@ -158,12 +173,12 @@ class Module(Hooks, State):
             )
         self._parameters[name] = param
 
-    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+    def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
         """Take in a tensor that is no parameter; `persistent=False` leaves it out of the state_dict."""
         if "_buffers" not in self.__dict__:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
         self._named("buffer", name, self._buffers)
-        if tensor is not None and not isinstance(tensor, Tensor):
+        if not isinstance(tensor, (Tensor, type(None))):
             self._refuse(tensor, f"object to buffer '{name}' (torch Tensor or None required)")
         self._buffers[name] = tensor
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
@@ -209,9 +224,7 @@ class Module(Hooks, State):
         """The modules directly in this one."""
         return (module for _, module in self.named_children())
 
-    def _members(
-        self, kind: str, prefix: str, recurse: bool, remove_duplicate: bool
-    ) -> Iterator[tuple[str, Any]]:
+    def _members(self, kind: str, prefix: str, recurse: bool, remove_duplicate: bool) -> Iterator[tuple[str, Any]]:
         seen = set()
         modules = self.named_modules(None, prefix, remove_duplicate) if recurse else [(prefix, self)]
         for start, module in modules:
@@ -347,10 +360,9 @@ class Module(Hooks, State):
         where, which = _wanted(*args, **kwargs)
         if which is not None and not which.is_floating_point:
             raise TypeError(
-                "nn.Module.to only accepts floating point or complex dtypes, but got desired "
-                f"dtype={which}"
+                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={which}"
             )
-        return self._apply(lambda t: t.to(device=where, dtype=which if t.is_floating_point() else None))  # type: ignore[no-any-return]
+        return self._apply(lambda t: t.to(device=where, dtype=which if t.is_floating_point() else None))
 
     def float(self) -> Self:
         """Floating parameters and buffers in float32."""
@@ -409,7 +421,7 @@ def _converted(tensor: Tensor, fn: Callable[[Tensor], Tensor]) -> None:
     with no_grad():
         made = fn(tensor)
     if made is not tensor:
-        tensor.data = made
+        set_data(tensor, made)
 
 
 def _wanted(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -426,5 +438,5 @@ def _wanted(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         elif not isinstance(value, bool) and value is not None:
             where = value
     if where is None and which is None and not args:
-        raise errors.runtime('to() received an invalid combination of arguments - got (), but expected one of:')
+        raise errors.runtime("to() received an invalid combination of arguments - got (), but expected one of:")
     return where, which

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import creation
+from .. import creation, errors
 from ..mode import no_grad
 from ..ops.shape import clone, detach
 from ..tensor import Tensor
@@ -25,6 +25,8 @@ class Parameter(Tensor):
 
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
         _share(self, data)
+        if requires_grad and not self.is_floating_point():
+            raise errors.runtime("Only Tensors of floating point and complex dtype can require gradients")
         self.requires_grad = requires_grad
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ from ..tensor import RemovableHandle, Tensor
 from .parameter import Parameter
 
 if TYPE_CHECKING:
-    from .module import Module
+    pass
 
 EXTRA = "_extra_state"
 POSITIONAL = (
@@ -42,7 +42,8 @@ class Keys(NamedTuple):
             return "<All keys matched successfully>"
         return f"_IncompatibleKeys(missing_keys={self.missing_keys!r}, unexpected_keys={self.unexpected_keys!r})"
 
-    __str__ = __repr__
+    def __str__(self) -> str:
+        return repr(self)
 
 
 class Loading:
@@ -98,9 +99,7 @@ class State:
     _load_state_dict_pre_hooks: dict[int, Any]
     _load_state_dict_post_hooks: dict[int, Any]
 
-    def state_dict(
-        self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
-    ) -> Any:
+    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         """Parameters and persistent buffers by qualified name: the tensors themselves, detached but for `keep_vars`."""
         if args:
             warnings.warn(POSITIONAL, FutureWarning, stacklevel=2)
@@ -200,8 +199,8 @@ class State:
         """Write one tensor; the complaint where it does not fit."""
         if not isinstance(given, Tensor):
             return (
-                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint '
-                f"but received {type(given)}"
+                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
+                f"checkpoint but received {type(given)}"
             )
         if mine.dim() == 0 and tuple(given.shape) == (1,):
             given = given[0]

@@ -77,9 +77,7 @@ class OneCycleLR(_WithMomentum):
         self._asked()
         step = self.last_epoch
         if step > self.total_steps:
-            raise ValueError(
-                f"Tried to step {step} times. The specified number of total steps is {self.total_steps}"
-            )
+            raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
         start = 0.0
         for phase in self._schedule_phases:
             end = phase["end_step"]
@@ -163,7 +161,7 @@ class CyclicLR(_WithMomentum):
             return self._scale_fn_custom(x)
         if self.mode == "triangular":
             return 1.0
-        return 1 / (2.0 ** (x - 1)) if self.mode == "triangular2" else self.gamma**x
+        return float(1 / (2.0 ** (x - 1)) if self.mode == "triangular2" else self.gamma**x)
 
     def get_lr(self) -> list[Any]:
         """The learning rates at `last_epoch`; sets the momentum too."""

@@ -71,7 +71,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Optimizer:
-    """The base of the optimisers: a subclass says how one parameter is updated (`_update`) and what it keeps (`_begin`).
+    """The base of the optimisers: a subclass says what it keeps of a parameter (`_begin`) and how it updates one.
 
     `params` are tensors, dicts with options of their own, or pairs (name, tensor).  Source: torch.optim.Optimizer.
     """
@@ -169,6 +169,8 @@ class Optimizer:
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update every parameter that has a gradient; `closure` computes the loss anew, and is what is returned."""
+        if type(self)._update is Optimizer._update:
+            raise NotImplementedError
         with set_grad_enabled(bool(self.defaults.get("differentiable", False))):
             loss = None
             if closure is not None:
@@ -179,11 +181,20 @@ class Optimizer:
                     grad = param._grad
                     if grad is None:
                         continue
-                    state = self.state[param]
-                    if not state:
-                        self._begin(group, param, state)
-                    self._update(group, param, -grad if group.get("maximize") else grad, state)
+                    if (active := slot.active) is None:
+                        self._one(group, param, grad)
+                    else:
+                        with active.within(active.name_of(param)):
+                            self._one(group, param, grad)
         return loss
+
+    def _one(self, group: Group, param: Tensor, grad: Tensor) -> None:
+        state = self.state.get(param, {})
+        if not state:
+            self._begin(group, param, state)
+        self._update(group, param, -grad if group.get("maximize") else grad, state)
+        if state:  # one that keeps nothing has no state
+            self.state[param] = state
 
     def _begin(self, group: Group, param: Tensor, state: State) -> None:
         """Fill the state of a parameter before its first update."""
@@ -229,9 +240,7 @@ class Optimizer:
                 "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
             )
         params = {
-            number: param
-            for mine, new in pairs
-            for number, param in zip(new["params"], mine["params"], strict=True)
+            number: param for mine, new in pairs for number, param in zip(new["params"], mine["params"], strict=True)
         }
         state: defaultdict[Any, State] = defaultdict(dict)
         for key, value in state_dict["state"].items():
@@ -333,10 +342,10 @@ def check(lr: Any, **options: Any) -> None:
     """torch's checks of a learning rate and of options that may not be negative."""
     if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
-    if not 0.0 <= lr:
+    if not lr >= 0.0:
         raise ValueError(f"Invalid learning rate: {lr}")
     for name, value in options.items():
-        if not 0.0 <= value:
+        if not value >= 0.0:
             raise ValueError(f"Invalid {'epsilon' if name == 'eps' else name} value: {value}")
 
 

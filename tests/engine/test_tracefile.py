@@ -55,7 +55,7 @@ def every_kind() -> list[tr.AnyEvent]:
     )  # fmt: skip
     out = tr.Output(1, 0, 2, (2, 3), "float32", True, 1, 0)
     made: list[tr.AnyEvent] = [
-        tr.LeafCreated(0, 0, 0, 0, 0, (1, 4), "float32", "cpu", True, "tensor", None),
+        tr.LeafCreated(0, 0, 0, 0, 0, (1, 4), "float32", "cpu", True, "tensor", None, 0, "fc.weight"),
         tr.OpCalled(1, 1, "mul", (tr.Input("self", 0), tr.Input("other", None, 0, True)), attrs, (out,), node, 0, 1),
         tr.OpCalled(2, -1, "exp", (), {}, (), None, None, None),
         tr.Refreshed(3, -1, 1, 2, 2),
@@ -70,6 +70,8 @@ def every_kind() -> list[tr.AnyEvent]:
         tr.ErrorRaised(12, 0, "RuntimeError", "größe\n\U0001f389", "note", 0, 0, (0, 1), "Traceback"),
         tr.WarningGiven(13, 0, "UserWarning", "careful"),
         tr.BackwardEnded(14, -1, 0, False, (1, None)),
+        tr.GroupEntered(15, 0, "layers.0", "Linear"),
+        tr.GroupLeft(16, -1),
     ]
     assert {type(event) for event in made} == set(KINDS.values()) == set(typing.get_args(tr.AnyEvent))
     return made

@@ -1,0 +1,171 @@
+"""What a recording says of modules and optimisers, and that a training loop is run again bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import engine as torch
+from engine import nn, optim
+from engine.program import Edits
+from engine.replay import replay
+from engine.trace import Escaped, GroupEntered, GroupLeft, LeafCreated, OpCalled, Trace
+from tests.fresh import canonical
+from viz.groups import groups
+
+FILE = Path(__file__).name
+
+
+class Block(nn.Module):
+    """Two layers and a way around them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 3))
+
+    def forward(self, x: Any) -> Any:
+        return x + self.inner(x).tanh()
+
+
+class Net(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(), Block()])
+        self.head = nn.Linear(3, 1)
+
+    def forward(self, x: Any) -> Any:
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x)
+
+
+def entered(trace: Trace) -> list[tuple[str, str]]:
+    return [(e.name, e.kind) for e in trace.events if isinstance(e, GroupEntered)]
+
+
+def test_recording_names_parameters_and_the_modules_that_ops_belong_to() -> None:
+    model = Net()
+    with torch.record() as trace:
+        model(torch.ones(2, 3))
+    parameters = [e for e in trace.events if isinstance(e, LeafCreated) and e.source == "parameter"]
+    assert [e.name for e in parameters] == [name for name, _ in model.named_parameters()]
+    assert [trace.names[e.tensor] for e in parameters] == [e.name for e in parameters]
+    assert entered(trace)[:4] == [
+        ("Net", "Net"), ("blocks.0", "Block"), ("blocks.0.inner", "Sequential"), ("blocks.0.inner.0", "Linear"),
+    ]  # fmt: skip
+    found = groups(trace)
+    ops = [e for e in trace.events if isinstance(e, OpCalled)]
+    first = next(k for k, e in enumerate(ops) if e.name == "addmm")
+    assert [found.labels[g] for g in found.path(found.of[first])] == ["0: Linear", "inner", "blocks.0: Block · 1"]
+    head = max(k for k, e in enumerate(ops) if e.name == "addmm")
+    assert [found.labels[g] for g in found.path(found.of[head])] == ["head"]
+
+
+def test_groups_open_and_close_in_pairs_also_where_a_forward_raises() -> None:
+    model = Net()
+    with torch.record() as trace:
+        try:
+            model(torch.ones(2, 2))
+        except RuntimeError:
+            model(torch.ones(2, 3))
+    depth = 0
+    for event in trace.events:
+        depth += isinstance(event, GroupEntered)
+        depth -= isinstance(event, GroupLeft)
+        assert depth >= 0
+    assert depth == 0
+    assert [name for name, _ in entered(trace)].count("Net") == 2
+
+
+def test_calls_in_a_loop_are_rounds_of_it() -> None:
+    model = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 3))
+    optimizer = optim.SGD(model.parameters(), lr=0.1)
+    with torch.record() as trace:
+        for _ in range(3):
+            optimizer.zero_grad()
+            model(torch.ones(2, 3)).sum().backward()
+            optimizer.step()
+    found = groups(trace)
+    rounds = [g for g, label in found.labels.items() if label.startswith("for _ · ")]
+    assert [found.labels[g] for g in rounds] == [f"for _ · {n}" for n in (1, 2, 3)]
+    for g in rounds:
+        assert sorted(label for h, label in found.labels.items() if found.parents[h] == g) == ["SGD.step", "Sequential"]
+
+
+def test_making_a_layer_is_not_recorded() -> None:
+    with torch.record() as trace:
+        Net()
+    assert len(trace.events) == 0
+
+
+def test_module_that_is_not_recorded_costs_no_number() -> None:
+    model = Net()
+    model(torch.ones(1, 3))
+    assert all(p._id == -1 for p in model.parameters())
+
+
+OPTIMISERS: dict[str, Callable[[Any], Any]] = {
+    "SGD momentum": lambda p: optim.SGD(p, lr=0.1, momentum=0.9, weight_decay=0.01),
+    "Adam": lambda p: optim.Adam(p, lr=0.05),
+    "AdamW amsgrad": lambda p: optim.AdamW(p, lr=0.05, amsgrad=True),
+    "RMSprop": lambda p: optim.RMSprop(p, lr=0.01, momentum=0.5, centered=True),
+}
+WEIGHT = np.random.default_rng(1).standard_normal((4, 3)).astype("float32")
+OTHER = np.random.default_rng(2).standard_normal((4, 3)).astype("float32")
+
+
+def training(make: Callable[[Any], Any], weight: np.ndarray) -> Trace:
+    """Four steps of a small model whose first weight is given."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 1))
+    with torch.no_grad():
+        model[0].weight.copy_(torch.from_numpy(weight))
+    optimizer = make(model.parameters())
+    with torch.record() as trace:
+        x = torch.tensor([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0]])
+        for _ in range(4):
+            optimizer.zero_grad()
+            loss = (model(x).tanh() - 0.5).pow(2).mean()
+            loss.backward()
+            optimizer.step()
+    return trace
+
+
+@pytest.mark.parametrize("name", OPTIMISERS)
+def test_replay_of_a_training_loop_is_the_recording(name: str) -> None:
+    base = training(OPTIMISERS[name], WEIGHT)
+    assert canonical(replay(base), FILE) == canonical(base, FILE)
+
+
+@pytest.mark.parametrize("name", OPTIMISERS)
+def test_replay_with_another_first_weight_equals_a_fresh_run(name: str) -> None:
+    base, fresh = (training(OPTIMISERS[name], weight) for weight in (WEIGHT, OTHER))
+    weight = next(e.tensor for e in base.events if isinstance(e, LeafCreated) and e.name == "0.weight")
+    again = replay(base, Edits({weight: OTHER.tolist()}))
+    assert canonical(again, FILE) == canonical(fresh, FILE)
+    assert again.meta["doubt"] is None
+    assert not any(isinstance(e, Escaped) for e in base.events)
+
+
+def test_replay_of_a_forward_that_raises_leaves_the_groups() -> None:
+    def run() -> Trace:
+        torch.manual_seed(0)
+        model = Net()
+        with pytest.raises(RuntimeError), torch.record() as trace:
+            model(torch.ones(2, 2) + 1)
+        return trace
+
+    base = run()
+    assert canonical(replay(base), FILE) == canonical(base, FILE)
+
+
+def test_trace_of_a_training_loop_is_saved_and_opened(tmp_path: Path) -> None:
+    base = training(OPTIMISERS["Adam"], WEIGHT)
+    base.save(str(tmp_path / "t.backstep"))
+    opened = Trace.open(str(tmp_path / "t.backstep"))
+    assert tuple(opened.events) == tuple(base.events)
+    assert opened.names == base.names
