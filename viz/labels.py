@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from engine.trace import OpCalled
 
 from . import text
@@ -108,6 +110,8 @@ def _plain(value: Any) -> str:
         return "(" + ", ".join(_plain(v) for v in value) + ")"
     if isinstance(value, float):
         return text.number(value)
+    if isinstance(value, np.dtype):  # it has a shape too, that of its elements
+        return value.name
     if hasattr(value, "shape"):
         return text.shape(value.shape)
     return str(value)

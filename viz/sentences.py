@@ -33,7 +33,8 @@ def say(step: Step, facts: Facts) -> str:
         case GradSet():
             return _grad_set(event, facts)
         case ErrorRaised():
-            return f"{event.type}: {text.one_line(event.message.split('. ')[0].rstrip('.'), 160)}."
+            first = text.one_line(event.message.split(". ")[0].rstrip("."), 160)
+            return f"{event.type}: {first}" + ("" if first.endswith("…") else ".")
     return step.name
 
 
@@ -191,7 +192,7 @@ def _accumulated(event: Accumulated, facts: Facts) -> str:
         now = "it" if after == added else after
         return f"The leaf {name} receives {added}; {name}.grad was None and now holds {now}."
     before = value(trace, event.before)
-    return f"The leaf {name} adds {added} to {name}.grad: {before} + {added} = {after}."
+    return f"The leaf {name} adds {added} to {name}.grad: {before} + {_closed(added)} = {after}."
 
 
 def _write(event: OpCalled, facts: Facts) -> str:

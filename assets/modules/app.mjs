@@ -253,7 +253,7 @@ export class App {
     const wires = stage.wires.map(({ edge, from, to, local, carries }) => ({ edge: edge.id, from, to, local, carries }));
     return {
       ...describe(stateAt(this.index, player.t)), playing: player.playing, speed: player.speed, selection: stage.selection,
-      hover: stage.hover, camera: { ...stage.camera }, follow: stage.follow, wires, visible: stage.visible.map((node) => node.id),
+      hover: stage.hover, lit: stage.lit?.id ?? null, camera: { ...stage.camera }, follow: stage.follow, wires, visible: stage.visible.map((node) => node.id),
     };
   }
 
@@ -270,7 +270,7 @@ export class App {
       step: () => this.player.forward(), back: () => this.player.back(), speed: (speed) => this.setSpeed(speed),
       select: (id) => this.select(id), selection: () => this.stage?.selection ?? null, reveal: (id) => this.stage?.reveal(id),
       on: (event, listener) => this.bus.on(event, listener), emit: (event, ...payload) => this.bus.emit(event, ...payload),
-      edit: (change) => this.edit(change), fold: (id) => this.fold(id), fit: () => this.stage?.fit(), help: () => this.help(),
+      edit: (change) => this.edit(change), fold: (id) => this.fold(id), fit: () => this.stage?.fit(), light: (term) => this.stage?.light(term), help: () => this.help(),
       clearPending: () => this.stage && (this.stage.pending.clear(), this.stage.touch("graph")),
       state: () => this.state(), screenPos: (id, row, cell) => this.stage?.screenPos(id, row, cell) ?? null,
       frameCount: () => this.frames, serverCalls,

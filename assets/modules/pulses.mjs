@@ -20,6 +20,7 @@ export function paintPulses(context, view, frame) {
   if (active) glow(brush, active);
   if (frame.hover && frame.hover !== frame.selection) paintHover(brush, frame.hover);
   paintTwins(brush, frame.hover ?? frame.selection);
+  if (frame.lit) paintLit(brush, frame.lit);
   if (frame.wires.length && brush.detail > 0) {
     paintWires(brush, frame.wires, frame.hoveredWire);
     for (const op of new Set(frame.wires.map((wire) => wire.op))) paintOver(brush, op);
@@ -44,6 +45,15 @@ function glow(brush, node) {
 function paintHover(brush, id) {
   const node = brush.moment.index.nodes.get(id);
   if (node) ring(brush, node, brush.tokens.saved, 1.5);
+}
+
+/** What a term of the formula stands for, that is pointed at: a value in ink, a gradient in its colour. */
+function paintLit(brush, { id, gradient }) {
+  const { tokens, moment } = brush;
+  const node = moment.index.nodes.get(id);
+  if (!node) return;
+  ring(brush, node, gradient ? tokens.glow : tokens.line, 10, 8);
+  ring(brush, node, gradient ? tokens.gradient : tokens.ink, 3, 5);
 }
 
 /** The other places of the same tensor: outlined, and joined with a dotted line. */

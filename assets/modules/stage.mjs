@@ -33,7 +33,7 @@ export class Stage {
     host.tabIndex = 0;
     host.append(this.graph, this.pulses, this.layer, this.minimap.element);
     Object.assign(this, { camera: { x: 0, y: 0, zoom: 1 }, view: { width: 0, height: 0, dpr: 1 }, index: null, plane: null, t: 0,
-      selection: null, hover: null, hoveredWire: null, allWires: false, follow: true, pending: new Map(), visible: [], glide: null,
+      selection: null, hover: null, hoveredWire: null, lit: null, allWires: false, follow: true, pending: new Map(), visible: [], glide: null,
       dirty: new Set(), asked: false, wires: [] });
     this.tokens = readTokens();
     this.paint = this.paint.bind(this);
@@ -78,6 +78,7 @@ export class Stage {
     if (this.tip) this.tip.hidden = true; // its number may be another one now
     this.hover = null;
     this.hoveredWire = null;
+    this.lit = null;
     if (anchor) this.look(keep(this.camera, anchor[0], anchor[1]), this.fitted);
     else if (!same || !this.view.width) this.fit(false);
     this.settle();
@@ -149,6 +150,13 @@ export class Stage {
     if (camera !== now) this.glideTo(camera);
   }
 
+  /** Lights what a term of a formula stands for: { id, gradient }, or nothing. */
+  light(term) {
+    if (term?.id === this.lit?.id && term?.gradient === this.lit?.gradient) return;
+    this.lit = term;
+    this.touch("pulses");
+  }
+
   reveal(id) {
     const node = this.index?.nodes.get(id);
     if (!node) return;
@@ -216,8 +224,8 @@ export class Stage {
     this.asked = false;
     this.advanceGlide();
     if (!this.dirty.size || !this.moment || !this.view.width) return;
-    const { moment, plane, camera, tokens, selection, hover, wires, hoveredWire, pending } = this;
-    const frame = { moment, plane, camera, tokens, selection, hover, wires, hoveredWire, pending };
+    const { moment, plane, camera, tokens, selection, hover, wires, hoveredWire, lit, pending } = this;
+    const frame = { moment, plane, camera, tokens, selection, hover, wires, hoveredWire, lit, pending };
     if (this.dirty.has("graph")) {
       this.visible = paintGraph(this.graph.getContext("2d"), this.view, frame);
       if (!this.glide && !this.host.classList.contains("bs-dragging")) this.minimap.settle(frame, this.view);

@@ -167,3 +167,29 @@ def test_empty_places_teach(view: View) -> None:
     view.open()
     view.page.get_by_label("Search the gallery").fill("zzz")
     view.page.get_by_text("No program has").wait_for()
+
+
+def test_term_of_a_formula_lights_its_tensor(view: View) -> None:
+    view.open("?program=matrix_product&step=0")
+    view.seek(view.js("backstep.scene().steps.findIndex(step => step.name === 'MmBackward0')") + 1)
+    view.until("document.querySelector('#inspect-formula-now mjx-container [data-term]')")
+    drawn = view.page.locator("#inspect-formula-now [data-term]")
+    assert drawn.count() == 3
+    for place, label in enumerate(("x", "out", "a")):
+        drawn.nth(place).hover()
+        assert view.state()["lit"] == view.node(label)
+    view.page.mouse.move(700, 300)
+    view.until("backstep.state().lit === null")
+    view.page.locator("#inspect-terms").get_by_role("button", name="gradient of out").focus()  # and by the keyboard
+    assert view.state()["lit"] == view.node("out")
+    before = view.js("backstep.serverCalls()")
+    view.page.keyboard.press("Escape")
+    assert view.js("backstep.serverCalls()") == before
+
+
+def test_live_region_says_the_sentence_of_the_step(view: View) -> None:
+    view.open("?program=infinity&step=0")
+    for step, said in enumerate(view.js("backstep.scene().steps.map(step => step.say)"), 1):
+        view.seek(step)
+        view.until("document.getElementById('live').textContent === document.querySelector('.bs-say').innerText.trim()")
+        assert said in view.js("document.getElementById('live').textContent")

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { beside } from "../../assets/modules/panels/callout.mjs";
+import { termsOf } from "../../assets/modules/panels/terms.mjs";
 import { layPlane } from "../../assets/modules/plane.mjs";
 import { SIGNS } from "../../assets/modules/signs.mjs";
 import { describe, nodeState, prepare, rowState, savedState, stateAt } from "../../assets/modules/state.mjs";
@@ -53,4 +54,19 @@ test("a box stands beside its place, inside the window, and covers it only where
   assert.deepEqual(beside(place(0, 700, 1000, 800), box, room), { x: 12, y: 488 });
   const over = beside(place(0, 0, 1000, 800), box, room);
   assert.ok(over.x >= 0 && over.y >= 0 && over.x + 300 <= 1000 && over.y + 200 <= 800);
+});
+
+test("terms of a formula stand for the tensors around their op", () => {
+  const scene = {
+    nodes: [{ id: "t0", kind: "tensor", label: "x" }, { id: "t1", kind: "tensor", label: "out" }, { id: "n1", kind: "op", label: "log" }, { id: "n0", kind: "op", label: "@" }, { id: "t2", kind: "stub", label: "a" }],
+    edges: [{ source: "t0", target: "n0", input: "self" }, { source: "t2", target: "n0", input: "mat2" }, { source: "n0", target: "t1", input: null }, { source: "t1", target: "n1", input: "self" }],
+  };
+  const over = (name) => [...name].map((letter) => `${letter}\u0305`).join("");
+  const terms = termsOf(scene, "n0", [{ text: `x\u0304 = ${over("out")} aᵀ` }]);
+  assert.deepEqual(Object.fromEntries(Object.entries(terms).map(([key, term]) => [key, term.id])), { "x\u0304": "t0", "out\u0304": "t1", a: "t2" });
+  assert.equal(terms["out\u0304"].words, "the upstream gradient, that of out");
+  const bare = termsOf({ ...scene, edges: [{ source: "t0", target: "n0", input: "self" }, { source: "n0", target: "n1", input: "self" }] }, "n0",
+    [{ text: "x\u0304ᵢ = g\u0304ᵢ / self − Σⱼ g\u0304ⱼ · resultⱼ + exp(2)" }]);
+  assert.deepEqual(Object.keys(bare).sort(), ["g\u0304", "result", "self", "x\u0304"]);
+  assert.equal(bare["g\u0304"].id, "n1");
 });

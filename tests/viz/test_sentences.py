@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import numpy as np
+import pytest
+
+from viz.gallery import gallery
 from viz.reading import reading
 from viz.sentences import say
 
+from .test_gallery import record
 from .traces import CASE_1, CASE_3, recorded
+
+NUMBER = r"-?(?:inf|nan|[\d.]+(?:e[+-]?\d+)?)"
 
 
 def said(source: str, folder: Path) -> list[str]:
@@ -81,3 +89,33 @@ def test_expressions_are_written_as_the_program_would(tmp_path: Path) -> None:
 def test_a_message_that_ends_with_a_full_stop_has_one(tmp_path: Path) -> None:
     sentence = said(CASE_3 + "y.backward(torch.ones(1))\n", tmp_path)[-1]
     assert sentence.startswith("RuntimeError: Mismatch in shape") and sentence.endswith("torch.Size([3]).")
+
+
+@pytest.fixture(scope="module")
+def spoken() -> list[tuple[str, str, str]]:
+    """(program, kind of the step, its sentence) of all steps of the gallery."""
+    found = []
+    for program in gallery():
+        read = reading(record(program)[0])
+        found += [(program.id, step.kind, say(step, read.facts)) for step in read.line.steps]
+    return found
+
+
+def test_gallery_speaks_in_whole_short_sentences(spoken: list[tuple[str, str, str]]) -> None:
+    assert {kind for _, kind, _ in spoken} == {"forward", "vjp", "accumulate", "write", "error"}
+    for program, kind, sentence in spoken:
+        where = f"{program}, {kind}: {sentence}"
+        assert sentence.endswith(".") and "  " not in sentence and "\n" not in sentence, where
+        assert len(sentence) <= 260, where
+        assert not re.search(r"\b(object at|array\(|tensor\(\[|dtype=|NoneType)", sentence), where
+
+
+def test_sums_that_are_told_are_right(spoken: list[tuple[str, str, str]]) -> None:
+    sums = re.compile(r": (.+) \+ (.+) = (.+)\.$")
+    told = [found for _, kind, sentence in spoken if kind == "accumulate" and (found := sums.search(sentence))]
+    assert len(told) > 10
+    for found in told:
+        before, added, after = (np.array(re.findall(NUMBER, part), float) for part in found.groups())
+        assert np.allclose(before + added, after, rtol=2e-3, atol=1e-3, equal_nan=True), found[
+            0
+        ]  # four digits are told

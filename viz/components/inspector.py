@@ -49,6 +49,7 @@ def inspect_panel() -> html.Div:
         [
             html.Div(id="inspect-head"),
             html.Div(id="inspect-formula-now", className="formula", hidden=True, role="math"),
+            html.Div(id="inspect-terms"),
             html.Div(id="inspect-formula", className="typesetting", **also(aria_hidden="true")),
             html.Div(id="inspect-body"),
             html.Div(id="inspect-figure-bar"),

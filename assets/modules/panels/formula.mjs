@@ -1,6 +1,7 @@
 // The formula: as text at once; as TeX, written by MathJax, once the time rests. What was typeset is kept and shown again
 // without waiting, so that stepping through a program does not set its formulas twice.
 import { byId, fill, h, mount, setProps } from "./dom.mjs";
+import { list, markDrawn, spelled, termsOf, wire } from "./terms.mjs";
 
 const REST = 160; // ms after which a formula is worth typesetting
 const MOST_KEPT = 400;
@@ -10,25 +11,34 @@ let player = null;
 let wanted = ""; // what is to be seen
 let setting = ""; // what MathJax was given
 let timer = 0;
+let terms = {}; // what the names in the formula stand for
+let shown = "";
 
 export function setUp(backstep) {
   player = backstep;
   player.on("play", (on) => { if (!on && wanted && !kept.has(wanted)) later(); });
+  const light = (key) => player.light(key === null ? null : terms[key] ?? null);
+  wire(byId("inspect-formula-now"), light);
+  wire(byId("inspect-terms"), light);
   new MutationObserver(made).observe(byId("inspect-formula"), { childList: true, subtree: true });
 }
 
-/** Shows the formulas [{text, tex}]; none: hides their place. */
-export function show(lines) {
+/** Shows the formulas [{text, tex}] of an op of a scene; none: hides their place. */
+export function show(lines, scene = null, op = null) {
   const tex = (lines || []).map((line) => `$$${line.tex}$$`).join("\n\n");
-  if (tex === wanted) return;
+  const key = `${tex}|${op}|${scene?.revision.id}`;
+  if (key === shown) return;
+  shown = key;
   wanted = tex;
+  terms = scene && op && lines?.length ? termsOf(scene, op, lines) : {};
+  fill(byId("inspect-terms"), list(terms, (id) => player.select(id)));
   clearTimeout(timer);
   const place = byId("inspect-formula-now");
   place.hidden = !tex;
   if (!tex) return;
   place.setAttribute("aria-label", lines.map((line) => line.text).join("; "));
-  if (kept.has(tex)) { fill(place, kept.get(tex).cloneNode(true)); return; }
-  fill(place, lines.map((line) => h("p.formula-text", {}, line.text)));
+  if (kept.has(tex)) { put(place, kept.get(tex)); return; }
+  fill(place, lines.map((line) => h("p.formula-text", {}, spelled(line.text, terms))));
   if (!player.playing()) later();
 }
 
@@ -50,5 +60,10 @@ function made() {
   const copy = h("div.tex", {}, done.map((one) => one.cloneNode(true)));
   kept.set(setting, copy);
   if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value);
-  if (wanted === setting) fill(byId("inspect-formula-now"), copy.cloneNode(true));
+  if (wanted === setting) put(byId("inspect-formula-now"), copy);
+}
+
+function put(place, drawn) {
+  fill(place, drawn.cloneNode(true));
+  markDrawn(place, terms);
 }

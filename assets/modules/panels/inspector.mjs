@@ -95,10 +95,10 @@ function refresh(force) {
   if (!node) { figures.clear(); showStep(step); return; }
   if (node.kind === "group") { formula.show(null); figures.clear(); showGroup(node); return; }
   fill(byId("inspect-head"), headOf(node, details, step));
-  if (!details && node.formula?.length) formula.show(node.formula);
+  if (!details && node.formula?.length) formula.show(node.formula, scene, node.id);
   if (!details) { if (!node.formula?.length) formula.show(null); figures.clear(); fill(byId("inspect-body"), waiting()); return; }
   if (details.problem) { formula.show(null); figures.clear(); fill(byId("inspect-body"), failed(details.problem)); return; }
-  formula.show(details.formula);
+  formula.show(details.formula, scene, node.id);
   const failed = scene.steps[step]?.kind === "error" && scene.error?.node === elementOf(chosen) ? errorBox(scene) : null;
   fill(byId("inspect-body"), failed, bodyOf(node, details, step + 1));
   figures.show(details, step + 1);
@@ -266,7 +266,7 @@ function showStep(k) {
   const tone = { forward: "blue", vjp: "orange", accumulate: "green", write: "grey", error: "red" }[step.kind];
   const own = step.kind === "accumulate" || step.kind === "write"; // then the call says more than where the leaf was made
   const code = (own && step.from) || step.code;
-  formula.show(step.kind === "vjp" ? node?.formula : null);
+  formula.show(step.kind === "vjp" ? node?.formula : null, scene, node?.id);
   fill(byId("inspect-head"), [
     h("div.row.wrap", {}, h(`span.chip.${tone}`, {}, step.name), own && node ? h("span.chip.green", {}, node.label) : h("span.chip.grey", {}, names[step.kind]),
       h("span.chip.grey", {}, `step ${k + 1}`), step.order ? h("span.chip.grey", {}, `order ${step.order}`) : null),

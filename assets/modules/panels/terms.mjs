@@ -1,0 +1,111 @@
+// The terms of a formula and what each stands for on the graph: pointing at one lights its tensor. Pure but for `wire`.
+import { h } from "./dom.mjs";
+
+const NAME = /[\p{Ll}\p{Lu}_][\p{Ll}\p{Lu}\p{M}\p{Nd}_[\]]*/gu; // raised and lowered letters are exponents and indices
+const BAR = /[\u0304\u0305]/gu; // a bar over a letter, over each letter of a name
+const PAD = 90; // units of MathJax, 1000 to an em
+const UPSTREAM = "g"; // how the printer calls an output without a name
+
+/** A name as the printer wrote it, plain or with bars: { name, gradient }. */
+export function termOf(text) {
+  const flat = text.normalize("NFD");
+  return { name: flat.replace(BAR, "").normalize("NFC"), gradient: flat.search(BAR) >= 0 };
+}
+
+/**
+ * What the names in the formulas of an op stand for: { key: { id, name, gradient, words } }, where key is the name, with a
+ * bar behind it for its gradient. A name that stands for nothing on the graph (a number, a function) is left out.
+ */
+export function termsOf(scene, op, lines) {
+  const nodes = new Map(scene.nodes.map((node) => [node.id, node]));
+  const label = (id) => (nodes.get(id)?.kind === "tensor" || nodes.get(id)?.kind === "stub" ? nodes.get(id).label : null);
+  const known = new Map();
+  const put = (name, gradient, id, words) => { if (name && !known.has(keyOf(name, gradient))) known.set(keyOf(name, gradient), { id, name, gradient, words }); };
+  for (const edge of scene.edges.filter((one) => one.source === op)) {
+    const name = label(edge.target);
+    for (const each of [name, UPSTREAM]) put(each, true, edge.target, name ? `the upstream gradient, that of ${name}` : "the upstream gradient");
+    for (const each of [name, "result"]) put(each, false, edge.target, name ? `the result, ${name}` : "the result");
+  }
+  for (const edge of scene.edges.filter((one) => one.target === op)) {
+    const name = label(edge.source);
+    for (const each of [name, edge.input]) {
+      put(each, true, edge.source, `the gradient sent to ${name ?? `the input ${edge.input}`}`);
+      put(each, false, edge.source, name ? `the input ${name}` : `the input ${edge.input}`);
+    }
+  }
+  const found = {};
+  for (const { text } of lines) {
+    for (const [word] of text.matchAll(NAME)) {
+      const term = known.get(keyIn(word));
+      if (term) found[keyOf(term.name, term.gradient)] = term;
+    }
+  }
+  return found;
+}
+
+export const keyOf = (name, gradient) => (gradient ? `${name}\u0304` : name);
+
+function keyIn(word) {
+  const { name, gradient } = termOf(word);
+  return keyOf(name, gradient);
+}
+
+/** The line of text with its terms as elements. */
+export function spelled(text, terms) {
+  const parts = [];
+  let end = 0;
+  for (const match of text.matchAll(NAME)) {
+    const key = keyIn(match[0]);
+    if (!(key in terms)) continue;
+    parts.push(text.slice(end, match.index), h("span.term", { "data-term": key }, match[0]));
+    end = match.index + match[0].length;
+  }
+  return [...parts, text.slice(end)];
+}
+
+/** Marks the terms in what MathJax has drawn: a name is an <mi>, a gradient the bar over one. */
+export function markDrawn(place, terms) {
+  for (const one of place.querySelectorAll('[data-mml-node="mover"], [data-mml-node="mi"]')) {
+    if (one.parentElement.closest("[data-term]")) continue;
+    const gradient = one.dataset.mmlNode === "mover";
+    const base = gradient ? one.firstElementChild : one;
+    const text = [...base.querySelectorAll("[data-c]")].map((glyph) => String.fromCodePoint(parseInt(glyph.dataset.c, 16))).join("");
+    const key = keyOf(text.normalize("NFKC"), gradient);
+    if (!(key in terms)) continue;
+    one.dataset.term = key;
+    cover(one);
+  }
+}
+
+/** A drawn name is hit where its letters have ink; a clear box over it makes all of it the target. */
+function cover(term) {
+  const { x, y, width, height } = term.getBBox();
+  const box = document.createElementNS(term.namespaceURI, "rect");
+  for (const [key, value] of Object.entries({ x: x - PAD, y: y - PAD, width: width + 2 * PAD, height: height + 2 * PAD, fill: "transparent", "pointer-events": "all" })) box.setAttribute(key, value);
+  term.append(box);
+}
+
+/** What each term is, in words: a list whose buttons light and select. */
+export function list(terms, choose) {
+  const shown = Object.entries(terms);
+  if (!shown.length) return null;
+  return h("dl.terms", { "aria-label": "Terms of the formula" }, shown.map(([key, { id, name, gradient, words }]) => [
+    h("dt", {}, h("button.link", { type: "button", "data-term": key, "aria-label": `${gradient ? `gradient of ${name}` : name}: select on the graph`, onclick: () => choose(id) }, gradient ? h("span.bar", {}, name) : name)),
+    h("dd", {}, words)]));
+}
+
+/** Pointing at a term, or coming to it by the keyboard, lights what it stands for. */
+export function wire(place, look) {
+  let lit = null;
+  const show = (event) => {
+    const key = event.target.closest?.("[data-term]")?.dataset.term ?? null;
+    if (key === lit) return;
+    lit = key;
+    look(key);
+  };
+  const leave = () => { lit = null; look(null); };
+  place.addEventListener("pointerover", show);
+  place.addEventListener("focusin", show);
+  place.addEventListener("pointerleave", leave);
+  place.addEventListener("focusout", leave);
+}
