@@ -175,12 +175,7 @@ class _Run:
                 left = waiting[target] = waiting[target] - 1
                 if cotangent is None:
                     pass
-                elif (
-                    special
-                    or cotangent.shape != target.shape
-                    or cotangent.dtype is not target.dtype
-                    or target.metas is not None
-                ):
+                elif special or cotangent.shape != target.shape or cotangent.dtype is not target.dtype:
                     deliver(target, node.number(edge), cotangent)
                 elif (present := arrived.get(target)) is None:
                     if not left and not ready and following is None:

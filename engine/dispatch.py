@@ -298,6 +298,7 @@ def _several(op: Op, args: Any, statics: Any, made: tuple[Any, ...], node: Node 
         outputs.append(out)
     if node is not None:
         node.metas = [(out._array.shape, out._array.dtype) for out in outputs]
+        node.shape = node.dtype = None  # no cotangent fits: the loop looks at the metas
         save(node, args, promoted, outputs)
     if slot.active is not None:
         slot.active.op(op, args, statics, outputs, node, None)

@@ -54,7 +54,7 @@ class Node(_Rare):
     `targets` has a node or None per differentiable input and `numbers` the output of that node which the input was
     (None: the first, of all); `saved` has a value per name of the plan, `versions` what the storages of the saved
     tensors were at (None: 0, of all).  `shape` and `dtype` are the output's; a node of several outputs has `metas`, one
-    (shape, dtype) each.
+    (shape, dtype) each, and no shape and dtype of its own.
     """
 
     __slots__ = ("__dict__", "__weakref__", "dtype", "plan", "saved", "sequence_nr", "shape", "targets")
@@ -62,7 +62,7 @@ class Node(_Rare):
     plan: Plan
     targets: tuple[Any, ...]
     sequence_nr: int
-    shape: tuple[int, ...]
+    shape: tuple[int, ...] | None
     dtype: Any
     saved: tuple[Any, ...] | None
 
@@ -93,7 +93,7 @@ class Node(_Rare):
             self.more = {}
         return self.more
 
-    def meta(self, nr: int) -> tuple[tuple[int, ...], Any]:
+    def meta(self, nr: int) -> tuple[Any, Any]:
         """(shape, dtype) of output `nr`."""
         return (self.shape, self.dtype) if self.metas is None else self.metas[nr]
 

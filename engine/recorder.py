@@ -297,7 +297,7 @@ class Recorder:
             cotangent = cotangents[edge]
             if cotangent is None:
                 numbers.append(None)
-            elif cotangent.shape != target.shape or cotangent.size > limit or target.metas is not None:
+            elif cotangent.shape != target.shape or cotangent.size > limit:
                 del values[start:]
                 return False
             else:

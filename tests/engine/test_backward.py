@@ -1,0 +1,40 @@
+"""The loop: nodes of several outputs, contributions that meet, what is added in place."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import engine
+
+
+def test_node_of_several_outputs_takes_what_arrives_at_each() -> None:
+    x = engine.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    top, bottom = (2 * x).unbind()
+    (top * 10 + bottom + top).sum().backward()
+    assert x.grad.tolist() == [[22.0, 22.0], [2.0, 2.0]]
+
+
+def test_contributions_that_meet_leave_the_arrays_alone_that_others_hold() -> None:
+    x = engine.ones(3, requires_grad=True)
+    seen: list[np.ndarray] = []
+    y = x * 1.0
+    y.register_hook(lambda grad: seen.append(grad._array))
+    parts = [y * n for n in (1.0, 2.0, 3.0, 4.0)]
+    weights = engine.ones(3)
+    total = parts[0] + parts[1] + parts[2] + parts[3] + y + y
+    total.backward(weights)
+    assert weights.tolist() == [1.0, 1.0, 1.0]
+    assert seen[0].tolist() == x.grad.tolist() == [12.0, 12.0, 12.0]
+    assert seen[0] is not x.grad._array
+
+
+def test_gradient_that_waits_alone_runs_in_torchs_order_beside_others() -> None:
+    x = engine.ones(2, requires_grad=True)
+    ran: list[str] = []
+    a = x.exp()
+    b = x.sin()
+    c = a * b
+    for name, tensor in (("x", x), ("a", a), ("b", b), ("c", c)):
+        tensor.register_hook(lambda grad, name=name: ran.append(name))
+    c.sum().backward()
+    assert ran == ["c", "b", "a", "x"]
