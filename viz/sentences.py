@@ -33,7 +33,7 @@ def say(step: Step, facts: Facts) -> str:
         case GradSet():
             return _grad_set(event, facts)
         case ErrorRaised():
-            first = text.one_line(event.message.split(". ")[0].rstrip("."), 160)
+            first = text.one_line(event.message.split(". ")[0].rstrip("."), 240)
             return f"{event.type}: {first}" + ("" if first.endswith("…") else ".")
     return step.name
 

@@ -185,7 +185,7 @@ def test_every_program_of_the_gallery_has_a_sound_scene(program: gallery.Program
             inner = boxes[member]
             assert x0 <= inner[0] and y0 <= inner[1] and inner[2] <= x1 and inner[3] <= y1
     for step in found["steps"]:
-        assert step["say"].endswith(".") and (step["at"] in boxes or step["kind"] == "error")
+        assert step["say"].endswith((".", "…")) and (step["at"] in boxes or step["kind"] == "error")
     for node in found["nodes"]:
         made = details(trace, found, node["id"])
         json.dumps(made, allow_nan=False)
