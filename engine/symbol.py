@@ -113,6 +113,7 @@ HANDLERS[Symbol] = _apply
 SIZED = {
     "expand": "size", "sum_to_size": "size", "view": "size", "reshape": "size", "zero_of": "size",
     "scatter_sum": "sizes", "select_backward": "sizes", "slice_backward": "sizes", "index_backward": "sizes",
+    "nll_loss_backward": "sizes", "is_chosen": "sizes", "label_counts": "sizes", "pair_sums": "sizes",
 }  # fmt: skip
 """Ops whose result has the shape that an argument names."""
 LIKE_FIRST = frozenset({
@@ -123,7 +124,8 @@ ELEMENTWISE = frozenset({
     "add", "sub", "mul", "div", "neg", "reciprocal", "pow.Tensor_Scalar", "pow.Tensor_Tensor", "pow.Scalar", "where",
     "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_not", "maximum", "minimum", "exp", "log",
     "sqrt", "rsqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "sigmoid", "abs", "sign", "floor", "trunc",
-    "masked_fill", "erf", "erfc", "relu", "softplus", "gelu_slope", "zero", "log2", "log10", "log1p", "expm1", "exp2",
+    "masked_fill", "erf", "erfc", "relu", "zero", "log2", "log10", "log1p", "expm1", "exp2",
+    "softplus", "gelu_slope", "clamp", "clamp_min", "log_sigmoid",
 })  # fmt: skip
 """Ops that look at one place of every (broadcast) input for one place of the result."""
 

@@ -1,0 +1,389 @@
+"""Losses of distances, probabilities and margins.  Source: torch.nn.functional.
+
+Everywhere `reduction` is "none" (the loss of each place), "mean" or "sum"; `size_average` and `reduce` are its older
+spelling, which warns.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+from ... import errors
+from ...api import elementwise as el
+from ...api import inplace as ip
+from ...api import reduction as rd
+from ...api.check import kind, need_tensor
+from ...api.shape import unsqueeze
+from ...array import result_dtype, xp
+from ...mode import no_grad
+from ...ops import choice as ch
+from ...ops import elementwise as eo
+from ...ops import loss as lo
+from ...ops import reduction as ro
+from ...ops import scalar as sc
+from ...ops import shape as so
+from ...tensor import Tensor
+from .activation import logsigmoid
+from .broadcast import broadcast, need_no_gradient, of_dtype
+
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "gaussian_nll_loss",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
+    "mse_loss",
+    "multilabel_soft_margin_loss",
+    "poisson_nll_loss",
+    "smooth_l1_loss",
+    "soft_margin_loss",
+]
+
+BROADCAST = (
+    "Using a target size ({}) that is different to the input size ({}). This will likely lead to incorrect results due "
+    "to broadcasting. Please ensure they have the same size."
+)
+
+
+def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str, level: int = 3) -> str:
+    """The reduction, by its name or by the older flags; raises ValueError where it is none."""
+    if size_average is not None or reduce is not None:
+        average = size_average is None or size_average
+        reduction = "none" if reduce is False else "mean" if average else "sum"
+        warnings.warn(
+            f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
+            UserWarning,
+            stacklevel=level,
+        )
+    return reduction
+
+
+def known(reduction: str) -> str:
+    """The reduction, if it is one."""
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return reduction
+
+
+def reduced(losses: Any, reduction: str) -> Tensor:
+    """Losses by place, their mean or their sum, as nodes of their own."""
+    if reduction == "none":
+        return losses  # type: ignore[no-any-return]
+    return rd.mean(losses) if reduction == "mean" else rd.sum(losses)
+
+
+# -- distances ----------------------------------------------------------------------------------------------------
+
+
+def _pair(input: Tensor, target: Any, level: int = 3) -> tuple[Tensor, Tensor]:
+    """Input and target broadcast to one shape, with torch's warning where that was needed."""
+    if target.size() != input.size():
+        warnings.warn(BROADCAST.format(target.size(), input.size()), UserWarning, stacklevel=level)
+    first, second = broadcast(input, target)
+    return first, second
+
+
+def _common(input: Tensor, target: Tensor, kernel: str) -> tuple[Tensor, Tensor]:
+    """Both in their common dtype; raises torch's error where that is no float."""
+    dtype = result_dtype([input._array, target._array])
+    first, second = of_dtype(input, dtype), of_dtype(target, dtype)
+    if dtype.kind != "f":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{kind(first)}'")
+    return first, second
+
+
+def _check_weight(weight: Tensor, input: Tensor) -> None:
+    if weight.size() != input.size():
+        raise ValueError("Weights and input must have the same size.")
+
+
+def _weighted(losses: Any, weight: Tensor, reduction: str) -> Tensor:
+    """Losses times weight; their mean is that by weight."""
+    total = eo.mul(losses, weight)
+    if reduction == "mean":
+        return eo.div(rd.sum(total), rd.sum(weight))  # type: ignore[no-any-return]
+    return reduced(total, reduction)
+
+
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """(input - target)².
+
+    >>> import engine as torch
+    >>> torch.nn.functional.mse_loss(torch.tensor([1.0, 4.0]), torch.tensor([1.0, 2.0]))
+    tensor(2.)
+    """
+    first, second = _pair(input, target)
+    reduction = reduction_of(size_average, reduce, reduction)
+    if weight is not None:
+        _check_weight(weight, input)
+        return _weighted(el.pow(eo.sub(first, second), 2), weight, known(reduction))
+    first, second = _common(first, second, "mse_cpu")
+    return lo.mse_loss(first, second, reduction=known(reduction))  # type: ignore[no-any-return]
+
+
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """|input - target|."""
+    first, second = _pair(input, target)
+    reduction = reduction_of(size_average, reduce, reduction)
+    if weight is not None:
+        _check_weight(weight, input)
+        return _weighted(eo.absolute(eo.sub(first, second)), weight, known(reduction))
+    return reduced(eo.absolute(eo.sub(first, second)), known(reduction))
+
+
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
+    """(input - target)² / (2 beta) nearer than `beta`, |input - target| - beta / 2 further off."""
+    first, second = _pair(input, target)
+    reduction = known(reduction_of(size_average, reduce, reduction))
+    if beta == 0:
+        return reduced(eo.absolute(eo.sub(first, second)), reduction)
+    if beta < 0:
+        raise errors.runtime("smooth_l1_loss does not support negative values for beta.")
+    first, second = _common(first, second, "smooth_l1_cpu")
+    return lo.smooth_l1_loss(first, second, reduction=reduction, beta=beta)  # type: ignore[no-any-return]
+
+
+def huber_loss(
+    input: Tensor,
+    target: Tensor,
+    reduction: str = "mean",
+    delta: float = 1.0,
+    weight: Tensor | None = None,
+) -> Tensor:
+    """(input - target)² / 2 up to the distance `delta`, the straight line that goes on from there beyond it."""
+    first, second = _pair(input, target)
+    known(reduction)
+    if delta <= 0:
+        raise errors.runtime("huber_loss does not support non-positive values for delta.")
+    if weight is not None:
+        _check_weight(weight, input)
+    first, second = _common(first, second, "huber_cpu")
+    if weight is None:
+        return lo.huber_loss(first, second, reduction=reduction, delta=delta)  # type: ignore[no-any-return]
+    losses = lo.huber_loss(first, second, reduction="none", delta=delta)
+    return reduced(eo.mul(losses, weight), reduction)
+
+
+# -- probabilities ------------------------------------------------------------------------------------------------
+
+
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """-(t log(x) + (1 - t) log(1 - x)), no logarithm below -100; x and t lie between 0 and 1."""
+    reduction = known(reduction_of(size_average, reduce, reduction))
+    if target.size() != input.size():
+        raise ValueError(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
+            "deprecated. Please ensure they have the same size."
+        )
+    if weight is not None:
+        weight = _spread(weight, input)
+    need_no_gradient("binary_cross_entropy", weight=weight)
+    for other in (target, weight):
+        if other is not None and other._array.dtype != input._array.dtype:
+            raise errors.runtime(f"Found dtype {kind(other)} but expected {kind(input)}")
+    for name, data in (("input", input._array), ("target", target._array)):
+        if not ((data >= 0) & (data <= 1)).all():
+            raise errors.runtime(f"all elements of {name} should be between 0 and 1")
+    return lo.binary_cross_entropy(input, target, weight, reduction=reduction)  # type: ignore[no-any-return]
+
+
+def _spread(weight: Tensor, input: Tensor) -> Tensor:
+    """The weights in the shape of the input."""
+    found, wanted = weight._array.shape, input._array.shape
+    for back in range(1, len(found) + 1):
+        if back > len(wanted) or found[-back] not in (1, wanted[-back]):
+            raise errors.runtime(
+                f"Attempting to broadcast a dimension of length {found[-back]} at {-back}! Mismatching argument at "
+                f"index 1 had {weight.size()}; but expected shape should be broadcastable to {list(wanted)}"
+            )
+    return weight if found == wanted else so.expand(weight, wanted)
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """The binary cross entropy of sigmoid(input), without overflow; `pos_weight` weighs the targets that are 1."""
+    reduction = known(reduction_of(size_average, reduce, reduction))
+    if target.size() != input.size():
+        raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+    need_no_gradient("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+    if target._array.dtype.kind != "f":
+        raise errors.runtime(f"result type {kind(input)} can't be cast to the desired output type {kind(target)}")
+    return lo.bce_with_logits(input, target, weight, pos_weight, reduction=reduction)  # type: ignore[no-any-return]
+
+
+KL_MEAN = (
+    "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only by "
+    "the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the same as "
+    "'batchmean' in the next major release."
+)
+
+
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """t (log(t) - input): the divergence of a distribution whose logarithm is `input` from `target`.
+
+    `reduction` may be "batchmean" too, the sum divided by the size of the first dimension.
+    """
+    if size_average is not None or reduce is not None:
+        reduction = reduction_of(size_average, reduce, reduction)
+    elif reduction == "mean":
+        warnings.warn(KL_MEAN, UserWarning, stacklevel=2)
+    by_batch = reduction == "batchmean"
+    known("sum" if by_batch else reduction)
+    if input._array.dtype.kind != "f" and target._array.dtype.kind != "f":
+        raise errors.runtime("kl_div: Integral inputs not supported.")
+    losses: Any
+    if log_target:
+        losses = eo.mul(eo.exp(target), eo.sub(target, input))
+    else:
+        losses = eo.sub(eo.mul(target, eo.log(target)), eo.mul(target, input))
+    if by_batch and input._array.ndim:
+        return eo.div(rd.sum(losses), input._array.shape[0])  # type: ignore[no-any-return]
+    return reduced(losses, "sum" if by_batch else reduction)
+
+
+def gaussian_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    var: Tensor | float,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Tensor:
+    """(log(var) + (input - target)² / var) / 2, var at least `eps`; `full` adds log(2π) / 2."""
+    spread = _variance(input, var)
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not valid")
+    spread = so.clone(spread)
+    with no_grad():
+        ip.clamp_(spread, min=eps)
+    losses: Any = eo.mul(eo.add(eo.log(spread), eo.div(el.pow(eo.sub(input, target), 2), spread)), 0.5)
+    if full:
+        losses = eo.add(losses, 0.5 * math.log(2 * math.pi))
+    return reduced(losses, reduction)
+
+
+def _variance(input: Tensor, var: Tensor | float) -> Tensor:
+    """The variance as a tensor that broadcasts to the input."""
+    if isinstance(var, float):
+        if var < 0:
+            raise ValueError("var has negative entry/entries")
+        return Tensor(xp.full_like(input._array, var))
+    if not isinstance(var, Tensor):
+        raise TypeError(f"gaussian_nll_loss(): var must be a Tensor or a float, found {type(var).__name__}")
+    if (var._array < 0).any():
+        raise ValueError("var has negative entry/entries")
+    shape, wanted = var._array.shape, input._array.shape
+    if shape == wanted:
+        return var
+    if shape == wanted[:-1]:
+        return unsqueeze(var, -1)
+    if len(shape) == len(wanted) and sum(n for m, n in zip(wanted, shape, strict=True) if m != n) == 1:
+        return var
+    raise ValueError("var is of incorrect size")
+
+
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-8,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """exp(x) - t x, or x - t log(x + eps) without `log_input`; `full` adds Stirling's t log(t) - t + log(2πt) / 2."""
+    reduction = known(reduction_of(size_average, reduce, reduction))
+    losses: Any
+    if log_input:
+        losses = eo.sub(eo.exp(input), eo.mul(target, input))
+    else:
+        losses = eo.sub(input, eo.mul(target, eo.log(sc.add_number(input, eps))))
+    if full:
+        root = sc.mul_number(eo.log(sc.mul_number(target, 2 * math.pi)), 0.5)
+        stirling = eo.add(eo.sub(eo.mul(target, eo.log(target)), target), root)
+        losses = eo.add(losses, ch.masked_fill(stirling, ch.le(target, 1), 0))
+    return reduced(losses, reduction)
+
+
+def soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """log(1 + exp(-t x)), with targets 1 and -1."""
+    reduction = known(reduction_of(size_average, reduce, reduction))
+    need_tensor(input, "soft_margin_loss")
+    need_no_gradient("soft_margin_loss", target=target)
+    if input._array.dtype.kind != "f":
+        raise errors.runtime(f"result type Float can't be cast to the desired output type {kind(input)}")
+    first, second = broadcast(input, target)
+    return lo.soft_margin_loss(first, second, reduction=reduction)  # type: ignore[no-any-return]
+
+
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean over classes of -(t logσ(x) + (1 - t) logσ(-x))."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    yes = eo.mul(target, logsigmoid(input))
+    losses: Any = eo.neg(eo.add(yes, eo.mul(el.rsub(target, 1), logsigmoid(eo.neg(input)))))
+    if weight is not None:
+        losses = eo.mul(losses, weight)
+    last = input._array.ndim - 1
+    losses = eo.div(ro.sum_dim(losses, last, False), input._array.shape[last])
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not valid")
+    return reduced(losses, reduction)
