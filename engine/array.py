@@ -177,6 +177,13 @@ def zeros_at(place: Array, size: tuple[int, ...]) -> Array:
     return xp.zeros(size, dtype=place.dtype, like=place)
 
 
+def strided(array: Array, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
+    """A view of the memory of `array` with other sizes and steps (in bytes)."""
+    if cupy is None or isinstance(array, ndarray):
+        return xp.lib.stride_tricks.as_strided(array, shape, strides)
+    return cupy.lib.stride_tricks.as_strided(array, shape, strides)
+
+
 def is_array(value: Any) -> bool:
     """Whether `value` is a numpy or cupy array."""
     return isinstance(value, ndarray) or (cupy is not None and isinstance(value, cupy.ndarray))

@@ -3,8 +3,10 @@
 from . import (
     activation,
     choice,
+    convolution,
     distance,
     elementwise,
+    image,
     indexing,
     inplace,
     linalg,
@@ -18,8 +20,10 @@ from . import (
 __all__ = [
     "activation",
     "choice",
+    "convolution",
     "distance",
     "elementwise",
+    "image",
     "indexing",
     "inplace",
     "linalg",
