@@ -333,8 +333,13 @@ def save(node: Node, args: Any, promoted: Any, outputs: Any) -> None:
                 saved.append(_saved_result(outputs[0]))
                 if outputs[0]._shared.version:
                     written = True
-        else:
+        elif place <= arity + len(node.statics):
             saved.append(list(node.statics.values())[place - arity - 1])
+        else:
+            out = outputs[place - arity - 1 - len(node.statics)]
+            saved.append(_saved_result(out))
+            if out._shared.version:
+                written = True
     node.saved = tuple(saved)
     if written:
         node.versions = tuple(_version(saved[p]) for p in plan.tensors)

@@ -94,6 +94,7 @@ class _Call:
         self.values: dict[str, Any] = {
             **{k: attrs.get(k, default) for k, default in op.statics.items()},
             "result": results[0] if results else None, "results": results,
+            **{f"result{nr}": result for nr, result in enumerate(results)},
             "grad": grads[carrying[0] if carrying else 0] if grads else None, "grads": grads,
         }  # fmt: skip
         for name in op.inputs:

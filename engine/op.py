@@ -9,7 +9,7 @@ The names of a rule's parameters say what backward needs:
 =============== =======================================================
 `grad`          the upstream gradient (`grads`: one per output, of an op with several differentiable outputs)
 an input's name its value (a number where a number was given)
-`result`        the output (`results`: all of them)
+`result`        the output (`results`: all of them; `result1`: the one of that number)
 a static name   the argument, with its default filled in
 `self_sizes`    the shape of the input `self` (and so on)
 =============== =======================================================
@@ -37,6 +37,8 @@ HANDLERS: dict[type, Handler] = {}
 "default."""
 IDENTITY = (lambda grad: grad).__code__.co_code
 """What the rule of an addition is: it need not be called."""
+NUMBERED = {f"result{nr}": nr for nr in range(4)}
+"""The saved names of single outputs."""
 REGISTRY: dict[str, Op] = {}
 """Every op by its name."""
 
@@ -68,11 +70,11 @@ VIEW = Traits(view=True)
 class Plan:
     """What a node keeps and calls when the inputs in one set need gradients.
 
-    `names` are the saved names, `pick` where they stand in (*inputs, *outputs, *statics); a negative one `~i` means the
-    shape of input `i`.  `tensors` are the places in `names` that hold tensors (freed after backward).  `calls` has one
-    (edge, rule, places in `names`) per input that needs a gradient.  `run(grad, node)` is all of it on arrays: the
-    cotangent per edge, None where none is needed.  `of_inputs` picks the saved values out of the inputs, where inputs
-    are all that is saved; `of_result`: the result is.
+    `names` are the saved names, `pick` where they stand in (*inputs, result, *statics, *outputs); a negative one `~i`
+    means the shape of input `i`.  `tensors` are the places in `names` that hold tensors (freed after backward).
+    `calls` has one (edge, rule, places in `names`) per input that needs a gradient.  `run(grad, node)` is all of it on
+    arrays: the cotangent per edge, None where none is needed.  `of_inputs` picks the saved values out of the inputs,
+    where inputs are all that is saved; `of_result`: the result is.
     """
 
     op: Op
@@ -222,7 +224,8 @@ def _parameters(
 
 def _check(op: Op) -> None:
     """Fail at import where a rule could not run."""
-    known = {"grad", "grads", "result", "results", *op.inputs, *op.statics, *(f"{n}_sizes" for n in op.inputs)}
+    sizes = (f"{n}_sizes" for n in op.inputs)
+    known = {"grad", "grads", "result", "results", *NUMBERED, *op.inputs, *op.statics, *sizes}
     for target, rule in op.rules.items():
         if target not in op.inputs:
             raise TypeError(f"op {op.name!r} has a rule for {target!r}, which is no parameter of its kernel")
@@ -237,6 +240,8 @@ def _plan(op: Op, needs: int, numbers: int) -> Plan:
     where.update({f"{n}_sizes": ~i for i, n in enumerate(op.inputs)})
     where["result"] = where["results"] = op.arity
     where.update({n: op.arity + 1 + i for i, n in enumerate(op.statics)})
+    first = op.arity + 1 + len(op.statics)
+    where.update({n: first + nr for n, nr in NUMBERED.items()})
     names: list[str] = []
     calls = []
     for name in sorted(op.differentiable):  # torch's order, which the order of a double backward follows
@@ -255,7 +260,7 @@ def _plan(op: Op, needs: int, numbers: int) -> Plan:
         calls.append(
             (op.edge_places[position], _grad_first(op.rules[name], wanted), tuple(p for p in places if p >= 0))
         )
-    tensors = tuple(i for i, n in enumerate(names) if n in op.inputs or n in ("result", "results"))
+    tensors = tuple(i for i, n in enumerate(names) if n in op.inputs or n in ("result", "results") or n in NUMBERED)
     pick = tuple(where[n] for n in names)
     plain = frozenset(i for i in tensors if pick[i] >= op.arity or not numbers >> pick[i] & 1)
     of_inputs = _picker(pick) if pick and all(0 <= place < op.arity for place in pick) else None

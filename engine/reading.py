@@ -13,7 +13,7 @@ from typing import Any
 
 from .array import statistics, to_numpy
 from .binding import tensor_names
-from .op import REGISTRY
+from .op import NUMBERED, REGISTRY
 from .recorder import Recorder, Summary, is_users, written_out
 from .source import Places
 from .trace import (
@@ -225,7 +225,10 @@ class _Reader:
         saved: list[Saved] = []
         for place in plan.tensors:
             name = plan.names[place]
-            if name in ("result", "results"):
+            if name in NUMBERED:
+                out = outputs[NUMBERED[name]]
+                saved.append(self.saved(name, out.value, None, out.tensor))
+            elif name in ("result", "results"):
                 saved.extend(self.saved(name, out.value, None, out.tensor) for out in outputs)
             else:
                 saved.extend(

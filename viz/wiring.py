@@ -40,6 +40,7 @@ def arguments(facts: Facts, event: OpCalled) -> dict[str, Any] | None:
     results = [trace.value(out.value).array for out in event.outputs]
     found |= dict(event.attrs)
     found |= {"result": results[0] if results else None, "results": tuple(results)}
+    found |= {f"result{nr}": result for nr, result in enumerate(results)}
     return found
 
 

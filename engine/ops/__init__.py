@@ -12,7 +12,10 @@ from . import (
     linalg,
     loss,
     normalization,
+    pooling,
     reduction,
+    resampling,
+    sampling,
     scalar,
     shape,
 )
@@ -29,7 +32,10 @@ __all__ = [
     "linalg",
     "loss",
     "normalization",
+    "pooling",
     "reduction",
+    "resampling",
+    "sampling",
     "scalar",
     "shape",
 ]

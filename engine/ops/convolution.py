@@ -117,7 +117,7 @@ def _spread(
     self: Array, weight: Array, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, sizes: Sizes
 ) -> Array:
     """The transpose of `_correlate`: every element times every filter, added where the filter's window lies."""
-    rank, samples, filters, kernel = len(stride), self.shape[0], weight.shape[0], weight.shape[2:]
+    samples, filters, kernel = self.shape[0], weight.shape[0], weight.shape[2:]
     places, channels = self.shape[2:], weight.shape[1] * groups
     around = tuple(d * (k - 1) - p for k, p, d in zip(kernel, padding, dilation, strict=True))
     simple = spread_of(places, kernel, stride, padding, dilation) == sizes and min(around) >= 0
@@ -194,8 +194,6 @@ def _convolution_weight(
         else:
             total += xp.matmul(upstream[block], columns.swapaxes(2, 3)).sum(axis=0)
     return total.reshape(sizes).astype(self.dtype, copy=False)
-
-
 
 
 def _forward(

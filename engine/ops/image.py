@@ -31,3 +31,72 @@ constant_pad_nd = op(
     "constant_pad_nd", _constant_pad_nd, Traits(node="ConstantPadNdBackward0"),
     self=lambda grad, pad: constant_pad_nd(grad, _opposite(pad), 0),
 )  # fmt: skip
+
+# -- channels and places exchanged --------------------------------------------------------------------------------
+
+
+def _pixel_shuffle(self: Array, upscale_factor: int) -> Array:
+    *lead, channels, height, width = self.shape
+    r = upscale_factor
+    parts = self.reshape(*lead, channels // (r * r), r, r, height, width)
+    count = len(lead)
+    order = (*range(count + 1), count + 3, count + 1, count + 4, count + 2)
+    return parts.transpose(order).reshape(*lead, channels // (r * r), height * r, width * r)
+
+
+def _pixel_unshuffle(self: Array, downscale_factor: int) -> Array:
+    *lead, channels, height, width = self.shape
+    r = downscale_factor
+    parts = self.reshape(*lead, channels, height // r, r, width // r, r)
+    count = len(lead)
+    order = (*range(count + 1), count + 2, count + 4, count + 1, count + 3)
+    return parts.transpose(order).reshape(*lead, channels * r * r, height // r, width // r)
+
+
+def _channel_shuffle(self: Array, groups: int) -> Array:
+    batch, channels = self.shape[:2]
+    return self.reshape(batch, groups, channels // groups, *self.shape[2:]).swapaxes(1, 2).reshape(self.shape)
+
+
+pixel_shuffle = op(
+    "pixel_shuffle", _pixel_shuffle, self=lambda grad, upscale_factor: pixel_unshuffle(grad, upscale_factor)
+)
+pixel_unshuffle = op(
+    "pixel_unshuffle", _pixel_unshuffle, self=lambda grad, downscale_factor: pixel_shuffle(grad, downscale_factor)
+)
+channel_shuffle = op(
+    "channel_shuffle", _channel_shuffle,
+    self=lambda grad, groups, self_sizes: channel_shuffle(grad, self_sizes[1] // groups),
+)  # fmt: skip
+
+# -- grids --------------------------------------------------------------------------------------------------------
+
+
+def _base(like: Array, sizes: Sizes, align_corners: bool) -> Array:
+    """The positions of an image's places, from -1 to 1, with a 1 behind each: (places, rank + 1), x first."""
+    rank = len(sizes)
+    base = xp.ones((*sizes, rank + 1), dtype=like.dtype, like=like)
+    for d, n in enumerate(sizes):
+        at = (xp.arange(n, like=like) * 2 - (n - 1)) / (max(n - 1, 1) if align_corners else n)
+        base[..., rank - 1 - d] = at.reshape(-1, *(1,) * (rank - 1 - d))
+    return base.reshape(-1, rank + 1)
+
+
+def _affine_grid(theta: Array, size: Sizes, align_corners: bool) -> Array:
+    made = xp.matmul(_base(theta, size[2:], align_corners), theta.swapaxes(1, 2))
+    return made.reshape(theta.shape[0], *size[2:], theta.shape[1])
+
+
+def _affine_grid_backward(self: Array, size: Sizes, align_corners: bool) -> Array:
+    flat = self.reshape(self.shape[0], -1, self.shape[-1])
+    return xp.matmul(flat.swapaxes(1, 2), _base(self, size[2:], align_corners))
+
+
+affine_grid_generator = op(
+    "affine_grid_generator", _affine_grid,
+    theta=lambda grad, size, align_corners: affine_grid_backward(grad, size, align_corners),
+)  # fmt: skip
+affine_grid_backward = op(
+    "affine_grid_generator_backward", _affine_grid_backward,
+    self=lambda grad, size, align_corners: affine_grid_generator(grad, size, align_corners),
+)  # fmt: skip

@@ -140,6 +140,7 @@ def by_rule(
     known: dict[str, Any] = {
         **attrs, **dict(zip(op.inputs, args, strict=True)), **{f"{n}_sizes": s for n, s in shapes.items()},
         "result": results[0], "results": results, "grad": values.get("grad", values.get("grad[0]")),
+        **{f"result{nr}": result for nr, result in enumerate(results)},
         "grads": [values[k] for k in sorted(values) if k.startswith("grad[")],
     }  # fmt: skip
     key, _, place = target.partition("[")

@@ -1,0 +1,152 @@
+"""Arguments of layers over images: one number per spatial dimension, and what torch says where they do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ... import errors
+from ...ops import pooling as po
+from ...ops import shape as sh
+from ...tensor import Tensor
+
+Ints = int | Sequence[int]
+NAMES = {1: "one int", 2: "two ints", 3: "three ints"}
+LETTERS = {2: ("H", "W"), 3: ("T", "H", "W")}
+BATCHES = {
+    2: "3D or 4D (batch mode) tensor with optional 0 dim batch size for input",
+    3: "4D or 5D (batch mode) tensor with optional 0 dim batch size for input",
+}
+
+
+def numbers(function: str, name: str, value: Any, rank: int, omitted: str = "") -> tuple[int, ...]:
+    """One number per spatial dimension."""
+    given = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if not all(isinstance(n, int) for n in given):
+        raise TypeError(f"{function}(): argument '{name}' must be tuple of ints, not {type(value).__name__}")
+    if len(given) == 1:
+        return given * rank
+    if len(given) != rank:
+        kind = f"tuple of {NAMES[rank]}"
+        raise errors.runtime(f"{function}: {name} must either be {omitted}a single int, or a {kind}")
+    return given
+
+
+def one(function: str, name: str, value: Any) -> int:
+    """The number of a one-dimensional function, alone or in a sequence."""
+    given = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if len(given) != 1:
+        raise errors.runtime(f"{function}() argument '{name}' should contain one int (got {len(given)})")
+    return int(given[0])
+
+
+def steps(function: str, stride: Any, kernel: tuple[int, ...], rank: int) -> tuple[int, ...]:
+    """The stride, which is the kernel where none is given."""
+    if stride is None or (isinstance(stride, (tuple, list)) and not stride):
+        return kernel
+    return numbers(function, "stride", stride, rank, "omitted, ")
+
+
+def check_windows(
+    input: Tensor, rank: int, kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int],
+    dilation: Sequence[int], ceil_mode: bool, mean: bool = False,
+) -> None:  # fmt: skip
+    """Raise torch's errors about windows that do not fit, in torch's order."""
+    sizes = list(input._array.shape)
+    if rank == 3 and len(sizes) not in (4, 5):
+        raise errors.runtime("non-empty 4D or 5D (batch mode) tensor expected for input")
+    if mean and rank == 2 and len(sizes) < 3:  # torch reads a size before it asks how many there are
+        low = max(len(sizes), 1)
+        raise IndexError(f"Dimension out of range (expected to be in range of [-{low}, {low - 1}], but got -3)")
+    spatial = sizes[-rank:]
+    for k, s in zip(kernel, stride, strict=True):
+        if s == 0:
+            raise errors.runtime("stride should not be zero")
+        if k <= 0 or s < 0:
+            words = "kernel size" if k <= 0 else "stride"
+            raise errors.runtime(f"{words} should be greater than zero, but got {_each(words[0], kernel, stride)}")
+    for k, p, d in zip(kernel, padding, dilation, strict=True):
+        if p < 0:
+            raise errors.runtime(f"pad must be non-negative, but got pad: {p}")
+        if d <= 0:
+            pairs = " ".join(f"dilation{x}: {n}" for x, n in zip(LETTERS[rank], dilation, strict=True))
+            raise errors.runtime(f"dilation should be greater than zero, but got {pairs}")
+        if p > ((k - 1) * d + 1) // 2:
+            raise errors.runtime(
+                "pad should be at most half of effective kernel size, but got "
+                f"pad={p}, kernel_size={k} and dilation={d}"
+            )
+    _check_sizes(input, rank, sizes)
+    if mean and rank == 3 and any(n < k for n, k in zip(spatial, kernel, strict=True)) and not any(padding):
+        have = " ".join(f"{x}: {n}" for x, n in zip("THW", spatial, strict=True))
+        need = " ".join(f"k{x}: {n}" for x, n in zip("THW", kernel, strict=True))
+        raise errors.runtime(f"input image ({have}) smaller than kernel size ({need})")
+    places = [
+        po.pooled_size(n, k, s, p, d, ceil_mode)
+        for n, k, s, p, d in zip(spatial, kernel, stride, padding, dilation, strict=True)
+    ]
+    if min(places) < 1:
+        channels = sizes[-rank - 1]
+        said = ["x".join(map(str, (channels, *numbers))) for numbers in (spatial, places)]
+        raise errors.runtime(
+            f"Given input size: ({said[0]}). Calculated output size: ({said[1]}). Output size is too small"
+        )
+
+
+def _each(letter: str, kernel: Sequence[int], stride: Sequence[int]) -> str:
+    values = kernel if letter == "k" else stride
+    names = LETTERS[len(values)]
+    return " ".join(f"{letter}{x}: {n}" for x, n in zip(names, values, strict=True))
+
+
+def _check_sizes(input: Tensor, rank: int, sizes: list[int]) -> None:
+    """Only the batch may be empty."""
+    if rank == 2 and len(sizes) not in (3, 4):
+        raise errors.runtime("non-empty 3D or 4D (batch mode) tensor expected for input")
+    if 0 in sizes[-rank - 1 :]:
+        raise errors.runtime(f"Expected {BATCHES[rank]}, but got:{sizes}")
+
+
+def flat(input: Tensor, function: str, message: str) -> Tensor:
+    """The input of a one-dimensional function with the dimension that the two-dimensional one needs."""
+    if input._array.ndim not in (2, 3):
+        raise errors.runtime(message)
+    return sh.unsqueeze(input, input._array.ndim - 1)  # type: ignore[no-any-return]
+
+
+def line(made: Tensor) -> Tensor:
+    return sh.squeeze_dim(made, made._array.ndim - 2)  # type: ignore[no-any-return]
+
+
+def checked_argument(function: str, input: Tensor) -> str:
+    return (
+        f"Expected 2 to 3 dimensions, but got {input._array.ndim}-dimensional tensor for argument #1 'self' (while "
+        f"checking arguments for {function})"
+    )
+
+
+def wanted(input: Tensor, output_size: Any, rank: int) -> Any:
+    """The sizes of the result; None keeps the input's."""
+    given = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,) * rank
+    sizes = input._array.shape[-rank:]
+    if len(given) == rank and len(sizes) == rank:
+        return tuple(n if g is None else g for g, n in zip(given, sizes, strict=True))
+    return given
+
+
+def check_adaptive(name: str, input: Tensor, rank: int, colon: str) -> None:
+    sizes = list(input._array.shape)
+    if len(sizes) not in (rank + 1, rank + 2):
+        raise errors.runtime(f"{name}(): Expected {rank + 1}D or {rank + 2}D tensor, but got{colon} {sizes}")
+    for place in range(len(sizes) - rank, len(sizes)):
+        if not sizes[place]:
+            raise errors.runtime(
+                f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {sizes} "
+                f"with dimension {place} being empty"
+            )
+
+
+def need_floats(name: str, input: Tensor) -> None:
+    if input._array.dtype.kind != "f":
+        word = input.dtype.legacy.removesuffix("Tensor")
+        raise NotImplementedError(f"\"{name}\" not implemented for '{word}'")

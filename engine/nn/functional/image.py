@@ -1,0 +1,421 @@
+"""Padding, interpolation, grids, and channels exchanged with places.  Source: torch.nn.functional."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from ... import creation, errors
+from ...inplace import apply_inplace
+from ...ops import image as im
+from ...ops import inplace as ip
+from ...ops import resampling as rs
+from ...ops import sampling as sa
+from ...ops import shape as sh
+from ...tensor import Tensor
+from .averaging import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
+
+__all__ = [
+    "affine_grid",
+    "channel_shuffle",
+    "grid_sample",
+    "interpolate",
+    "pad",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "upsample",
+]
+
+# -- padding ------------------------------------------------------------------------------------------------------
+
+
+def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
+    """More places around the last dimensions: (before, after) per dimension, from the last; negative ones cut off.
+
+    `mode` is "constant" (with `value`), "reflect", "replicate" or "circular".
+
+    >>> import engine as torch
+    >>> from engine.nn.functional import pad
+    >>> pad(torch.tensor([[1.0, 2.0, 3.0]]), (2, 1), "reflect")
+    tensor([[3., 2., 1., 2., 3., 2.]])
+    """
+    if not isinstance(pad, (tuple, list)):
+        raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type(pad).__name__}")
+    sides, rank = tuple(pad), input._array.ndim
+    if len(sides) % 2:
+        raise errors.runtime("Padding length must be divisible by 2")
+    if len(sides) > 2 * rank:
+        raise errors.runtime(
+            "Padding length should be less than or equal to two times the input dimension but got padding length "
+            f"{len(sides)} and input of dimension {rank}"
+        )
+    if mode == "constant":
+        return im.constant_pad_nd(_cut_to_fit(input, sides), sides, 0 if value is None else value)  # type: ignore[no-any-return]
+    if value:
+        raise errors.runtime(f'Padding mode "{mode}" doesn\'t take in value argument')
+    if mode not in ("reflect", "replicate", "circular"):
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    count = len(sides) // 2
+    if count not in (1, 2, 3) or rank not in (count + 1, count + 2):
+        raise NotImplementedError(f"Padding size {len(sides)} is not supported for {rank}D input tensor.")
+    if mode == "circular":
+        return _circular(input, sides)
+    _check_repeated(input, sides, mode)
+    return (rs.reflection_pad if mode == "reflect" else rs.replication_pad)[count](input, sides)  # type: ignore[no-any-return]
+
+
+def _cut_to_fit(input: Tensor, sides: tuple[int, ...]) -> Tensor:
+    """The input itself; an error where more is cut off than there is."""
+    sizes = input._array.shape
+    for i in range(len(sides) // 2):
+        n = sizes[len(sizes) - 1 - i]
+        if n + min(sides[2 * i], 0) < 0 or n + min(sides[2 * i], 0) + min(sides[2 * i + 1], 0) < 0:
+            raise errors.runtime("narrow(): length must be non-negative.")
+    return input
+
+
+def _check_repeated(input: Tensor, sides: tuple[int, ...], mode: str) -> None:
+    sizes, count = list(input._array.shape), len(sides) // 2
+    if 0 in sizes[-count - 1 :]:
+        raise errors.runtime(
+            f"Expected {count + 1}D or {count + 2}D (batch mode) tensor with possibly 0 batch size and other non-zero "
+            f"dimensions for input, but got: {sizes}"
+        )
+    wide = list(sizes)
+    for i in range(count):
+        place = len(sizes) - 1 - i
+        before, after = sides[2 * i], sides[2 * i + 1]
+        if mode == "reflect" and max(before, after) >= sizes[place]:
+            raise errors.runtime(
+                f"Argument #{4 + 2 * i}: Padding size should be less than the corresponding input dimension, but got: "
+                f"padding ({before}, {after}) at dimension {place} of input {sizes}"
+            )
+        wide[place] += before + after
+    if min(wide) < 0:
+        raise errors.runtime(f"Trying to create tensor with negative dimension {min(wide)}: {wide}")
+
+
+def _circular(input: Tensor, sides: tuple[int, ...]) -> Tensor:
+    """Copies into slices of one empty tensor, as in torch: the middle first, then what wraps around each end."""
+    sizes, count = input._array.shape, len(sides) // 2
+    dims = [(len(sizes) - 1 - i, sides[2 * i], sides[2 * i + 1]) for i in reversed(range(count))]
+    wide = list(sizes)
+    for dim, before, after in dims:
+        if max(before, after) > sizes[dim]:
+            raise errors.runtime("Padding value causes wrapping around more than once.")
+        wide[dim] += before + after
+        if wide[dim] < 0:
+            raise errors.runtime("Negative padding value is resulting in an empty dimension")
+    out = creation.empty(*wide, dtype=input.dtype, device=input.device)
+    target, source = out, input
+    for dim, before, after in dims:
+        target = sh.slice_(target, dim, max(before, 0), wide[dim] - max(after, 0))
+        source = sh.slice_(source, dim, max(-before, 0), sizes[dim] - max(-after, 0))
+    _copy(target, source)
+    for dim, before, after in dims:
+        n, inner = wide[dim], wide[dim] - max(after, 0)
+        if before > 0:
+            _copy(sh.slice_(out, dim, 0, before), sh.slice_(out, dim, inner - before, inner))
+        if after > 0:
+            start = max(before, 0)
+            _copy(sh.slice_(out, dim, n - after, n), sh.slice_(out, dim, start, start + after))
+    return out
+
+
+def _copy(target: Tensor, source: Tensor) -> None:
+    apply_inplace(ip.copy.op, (target, source), {})  # type: ignore[attr-defined]
+
+
+# -- interpolation ------------------------------------------------------------------------------------------------
+
+MODES = "nearest | linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact"
+RANKS = {"linear": 1, "bilinear": 2, "trilinear": 3}
+SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
+
+
+def interpolate(
+    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+    align_corners: bool | None = None, recompute_scale_factor: bool | None = None, antialias: bool = False,
+) -> Tensor:  # fmt: skip
+    """(batch, channels, *places) resampled to `size`, or to its sizes times `scale_factor`.
+
+    `mode` is "nearest", "nearest-exact", "area", "linear", "bilinear", "bicubic", "trilinear", or "lanczos" (with
+    `antialias`); `align_corners` makes the outermost places of both images fall together.
+
+    >>> import engine as torch
+    >>> interpolate(torch.tensor([[[1.0, 2.0]]]), 4, mode="linear")
+    tensor([[[1.0000, 1.2500, 1.7500, 2.0000]]])
+    """
+    if mode in ("nearest", "area", "nearest-exact") and align_corners is not None:
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+        )
+    wanted, factors = _sizes(input, size, scale_factor)
+    if recompute_scale_factor and size is not None:
+        raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
+    if factors is not None:
+        spatial = input._array.shape[2:]
+        wanted = tuple(int(float(n) * factor) for n, factor in zip(spatial, factors, strict=True))
+        if recompute_scale_factor or mode == "area":
+            factors = None
+    rank = input._array.ndim - 2
+    if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and rank == 2):
+        raise ValueError(
+            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input"
+        )
+    _check_mode(mode, rank, bool(align_corners), antialias)
+    if mode == "area":
+        return _area(input, rank, wanted)
+    _check_output(input, rank, wanted, mode)
+    scales = (None,) * rank if factors is None else tuple(float(f) for f in factors)
+    if mode == "nearest":
+        return rs.upsample_nearest[rank](input, wanted, scales)  # type: ignore[no-any-return]
+    if mode == "nearest-exact":
+        return rs.upsample_nearest_exact[rank](input, wanted, scales)  # type: ignore[no-any-return]
+    if antialias:
+        by_mode = {
+            "bilinear": rs.upsample_bilinear_aa, "bicubic": rs.upsample_bicubic_aa, "lanczos": rs.upsample_lanczos_aa
+        }  # fmt: skip
+        return by_mode[mode](input, wanted, bool(align_corners), scales)  # type: ignore[no-any-return]
+    made = rs.upsample_bicubic if mode == "bicubic" else rs.upsample_linear[rank]
+    return made(input, wanted, bool(align_corners), scales)  # type: ignore[no-any-return]
+
+
+def upsample(
+    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
+) -> Tensor:
+    """`interpolate` by its older name."""
+    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def _sizes(input: Tensor, size: Any, scale_factor: Any) -> tuple[Any, Any]:
+    """The sizes wanted, or else the factors: one per spatial dimension."""
+    rank, spatial = input._array.ndim - 2, list(input._array.shape[2:])
+    words = "Input and {} must have the same number of spatial dimensions, but got input with spatial dimensions of {} "
+    hint = ". Please provide input tensor in (N, C, d1, d2, ...,dK) format and {} in ({}1, {}2, ...,{}K) format."
+    if size is not None and scale_factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    if size is not None:
+        if not isinstance(size, (tuple, list)):
+            return (size,) * rank, None
+        if len(size) != rank:
+            raise ValueError(
+                words.format("output", spatial) + f"and output size of {size}" + hint.format("output size", *"ooo")
+            )
+        if not all(isinstance(n, int) for n in size):
+            raise TypeError(
+                "expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got size "
+                f"with types {[type(n) for n in size]}"
+            )
+        return tuple(size), None
+    if scale_factor is None:
+        raise ValueError("either size or scale_factor should be defined")
+    if not isinstance(scale_factor, (tuple, list)):
+        return None, (scale_factor,) * rank
+    if len(scale_factor) != rank:
+        raise ValueError(
+            words.format("scale_factor", spatial)
+            + f"and scale_factor of shape {scale_factor}"
+            + hint.format("scale_factor", *"sss")
+        )
+    return None, tuple(scale_factor)
+
+
+def _check_mode(mode: str, rank: int, align_corners: bool, antialias: bool) -> None:
+    """Raise torch's errors for a mode that does not fit the number of dimensions."""
+    if mode in ("nearest", "nearest-exact", "area") and rank in (1, 2, 3):
+        return
+    if mode in RANKS and rank in (1, 2, 3):
+        if RANKS[mode] != rank:
+            raise NotImplementedError(f"Got {rank + 2}D input, but {mode} mode needs {RANKS[mode] + 2}D input")
+        return
+    if mode in ("bicubic", "lanczos") and rank == 2:
+        if mode == "lanczos" and align_corners:
+            raise ValueError("Lanczos mode does not support align_corners=True")
+        if mode == "lanczos" and not antialias:
+            raise ValueError("Lanczos mode requires antialias=True")
+        return
+    raise NotImplementedError(
+        f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {rank + 2}D) for the modes: {MODES} (got {mode})"
+    )
+
+
+def _check_output(input: Tensor, rank: int, wanted: tuple[int, ...], mode: str) -> None:
+    sizes = list(input._array.shape)
+    if not all(isinstance(n, int) for n in wanted):
+        raise TypeError(
+            f"upsample_{mode}{rank}d() received an invalid combination of arguments - got (Tensor, list, NoneType), "
+            "but expected one of:"
+        )
+    spatial = sizes[2:]
+    if min(*spatial, *wanted) <= 0:
+        letters = SPATIAL[rank]
+        have, want = (", ".join(f"{x}: {n}" for x, n in zip(letters, ns, strict=True)) for ns in (spatial, wanted))
+        raise errors.runtime(f"Input and output sizes should be greater than 0, but got input ({have}) output ({want})")
+    if not sizes[1]:
+        raise errors.runtime(f"Non-empty {rank + 2}D data tensor expected but got a tensor with sizes {sizes}")
+    if input._array.dtype.kind != "f" and not (mode.startswith("nearest") and input._array.dtype == "uint8"):
+        word = input.dtype.legacy.removesuffix("Tensor")
+        name = {"nearest": f"upsample_nearest{rank}d", "nearest-exact": f"_upsample_nearest_exact{rank}d"}.get(
+            mode, f"upsample_{mode}{'' if mode in RANKS else '2d'}"
+        )
+        if mode in RANKS:
+            name += f"{rank}d"
+        raise NotImplementedError(f"\"{name}{'_channels_last' if rank > 1 else ''}\" not implemented for '{word}'")
+
+
+def _area(input: Tensor, rank: int, wanted: tuple[int, ...]) -> Tensor:
+    if rank == 1:
+        return adaptive_avg_pool1d(input, wanted)
+    return (adaptive_avg_pool2d if rank == 2 else adaptive_avg_pool3d)(input, wanted)
+
+
+# -- grids --------------------------------------------------------------------------------------------------------
+
+DEFAULT = (
+    "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
+    "align_corners=True if the old behavior is desired. See the documentation of grid_sample for details."
+)
+
+
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
+    """The positions (batch, *places, rank) that the affine maps `theta` (batch, rank, rank + 1) send an image's to."""
+    if align_corners is None:
+        warnings.warn(DEFAULT, stacklevel=2)
+    if theta._array.dtype.kind != "f":
+        raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
+    rank = len(size) - 2
+    if rank not in (2, 3):
+        raise NotImplementedError(
+            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size "
+            f"{size}."
+        )
+    if theta._array.ndim != 3 or theta._array.shape[1:] != (rank, rank + 1):
+        raise ValueError(
+            f"Expected a batch of {rank}D affine matrices of shape Nx{rank}x{rank + 1} for size {size}. Got "
+            f"{theta.shape}."
+        )
+    if align_corners and min(size[2:]) == 1:
+        warnings.warn(
+            "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This "
+            "is not an intended use case of affine_grid. See the documentation of affine_grid for details.",
+            stacklevel=2,
+        )
+    elif min(size) <= 0:
+        raise ValueError(f"Expected non-zero, positive output size. Got {size}")
+    if theta._array.shape[0] != size[0]:
+        raise errors.runtime(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{size[0]}, {rank + 1}] but got: "
+            f"[{theta._array.shape[0]}, {rank + 1}]."
+        )
+    return im.affine_grid_generator(theta, tuple(size), bool(align_corners))  # type: ignore[no-any-return]
+
+
+def grid_sample(
+    input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
+) -> Tensor:
+    """`input` (batch, channels, *places) read at the positions `grid` (batch, *out, rank), where -1 ... 1 spans it."""
+    if mode not in ("bilinear", "nearest", "bicubic"):
+        raise ValueError(
+            f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
+        )
+    if padding_mode not in ("zeros", "border", "reflection"):
+        raise ValueError(
+            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: "
+            f"'{padding_mode}'"
+        )
+    if align_corners is None:
+        warnings.warn(DEFAULT, stacklevel=2)
+    _check_grid(input, grid, mode)
+    statics = (
+        ("bilinear", "nearest", "bicubic").index(mode), ("zeros", "border", "reflection").index(padding_mode),
+        bool(align_corners),
+    )  # fmt: skip
+    return sa.grid_sampler[input._array.ndim - 2](input, grid, *statics)  # type: ignore[no-any-return]
+
+
+def _check_grid(input: Tensor, grid: Tensor, mode: str) -> None:
+    sizes, places = list(input._array.shape), list(grid._array.shape)
+    rank = len(sizes) - 2
+    if sizes[0] != places[0]:
+        raise errors.runtime(
+            "grid_sampler(): expected grid and input to have same batch size, but got input with sizes "
+            f"{sizes} and grid with sizes {places}"
+        )
+    if places[-1] != rank:
+        raise errors.runtime(
+            f"grid_sampler(): expected grid to have size {rank} in last dimension, but got grid with sizes {places}"
+        )
+    for place, n in enumerate(sizes[2:], 2):
+        if not n:
+            raise errors.runtime(
+                f"grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes {sizes} "
+                f"with dimension {place} being empty"
+            )
+    if rank not in (2, 3) or len(places) != len(sizes):
+        raise errors.runtime(
+            "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got input with "
+            f"sizes {sizes} and grid with sizes {places}"
+        )
+    if rank == 3 and mode == "bicubic":
+        raise errors.runtime("grid_sampler(): bicubic interpolation only supports 4D input")
+    words = [x.dtype.legacy.removesuffix("Tensor") for x in (input, grid)]
+    if words[0] != words[1]:
+        raise errors.runtime(f"expected scalar type {words[0]} but found {words[1]}")
+    if input._array.dtype.kind != "f":
+        raise NotImplementedError(f"\"grid_sampler_{rank}d_cpu_kernel_impl\" not implemented for '{words[0]}'")
+
+
+# -- channels and places exchanged --------------------------------------------------------------------------------
+
+
+def _need_rank(name: str, input: Tensor) -> None:
+    if input._array.ndim < 3:
+        raise errors.runtime(
+            f"{name} expects input to have at least 3 dimensions, but got input with {input._array.ndim} dimension(s)"
+        )
+
+
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """(*, channels r², height, width) as (*, channels, height r, width r)."""
+    _need_rank("pixel_shuffle", input)
+    if upscale_factor <= 0:
+        raise errors.runtime(f"pixel_shuffle expects a positive upscale_factor, but got {upscale_factor}")
+    channels, square = input._array.shape[-3], upscale_factor**2
+    if channels % square:
+        raise errors.runtime(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
+            f"but input.size(-3)={channels} is not divisible by {square}"
+        )
+    return im.pixel_shuffle(input, upscale_factor)  # type: ignore[no-any-return]
+
+
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """(*, channels, height r, width r) as (*, channels r², height, width)."""
+    _need_rank("pixel_unshuffle", input)
+    if downscale_factor <= 0:
+        raise errors.runtime(f"pixel_unshuffle expects a positive downscale_factor, but got {downscale_factor}")
+    for name, place in (("height", -2), ("width", -1)):
+        n = input._array.shape[place]
+        if n % downscale_factor:
+            raise errors.runtime(
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({place})={n} is "
+                f"not divisible by {downscale_factor}"
+            )
+    return im.pixel_unshuffle(input, downscale_factor)  # type: ignore[no-any-return]
+
+
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """The channels (dimension 1) of `groups` groups, one of each group after the other."""
+    sizes = list(input._array.shape)
+    if len(sizes) <= 2:
+        raise errors.runtime(f"channel_shuffle expects input with > 2 dims, but got input with sizes {sizes}")
+    if groups <= 0:
+        raise errors.runtime(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
+    if sizes[1] % groups:
+        raise errors.runtime(
+            f"Number of channels must be divisible by groups. Got {sizes[1]} channels and {groups} groups."
+        )
+    return im.channel_shuffle(input, groups)  # type: ignore[no-any-return]

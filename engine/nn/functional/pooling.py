@@ -1,0 +1,298 @@
+"""Pooling by the largest, and back.  Source: torch.nn.functional."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import errors
+from ...ops import pooling as po
+from ...ops import shape as sh
+from ...tensor import Tensor
+from .arguments import (
+    Ints,
+    check_adaptive,
+    check_windows,
+    checked_argument,
+    flat,
+    line,
+    need_floats,
+    numbers,
+    one,
+    steps,
+    wanted,
+)
+
+__all__ = [
+    "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d",
+    "adaptive_max_pool3d_with_indices",
+    "max_pool1d",
+    "max_pool1d_with_indices",
+    "max_pool2d",
+    "max_pool2d_with_indices",
+    "max_pool3d",
+    "max_pool3d_with_indices",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
+]
+
+Pair = tuple[Tensor, Tensor]
+
+# -- the largest --------------------------------------------------------------------------------------------------
+
+
+def max_pool1d_with_indices(
+    input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
+    ceil_mode: bool = False, return_indices: bool = False,
+) -> Pair:  # fmt: skip
+    """The largest of every window of (batch, channels, length), and its place; `return_indices` says nothing here."""
+    kernel = one("max_pool1d", "kernel_size", kernel_size)
+    step = kernel if stride is None or stride == () else one("max_pool1d", "stride", stride)
+    around, gap = one("max_pool1d", "padding", padding), one("max_pool1d", "dilation", dilation)
+    wide = flat(
+        input, "max_pool1d",
+        "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+        f"{list(input._array.shape)}",
+    )  # fmt: skip
+    sides = (1, kernel), (1, step), (0, around), (1, gap)
+    check_windows(wide, 2, *sides, ceil_mode)
+    values, indices = po.max_pool2d(wide, *sides, ceil_mode)
+    return line(values), line(indices)
+
+
+def max_pool1d(
+    input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
+    ceil_mode: bool = False, return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """The largest of every window of (batch, channels, length); with `return_indices` also its place.
+
+    >>> import engine as torch
+    >>> max_pool1d(torch.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
+    tensor([[3., 2.]])
+    """
+    if return_indices:
+        return max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    _check_line(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
+
+
+def _check_line(input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> None:
+    """What max_pool1d says without indices, in its own words."""
+    name = "max_pool1d()"
+    k = one("max_pool1d", "kernel_size", kernel_size)
+    s = k if stride is None or stride == () else one("max_pool1d", "stride", stride)
+    p, d = one("max_pool1d", "padding", padding), one("max_pool1d", "dilation", dilation)
+    if input._array.ndim not in (2, 3):
+        return
+    for what, n in (("kernel_size", k), ("stride", s)):
+        if n <= 0:
+            raise errors.runtime(f"{name} {what} must be greater than zero, but got {n}")
+    if p < 0:
+        raise errors.runtime(f"{name} padding must be non-negative, but got {p}")
+    if p > k // 2:
+        raise errors.runtime(
+            f"{name} padding should be at most half of kernel size, but got padding={p} and kernel_size={k}"
+        )
+    if d <= 0:
+        raise errors.runtime(f"{name} dilation must be greater than zero, but got {d}")
+    out = po.pooled_size(input._array.shape[-1], k, s, p, d, ceil_mode)
+    if out <= 0:
+        raise errors.runtime(f"{name} Invalid computed output size: {out}")
+
+
+def _max_pool(rank: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil: bool) -> Pair:
+    name = f"max_pool{rank}d"
+    kernel = numbers(name, "kernel_size", kernel_size, rank)
+    step = steps(name, stride, kernel, rank)
+    around, gap = numbers(name, "padding", padding, rank), numbers(name, "dilation", dilation, rank)
+    if rank == 2 and input._array.ndim not in (3, 4):
+        raise errors.runtime("non-empty 3D or 4D (batch mode) tensor expected for input")
+    check_windows(input, rank, kernel, step, around, gap, ceil)
+    if input._array.dtype.kind == "b":
+        raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
+    found: Pair = (po.max_pool2d if rank == 2 else po.max_pool3d)(input, kernel, step, around, gap, ceil)
+    return found
+
+
+def max_pool2d_with_indices(
+    input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
+    ceil_mode: bool = False, return_indices: bool = False,
+) -> Pair:  # fmt: skip
+    """As `max_pool1d_with_indices`, over (batch, channels, height, width); the places are counted through."""
+    return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool2d(
+    input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
+    ceil_mode: bool = False, return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """As `max_pool1d`, over (batch, channels, height, width)."""
+    found = _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode)
+    return found if return_indices else found[0]
+
+
+def max_pool3d_with_indices(
+    input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
+    ceil_mode: bool = False, return_indices: bool = False,
+) -> Pair:  # fmt: skip
+    """As `max_pool1d_with_indices`, over (batch, channels, depth, height, width); the places are counted through."""
+    return _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool3d(
+    input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
+    ceil_mode: bool = False, return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """As `max_pool1d`, over (batch, channels, depth, height, width)."""
+    found = _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode)
+    return found if return_indices else found[0]
+
+
+# -- the largest of adaptive windows ------------------------------------------------------------------------------
+
+
+def _adaptive_max(rank: int, input: Tensor, output_size: Any) -> Pair:
+    name = f"adaptive_max_pool{rank}d"
+    sizes = wanted(input, output_size, rank)
+    check_adaptive(name, input, rank, ":")
+    if len(sizes) != rank:
+        raise errors.runtime(f"{name}(): internal error: output_size.size() must be {rank}")
+    if min(sizes) < 0:
+        shape = [*input._array.shape[:-rank], *sizes]
+        raise errors.runtime(f"Trying to create tensor with negative dimension {min(sizes)}: {shape}")
+    need_floats(name, input)
+    found: Pair = (po.adaptive_max_pool2d if rank == 2 else po.adaptive_max_pool3d)(input, sizes)
+    return found
+
+
+def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Ints, return_indices: bool = False) -> Pair:
+    """`output_size` windows that cover (batch, channels, length): the largest of each, and its place."""
+    wide = flat(input, "adaptive_max_pool1d", checked_argument("adaptive_max_pool1d", input))
+    values, indices = _adaptive_max(2, wide, (1, one("adaptive_max_pool1d", "output_size", output_size)))
+    return line(values), line(indices)
+
+
+def adaptive_max_pool1d(input: Tensor, output_size: Ints, return_indices: bool = False) -> Any:
+    """`output_size` windows that cover (batch, channels, length): the largest of each."""
+    found = adaptive_max_pool1d_with_indices(input, output_size)
+    return found if return_indices else found[0]
+
+
+def adaptive_max_pool2d_with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> Pair:
+    """As `adaptive_max_pool1d_with_indices`, over (batch, channels, height, width)."""
+    return _adaptive_max(2, input, output_size)
+
+
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """As `adaptive_max_pool1d`, over (batch, channels, height, width)."""
+    found = _adaptive_max(2, input, output_size)
+    return found if return_indices else found[0]
+
+
+def adaptive_max_pool3d_with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> Pair:
+    """As `adaptive_max_pool1d_with_indices`, over (batch, channels, depth, height, width)."""
+    return _adaptive_max(3, input, output_size)
+
+
+def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """As `adaptive_max_pool1d`, over (batch, channels, depth, height, width)."""
+    found = _adaptive_max(3, input, output_size)
+    return found if return_indices else found[0]
+
+
+# -- back from the largest ----------------------------------------------------------------------------------------
+
+
+def _unpooled_size(
+    input: Tensor, kernel: tuple[int, ...], stride: tuple[int, ...], padding: tuple[int, ...], output_size: Any
+) -> tuple[int, ...]:
+    """The spatial sizes of what was pooled; a given one may differ by less than a step."""
+    rank = len(kernel)
+    default = tuple(
+        (n - 1) * s + k - 2 * p for n, k, s, p in zip(input._array.shape[-rank:], kernel, stride, padding, strict=True)
+    )
+    if output_size is None:
+        return default
+    given = tuple(output_size)
+    if len(given) == rank + 2:
+        given = given[2:]
+    if len(given) != rank:
+        raise ValueError(
+            f"output_size should be a sequence containing {rank} or {rank + 2} elements, but it has a length of "
+            f"'{len(given)}'"
+        )
+    for d, (n, least, s) in enumerate(zip(given, default, stride, strict=True)):
+        if not least - s < n < least + s:
+            raise ValueError(f'invalid output_size "{given}" (dim {d} must be between {least - s} and {least + s})')
+    return given
+
+
+def _unpooled(input: Tensor, indices: Tensor, sizes: tuple[int, ...]) -> Tensor:
+    rank = len(sizes)
+    if indices._array.dtype != "int64":
+        word = indices.dtype.legacy.removesuffix("Tensor")
+        raise errors.runtime(f"elements in indices should be type int64 but got: {word}")
+    shape = list(input._array.shape)
+    if len(shape) not in (rank + 1, rank + 2):
+        raise errors.runtime(
+            f"Input to max_unpooling{rank}d should be a {rank + 1}d or {rank + 2}d Tensor, but got a tensor with "
+            f"{len(shape)} dimensions."
+        )
+    if indices._array.shape != input._array.shape:
+        raise errors.runtime(
+            f"Expected shape of indices to be same as that of the input tensor ({shape}) but got indices tensor with "
+            f"shape: {list(indices._array.shape)}"
+        )
+    many = 1
+    for n in sizes:
+        many *= n
+    outside = (indices._array < 0) | (indices._array >= many)
+    if outside.any():
+        wrong = int(indices._array[outside][-1])  # torch tells the last
+        volume = "x".join(map(str, sizes))
+        raise errors.runtime(f"Found an invalid max index: {wrong} (output volumes are of size {volume})")
+    return (po.max_unpool2d if rank == 2 else po.max_unpool3d)(input, indices, sizes)  # type: ignore[no-any-return]
+
+
+def max_unpool1d(
+    input: Tensor, indices: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0,
+    output_size: Any = None,
+) -> Tensor:  # fmt: skip
+    """Each value back to the place that `max_pool1d` took it from, zeros elsewhere."""
+    kernel = (one("max_unpool1d", "kernel_size", kernel_size),)
+    step = kernel if stride is None else (one("max_unpool1d", "stride", stride),)
+    sizes = _unpooled_size(input, kernel, step, (one("max_unpool1d", "padding", padding),), output_size)
+    last = input._array.ndim - 1
+    return line(_unpooled(sh.unsqueeze(input, last), sh.unsqueeze(indices, last), (1, *sizes)))
+
+
+def max_unpool2d(
+    input: Tensor, indices: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0,
+    output_size: Any = None,
+) -> Tensor:  # fmt: skip
+    """As `max_unpool1d`, for `max_pool2d`."""
+    return _unpool(2, input, indices, kernel_size, stride, padding, output_size)
+
+
+def max_unpool3d(
+    input: Tensor, indices: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0,
+    output_size: Any = None,
+) -> Tensor:  # fmt: skip
+    """As `max_unpool1d`, for `max_pool3d`."""
+    return _unpool(3, input, indices, kernel_size, stride, padding, output_size)
+
+
+def _unpool(
+    rank: int, input: Tensor, indices: Tensor, kernel_size: Any, stride: Any, padding: Any, output_size: Any
+) -> Tensor:
+    name = f"max_unpool{rank}d"
+    kernel = numbers(name, "kernel_size", kernel_size, rank)
+    step = steps(name, stride, kernel, rank)
+    around = numbers(name, "padding", padding, rank)
+    if input._array.ndim not in (rank + 1, rank + 2):
+        return _unpooled(input, indices, (0,) * rank)
+    return _unpooled(input, indices, _unpooled_size(input, kernel, step, around, output_size))
