@@ -9,6 +9,7 @@ from ...api.elementwise import abs, relu, sign
 from ...api.reduction import mean
 from ...ops import pooling as po
 from ...ops import resampling as rs
+from ...ops.convolution import places_of
 from ...tensor import Tensor
 from .arguments import (
     Ints,
@@ -135,7 +136,7 @@ def lp_pool1d(
     input: Tensor, norm_type: float, kernel_size: int, stride: Ints | None = None, ceil_mode: bool = False
 ) -> Tensor:
     """The p-norm of every window of (batch, channels, length)."""
-    powers: Any = input**norm_type  # type: ignore[operator]
+    powers: Any = input**norm_type
     total = avg_pool1d(powers, kernel_size, stride, 0, ceil_mode)
     return _normed(total, kernel_size, norm_type)
 
@@ -145,7 +146,7 @@ def lp_pool2d(
 ) -> Tensor:
     """As `lp_pool1d`, over (batch, channels, height, width)."""
     sides = numbers("lp_pool2d", "kernel_size", kernel_size, 2)
-    powers: Any = input**norm_type  # type: ignore[operator]
+    powers: Any = input**norm_type
     return _normed(avg_pool2d(powers, sides, stride, 0, ceil_mode), sides[0] * sides[1], norm_type)
 
 
@@ -154,7 +155,7 @@ def lp_pool3d(
 ) -> Tensor:
     """As `lp_pool1d`, over (batch, channels, depth, height, width)."""
     sides = numbers("lp_pool3d", "kernel_size", kernel_size, 3)
-    powers: Any = input**norm_type  # type: ignore[operator]
+    powers: Any = input**norm_type
     return _normed(avg_pool3d(powers, sides, stride, 0, ceil_mode), sides[0] * sides[1] * sides[2], norm_type)
 
 
@@ -191,7 +192,7 @@ def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints =
             "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, "
             f"but got: {sizes}"
         )
-    places = po.places_of(tuple(sizes[-2:]), kernel, step, around, gap)
+    places = places_of(tuple(sizes[-2:]), kernel, step, around, gap)
     if min(places) < 1:
         raise errors.runtime(
             f"Given input with spatial size ({sizes[-2]}, {sizes[-1]}), kernel_size={kernel}, dilation={gap}, "
@@ -219,7 +220,7 @@ def fold(
             "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
             f"input.size(1)={sizes[-2]} and kernel_size={kernel}."
         )
-    rows, columns = po.places_of(size, kernel, step, around, gap)
+    rows, columns = places_of(size, kernel, step, around, gap)
     if rows * columns != sizes[-1] or min(rows, columns) < 1:
         raise errors.runtime(
             f"Given output_size={size}, kernel_size={kernel}, dilation={gap}, padding={around}, stride={step}, "
