@@ -211,10 +211,11 @@ class Tensor:
                 return
             raise errors.runtime(
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in "
-                "a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+                "a subgraph that doesn't require differentiation use var_no_grad = var.detach().",
+                tensors=(self,),
             )
         if wanted and self._array.dtype.kind != "f":
-            raise errors.runtime("only Tensors of floating point dtype can require gradients")
+            raise errors.runtime("only Tensors of floating point dtype can require gradients", tensors=(self,))
         if slot.active is not None and self._requires_grad != wanted:
             slot.active.event("flag", slot.active.see(self)[0], "requires_grad", bool(wanted))
         self._requires_grad = bool(wanted)
@@ -242,7 +243,8 @@ class Tensor:
             if value._array.shape != self._array.shape:
                 raise errors.runtime(
                     f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
-                    f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"
+                    f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size",
+                    tensors=(self,),
                 )
             if value._array.dtype != self._array.dtype:
                 raise errors.runtime(
@@ -274,7 +276,7 @@ class Tensor:
     def retain_grad(self) -> None:
         """Have `.grad` filled in though this tensor is no leaf."""
         if not self._requires_grad:
-            raise errors.runtime("can't retain_grad on Tensor that has requires_grad=False")
+            raise errors.runtime("can't retain_grad on Tensor that has requires_grad=False", tensors=(self,))
         if self._node is None or self._retains:
             return
         self._retains = True
@@ -325,7 +327,8 @@ class Tensor:
         """The array itself, sharing memory."""
         if self._requires_grad and not force:
             raise errors.runtime(
-                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
+                tensors=(self,),
             )
         if self.is_cuda and not force:
             raise TypeError(

@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 
 from engine.program import Command, commands
-from engine.trace import ErrorRaised, Frame, OpCalled, VjpRun, WarningGiven
+from engine.trace import BackwardEnded, ErrorRaised, OpCalled, VjpRun, WarningGiven
 
-from . import labels, text
+from . import labels, refusals, text
+from .case import Answer, Case, Json
 from .facts import CallFact, Facts
 from .graph import Drawing
-from .groups import source
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,41 +28,6 @@ class Explained:
     edits: Json | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
-    facts: Facts
-    drawing: Drawing
-    event: ErrorRaised
-    edits: Mapping[str, Any] | None
-
-    @property
-    def call(self) -> CallFact | None:
-        return self.facts.calls.get(self.event.call) if self.event.call is not None else None
-
-    @property
-    def op(self) -> OpCalled | None:
-        """The forward op of the node at which the error arose."""
-        index = self.facts.op_of_node.get(self.event.node) if self.event.node is not None else None
-        return self.facts.ops[index].event if index is not None else None
-
-    def named(self, tensor: int | None) -> str:
-        return (self.facts.name(tensor) if tensor is not None else None) or "the tensor"
-
-    def written(self, stack: int) -> str:
-        return self._quoted(self.facts.frame(stack))
-
-    @property
-    def line(self) -> str:
-        """The program's own line at which the error came up."""
-        return self._quoted(self.facts.frame_of(self.event))
-
-    def _quoted(self, frame: Frame | None) -> str:
-        return "" if frame is None else f"`{source(self.facts.trace, frame, 48)}` in line {frame.line}"
-
-
-Answer = tuple[str, str, Json | None]
-
-
 def errors(facts: Facts) -> list[ErrorRaised]:
     return [e for e in facts.trace.events if isinstance(e, ErrorRaised)]
 
@@ -75,23 +38,23 @@ def explain(facts: Facts, drawing: Drawing, edits: Mapping[str, Any] | None = No
     if not found:
         return None
     event = found[-1]
-    case = _Case(facts, drawing, event, edits)
+    case = Case(facts, drawing, event, edits)
     answer = next((answer(case) for start, answer in _KNOWN if start in event.message), None)
     why, fix, mended = answer if answer is not None else _other(case)
     return Explained(event, _place(case), why, fix, mended)
 
 
-def _place(case: _Case) -> str | None:
+def _place(case: Case) -> str | None:
     if case.event.node is not None and case.event.node in case.facts.op_of_node:
         return case.facts.ops[case.facts.op_of_node[case.event.node]].id
-    places = (case.drawing.place(t) for t in case.event.tensors)
+    places = (case.drawing.place(t) for t in case.event.tensors or refusals.about(case))
     return next((place for place in places if place is not None), None)
 
 
 # -- what is known ------------------------------------------------------------------------------------------------
 
 
-def _second_backward(case: _Case) -> Answer:
+def _second_backward(case: Case) -> Answer:
     freed = [
         e for e in case.facts.trace.events
         if isinstance(e, VjpRun) and e.freed and e.node == case.event.node and e.index < case.event.index
@@ -121,7 +84,7 @@ def _second_backward(case: _Case) -> Answer:
     return why, fix, _with(case, earlier, retain_graph=True) if earlier is not None else None
 
 
-def _carried(case: _Case, earlier: CallFact) -> tuple[str, str] | None:
+def _carried(case: Case, earlier: CallFact) -> tuple[str, str] | None:
     """The tensor by which a graph made after a backward call hangs on one from before, and where that is used."""
     if case.call is None or not case.call.event.roots:
         return None
@@ -146,7 +109,7 @@ def _carried(case: _Case, earlier: CallFact) -> tuple[str, str] | None:
     return None
 
 
-def _not_scalar(case: _Case) -> Answer:
+def _not_scalar(case: Case) -> Answer:
     shape, name = _root(case)
     why = (
         f"backward() without a gradient starts with the number 1, which only fits a scalar; "
@@ -160,7 +123,7 @@ def _not_scalar(case: _Case) -> Answer:
     return why, fix, _with(case, case.call, gradient=np.ones(shape).tolist())
 
 
-def _mismatch(case: _Case) -> Answer:
+def _mismatch(case: Case) -> Answer:
     shape, name = _root(case)
     given = (
         case.facts.trace.value(case.call.event.roots[0].gradient)
@@ -196,20 +159,51 @@ def fitted(given: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
         return flat.reshape(shape)
 
 
-def _no_history(case: _Case) -> Answer:
+def _no_history(case: Case) -> Answer:
     root = case.event.tensors[0] if case.event.tensors else None
     name = case.named(root)
+    again = _derivative(case, root)
+    if again is not None:
+        return again
     cut = _cut(case.facts, root) if root is not None else None
     if cut is None:
         leaves = _leaves(case.facts, root) if root is not None else []
         names = text.join([n for n in (case.facts.trace.names.get(t) for t in leaves) if n]) or "any of its inputs"
         why = f"Nothing that {name} was computed from requires a gradient, so no graph leads from it to a leaf."
         return why, f"Create {names} with requires_grad=True before {name} is computed.", None
-    detached = cut.name == "detach"
-    how = "detach() cuts it off" if detached else "it was computed where gradients are switched off (no_grad)"
     where = case.written(cut.stack) or labels.written_name(cut)
-    why = f"The graph ends at {where}: {how}, so nothing leads from {name} to a leaf."
-    return why, "Leave out the detach()." if detached else "Compute it outside of no_grad().", None
+    if cut.name == "detach":
+        return _ends(where, "detach() cuts it off", name), "Leave out the detach().", None
+    if not all(out.dtype.startswith("float") for out in cut.outputs):
+        made = (
+            f"{labels.written_name(cut)} answers with {'yes or no' if cut.outputs[0].dtype == 'bool' else 'a position'}"
+        )
+        how = f"{made}, which jumps instead of changing smoothly and has no slope"
+        return (
+            _ends(where, how, name),
+            "Compute the loss from something smooth, such as log_softmax of the scores.",
+            None,
+        )
+    how = "it was computed where gradients are switched off (no_grad)"
+    return _ends(where, how, name), "Compute it outside of no_grad().", None
+
+
+def _ends(where: str, how: str, name: str) -> str:
+    return f"The graph ends at {where}: {how}, so nothing leads from {name} to a leaf."
+
+
+def _derivative(case: Case, root: int | None) -> Answer | None:
+    """The root is what `grad()` returned without a graph of its own."""
+    for event in case.facts.trace.events[: case.event.index]:
+        if isinstance(event, BackwardEnded) and root is not None and root in event.results:
+            call = case.facts.calls[event.call]
+            by = case.written(call.event.stack) or "an autograd.grad call"
+            why = (
+                f"{case.named(root)} is what {by} returned. That call ran without create_graph=True, so its own steps "
+                "were not noted: the derivative is a plain number, with no way back."
+            )
+            return why, "Pass create_graph=True to that call.", _with(case, call, create_graph=True)
+    return None
 
 
 def _cut(facts: Facts, root: int) -> OpCalled | None:
@@ -251,25 +245,32 @@ _TYPED = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**"}
 """Ops with an augmented assignment, as it is typed."""
 
 
-def _in_place(case: _Case) -> Answer:
+def _in_place(case: Case) -> Answer:
     tensor = case.event.tensors[0] if case.event.tensors else None
-    name = case.named(tensor)
     writer = next(
         (op.event for op in reversed(case.facts.ops)
-         if op.event.inplace is not None and op.event.index < case.event.index and tensor in (None, op.event.inplace)),
+         if op.event.inplace is not None and op.event.index < case.event.index
+         and (tensor is None or case.facts.shares(tensor, op.event.inplace))),
         None,
     )  # fmt: skip
-    if tensor is None and writer is not None:
-        name = case.named(writer.inplace)
+    name = case.part(tensor if tensor is not None or writer is None else writer.inplace)
     node = case.op.node.name if case.op is not None and case.op.node is not None else "A node"
     by = case.written(writer.stack) or labels.written_name(writer) if writer is not None else "an in-place operation"
-    plain = labels.written_name(writer).rstrip("_") if writer is not None else "the operation"
-    sign = _TYPED.get(plain)
-    instead = f"`{name} = {name} {sign} …`" if sign else f"`{plain}`"
     why = (
         f"{node} saved {name} in forward and needs that value for its derivative, but {by} has overwritten it since: "
         "with the new value the gradient would be wrong, so the engine refuses."
     )
+    if tensor is not None and writer is not None and tensor != writer.inplace:
+        why = (
+            f"{node} saved {name}. Since then {by} wrote into the same memory. One version counts for all of it, "
+            "so what was saved counts as changed even where other places were written, and the engine refuses."
+        )
+        return why, "Keep the parts as tensors of their own, in a list, and put them together with torch.stack().", None
+    if tensor is not None and tensor in case.facts.tensors and case.facts.is_leaf(tensor):
+        return why, f"Run every backward call before {name} is updated, or compute the loss again after it.", None
+    plain = labels.written_name(writer).rstrip("_") if writer is not None else "the operation"
+    sign = _TYPED.get(plain)
+    instead = f"`{name} = {name} {sign} …`" if sign else f"`{plain}`"
     return (
         why,
         f"Use the form that makes a new tensor, {instead}, without the underscore or the augmented assignment.",
@@ -277,7 +278,7 @@ def _in_place(case: _Case) -> Answer:
     )
 
 
-def _leaf_in_place(case: _Case) -> Answer:
+def _leaf_in_place(case: Case) -> Answer:
     name = case.named(case.event.tensors[0] if case.event.tensors else None)
     why = (
         f"{name} is a leaf that requires a gradient: its gradient belongs to the value it began with, "
@@ -286,29 +287,15 @@ def _leaf_in_place(case: _Case) -> Answer:
     return why, f"Change {name} inside `with torch.no_grad():` (an update step), or work on {name}.clone().", None
 
 
-def _unused(case: _Case) -> Answer:
-    inputs = case.call.event.inputs if case.call is not None else None
-    names = [n for n in (case.facts.trace.names.get(t) for t in inputs or ()) if n]
-    which = text.join(names) or "one of the inputs"
-    why = (
-        f"autograd.grad was asked for {which}, but no path leads from the root to at least one of them, "
-        "so it has no gradient."
-    )
-    return why, "Pass allow_unused=True to get None for it, or leave it out of the inputs.", None
-
-
-def _numpy(case: _Case) -> Answer:
-    why = "The value would leave the graph with numpy, and gradients cannot follow it there."
-    return why, "Call .detach() first: that says that no gradient is wanted beyond.", None
-
-
-def _other(case: _Case) -> Answer:
+def _other(case: Case) -> Answer:
     where = case.line
     at = f" at {where}" if where else ""
     if case.event.type in ("SyntaxError", "IndentationError", "TabError"):
         return f"The file is no valid Python{at}, so nothing of it ran.", "Mend this line, or the one above it.", None
     if case.event.type == "ModuleNotFoundError" and "No module named" in case.event.message:
         return _not_installed(case, at)
+    if "'float' object has no attribute 'backward'" in case.event.message:
+        return refusals.float_has_no_past(case)
     if "'NoneType' object" in case.event.message and _asked_inner_grad(case):
         return (
             "`.grad` is None here: the tensor was computed, so it is no leaf, "
@@ -321,31 +308,31 @@ def _other(case: _Case) -> Answer:
     return why, "Change the program at this line; the traceback, under Commands, says how it came there.", None
 
 
-def _not_installed(case: _Case, at: str) -> Answer:
+def _not_installed(case: Case, at: str) -> Answer:
     name = case.event.message.rpartition("No module named ")[2].strip("'\"").partition(".")[0]
     why = f"The program stopped{at}: the Python that runs Backstep has no module {name}."
     return why, f"Install {name} where Backstep is installed, or leave the import out here.", None
 
 
-def _asked_inner_grad(case: _Case) -> bool:
+def _asked_inner_grad(case: Case) -> bool:
     """Whether the program was warned just before that it looks at .grad of an inner tensor."""
     before = case.facts.trace.events[max(0, case.event.index - 3) : case.event.index]
     return any(isinstance(e, WarningGiven) and "not a leaf Tensor" in e.message for e in before)
 
 
-_KNOWN: Sequence[tuple[str, Callable[[_Case], Answer]]] = (
+_KNOWN: Sequence[tuple[str, Callable[[Case], Answer]]] = (
     ("Trying to backward through the graph a second time", _second_backward),
     ("grad can be implicitly created only for scalar outputs", _not_scalar),
     ("Mismatch in shape: grad_output", _mismatch),
     ("does not require grad and does not have a grad_fn", _no_history),
     ("modified by an inplace operation", _in_place),
+    ("a view of a leaf Variable that requires grad", refusals.view_of_leaf),
     ("a leaf Variable that requires grad", _leaf_in_place),
-    ("appears to not have been used in the graph", _unused),
-    ("Can't call numpy() on Tensor that requires grad", _numpy),
+    *refusals.KNOWN,
 )
 
 
-def _root(case: _Case) -> tuple[tuple[int, ...], str]:
+def _root(case: Case) -> tuple[tuple[int, ...], str]:
     """Shape and name of the root that the error is about."""
     tensor = case.event.tensors[0] if case.event.tensors else None
     if tensor is None and case.call is not None and case.call.event.roots:
@@ -356,7 +343,7 @@ def _root(case: _Case) -> tuple[tuple[int, ...], str]:
     ) or "the result"
 
 
-def _with(case: _Case, call: CallFact | None, **changes: Any) -> Json | None:
+def _with(case: Case, call: CallFact | None, **changes: Any) -> Json | None:
     """The edits so far, with one backward call changed; None where the call is not a command of its own."""
     if call is None:
         return None

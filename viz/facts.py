@@ -126,9 +126,9 @@ class Facts:
 
     def name(self, tensor: int) -> str | None:
         """The user's name of a tensor; `x.grad` for the gradient of a leaf that has one."""
-        if tensor in self.seeds:
-            return "gradient"
         name = self.trace.names.get(tensor)
+        if name is None and tensor in self.seeds:
+            return "gradient"
         if name is None and tensor in self.owner:
             owner = self.trace.names.get(self.owner[tensor])
             return f"{owner}.grad" if owner else None
@@ -151,6 +151,15 @@ class Facts:
             return False
         made = fact.producers.get(fact.first)
         return fact.leaf is not None or (made is not None and self.ops[made].event.node is None)
+
+    def shares(self, one: int, other: int) -> bool:
+        """Whether two tensors lie in the same memory."""
+        return one == other or (one in self._storages and self._storages[one] == self._storages.get(other, -1))
+
+    def base(self, tensor: int) -> int | None:
+        """The first tensor in the memory of a view; None where it has its own."""
+        storage = self._storages.get(tensor)
+        return next((t for t, s in self._storages.items() if s == storage and t != tensor), None)
 
     def frame_of(self, event: AnyEvent) -> Frame | None:
         """The user's innermost frame of an event; of an error that came from elsewhere, the line in its traceback."""

@@ -55,7 +55,7 @@ def backward(
                 "use `grad_tensors`."
             )
     if inputs is not None and not isinstance(inputs, Tensor) and len(inputs) == 0:
-        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+        raise errors.runtime("`inputs` argument to `backward()` cannot be empty.", tensors=tuple(_listed(tensors)))
     roots = _listed(tensors)
     wanted = None if inputs is None else _listed(inputs)
     keep = create_graph if retain_graph is None else retain_graph

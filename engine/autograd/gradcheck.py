@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .. import errors
 from ..array import xp
 from ..mode import enable_grad, no_grad
 from ..recorder import slot
@@ -100,10 +101,11 @@ def gradcheck(
             if not xp.allclose(analytical, numerical[number], rtol=rtol, atol=atol):
                 if not raise_exception:
                     return False
-                raise GradcheckError(
+                wrong = GradcheckError(
                     f"Jacobian mismatch for output {number} with respect to input {column},\n"
                     f"numerical:{Tensor(numerical[number])}\nanalytical:{Tensor(analytical)}\n"
                 )
+                raise errors.explained(wrong, tensors=(output, given[place]))
     return True
 
 

@@ -88,7 +88,7 @@ function withGone(own) {
   const other = fixedHere();
   if (!other) return own;
   other.added.forEach((n) => own[n - 1]?.classList.add("added"));
-  const gone = new Map(other.gone.map(({ before, lines: texts }) => [before, texts.map((text) => h("li.gone", {}, h("del", {}, text || " ")))]));
+  const gone = new Map(other.gone.map(({ before, lines: texts }) => [before, texts.map((text) => h("li.gone", { role: "none" }, h("del", {}, text || " ")))]));
   return [...own.flatMap((line, i) => [...(gone.get(i + 1) || []), line]), ...(gone.get(own.length + 1) || [])];
 }
 

@@ -1,0 +1,217 @@
+"""Calls that were refused, explained: what was asked for, why it cannot be, the smallest fix.  Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from engine.trace import Escaped, VjpRun
+
+from . import births, text
+from .case import Answer, Case
+
+
+def about(case: Case) -> tuple[int, ...]:
+    """The tensors that an error is about which does not name any itself."""
+    message = case.event.message
+    if "has no attribute 'backward'" in message:
+        left = _left(case)
+        return () if left is None else (left.tensor,)
+    counted = _COUNTED.match(message)
+    if counted is not None and case.call is not None:
+        return tuple(root.tensor for root in case.call.event.roots[int(counted[2]) :])
+    return ()
+
+
+_COUNTED = re.compile(r"got (\d+) tensors and (\d+) gradients")
+
+
+def counted(case: Case) -> Answer:
+    found = _COUNTED.match(case.event.message)
+    assert found is not None
+    roots = [root.tensor for root in case.call.event.roots] if case.call is not None else []
+    names = text.join([case.named(root) for root in roots]) or "the roots"
+    given = text.count(int(found[2]), "gradient")
+    why = f"The call starts from {names}: {found[1]} tensors, and {given} came with them. Each root needs its own."
+    return why, "Pass one gradient for each, in a list; None stands for the 1 of a single number.", None
+
+
+def constant_input(case: Case) -> Answer:
+    name = case.named(case.event.tensors[0] if case.event.tensors else None)
+    why = (
+        f"{name} did not require a gradient when it was used, so on the way forward nothing was noted that leads to it."
+    )
+    return why, f"Make {name} with requires_grad=True (or call {name}.requires_grad_()) before it is used.", None
+
+
+def unused(case: Case) -> Answer:
+    name = case.named(case.event.tensors[0]) if case.event.tensors else "one of the inputs"
+    why = f"autograd.grad was asked for {name}, but no path leads from the root to {name}, so it has no gradient."
+    return why, "Pass allow_unused=True to get None for it, or leave it out of the inputs.", None
+
+
+def no_inputs(case: Case) -> Answer:
+    why = "`inputs=` names the leaves that shall receive a gradient, and the list is empty: nothing would be computed."
+    return why, "Name the leaves, or leave `inputs=` out: then all of them receive one.", None
+
+
+def integers(case: Case) -> Answer:
+    why = "A gradient is a slope, a number with a fraction. Between whole numbers, or True and False, there is none."
+    return why, "Make it a tensor of floats: write one number with a dot, or call .float() on it.", None
+
+
+def numpy(case: Case) -> Answer:
+    why = "The value would leave the graph with numpy, and gradients cannot follow it there."
+    return why, "Call .detach() first: that says that no gradient is wanted beyond.", None
+
+
+def flag_of_inner(case: Case) -> Answer:
+    name = case.named(case.event.tensors[0] if case.event.tensors else None)
+    why = (
+        f"{name} was computed from tensors that require a gradient. That it requires one too is a consequence, "
+        "not a switch: the way back is there already."
+    )
+    return why, f"Take `{name}.detach()`: the same numbers, without the way back.", None
+
+
+def size_of_grad(case: Case) -> Answer:
+    tensor = case.event.tensors[0] if case.event.tensors else None
+    fact = case.facts.tensors.get(tensor) if tensor is not None else None
+    size = f" {list(fact.shape)}" if fact is not None else ""
+    name = case.named(tensor)
+    why = f"`{name}.grad` belongs to {name} element by element, and gradients are added to it: it has its shape{size}."
+    return why, "Assign a tensor of this shape, or None: then the next backward call makes one.", None
+
+
+def retain_without(case: Case) -> Answer:
+    name = case.named(case.event.tensors[0] if case.event.tensors else None)
+    why = f"{name} requires no gradient, so no gradient will ever come by that it could keep."
+    return why, f"Make {name} require one: `{name}.requires_grad_()` before it is used.", None
+
+
+def view_of_leaf(case: Case) -> Answer:
+    name = case.named(case.event.tensors[-1] if case.event.tensors else None)
+    why = (
+        f"What is written is a view, a window onto the memory of {name}. {name} is a leaf that requires a gradient: "
+        "to write through the window is to write the leaf itself."
+    )
+    return why, f"Write inside `with torch.no_grad():`, or leave {name} alone and multiply by a mask.", None
+
+
+def several_views(case: Case) -> Answer:
+    name = case.named(case.event.tensors[0] if case.event.tensors else None)
+    base = case.named(case.event.tensors[-1] if case.event.tensors else None)
+    why = (
+        f"{name} is one of several views that one op made of {base}. A write to it would have to be told to all of "
+        "them, and that is not supported."
+    )
+    return why, f"Write out of place, as in `{name} = {name} * 2`, or write {base} by index.", None
+
+
+def unrecorded_view(case: Case) -> Answer:
+    name = case.named(case.event.tensors[0] if case.event.tensors else None)
+    base = case.named(case.event.tensors[-1] if case.event.tensors else None)
+    why = (
+        f"{name} is a view of {base} that was made while nothing was noted; the write shall be noted. Whether {base} "
+        "should know of it cannot be told."
+    )
+    return why, "Put the view and the write both inside of no_grad(), or both outside.", None
+
+
+def inference(case: Case) -> Answer:
+    why = (
+        "A tensor made under inference_mode() keeps no version, so a node cannot save it: a change would go unnoticed."
+    )
+    return why, "Compute it under no_grad() instead, or use a clone() of it.", None
+
+
+def anomaly(case: Case) -> Answer:
+    """The node that anomaly mode names, and the one before it where an infinity was born."""
+    node = case.op.node.name if case.op is not None and case.op.node is not None else "This node"
+    events = case.facts.trace.events
+    born = [found for found in births.findings(case.facts) if isinstance(events[found.event], VjpRun)]
+    earlier = next((found for found in born if found.kind == "inf"), None)
+    why = f"{node} is the first to *show* a nan on the way back."
+    if earlier is None:
+        return why, "Look at what it was given: 0 times inf, or 0 / 0.", None
+    return f"{why} The trouble begins before it. {earlier.why}", earlier.fix or "Keep its input away from there.", None
+
+
+def jacobians(case: Case) -> Answer:
+    name = case.named(case.event.tensors[-1] if case.event.tensors else None)
+    why = (
+        f"gradcheck moved each element of {name} a little and looked how the result changed (numerical), and asked "
+        "backward for the same (analytical). The two differ, so the backward pass does not belong to this function."
+    )
+    return (
+        why,
+        "Look for a way that is cut, such as detach(), .data or item(), or for a wrong backward of your own.",
+        None,
+    )
+
+
+def number_of_gradients(case: Case) -> Answer:
+    found = re.search(r"expected (\d+), got (\d+)", case.event.message)
+    wanted, given = (found[1], found[2]) if found else ("one per input", "another number")
+    why = (
+        f"forward was called with {wanted} inputs, and backward returned {given} gradients: it owes one to each input."
+    )
+    return why, "Return one gradient per argument of forward, in their order, and None for what needs none.", None
+
+
+def shape_of_gradient(case: Case) -> Answer:
+    found = re.search(
+        r"at index (\d+) - got (\[.*?\]) but expected shape compatible with (\[.*?\])", case.event.message
+    )
+    if found is None:
+        return "backward returned a gradient of another shape than its input.", "Return one of the input's shape.", None
+    why = f"Input {found[1]} of forward has shape {found[3]}, and backward returned one of shape {found[2]} for it."
+    return why, f"Return a gradient of shape {found[3]}: what did not take part receives zeros.", None
+
+
+def no_backward(case: Case) -> Answer:
+    why = "This Function says how to go forward, and not how to go back."
+    return why, "Give it a static method backward(ctx, grad) that returns one gradient per input.", None
+
+
+def once(case: Case) -> Answer:
+    why = (
+        "This backward was marked @once_differentiable: what it computes is not noted, so it has no derivative itself."
+    )
+    return why, "Leave the mark out, and write backward in tensor ops.", None
+
+
+def float_has_no_past(case: Case) -> Answer:
+    left = _left(case)
+    name = case.named(left.tensor if left is not None else None)
+    where = f" ({case.written(left.stack)})" if left is not None else ""
+    why = f"item() took the number of {name} out of the graph{where}. A Python float does not know how it was computed."
+    return why, "Add up the tensors themselves and leave item() out; use it for printing.", None
+
+
+def _left(case: Case) -> Escaped | None:
+    before = case.facts.trace.events[: case.event.index]
+    return next((e for e in reversed(before) if isinstance(e, Escaped) and e.kind == "item"), None)
+
+
+KNOWN: Sequence[tuple[str, Callable[[Case], Answer]]] = (
+    (" tensors and ", counted),
+    ("One of the differentiated Tensors does not require grad", constant_input),
+    ("appears to not have been used in the graph", unused),
+    ("`inputs` argument to `backward()` cannot be empty", no_inputs),
+    ("can require gradients", integers),
+    ("Can't call numpy() on Tensor that requires grad", numpy),
+    ("you can only change requires_grad flags of leaf variables", flag_of_inner),
+    ("attempting to assign a gradient of size", size_of_grad),
+    ("can't retain_grad on Tensor", retain_without),
+    ("function that returns multiple views", several_views),
+    ("Given that this use case is ambiguous and error-prone", unrecorded_view),
+    ("Inference tensors cannot be saved for backward", inference),
+    ("returned nan values in its", anomaly),
+    ("Jacobian mismatch for output", jacobians),
+    ("returned an incorrect number of gradients", number_of_gradients),
+    ("returned an invalid gradient at index", shape_of_gradient),
+    ("must implement either the backward", no_backward),
+    ("marked with @once_differentiable", once),
+)
+"""By what the message contains."""
