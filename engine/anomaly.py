@@ -16,7 +16,7 @@ from .array import xp
 from .dispatch import apply
 from .mode import mode
 from .op import HANDLERS, Op
-from .recorder import is_users, slot
+from .slot import is_users, slot
 from .tensor import Tensor
 
 NO_FORWARD = (

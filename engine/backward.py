@@ -24,7 +24,7 @@ from .op import spread
 from .ops.reduction import sum_to_size
 from .ops.shape import cast, clone_gradient
 from .ready import pop, push
-from .recorder import slot
+from .slot import slot
 from .tensor import Tensor
 
 Capture = tuple[Any, int]

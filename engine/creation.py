@@ -13,7 +13,7 @@ from .api.check import sizes_of
 from .api.random import generator
 from .array import as_numpy_dtype, bool_, device, dtype, dtype_of, float32, float64, int64, move, xp
 from .ops.shape import clone, detach
-from .recorder import slot
+from .slot import slot
 from .tensor import Size, Tensor, escape
 
 __all__ = [

@@ -13,7 +13,7 @@ from .array import Array, as_array, float32, xp
 from .mode import mode
 from .node import Node, SavedResult, accumulator, gradient_edge, next_number
 from .op import HANDLERS, Op
-from .recorder import slot
+from .slot import slot
 from .tensor import Storage, Tensor, View, refresh_view
 
 _new = object.__new__

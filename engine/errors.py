@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from .slot import slot, users_line
+
 
 @dataclass(slots=True)
 class Place:
@@ -21,9 +23,15 @@ class Place:
 def explained(
     error: BaseException, note: str = "", *, node: object = None, tensors: tuple[object, ...] = ()
 ) -> BaseException:
-    """Return `error` with our note and its place in the graph."""
+    """Return `error` with our note and its place in the graph.
+
+    The note ends with the user's line; a recording knows it better (columns, and the line of the forward op too).
+    """
+    line = users_line() if slot.active is None else None
     if note:
         error.add_note(note)
+    if line is not None:
+        error.add_note(f"Backstep: in {line}")
     error.place = Place(node, tensors)  # type: ignore[attr-defined]
     return error
 

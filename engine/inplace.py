@@ -11,7 +11,7 @@ from .mode import mode
 from .node import Node, gradient_edge, next_number
 from .op import REGISTRY, Op
 from .ops.inplace import copy_slices, zero_slice
-from .recorder import slot
+from .slot import slot
 from .tensor import Storage, Tensor, View, refresh_view
 
 __all__ = ["apply_inplace", "check_inplace", "copy_slices", "wrote", "zero_slice"]

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from .recorder import slot
+from .slot import slot
 
 
 class _Mode(threading.local):

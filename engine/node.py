@@ -110,9 +110,11 @@ class Node(_Rare):
 
     def freed(self) -> RuntimeError:
         """torch's error for a node that ran before and has nothing left to run on."""
+        shapes = " and ".join(str(list(shape)) for shape, _ in self.metas or [(self.shape, self.dtype)])
         return errors.runtime(
             SECOND_BACKWARD,
-            f"Backstep: {self.name()} needs what it saved in forward, and an earlier backward has freed it. "
+            f"Backstep: {self.name()}, whose output has the shape {shapes}, needs what it saved in forward, and an "
+            "earlier backward has freed it. "
             "Pass retain_graph=True to the earlier call, or compute the forward again.",
             node=self,
         )

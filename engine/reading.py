@@ -14,7 +14,8 @@ from typing import Any
 from .array import statistics, to_numpy
 from .binding import tensor_names
 from .op import NUMBERED, REGISTRY
-from .recorder import Recorder, Summary, is_users, written_out
+from .recorder import Recorder, Summary, written_out
+from .slot import is_users
 from .source import Places
 from .trace import (
     Accumulated,

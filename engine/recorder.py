@@ -10,62 +10,18 @@ from __future__ import annotations
 import itertools
 import os
 import sys
-import sysconfig
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import CodeType
 from typing import Any
 
 from . import array
+from .slot import is_users
 from .source import Places
-
-_HERE = os.path.dirname(os.path.abspath(__file__))
-_LIBRARY = tuple({sysconfig.get_paths()[k] for k in ("stdlib", "platstdlib", "purelib", "platlib")})
-_OURS = (_HERE + os.sep, os.path.join(os.path.dirname(_HERE), "viz") + os.sep)
 
 LIMIT = 65_536
 """Elements up to which a value is kept whole; beyond it, a sample and statistics."""
 
 _ids = itertools.count()
-
-
-class Slot:
-    """Where op dispatch and the backward loop look for the recording that runs, if any.
-
-    `noted` tells that some thread detects anomalies: ops then take the way on which nodes keep their call stacks.
-    """
-
-    __slots__ = ("active", "noted")
-    active: Recorder | None
-
-    def __init__(self) -> None:
-        self.active = None
-        self.noted = False
-
-
-slot = Slot()
-
-
-class unrecorded:
-    """What runs inside is no part of a recording: the making of a layer's parameters, the counting of steps.
-
-    What is made inside becomes part of it when it is used outside, with the values that it has then.
-    """
-
-    def __enter__(self) -> None:
-        self.before, slot.active = slot.active, None
-
-    def __exit__(self, *_: object) -> None:
-        slot.active = self.before
-
-
-def is_users(filename: str) -> bool:
-    """Whether a code object's file is the user's own: neither ours, nor the library's, nor made up (`<frozen ...>`)."""
-    if filename.startswith("<"):
-        return filename.startswith(("<stdin>", "<ipython", "<backstep"))
-    gallery = os.path.join(_OURS[1], "gallery") + os.sep
-    if filename.startswith(gallery):
-        return True
-    return not filename.startswith(_OURS) and not filename.startswith(_LIBRARY)
 
 
 class Recorder:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from .reading import read
-from .recorder import LIMIT, Recorder, slot
+from .recorder import LIMIT, Recorder
+from .slot import slot
 from .trace import Trace
 
 SELDOM = 20_000

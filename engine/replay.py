@@ -22,7 +22,8 @@ from .mode import mode
 from .op import REGISTRY
 from .program import Command, Edits, calls_of, program
 from .reading import read
-from .recorder import Recorder, slot, written_out
+from .recorder import Recorder, written_out
+from .slot import slot
 from .tensor import Tensor
 from .trace import (
     Accumulated,

@@ -14,7 +14,8 @@ from typing import Any
 
 from .binding import Naming
 from .reading import _Reader, _without_folders, value_of
-from .recorder import Recorder, slot
+from .recorder import Recorder
+from .slot import slot
 from .source import Places, Sources
 from .trace import Value
 from .tracefile import Writer

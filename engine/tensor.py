@@ -17,7 +17,7 @@ from numpy import generic, ndarray
 from . import errors
 from .array import CPU, Array, as_array, default_dtype, device, device_of, dtype, dtype_of, is_array
 from .op import HANDLERS, REGISTRY
-from .recorder import slot
+from .slot import slot
 
 CONVERTED = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"

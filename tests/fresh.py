@@ -19,7 +19,8 @@ import pytest
 from engine import recording
 from engine.autograd import calls
 from engine.program import Command, Edits, commands
-from engine.recorder import Recorder, slot
+from engine.recorder import Recorder
+from engine.slot import slot
 from engine.tensor import Tensor
 from engine.trace import BackwardEnded, BackwardStarted, GradSet, LeafCreated, OpCalled, Trace
 from viz.gallery import Program
@@ -167,10 +168,10 @@ class Fresh:
         class Watching(Recorder):
             """Tells of every leaf and op."""
 
-            def see(self, tensor: Any, source: str = "seen") -> tuple[int, int]:
+            def see(self, tensor: Any, source: str = "seen", name: str | None = None) -> tuple[int, int]:
                 if tensor._id < self.first:
                     fresh.leaf(tensor, source)
-                return super().see(tensor, source)
+                return super().see(tensor, source, name)
 
             def op(self, op: Any, inputs: Any, statics: Any, outputs: Any, node: Any, inplace: Any) -> None:
                 super().op(op, inputs, statics, outputs, node, inplace)

@@ -33,7 +33,8 @@ from importlib.machinery import SourceFileLoader
 
 import viz
 from engine.reading import users_traceback
-from engine.recorder import Recorder, is_users, slot
+from engine.recorder import Recorder
+from engine.slot import is_users, slot
 from engine.source import Places
 from engine.streaming import Stream
 from engine.trace import ErrorRaised

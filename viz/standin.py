@@ -16,7 +16,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from engine.recorder import is_users
+from engine.slot import is_users
 
 LIST = "docs/ops.md lists those that are there"
 

@@ -10,7 +10,7 @@ from ..inplace import apply_inplace
 from ..ops import indexing as ix
 from ..ops import inplace as ip
 from ..ops import shape as sh
-from ..recorder import slot
+from ..slot import slot
 from ..tensor import Tensor, escape
 from .check import one_dim
 from .shape import expanded

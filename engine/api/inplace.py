@@ -12,7 +12,7 @@ from ..ops import choice as ch
 from ..ops import elementwise as el
 from ..ops import inplace as ip
 from ..ops import shape as so
-from ..recorder import slot
+from ..slot import slot
 from ..tensor import Tensor
 from . import elementwise
 from .random import generator

@@ -12,7 +12,7 @@ from ..backward import add_into, run_backward
 from ..mode import mode
 from ..node import gradient_edge
 from ..ops.reduction import sum_to_size
-from ..recorder import slot
+from ..slot import slot
 from ..tensor import Size, Tensor, refresh_view
 
 Tensors = Tensor | Sequence[Tensor]

@@ -12,7 +12,7 @@ from .. import errors
 from ..array import xp, zeros_at
 from ..mode import enable_grad
 from ..ops.shape import detach, reshape, stack, view
-from ..recorder import slot
+from ..slot import slot
 from ..tensor import Tensor
 from .calls import grad
 

@@ -9,7 +9,7 @@ from typing import Any
 from .. import errors
 from ..array import xp
 from ..mode import enable_grad, no_grad
-from ..recorder import slot
+from ..slot import slot
 from ..tensor import Tensor, escape
 from .calls import grad
 

@@ -10,7 +10,7 @@ from ..api.check import typename
 from ..api.inplace import set_data
 from ..array import dtype
 from ..mode import no_grad
-from ..recorder import slot
+from ..slot import slot
 from ..tensor import Tensor
 from .hooks import (
     Hooks,

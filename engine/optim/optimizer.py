@@ -14,7 +14,7 @@ from .. import errors
 from ..api.check import typename
 from ..creation import tensor
 from ..mode import enable_grad, set_grad_enabled
-from ..recorder import slot, unrecorded
+from ..slot import slot, unrecorded
 from ..tensor import RemovableHandle, Tensor
 
 __all__ = ["Optimizer"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import engine
 
@@ -38,3 +39,17 @@ def test_gradient_that_waits_alone_runs_in_torchs_order_beside_others() -> None:
         tensor.register_hook(lambda grad, name=name: ran.append(name))
     c.sum().backward()
     assert ran == ["c", "b", "a", "x"]
+
+
+def test_error_names_the_op_its_shape_and_the_users_line() -> None:
+    y = engine.ones(3, requires_grad=True).exp()
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time") as raised:
+        y.sum().backward()
+    told = "\n".join(raised.value.__notes__)
+    assert "ExpBackward0, whose output has the shape [3]," in told
+    assert "Backstep: in test_backward.py, line " in told and told.endswith("y.sum().backward()")
+    with pytest.raises(RuntimeError, match="must match the size of tensor b") as raised:
+        y + engine.ones(2)
+    told = "\n".join(raised.value.__notes__)
+    assert "add was called with self [3], other [2]" in told and told.endswith("y + engine.ones(2)")

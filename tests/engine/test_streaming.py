@@ -12,7 +12,8 @@ import pytest
 import engine
 from engine.encoding import traces_equal
 from engine.reading import read
-from engine.recorder import Recorder, slot
+from engine.recorder import Recorder
+from engine.slot import slot
 from engine.source import Places
 from engine.streaming import Stream
 from engine.trace import OpCalled, Trace

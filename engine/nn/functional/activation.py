@@ -16,7 +16,7 @@ from ...inplace import apply_inplace
 from ...ops import activation as ac
 from ...ops import elementwise as eo
 from ...ops import shape as sh
-from ...recorder import slot
+from ...slot import slot
 from ...tensor import Tensor
 
 __all__ = [

@@ -1,0 +1,65 @@
+"""What the innermost layers must know of the world around: the recording that runs, and which code is the user's."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+import sysconfig
+from typing import Any
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_LIBRARY = tuple({sysconfig.get_paths()[k] for k in ("stdlib", "platstdlib", "purelib", "platlib")})
+_OURS = (_HERE + os.sep, os.path.join(os.path.dirname(_HERE), "viz") + os.sep)
+
+
+class Slot:
+    """Where op dispatch and the backward loop look for the recording that runs, if any.
+
+    `noted` tells that some thread detects anomalies: ops then take the way on which nodes keep their call stacks.
+    """
+
+    __slots__ = ("active", "noted")
+    active: Any
+
+    def __init__(self) -> None:
+        self.active = None
+        self.noted = False
+
+
+slot = Slot()
+
+
+class unrecorded:
+    """What runs inside is no part of a recording: the making of a layer's parameters, the counting of steps.
+
+    What is made inside becomes part of it when it is used outside, with the values that it has then.
+    """
+
+    def __enter__(self) -> None:
+        self.before, slot.active = slot.active, None
+
+    def __exit__(self, *_: object) -> None:
+        slot.active = self.before
+
+
+def is_users(filename: str) -> bool:
+    """Whether a code object's file is the user's own: neither ours, nor the library's, nor made up (`<frozen ...>`)."""
+    if filename.startswith("<"):
+        return filename.startswith(("<stdin>", "<ipython", "<backstep"))
+    gallery = os.path.join(_OURS[1], "gallery") + os.sep
+    if filename.startswith(gallery):
+        return True
+    return not filename.startswith(_OURS) and not filename.startswith(_LIBRARY)
+
+
+def users_line() -> str | None:
+    """The innermost line of the user that runs now: file, number and text; None where there is none."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and not is_users(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None:
+        return None
+    file, number = frame.f_code.co_filename, frame.f_lineno
+    text = linecache.getline(file, number, frame.f_globals).strip()
+    return f"{os.path.basename(file)}, line {number}" + (f": {text}" if text else "")
