@@ -3,7 +3,7 @@
 `import engine as torch` runs a torch snippet; `with engine.record() as trace:` records what it does.
 """
 
-from . import array, autograd, creation, nn, optim
+from . import array, autograd, creation, nn, optim, utils
 from . import tracefile as tracefile  # gives Trace its save and open
 from .api import elementwise as _elementwise
 from .api import indexing as _indexing
@@ -87,6 +87,7 @@ __all__ = [
     "set_printoptions",
     "short",
     "uint8",
+    "utils",
 ]
 __all__ += _elementwise.__all__
 __all__ += _indexing.__all__

@@ -266,7 +266,7 @@ class Naming:
         elif isinstance(event, LeafCreated):
             if event.name is not None:
                 self.names[event.tensor] = event.name
-            elif event.source == "seen":
+            elif event.source in ("seen", "DataLoader"):
                 self.strangers.add(event.tensor)
             elif event.source != "grad":
                 self.made("leaf", [event.tensor], frames)

@@ -22,8 +22,8 @@ LIST = "docs/ops.md lists those that are there"
 
 
 BY_HAND = (
-    "Modules and optimisers are not there: write the layer with tensors, as in `x @ W + b`, "
-    "and the update as `W -= lr * W.grad` under no_grad()."
+    "What is not there can be written with tensors: a layer as in `x @ W + b`, an update as `W -= lr * W.grad` under "
+    "no_grad()."
 )
 
 

@@ -1,6 +1,6 @@
 """torch.nn: modules, parameters and containers, layers; `functional` has the functions, `init` the first values."""
 
-from . import functional, init, modules, parameter
+from . import functional, init, modules, parameter, utils
 from .container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .linear import Bilinear, Identity, Linear
 from .module import Module
@@ -22,4 +22,5 @@ __all__ = [
     "init",
     "modules",
     "parameter",
+    "utils",
 ]

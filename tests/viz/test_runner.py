@@ -248,6 +248,35 @@ def test_missing_name_is_explained_with_its_line(script: Script, capfd: Capture,
     assert re.search(says, capfd.readouterr().err) and re.search(says, raised(trace).note)
 
 
+TRAINING = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.optim import SGD
+from torch.optim.lr_scheduler import StepLR
+from torch.utils.data import DataLoader, TensorDataset
+from torch.nn.utils import clip_grad_norm_
+
+model = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))
+optimizer = SGD(model.parameters(), lr=0.1, momentum=0.9)
+scheduler = StepLR(optimizer, 1)
+loader = DataLoader(TensorDataset(torch.ones(4, 2), torch.ones(4, 1)), batch_size=2, shuffle=True)
+for x, y in loader:
+    optimizer.zero_grad()
+    F.relu(model(x) - y).sum().backward()
+    clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+scheduler.step()
+"""
+
+
+def test_training_script_runs_as_torch(script: Script) -> None:
+    recording, trace = script(TRAINING, as_torch=True)
+    assert recording.returncode == 0, recording.explanation
+    assert {"GroupEntered", "GroupLeft", "Accumulated"} <= set(kinds(trace))
+    assert {"0.weight", "0.bias", "1.weight", "1.bias", "x", "y"} <= set(trace.names.values())
+
+
 def test_script_that_asks_whether_torch_has_a_name_goes_on(script: Script) -> None:
     recording, _ = script("import torch\nassert not hasattr(torch, 'compile_everything')\n", as_torch=True)
     assert recording.returncode == 0
@@ -466,7 +495,7 @@ def test_viz_show_does_not_hold_up_a_script_that_is_run(script: Script, capfd: C
     assert recording.returncode == 0 and printed.out == "on\n" and "viz.show() is left out" in printed.err
 
 
-def test_modules_and_optimisers_are_to_be_written_by_hand(script: Script) -> None:
-    recording, _ = script("import torch\nnet = torch.nn.Linear(3, 2)\n", as_torch=True)
-    assert recording.explanation.startswith("The engine has no torch.nn.Linear, asked for in line 2 of script.py.")
+def test_missing_module_is_to_be_written_by_hand(script: Script) -> None:
+    recording, _ = script("import torch\nnet = torch.nn.quantized(3, 2)\n", as_torch=True)
+    assert recording.explanation.startswith("The engine has no torch.nn.quantized, asked for in line 2 of script.py.")
     assert "`x @ W + b`" in recording.explanation

@@ -1,0 +1,31 @@
+"""Parameters as one vector, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...api.check import typename
+from ...api.inplace import set_data
+from ...api.shape import cat
+from ...mode import no_grad
+from ...tensor import Tensor
+
+__all__ = ["parameters_to_vector", "vector_to_parameters"]
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """All elements of the parameters, one after the other; differentiable."""
+    joined: Tensor = cat([parameter.view(-1) for parameter in parameters])
+    return joined
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Write the elements of a vector into the parameters, one after the other."""
+    if not isinstance(vec, Tensor):
+        raise TypeError(f"expected torch.Tensor, but got: {typename(vec)}")
+    start = 0
+    with no_grad():
+        for parameter in parameters:
+            end = start + parameter.numel()
+            set_data(parameter, vec[start:end].reshape(tuple(parameter.shape)))
+            start = end
