@@ -11,7 +11,7 @@ import numpy as np
 from ... import creation, errors
 from ...api.shape import stack
 from ...array import float64
-from ...recorder import slot, unrecorded
+from ...slot import slot, unrecorded
 from ...tensor import Tensor
 from .dataset import IterableDataset, Subset, TensorDataset
 from .order import BatchSampler, RandomSampler, SequentialSampler

@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import creation
 from ...array import float64
-from ...recorder import unrecorded
+from ...slot import unrecorded
 
 __all__ = [
     "BatchSampler",
