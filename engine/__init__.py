@@ -3,21 +3,33 @@
 `import engine as torch` runs a torch snippet; `with engine.record() as trace:` records what it does.
 """
 
-from . import array, autograd, creation, nn, optim, utils
+from . import array, autograd, creation, nn, optim, special, utils
 from . import tracefile as tracefile  # gives Trace its save and open
 from .api import elementwise as _elementwise
+from .api import functions as _functions
 from .api import indexing as _indexing
 from .api import linalg as _linalg
 from .api import methods
 from .api import random as _random
 from .api import reduction as _reduction
+from .api import scan as _scan
 from .api import shape as _shape
+from .api import sorting as _sorting
+from .api import special as _special
+from .api import statistics as _statistics
+from .api import types as _types
 from .api.elementwise import *
+from .api.functions import *
 from .api.indexing import *
 from .api.linalg import *
 from .api.random import *
 from .api.reduction import *
+from .api.scan import *
 from .api.shape import *
+from .api.sorting import *
+from .api.special import *
+from .api.statistics import *
+from .api.types import *
 from .array import bool_ as bool
 from .array import (
     device,
@@ -86,6 +98,7 @@ __all__ = [
     "set_grad_enabled",
     "set_printoptions",
     "short",
+    "special",
     "uint8",
     "utils",
 ]
@@ -95,6 +108,12 @@ __all__ += _linalg.__all__
 __all__ += _random.__all__
 __all__ += _reduction.__all__
 __all__ += _shape.__all__
+__all__ += _functions.__all__
+__all__ += _scan.__all__
+__all__ += _sorting.__all__
+__all__ += _special.__all__
+__all__ += _statistics.__all__
+__all__ += _types.__all__
 __all__ += creation.__all__
 
 methods.bind(Tensor)

@@ -205,6 +205,18 @@ def folded(ufunc: Any, data: Array, dim: Any = None, keepdim: bool = False, dtyp
     return getattr(data, _FOLDS[ufunc])(axis=dim, keepdims=keepdim, **typed)
 
 
+def accumulated(ufunc: Any, data: Array, dim: int) -> Array:
+    """The running fold of `ufunc` along `dim`; cupy has none, so that there it is made in log2(n) doubling steps."""
+    if cupy is None or isinstance(data, ndarray):
+        return ufunc.accumulate(data, axis=dim)
+    out, before, reach = data.copy(), (slice(None),) * dim, 1
+    while reach < data.shape[dim]:
+        near, far = (*before, slice(reach, None)), (*before, slice(None, -reach))
+        out[near] = ufunc(out[near], out[far].copy())
+        reach *= 2
+    return out
+
+
 def to_numpy(array: Array) -> ndarray:
     """The array's elements as a numpy array (copied from a GPU)."""
     if isinstance(array, ndarray):

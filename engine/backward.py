@@ -16,7 +16,7 @@ from typing import Any
 from numpy import ndarray
 
 from . import anomaly
-from .array import xp
+from .array import as_array, xp
 from .dispatch import Promoted
 from .mode import mode
 from .node import AccumulateGrad, Node, SavedResult
@@ -244,7 +244,7 @@ class _Run:
 
     def zeros(self, meta: Any, like: Any) -> Any:
         """An undefined gradient as zeros."""
-        zero = xp.zeros(meta[0], dtype=meta[1], like=like._array if self.create_graph else like)
+        zero = xp.zeros(meta[0], dtype=meta[1], like=like._array if self.create_graph else as_array(like))
         return Tensor(zero) if self.create_graph else zero
 
     # -- hooks and leaves -----------------------------------------------------------------------------------------

@@ -119,6 +119,7 @@ SIZED = {
 LIKE_FIRST = frozenset({
     "zero", "flip", "cumsum", "prod_of_others", "off_diagonal", "even_share", "zero_slice", "index_cleared", "clone",
     "alias", "to", "tril", "triu", "to.device", "softmax", "log_softmax", "normalized", "normalized_backward",
+    "shifted", "recurrence", "cumprod",
 })  # fmt: skip
 ELEMENTWISE = frozenset({
     "add", "sub", "mul", "div", "neg", "reciprocal", "pow.Tensor_Scalar", "pow.Tensor_Tensor", "pow.Scalar", "where",
@@ -126,6 +127,8 @@ ELEMENTWISE = frozenset({
     "sqrt", "rsqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "sigmoid", "abs", "sign", "floor", "trunc",
     "masked_fill", "erf", "erfc", "relu", "zero", "log2", "log10", "log1p", "expm1", "exp2",
     "softplus", "gelu_slope", "clamp", "clamp_min", "log_sigmoid",
+    "isnan", "finite", "outside", "xlogy", "xlogy.Scalar_Other", "lgamma", "digamma", "polygamma", "erfinv",
+    "special_erfcx", "i0", "special_i0e", "special_i1", "special_i1e", "special_zeta", "sgn",
 })  # fmt: skip
 """Ops that look at one place of every (broadcast) input for one place of the result."""
 

@@ -68,3 +68,30 @@ def typename(thing: object) -> str:
         return found
     kind = thing if isinstance(thing, type) else type(thing)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def combination(function: str, *args: Any, **named: Any) -> TypeError:
+    """torch's TypeError for arguments that fit none of a function's signatures."""
+    given = [type(v).__name__ for v in args] + [f"{k}={type(v).__name__}" for k, v in named.items()]
+    return TypeError(
+        f"{function}() received an invalid combination of arguments - got ({', '.join(given)}), but expected one of:"
+    )
+
+
+def refused(kernel: str, value: Tensor) -> NotImplementedError:
+    """torch's error for a dtype that a kernel does not have."""
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{kind(value)}'")
+
+
+def need_float(kernel: str, *values: Any) -> None:
+    """Raise torch's error where a function takes floats and is given integers or bools alone."""
+    tensors = [v for v in values if isinstance(v, Tensor)]
+    if not any(t._array.dtype.kind == "f" for t in tensors):
+        raise refused(kernel, next((t for t in tensors if t._array.ndim), tensors[0]))
+
+
+def need_whole(kernel: str, *values: Any) -> None:
+    """Raise torch's error where a function takes integers and is given floats."""
+    for value in values:
+        if isinstance(value, Tensor) and value._array.dtype.kind == "f":
+            raise refused(kernel, value)

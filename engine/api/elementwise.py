@@ -6,169 +6,98 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import errors
-from ..array import result_dtype, xp
-from ..dispatch import quick
+from ..array import float64, result_dtype, xp
+from ..ops import arithmetic as ar
 from ..ops import choice as ch
 from ..ops import elementwise as el
 from ..ops import shape as sh
-from ..tensor import Tensor, escape
-from .check import kind, need_tensor
+from ..tensor import C_NAMES, Tensor, escape
+from .check import combination, kind, need_tensor, need_whole, refused
+from .named import frexp_pair
+from .out import takes_out, written
+from .shape import to
 
 __all__ = [
     "abs",
-    "absolute",
-    "acos",
-    "acosh",
     "add",
     "addcdiv",
     "addcmul",
     "allclose",
-    "arccos",
-    "arcsin",
-    "arctan",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
     "bitwise_and",
+    "bitwise_left_shift",
     "bitwise_not",
     "bitwise_or",
+    "bitwise_right_shift",
     "bitwise_xor",
-    "ceil",
     "clamp",
     "clamp_max",
     "clamp_min",
     "clip",
     "clone",
-    "cos",
-    "cosh",
+    "conj",
+    "copysign",
     "div",
     "divide",
-    "eq",
     "equal",
-    "erf",
-    "erfc",
-    "exp",
-    "exp2",
-    "expm1",
-    "floor",
+    "fill",
+    "float_power",
     "floor_divide",
     "fmod",
-    "ge",
-    "gt",
+    "frexp",
+    "heaviside",
+    "imag",
     "isclose",
-    "isfinite",
-    "isinf",
-    "isnan",
-    "le",
+    "isin",
     "lerp",
-    "log",
-    "log1p",
-    "log2",
-    "log10",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "lt",
     "masked_fill",
-    "maximum",
-    "minimum",
-    "mul",
-    "multiply",
-    "ne",
-    "neg",
-    "negative",
+    "nan_to_num",
     "positive",
     "pow",
-    "reciprocal",
-    "relu",
+    "real",
     "remainder",
     "round",
-    "rsqrt",
     "rsub",
-    "sgn",
-    "sigmoid",
-    "sign",
-    "sin",
-    "sinh",
-    "sqrt",
     "square",
     "sub",
     "subtract",
-    "tan",
-    "tanh",
     "true_divide",
-    "trunc",
     "where",
 ]
 
 Number = bool | int | float
 
 
-def unary(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
-    """An op of one tensor as torch's function: the argument must be a Tensor."""
-    run = quick(op)
-
-    def function(input: Any) -> Tensor:
-        if not isinstance(input, Tensor):
-            need_tensor(input, name)
-        return run(input)  # type: ignore[no-any-return]
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"torch.{name}, elementwise."
-    return function
-
-
-def binary(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
-    """An op of a tensor and a tensor or number as torch's function."""
-
-    def function(input: Any, other: Any) -> Tensor:
-        if not isinstance(input, Tensor) and not isinstance(other, Tensor):
-            need_tensor(input, name)
-        return op(input, other)  # type: ignore[no-any-return]
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"torch.{name}, elementwise."
-    return function
-
-
-def two_tensors(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
-    """An op of two tensors as torch's function."""
-
-    def function(input: Tensor, other: Tensor) -> Tensor:
-        need_tensor(input, name)
-        need_tensor(other, name, "other", 2)
-        return op(input, other)  # type: ignore[no-any-return]
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"torch.{name}, elementwise."
-    return function
-
-
 # -- arithmetic ---------------------------------------------------------------------------------------------------
 
 
-def add(input: Any, other: Any, *, alpha: Number = 1) -> Tensor:
+def add(input: Any, other: Any, *, alpha: Number = 1, out: Any = None) -> Tensor:
     """input + alpha * other."""
+    if out is not None:
+        return written(out, add, input, other, alpha=alpha)  # type: ignore[no-any-return]
     return el.add(input, other) if alpha == 1 else el.add_scaled(input, other, alpha)  # type: ignore[no-any-return]
 
 
-def sub(input: Any, other: Any, *, alpha: Number = 1) -> Tensor:
+def sub(input: Any, other: Any, *, alpha: Number = 1, out: Any = None) -> Tensor:
     """input - alpha * other."""
+    if out is not None:
+        return written(out, sub, input, other, alpha=alpha)  # type: ignore[no-any-return]
     return el.sub(input, other) if alpha == 1 else el.sub_scaled(input, other, alpha)  # type: ignore[no-any-return]
 
 
+@takes_out
 def rsub(input: Tensor, other: Any, *, alpha: Number = 1) -> Tensor:
     """other - alpha * input."""
     if isinstance(other, Tensor):
-        return sub(other, input, alpha=alpha)
-    return el.rsub(input if alpha == 1 else el.mul(input, alpha), other)  # type: ignore[no-any-return]
+        return ar.rsub_tensor(input, other, alpha=alpha)  # type: ignore[no-any-return]
+    if alpha == 1:
+        return el.rsub(input, other)  # type: ignore[no-any-return]
+    return ar.rsub_number(input, other=other, alpha=alpha)  # type: ignore[no-any-return]
 
 
-def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Tensor:
     """input / other; with `rounding_mode` "trunc" or "floor" rounded, which passes no gradient."""
+    if out is not None:
+        return written(out, div, input, other, rounding_mode=rounding_mode)  # type: ignore[no-any-return]
     if rounding_mode is None:
         return el.div(input, other)  # type: ignore[no-any-return]
     if rounding_mode not in ("trunc", "floor"):
@@ -187,12 +116,14 @@ def _check_divisor(input: Any, other: Any) -> None:
         raise errors.runtime("ZeroDivisionError")
 
 
+@takes_out
 def floor_divide(input: Any, other: Any) -> Tensor:
     """input // other."""
     _check_divisor(input, other)
     return el.floor_divide(input, other)  # type: ignore[no-any-return]
 
 
+@takes_out
 def remainder(input: Any, other: Any) -> Tensor:
     """input % other, of the divisor's sign."""
     _check_divisor(input, other)
@@ -201,14 +132,17 @@ def remainder(input: Any, other: Any) -> Tensor:
     return el.remainder_scalar(input, other)  # type: ignore[no-any-return]
 
 
+@takes_out
 def fmod(input: Any, other: Any) -> Tensor:
     """The remainder of input / other, of the dividend's sign."""
     _check_divisor(input, other)
     return el.fmod(input, other) if isinstance(other, Tensor) else el.fmod_scalar(input, other)  # type: ignore[no-any-return]
 
 
-def pow(input: Any, exponent: Any) -> Tensor:
+def pow(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
     """input ** exponent; one of the two may be a number."""
+    if out is not None:
+        return written(out, pow, input, exponent)  # type: ignore[no-any-return]
     if not isinstance(exponent, Tensor):
         if not isinstance(exponent, (bool, int, float)):
             raise errors.strange_operand("pow.Tensor_Tensor", exponent)
@@ -247,6 +181,7 @@ def positive(input: Tensor) -> Tensor:
     return input
 
 
+@takes_out
 def abs(input: Any) -> Tensor:
     """|input|; its derivative at 0 is 0."""
     if not isinstance(input, Tensor):
@@ -256,36 +191,123 @@ def abs(input: Any) -> Tensor:
     return el.absolute(input)  # type: ignore[no-any-return]
 
 
+@takes_out
 def square(input: Tensor) -> Tensor:
     """input ** 2."""
     return el.pow_number(input, 2)  # type: ignore[no-any-return]
 
 
+@takes_out
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
-    """The nearest whole number, halves to even."""
-    if decimals:
-        scale = 10.0**decimals
-        return el.div(el.round_half_even(el.mul(input, scale)), scale)  # type: ignore[no-any-return]
-    return el.round_half_even(input)  # type: ignore[no-any-return]
+    """The nearest number of so many decimals, halves to even."""
+    need_tensor(input, "round")
+    if not isinstance(decimals, int):
+        raise combination("round", input, decimals=decimals)
+    if not decimals:
+        return el.round_half_even(input)  # type: ignore[no-any-return]
+    if not input.is_floating_point():
+        raise refused("round_cpu", input)
+    return ar.round_decimals(input, decimals=decimals)  # type: ignore[no-any-return]
+
+
+@takes_out
+def float_power(input: Any, exponent: Any) -> Tensor:
+    """input ** exponent in float64."""
+    if not isinstance(input, Tensor) and not isinstance(exponent, Tensor):
+        raise combination("float_power", input, exponent)
+    for value in (input, exponent):
+        if not isinstance(value, (Tensor, int, float)):
+            raise combination("float_power", input, exponent)
+    wide = [to(v, float64) if isinstance(v, Tensor) else float(v) for v in (input, exponent)]
+    return pow(*wide)
+
+
+@takes_out
+def copysign(input: Tensor, other: Any) -> Tensor:
+    """|input| with the sign of `other`."""
+    if not isinstance(input, Tensor) or not isinstance(other, (Tensor, int, float)):
+        raise combination("copysign", input, other)
+    return (ar.copysign if isinstance(other, Tensor) else ar.copysign_number)(input, other)  # type: ignore[no-any-return]
+
+
+@takes_out
+def heaviside(input: Tensor, values: Tensor) -> Tensor:
+    """0 below 0, 1 above, `values` at 0."""
+    need_tensor(input, "heaviside")
+    need_tensor(values, "heaviside", "values", 2)
+    if input.dtype is not values.dtype:
+        raise errors.runtime("heaviside is not yet implemented for tensors with different dtypes.")
+    return ar.heaviside(input, values)  # type: ignore[no-any-return]
+
+
+@takes_out
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A tensor of the shape of `input`, full of `value`."""
+    need_tensor(input, "fill")
+    return ar.filled_with(input, value) if isinstance(value, Tensor) else ar.filled(input, value=value)  # type: ignore[no-any-return]
+
+
+@takes_out
+def nan_to_num(
+    input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
+    """nan, inf and -inf replaced: by 0, the largest and the smallest number where nothing else is said."""
+    need_tensor(input, "nan_to_num")
+    return ar.nan_to_num(input, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)  # type: ignore[no-any-return]
+
+
+def real(input: Tensor) -> Tensor:
+    """The real part: of real numbers themselves."""
+    need_tensor(input, "real")
+    return input
+
+
+def imag(input: Tensor) -> Tensor:
+    """The imaginary part, which real numbers do not have."""
+    need_tensor(input, "imag")
+    raise errors.runtime("imag is not implemented for tensors with non-complex dtypes.")
+
+
+def conj(input: Tensor) -> Tensor:
+    """The complex conjugate: of real numbers themselves."""
+    need_tensor(input, "conj")
+    return input
+
+
+@takes_out
+def frexp(input: Tensor) -> Any:
+    """(mantissa, exponent): input = mantissa * 2 ** exponent, the mantissa between 1/2 and 1."""
+    need_tensor(input, "frexp")
+    if not input.is_floating_point():
+        raise errors.runtime("torch.frexp() only supports floating-point dtypes")
+    return frexp_pair(*ar.frexp(input))
 
 
 # -- choices ------------------------------------------------------------------------------------------------------
 
 
+@takes_out
 def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """`input` kept between `min` and `max`; at a bound the gradient passes."""
     if min is None and max is None:
         raise errors.runtime("torch.clamp: At least one of 'min' or 'max' must not be None")
+    need_tensor(input, "clamp")
     if isinstance(min, Tensor) or isinstance(max, Tensor):
+        if not all(bound is None or isinstance(bound, Tensor) for bound in (min, max)):
+            raise combination("clamp", input, min, max)
         return ch.clamp_tensor(input, min, max)  # type: ignore[no-any-return]
+    if not all(bound is None or isinstance(bound, (int, float)) for bound in (min, max)):
+        raise combination("clamp", input, *(bound for bound in (min, max) if bound is not None))
     return ch.clamp(input, min=min, max=max)  # type: ignore[no-any-return]
 
 
+@takes_out
 def clamp_min(input: Tensor, min: Any) -> Tensor:
     """The larger of `input` and `min`."""
     return ch.clamp_tensor(input, min, None) if isinstance(min, Tensor) else ch.clamp_min(input, min=min)  # type: ignore[no-any-return]
 
 
+@takes_out
 def clamp_max(input: Tensor, max: Any) -> Tensor:
     """The smaller of `input` and `max`."""
     return ch.clamp_tensor(input, None, max) if isinstance(max, Tensor) else ch.clamp_max(input, max=max)  # type: ignore[no-any-return]
@@ -342,11 +364,9 @@ def differs(self: Tensor, other: Any) -> Any:
     return ch.ne(self, other) if isinstance(other, (Tensor, bool, int, float)) else NotImplemented
 
 
-def _integral(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
-    def function(input: Tensor, other: Any) -> Tensor:
-        for value in (input, other):
-            if isinstance(value, Tensor) and value.is_floating_point():
-                raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{kind(value)}'")
+def _integral(op: Callable[..., Any], name: str, kernel: str = "") -> Callable[..., Tensor]:
+    def function(input: Any, other: Any) -> Tensor:
+        need_whole(kernel or f"{name}_cpu", input, other)
         return op(input, other)  # type: ignore[no-any-return]
 
     function.__name__ = function.__qualname__ = name
@@ -357,8 +377,21 @@ def _integral(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
 bitwise_and = _integral(ch.bitwise_and, "bitwise_and")
 bitwise_or = _integral(ch.bitwise_or, "bitwise_or")
 bitwise_xor = _integral(ch.bitwise_xor, "bitwise_xor")
+bitwise_left_shift = _integral(ar.left_shift, "bitwise_left_shift", "lshift_cpu")
+bitwise_right_shift = _integral(ar.right_shift, "bitwise_right_shift", "rshift_cpu")
 
 
+def shifted_by(input: Tensor, other: Any) -> Tensor:
+    """other << input."""
+    return bitwise_left_shift(other, input)
+
+
+def shifted_back_by(input: Tensor, other: Any) -> Tensor:
+    """other >> input."""
+    return bitwise_right_shift(other, input)
+
+
+@takes_out
 def bitwise_not(input: Tensor) -> Tensor:
     """~input, on integers and booleans."""
     if input.is_floating_point():
@@ -390,19 +423,62 @@ def _left(*tensors: Tensor) -> bool:
     return True
 
 
+@takes_out
+def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
+    """Where an element is one of `test_elements`."""
+    if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
+        raise combination("isin", elements, test_elements)
+    for value in (elements, test_elements):
+        if not isinstance(value, (Tensor, int, float)):
+            raise combination("isin", elements, test_elements)
+    return ar.isin(elements, test_elements, invert=invert)  # type: ignore[no-any-return]
+
+
+@takes_out
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     """input + weight * (end - input)."""
-    return el.add(input, el.mul(el.sub(end, input), weight))  # type: ignore[no-any-return]
+    need_lerp(input, end, weight)
+    if isinstance(weight, Tensor):
+        return ar.lerp(input, end, weight)  # type: ignore[no-any-return]
+    return ar.lerp_number(input, end, weight=weight)  # type: ignore[no-any-return]
 
 
+def need_lerp(input: Tensor, end: Tensor, weight: Any) -> None:
+    """Raise torch's error where the dtypes of a lerp differ, or are no floats."""
+    need_tensor(input, "lerp")
+    need_tensor(end, "lerp", "end", 2)
+    for name, value in (("end", end), ("weight", weight)):
+        if isinstance(value, Tensor) and value.dtype is not input.dtype:
+            raise errors.runtime(
+                f"expected dtype {C_NAMES[input.dtype.name]} for `{name}` but got dtype {C_NAMES[value.dtype.name]}"
+            )
+    if not input.is_floating_point():
+        raise refused("lerp_kernel_tensor" if isinstance(weight, Tensor) else "lerp_kernel_scalar", input)
+
+
+@takes_out
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
     """input + value * tensor1 * tensor2."""
-    return add(input, el.mul(tensor1, tensor2), alpha=value)
+    return ar.addcmul(input, tensor1, tensor2, value=value)  # type: ignore[no-any-return]
 
 
+@takes_out
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
     """input + value * tensor1 / tensor2."""
-    return add(input, el.div(tensor1, tensor2), alpha=value)
+    need_quotient(tensor1, tensor2)
+    return ar.addcdiv(input, tensor1, tensor2, value=value)  # type: ignore[no-any-return]
+
+
+def need_quotient(*values: Tensor) -> None:
+    """Raise torch's error where addcdiv is to divide integers."""
+    if not any(v.is_floating_point() for v in values):
+        raise errors.runtime(
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a "
+            "true division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value "
+            "* torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / "
+            "tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: (input + value "
+            "* tensor1 / tensor2), for all dtypes."
+        )
 
 
 def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
@@ -415,68 +491,6 @@ def clone(input: Tensor, *, memory_format: Any = "preserve") -> Tensor:
     return sh.clone(input) if memory_format == "preserve" else sh.clone(input, memory_format="contiguous")  # type: ignore[no-any-return]
 
 
-# -- functions of one tensor --------------------------------------------------------------------------------------
-
-exp = unary(el.exp, "exp")
-expm1 = unary(el.expm1, "expm1")
-exp2 = unary(el.exp2, "exp2")
-log = unary(el.log, "log")
-log2 = unary(el.log2, "log2")
-log10 = unary(el.log10, "log10")
-log1p = unary(el.log1p, "log1p")
-sqrt = unary(el.sqrt, "sqrt")
-rsqrt = unary(el.rsqrt, "rsqrt")
-reciprocal = unary(el.reciprocal, "reciprocal")
-sin = unary(el.sin, "sin")
-cos = unary(el.cos, "cos")
-tan = unary(el.tan, "tan")
-asin = unary(el.asin, "asin")
-acos = unary(el.acos, "acos")
-atan = unary(el.atan, "atan")
-sinh = unary(el.sinh, "sinh")
-cosh = unary(el.cosh, "cosh")
-tanh = unary(el.tanh, "tanh")
-asinh = unary(el.asinh, "asinh")
-acosh = unary(el.acosh, "acosh")
-atanh = unary(el.atanh, "atanh")
-erf = unary(el.erf, "erf")
-erfc = unary(el.erfc, "erfc")
-sigmoid = unary(el.sigmoid, "sigmoid")
-relu = unary(el.relu, "relu")
-sign = unary(el.sign, "sign")
-sgn = unary(el.sign, "sgn")
-floor = unary(el.floor, "floor")
-ceil = unary(el.ceil, "ceil")
-trunc = unary(el.trunc, "trunc")
-neg = unary(el.neg, "neg")
-negative = unary(el.neg, "negative")
-absolute = unary(el.absolute, "absolute")
-arcsin = unary(el.asin, "arcsin")
-arccos = unary(el.acos, "arccos")
-arctan = unary(el.atan, "arctan")
-isnan = unary(ch.isnan, "isnan")
-isinf = unary(ch.isinf, "isinf")
-isfinite = unary(ch.isfinite, "isfinite")
-logical_not = unary(ch.logical_not, "logical_not")
-
-# -- functions of two ---------------------------------------------------------------------------------------------
-
-mul = binary(el.mul, "mul")
-multiply = binary(el.mul, "multiply")
-eq = binary(ch.eq, "eq")
-ne = binary(ch.ne, "ne")
-lt = binary(ch.lt, "lt")
-le = binary(ch.le, "le")
-gt = binary(ch.gt, "gt")
-ge = binary(ch.ge, "ge")
-logical_and = binary(ch.logical_and, "logical_and")
-logical_or = binary(ch.logical_or, "logical_or")
-logical_xor = binary(ch.logical_xor, "logical_xor")
-maximum = two_tensors(ch.maximum, "maximum")
-minimum = two_tensors(ch.minimum, "minimum")
-atan2 = two_tensors(el.atan2, "atan2")
-
-
 clip = clamp
 divide = div
 true_divide = div
@@ -486,5 +500,6 @@ METHODS = (
     "add", "sub", "subtract", "div", "divide", "true_divide", "floor_divide", "remainder", "fmod", "pow", "abs",
     "square", "round", "clamp", "clip", "clamp_min", "clamp_max", "masked_fill", "bitwise_and", "bitwise_or",
     "bitwise_xor", "bitwise_not", "isclose", "allclose", "equal", "lerp", "addcmul", "addcdiv", "clone", "positive",
+    "float_power", "copysign", "heaviside", "nan_to_num", "conj", "frexp", "bitwise_left_shift", "bitwise_right_shift",
 )  # fmt: skip
 """Functions that are methods of Tensor too."""

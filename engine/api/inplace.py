@@ -14,7 +14,6 @@ from ..ops import inplace as ip
 from ..ops import shape as so
 from ..slot import slot
 from ..tensor import Tensor
-from . import elementwise
 from .random import generator
 from .shape import expanded
 
@@ -119,21 +118,6 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     """Write `value` where `mask`."""
     number = value.item() if isinstance(value, Tensor) else value
     return _write(ch.masked_fill, self, mask, value=number)
-
-
-def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
-    """Go the part `weight` of the way to `end`."""
-    return add_(self, elementwise.sub(end, self) * weight)
-
-
-def addcmul_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
-    """self += value * tensor1 * tensor2."""
-    return add_(self, el.mul(tensor1, tensor2), alpha=value)
-
-
-def addcdiv_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
-    """self += value * tensor1 / tensor2."""
-    return add_(self, el.div(tensor1, tensor2), alpha=value)
 
 
 def _drawn(self: Tensor, values: Any) -> Tensor:

@@ -15,33 +15,21 @@ from ..ops import elementwise as eo
 from ..ops import shape as so
 from ..tensor import Tensor
 from . import elementwise as el
+from . import functions as fn
 from . import indexing as ix
 from . import inplace as ip
 from . import linalg as la
 from . import reduction as rd
+from . import scan as sc
 from . import shape as sh
+from . import sorting as sr
+from . import special as sp
+from . import statistics as st
+from . import types as ty
+from . import writers as wr
+from .out import plain
 
-UNARY: dict[str, Callable[..., Any]] = {
-    "exp": eo.exp, "expm1": eo.expm1, "exp2": eo.exp2, "log": eo.log, "log2": eo.log2, "log10": eo.log10,
-    "log1p": eo.log1p, "sqrt": eo.sqrt, "rsqrt": eo.rsqrt, "reciprocal": eo.reciprocal, "sin": eo.sin, "cos": eo.cos,
-    "tan": eo.tan, "asin": eo.asin, "acos": eo.acos, "atan": eo.atan, "sinh": eo.sinh, "cosh": eo.cosh,
-    "tanh": eo.tanh, "asinh": eo.asinh, "acosh": eo.acosh, "atanh": eo.atanh, "erf": eo.erf, "erfc": eo.erfc,
-    "sigmoid": eo.sigmoid, "relu": eo.relu, "sign": eo.sign, "sgn": eo.sign, "floor": eo.floor, "ceil": eo.ceil,
-    "trunc": eo.trunc, "neg": eo.neg, "negative": eo.neg, "isnan": ch.isnan, "isinf": ch.isinf, "isfinite": ch.isfinite,
-    "logical_not": ch.logical_not, "absolute": eo.absolute, "arcsin": eo.asin, "arccos": eo.acos, "arctan": eo.atan,
-}  # fmt: skip
-"""Functions of one tensor that torch has as function and method."""
-
-BINARY: dict[str, Callable[..., Any]] = {
-    "mul": eo.mul, "multiply": eo.mul, "eq": ch.eq, "ne": ch.ne, "lt": ch.lt, "le": ch.le, "gt": ch.gt, "ge": ch.ge,
-    "logical_and": ch.logical_and, "logical_or": ch.logical_or, "logical_xor": ch.logical_xor,
-}  # fmt: skip
-"""Functions of a tensor and a tensor or number."""
-
-TWO_TENSORS: dict[str, Callable[..., Any]] = {"maximum": ch.maximum, "minimum": ch.minimum, "atan2": eo.atan2}
-"""Functions of two tensors."""
-
-ROOMS = (el, ix, la, rd, sh)
+ROOMS = (el, ix, la, rd, sc, sh, sr, sp, st, ty)
 """The files of functions; each names in METHODS those that are methods too, the tensor first."""
 
 
@@ -92,27 +80,22 @@ METHODS: dict[str, Callable[..., Any]] = {
     "cpu": lambda self: sh.on_device(self, CPU), "cuda": _device_method("cuda"),
     "new_zeros": _new(creation.zeros), "new_ones": _new(creation.ones), "new_empty": _new(creation.empty),
     "new_full": _new(creation.full), "new_tensor": _new(creation.tensor),
-    "add_": ip.add_, "sub_": ip.sub_, "pow_": ip.pow_, "square_": ip.square_, "remainder_": ip.remainder_,
+    "polygamma": sp.polygamma_method,
+    "add_": ip.add_, "sub_": ip.sub_, "pow_": ip.pow_, "square_": ip.square_,
+    "remainder_": ip.remainder_,
     "floor_divide_": ip.floor_divide_, "div_": ip.div_, "clamp_": ip.clamp_, "clip_": ip.clamp_,
     "clamp_min_": ip.clamp_min_, "clamp_max_": ip.clamp_max_, "zero_": ip.zero_, "fill_": ip.fill_, "copy_": ip.copy_,
-    "masked_fill_": ip.masked_fill_, "lerp_": ip.lerp_, "addcmul_": ip.addcmul_, "addcdiv_": ip.addcdiv_,
-    "normal_": ip.normal_, "uniform_": ip.uniform_, "detach_": ip.detach_, "index_put_": ix.index_put_,
-    "mul_": ip.writes(eo.mul, "mul_"), "sigmoid_": ip.writes(eo.sigmoid, "sigmoid_"),
+    "masked_fill_": ip.masked_fill_,     "normal_": ip.normal_, "uniform_": ip.uniform_, "detach_": ip.detach_,
+    "index_put_": ix.index_put_,
     "__repr__": printing.tensor_text, "__deepcopy__": creation.deepcopy, "__getitem__": ix.getitem,
     "__setitem__": ix.setitem, "__contains__": _contains,
     "float": _dtype_method("float", arrays.float32), "double": _dtype_method("double", arrays.float64),
     "long": _dtype_method("long", arrays.int64), "int": _dtype_method("int", arrays.int32),
     "bool": _dtype_method("bool", arrays.bool_), "half": _dtype_method("half", arrays.float16),
     "byte": _dtype_method("byte", arrays.uint8), "short": _dtype_method("short", arrays.int16),
+    "char": _dtype_method("char", arrays.int8),
 }  # fmt: skip
 """Methods that are no functions of the module."""
-
-IN_PLACE = (
-    "exp", "expm1", "exp2", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "sin", "cos", "tan", "asin",
-    "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "relu", "sign", "floor", "ceil",
-    "trunc", "neg",
-)  # fmt: skip
-"""Functions of one tensor with an in-place form."""
 
 OPERATORS: dict[str, Callable[..., Any]] = {
     "add": eo.add, "radd": eo.add, "sub": eo.sub, "rsub": el.rsub, "mul": eo.mul, "rmul": eo.mul, "truediv": eo.div,
@@ -122,22 +105,27 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "and": el.bitwise_and, "rand": el.bitwise_and, "or": el.bitwise_or, "ror": el.bitwise_or, "xor": el.bitwise_xor,
     "rxor": el.bitwise_xor, "iadd": ip.add_, "isub": ip.sub_, "imul": ip.writes(eo.mul, "__imul__"),
     "itruediv": ip.div_, "ipow": ip.pow_, "ifloordiv": ip.floor_divide_, "imod": ip.remainder_,
+    "lshift": el.bitwise_left_shift, "rlshift": el.shifted_by, "rshift": el.bitwise_right_shift,
+    "rrshift": el.shifted_back_by, "iand": wr.WRITERS["bitwise_and_"], "ior": wr.WRITERS["bitwise_or_"],
+    "ixor": wr.WRITERS["bitwise_xor_"], "ilshift": wr.WRITERS["bitwise_left_shift_"],
+    "irshift": wr.WRITERS["bitwise_right_shift_"],
 }  # fmt: skip
 
 PROPERTIES: dict[str, Any] = {
     "T": property(sh.transposed), "mT": property(sh.matrix_transposed), "data": property(ip.get_data, ip.set_data),
+    "real": property(el.real), "imag": property(el.imag),
 }  # fmt: skip
 
 
 def bind(cls: type[Tensor]) -> None:
     """Attach all of it to the Tensor class."""
-    table: dict[str, Any] = {**UNARY, **BINARY, **TWO_TENSORS}
+    table: dict[str, Any] = dict(fn.FUNCTIONS)
     for room in ROOMS:
         table |= {name: getattr(room, name) for name in room.METHODS}
+    table |= {name: plain(table[name]) for name in el.METHODS}
     table |= METHODS | PROPERTIES
-    table.update({f"{name}_": ip.writes(UNARY[name], f"{name}_") for name in IN_PLACE})
-    table["abs_"] = ip.writes(eo.absolute, "abs_")
-    table.update({f"__{name}__": function for name, function in OPERATORS.items()})
+    table |= {f"{name}_": ip.writes(op, f"{name}_") for name, op in fn.WRITERS.items()} | wr.WRITERS
+    table.update({f"__{name}__": plain(function) for name, function in OPERATORS.items()})
     for name, function in table.items():
         setattr(cls, name, quick(function) if hasattr(function, "op") else function)
     cls._from_user = staticmethod(creation.legacy_array)  # type: ignore[method-assign]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import errors
 from ..array import as_numpy_dtype
@@ -13,6 +13,8 @@ from ..ops import reduction as rd
 from ..ops import shape as sh
 from ..tensor import Tensor
 from .check import kind, need_tensor, one_dim, some_dims
+from .named import pair
+from .out import takes_out
 
 __all__ = [
     "all",
@@ -21,7 +23,6 @@ __all__ = [
     "any",
     "argmax",
     "argmin",
-    "cumsum",
     "flip",
     "gather",
     "log_softmax",
@@ -93,20 +94,25 @@ def mean(input: Tensor, dim: Any = NOT_GIVEN, keepdim: bool = False, *, dtype: A
     return rd.mean_dim(input, dims, keepdim, which)  # type: ignore[no-any-return]
 
 
-def _spread(op: Any, input: Tensor, dim: Any, unbiased: bool | None, correction: float | None, keepdim: bool) -> Tensor:
-    need_tensor(input, op.__name__)
+def spread_arguments(
+    name: str, input: Tensor, dim: Any, unbiased: bool | None, correction: float | None, keepdim: bool
+) -> dict[str, Any]:
+    """The static arguments of var, std and their kin, checked."""
+    need_tensor(input, name)
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     if not input.is_floating_point():
-        raise errors.runtime("std and var only support floating point and complex dtypes")
+        who = "std and var" if name in ("std", "var") else name
+        raise errors.runtime(f"{who} only support floating point and complex dtypes")
     if correction is None:
         correction = 1 if unbiased is None else int(unbiased)
     dims = None if dim is None else some_dims(dim, input._array.ndim)
     if sh.count(input._array.shape, dims) <= correction:
-        warnings.warn(DEGREES.format(op.__name__), UserWarning, stacklevel=3)
-    return op(input, dim=dims, correction=correction, keepdim=keepdim)  # type: ignore[no-any-return]
+        warnings.warn(DEGREES.format(name), UserWarning, stacklevel=4)
+    return {"dim": dims, "correction": correction, "keepdim": keepdim}
 
 
+@takes_out
 def var(
     input: Tensor,
     dim: Any = None,
@@ -116,9 +122,10 @@ def var(
     correction: float | None = None,
 ) -> Tensor:
     """The variance, divided by n - `correction` (1: the unbiased estimate)."""
-    return _spread(rd.var, input, dim, unbiased, correction, keepdim)
+    return rd.var(input, **spread_arguments("var", input, dim, unbiased, correction, keepdim))  # type: ignore[no-any-return]
 
 
+@takes_out
 def std(
     input: Tensor,
     dim: Any = None,
@@ -128,46 +135,22 @@ def std(
     correction: float | None = None,
 ) -> Tensor:
     """The standard deviation, the root of `var`."""
-    return _spread(rd.std, input, dim, unbiased, correction, keepdim)
+    return rd.std(input, **spread_arguments("std", input, dim, unbiased, correction, keepdim))  # type: ignore[no-any-return]
 
 
+@takes_out
 def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The product of all elements, or along `dim`."""
     which = as_numpy_dtype(dtype)
     if dim is None:
         return rd.prod_all(input, dtype=which)  # type: ignore[no-any-return]
-    place = one_dim(dim, input._array.ndim)
-    return rd.prod_all(input, dtype=which) if not input._array.ndim else rd.prod_dim(input, place, keepdim, which)  # type: ignore[no-any-return]
+    return rd.prod_dim(input, one_dim(dim, input._array.ndim), keepdim, which)  # type: ignore[no-any-return]
 
 
 # -- extremes -----------------------------------------------------------------------------------------------------
 
 
-class _Pair(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-
-def _shown(pair: Any) -> str:
-    name = type(pair).__name__
-    return f"torch.return_types.{name}(\nvalues={pair.values!r},\nindices={pair.indices!r})"
-
-
-class max_pair(_Pair):
-    """What max along a dimension returns."""
-
-    __slots__ = ()
-    __repr__ = _shown
-
-
-class min_pair(_Pair):
-    """What min along a dimension returns."""
-
-    __slots__ = ()
-    __repr__ = _shown
-
-
-max_pair.__name__, min_pair.__name__ = "max", "min"
+max_pair, min_pair = pair("max"), pair("min")
 
 
 def _filled_dim(name: str, input: Tensor, dim: Any) -> Any:
@@ -200,23 +183,27 @@ def _extreme(name: str, input: Tensor, other: Any, keepdim: bool, ops: tuple[Any
     return pair(*along(input, 0 if dims == () else dims, keepdim))
 
 
+@takes_out
 def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The largest element (ties share the gradient), along `dim` (values, indices) of the first, or of two tensors."""
     ops = (rd.max_all, rd.max_dim, ch.maximum)
     return _extreme("max", input, dim if other is None else other, keepdim, ops, max_pair)
 
 
+@takes_out
 def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The smallest element (ties share the gradient), along `dim` (values, indices) of the first, or of two tensors."""
     ops = (rd.min_all, rd.min_dim, ch.minimum)
     return _extreme("min", input, dim if other is None else other, keepdim, ops, min_pair)
 
 
+@takes_out
 def amax(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
     """The largest element over `dim`; ties share the gradient."""
     return _amount("amax", rd.amax, input, dim, keepdim)
 
 
+@takes_out
 def amin(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
     """The smallest element over `dim`; ties share the gradient."""
     return _amount("amin", rd.amin, input, dim, keepdim)
@@ -231,6 +218,8 @@ def _amount(name: str, op: Any, input: Tensor, dim: Any, keepdim: bool) -> Tenso
 
 def _place(name: str, op: Any, input: Tensor, dim: Any, keepdim: bool) -> Tensor:
     need_tensor(input, name)
+    if input.dtype.name == "bool":
+        raise errors.runtime(f"{name}(): does not support bool input")
     if dim is None:
         if not input._array.size:
             raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
@@ -239,36 +228,43 @@ def _place(name: str, op: Any, input: Tensor, dim: Any, keepdim: bool) -> Tensor
     return op(input, dim=None if dims == () else dims, keepdim=keepdim)  # type: ignore[no-any-return]
 
 
+@takes_out
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """The place of the largest element, the first among ties."""
     return _place("argmax", rd.argmax, input, dim, keepdim)
 
 
+@takes_out
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """The place of the smallest element, the first among ties."""
     return _place("argmin", rd.argmin, input, dim, keepdim)
 
 
+def _truth(name: str, op: Any, input: Tensor, dim: Any, keepdim: bool) -> Tensor:
+    need_tensor(input, name)
+    dims = None if dim is None else some_dims(dim, input._array.ndim)
+    if dim is not None and not isinstance(dim, int) and not len(dim) and input._array.ndim:
+        return ch.ne(input, 0)  # type: ignore[no-any-return]
+    found: Tensor = op(input, dim=dims, keepdim=keepdim)
+    return found.to(input.dtype) if input.dtype.name == "uint8" else found
+
+
+@takes_out
 def all(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Whether all elements are nonzero."""
-    return rd.all_true(input, dim=None if dim is None else some_dims(dim, input._array.ndim), keepdim=keepdim)  # type: ignore[no-any-return]
+    return _truth("all", rd.all_true, input, dim, keepdim)
 
 
+@takes_out
 def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Whether an element is nonzero."""
-    return rd.any_true(input, dim=None if dim is None else some_dims(dim, input._array.ndim), keepdim=keepdim)  # type: ignore[no-any-return]
+    return _truth("any", rd.any_true, input, dim, keepdim)
 
 
-# -- scans, exponentials, norms -----------------------------------------------------------------------------------
+# -- exponentials, norms -----------------------------------------------------------------------------------
 
 
-def cumsum(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-    """The running sum along `dim`."""
-    place = one_dim(dim, input._array.ndim)
-    found: Tensor = rd.cumsum(input, place, as_numpy_dtype(dtype)) if input._array.ndim else input.clone()
-    return found
-
-
+@takes_out
 def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     """log(sum(exp(input))) over `dim`, without overflow."""
     need_tensor(input, "logsumexp")
@@ -287,6 +283,7 @@ def _normalised(name: str, op: Any, input: Tensor, dim: int | None, dtype: Any) 
     return op(input, one_dim(dim, input._array.ndim))  # type: ignore[no-any-return]
 
 
+@takes_out
 def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
     """exp(x) / sum(exp(x)) along `dim`.
 
@@ -297,6 +294,7 @@ def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
     return _normalised("softmax", rd.softmax, input, dim, dtype)
 
 
+@takes_out
 def log_softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
     """x - log(sum(exp(x))) along `dim`."""
     return _normalised("log_softmax", rd.log_softmax, input, dim, dtype)
@@ -313,6 +311,7 @@ def vector_norm(x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = Fals
     return rd.vector_norm(x, ord=float(ord), dim=dims, keepdim=keepdim)  # type: ignore[no-any-return]
 
 
+@takes_out
 def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
     """The norm of all elements as one vector, or over `dim`; `p` "fro" is 2."""
     if p == "nuc":
@@ -332,7 +331,7 @@ def flip(input: Tensor, *dims: Any) -> Tensor:
 
 
 METHODS = (
-    "sum", "mean", "var", "std", "prod", "max", "min", "amax", "amin", "argmax", "argmin", "all", "any", "cumsum",
+    "sum", "mean", "var", "std", "prod", "max", "min", "amax", "amin", "argmax", "argmin", "all", "any",
     "logsumexp", "softmax", "log_softmax", "norm", "gather", "flip",
 )  # fmt: skip
 """Functions that are methods of Tensor too."""

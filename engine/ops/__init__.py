@@ -2,6 +2,7 @@
 
 from . import (
     activation,
+    arithmetic,
     choice,
     convolution,
     distance,
@@ -17,11 +18,16 @@ from . import (
     resampling,
     sampling,
     scalar,
+    scan,
     shape,
+    sorting,
+    special,
+    statistics,
 )
 
 __all__ = [
     "activation",
+    "arithmetic",
     "choice",
     "convolution",
     "distance",
@@ -37,5 +43,9 @@ __all__ = [
     "resampling",
     "sampling",
     "scalar",
+    "scan",
     "shape",
+    "sorting",
+    "special",
+    "statistics",
 ]

@@ -26,12 +26,12 @@ def raised(value: Any, sizes: Sizes, dim: Any, keepdim: bool) -> Any:
     return value
 
 
-def _restored(grad: Any, sizes: Sizes, dim: Any, keepdim: bool) -> Any:
+def restored(grad: Any, sizes: Sizes, dim: Any, keepdim: bool) -> Any:
     """A gradient of a reduction, expanded to the shape that was reduced."""
     return expand(raised(grad, sizes, dim, keepdim), sizes)
 
 
-def _wide(self: Array, dtype: Any) -> Any:
+def wide(self: Array, dtype: Any) -> Any:
     """The dtype in which integers are summed."""
     return dtype if dtype is not None or self.dtype.kind == "f" else "int64"
 
@@ -40,11 +40,11 @@ def _wide(self: Array, dtype: Any) -> Any:
 
 
 def _sum(self: Array, dtype: Any = None) -> Array:
-    return folded(xp.add, self, dtype=_wide(self, dtype))
+    return folded(xp.add, self, dtype=wide(self, dtype))
 
 
 def _sum_dim(self: Array, dim: Any, keepdim: bool = False, dtype: Any = None) -> Array:
-    return folded(xp.add, self, dim, keepdim, _wide(self, dtype))
+    return folded(xp.add, self, dim, keepdim, wide(self, dtype))
 
 
 def _mean(self: Array, dtype: Any = None) -> Array:
@@ -60,7 +60,7 @@ def _mean_dim(self: Array, dim: Any, keepdim: bool = False, dtype: Any = None) -
 sum_all = op("sum", _sum, Traits(node="SumBackward0"), self=lambda grad, self_sizes: expand(grad, self_sizes))
 sum_dim = op(
     "sum.dim", _sum_dim, Traits(node="SumBackward1"),
-    self=lambda grad, self_sizes, dim, keepdim: _restored(grad, self_sizes, dim, keepdim),
+    self=lambda grad, self_sizes, dim, keepdim: restored(grad, self_sizes, dim, keepdim),
 )  # fmt: skip
 mean_all = op(
     "mean", _mean, Traits(node="MeanBackward0"),
@@ -68,22 +68,33 @@ mean_all = op(
 )  # fmt: skip
 mean_dim = op(
     "mean.dim", _mean_dim, Traits(node="MeanBackward1"),
-    self=lambda grad, self_sizes, dim, keepdim: _restored(grad, self_sizes, dim, keepdim) / count(self_sizes, dim),
+    self=lambda grad, self_sizes, dim, keepdim: restored(grad, self_sizes, dim, keepdim) / count(self_sizes, dim),
 )  # fmt: skip
 
 
 def _cumsum(self: Array, dim: int, dtype: Any = None) -> Array:
-    return self.cumsum(axis=dim, dtype=_wide(self, dtype))
+    return self.cumsum(axis=dim, dtype=wide(self, dtype)) if self.ndim else self.astype(wide(self, dtype) or self.dtype)
 
 
-cumsum = op("cumsum", _cumsum, self=lambda grad, dim: flip(cumsum(flip(grad, (dim,)), dim), (dim,)))
+cumsum = op("cumsum", _cumsum, self=lambda grad, dim: _summed_from_behind(grad, dim))
+
+
+def _summed_from_behind(grad: Any, dim: int) -> Any:
+    """The sum of what stands at a place and after it."""
+    return flip(cumsum(flip(grad, (dim,)), dim), (dim,))
+
 
 # -- spread -------------------------------------------------------------------------------------------------------
 
 
 def _var(self: Array, dim: Any = None, correction: float = 1, keepdim: bool = False) -> Array:
+    return spread(self, _mean_dim(self, dim, True), dim, correction, keepdim)
+
+
+def spread(self: Array, average: Array, dim: Any, correction: float, keepdim: bool) -> Array:
+    """The variance around a mean whose reduced dimensions are of size 1."""
     free = max(0, count(self.shape, dim) - correction)
-    off = self - _mean_dim(self, dim, True)
+    off = self - average
     return folded(xp.add, off * off, dim, keepdim) / self.dtype.type(free)
 
 
@@ -95,7 +106,7 @@ def _average(self: Any, dim: Any) -> Any:
     return mean_all(self) if dim is None else mean_dim(self, dim, True)
 
 
-def _var_slope(grad: Any, self: Any, sizes: Sizes, dim: Any, correction: float, keepdim: bool) -> Any:
+def spread_slope(grad: Any, self: Any, sizes: Sizes, dim: Any, correction: float, keepdim: bool) -> Any:
     """2 (x - mean) / (n - correction): the derivative of the variance."""
     free = count(sizes, dim) - correction
     factor = 2 / free if free > 0 else math.nan
@@ -104,13 +115,13 @@ def _var_slope(grad: Any, self: Any, sizes: Sizes, dim: Any, correction: float, 
 
 var = op(
     "var", _var,
-    self=lambda grad, self, self_sizes, dim, correction, keepdim: _var_slope(
+    self=lambda grad, self, self_sizes, dim, correction, keepdim: spread_slope(
         grad, self, self_sizes, dim, correction, keepdim
     ),
 )  # fmt: skip
 std = op(
     "std", _std,
-    self=lambda grad, self, self_sizes, result, dim, correction, keepdim: _var_slope(
+    self=lambda grad, self, self_sizes, result, dim, correction, keepdim: spread_slope(
         where(eq(result, 0), 0, grad / (2 * result)), self, self_sizes, dim, correction, keepdim
     ),
 )  # fmt: skip
@@ -119,11 +130,11 @@ std = op(
 
 
 def _prod(self: Array, dtype: Any = None) -> Array:
-    return folded(xp.multiply, self, None, False, _wide(self, dtype))
+    return folded(xp.multiply, self, None, False, wide(self, dtype))
 
 
 def _prod_dim(self: Array, dim: int, keepdim: bool = False, dtype: Any = None) -> Array:
-    return folded(xp.multiply, self, dim, keepdim, _wide(self, dtype))
+    return folded(xp.multiply, self, dim, keepdim, wide(self, dtype))
 
 
 def _prod_of_others(self: Array, dim: int) -> Array:
@@ -191,12 +202,13 @@ def _share(self: Array, extreme: Array, dim: Any = None) -> Array:
 even_share = op("even_share", _share)
 
 
-def _extreme_slope(grad: Any, self: Any, result: Any, self_sizes: Sizes, dim: Any, keepdim: bool) -> Any:
+def amount_share(grad: Any, self: Any, result: Any, self_sizes: Sizes, dim: Any, keepdim: bool) -> Any:
+    """The gradient, shared by all that equal the result."""
     return raised(grad, self_sizes, dim, keepdim) * even_share(self, raised(result, self_sizes, dim, keepdim), dim)
 
 
-amax = op("amax", _amax, self=_extreme_slope)
-amin = op("amin", _amin, self=_extreme_slope)
+amax = op("amax", _amax, self=amount_share)
+amin = op("amin", _amin, self=amount_share)
 max_all = op("max", _max, Traits(node="MaxBackward1"), self=lambda grad, self, result: grad * even_share(self, result))
 min_all = op("min", _min, Traits(node="MinBackward1"), self=lambda grad, self, result: grad * even_share(self, result))
 
@@ -325,7 +337,8 @@ log_softmax = op(
 # -- norms --------------------------------------------------------------------------------------------------------
 
 
-def _vector_norm(self: Array, ord: float = 2, dim: Any = None, keepdim: bool = False) -> Array:
+def norm_of(self: Array, ord: float = 2, dim: Any = None, keepdim: bool = False) -> Array:
+    """(sum |x|^ord)^(1/ord) over `dim`."""
     if ord == 2:
         return xp.sqrt(folded(xp.add, self * self, dim, keepdim))
     size = abs(self)
@@ -338,7 +351,7 @@ def _vector_norm(self: Array, ord: float = 2, dim: Any = None, keepdim: bool = F
     return folded(xp.add, size**ord, dim, keepdim) ** (1 / ord)
 
 
-def _norm_slope(grad: Any, self: Any, result: Any, self_sizes: Sizes, ord: float, dim: Any, keepdim: bool) -> Any:
+def norm_slope(grad: Any, self: Any, result: Any, self_sizes: Sizes, ord: float, dim: Any, keepdim: bool) -> Any:
     """The derivative of (sum |x|^p)^(1/p) is sign(x) |x|^(p-1) / norm^(p-1); 0 where the norm is 0."""
     grad, norm = raised(grad, self_sizes, dim, keepdim), raised(result, self_sizes, dim, keepdim)
     if ord == 0:
@@ -356,4 +369,4 @@ def _norm_slope(grad: Any, self: Any, result: Any, self_sizes: Sizes, ord: float
     return steep * where(eq(norm, 0), 0, grad / norm ** (ord - 1))
 
 
-vector_norm = op("linalg_vector_norm", _vector_norm, self=_norm_slope)
+vector_norm = op("linalg_vector_norm", norm_of, self=norm_slope)

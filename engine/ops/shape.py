@@ -148,7 +148,7 @@ def _inverse(dims: Sizes) -> Sizes:
 
 
 def _flip(self: Array, dims: Sizes) -> Array:
-    return xp.flip(self, dims).copy()
+    return xp.flip(self, dims).copy() if self.ndim else self.copy()
 
 
 transpose = op("transpose", _transpose, VIEW, self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))

@@ -82,10 +82,11 @@ def named(inputs: Any, library: Any) -> dict[str, Any]:
     return {"torch": library, "float": float, **dict(zip("xyz", inputs, strict=False))}
 
 
-def close(ours: Any, theirs: Any) -> None:
+def close(ours: Any, theirs: Any, sample: Sample) -> None:
     assert tuple(ours.shape) == tuple(theirs.shape)
     assert str(ours.dtype) == str(theirs.dtype)
     tolerance = 2e-6 if "32" in str(theirs.dtype) else 1e-12  # the last digits of exp or pow are the library's own
+    tolerance = 1e-8 if sample.loose and tolerance < 1e-8 else tolerance
     np.testing.assert_allclose(ours.detach()._array, theirs.detach().numpy(force=True), rtol=tolerance, atol=tolerance)
 
 
@@ -102,7 +103,7 @@ def test_forward_equals_torch(sample: Sample, dtype: str) -> None:
     ours, _ = outputs_of(sample, engine, dtype)
     theirs, _ = outputs_of(sample, torch, dtype)
     for mine, yours in zip(ours, theirs, strict=True):
-        close(mine, yours)
+        close(mine, yours, sample)
         assert (mine.requires_grad, mine.is_leaf) == (yours.requires_grad, yours.is_leaf)
 
 
@@ -135,7 +136,7 @@ def test_gradient_and_its_gradient_equal_torch(sample: Sample) -> None:
         found.append((list(first), list(second)))
     for mine, yours in zip(found[0][0] + found[0][1], found[1][0] + found[1][1], strict=True):
         if mine is not None and yours is not None:
-            close(mine, yours)
+            close(mine, yours, sample)
         elif (mine is None) != (yours is None):  # one of the two knows that it is 0
             rest = mine._array if mine is not None else yours.numpy(force=True)
             assert not rest.any()

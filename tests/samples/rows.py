@@ -20,7 +20,8 @@ def begin() -> None:
 class Sample:
     """`spelled` is a Python expression of `torch` and x, y, z (the inputs), equal to the call; `reason` says why there
     is none.  `kink`: the derivative jumps (or is 0) at the inputs, so that small steps say nothing of the second one.
-    `same_node`: the nodes are torch's, by name and edges.  `opaque` says why the rule has no closed form.
+    `same_node`: the nodes are torch's, by name and edges.  `opaque` says why the rule has no closed form, `loose` why
+    torch's own digits are fewer (8 of float64).
     """
 
     op: str
@@ -31,6 +32,7 @@ class Sample:
     kink: bool = False
     same_node: bool = True
     opaque: str = ""
+    loose: str = ""
 
     @property
     def name(self) -> str:

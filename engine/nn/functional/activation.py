@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from ... import errors
-from ...api import elementwise as el
+from ...api import functions as fn
 from ...api import reduction as rd
 from ...api.check import kind, need_tensor, one_dim
 from ...api.random import generator
@@ -86,13 +86,13 @@ def _number(value: Any, function: str, name: str, position: int = 2) -> None:
         )
 
 
-sigmoid = el.sigmoid
-tanh = el.tanh
+sigmoid = fn.sigmoid
+tanh = fn.tanh
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """max(x, 0); its derivative at 0 is 0."""
-    return _run(eo.relu, True, input) if inplace else el.relu(input)
+    return _run(eo.relu, True, input) if inplace else fn.relu(input)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:

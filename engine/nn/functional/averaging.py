@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ... import errors
-from ...api.elementwise import abs, relu, sign
+from ...api.elementwise import abs
+from ...api.functions import relu, sign
 from ...api.reduction import mean
 from ...ops import pooling as po
 from ...ops import resampling as rs

@@ -1,0 +1,279 @@
+"""Functions of one or two tensors that are one op each: which function, method and in-place method is which op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..dispatch import quick
+from ..ops import arithmetic as ar
+from ..ops import choice as ch
+from ..ops import elementwise as el
+from ..ops import special as sp
+from ..tensor import Tensor
+from .check import need_float, need_tensor, need_whole
+from .out import written
+
+__all__ = [
+    "absolute",
+    "acos",
+    "acosh",
+    "angle",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctan2",
+    "arctanh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "ceil",
+    "cos",
+    "cosh",
+    "deg2rad",
+    "digamma",
+    "eq",
+    "erf",
+    "erfc",
+    "erfinv",
+    "exp",
+    "exp2",
+    "expm1",
+    "fix",
+    "floor",
+    "fmax",
+    "fmin",
+    "frac",
+    "gcd",
+    "ge",
+    "greater",
+    "greater_equal",
+    "gt",
+    "hypot",
+    "i0",
+    "igamma",
+    "igammac",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "isneginf",
+    "isposinf",
+    "isreal",
+    "lcm",
+    "ldexp",
+    "le",
+    "less",
+    "less_equal",
+    "lgamma",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logaddexp",
+    "logaddexp2",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "lt",
+    "maximum",
+    "minimum",
+    "mul",
+    "multiply",
+    "ne",
+    "neg",
+    "negative",
+    "nextafter",
+    "not_equal",
+    "rad2deg",
+    "reciprocal",
+    "relu",
+    "rsqrt",
+    "sgn",
+    "sigmoid",
+    "sign",
+    "signbit",
+    "sin",
+    "sinc",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "trunc",
+]
+
+Op = Callable[..., Any]
+Check = Callable[..., None]
+
+FUNCTIONS: dict[str, Op] = {}
+"""What is a function and a method: filled by the lines below."""
+WRITERS: dict[str, Op] = {}
+"""Ops that have an in-place form, by the name of the function."""
+
+
+def _named(function: Op, name: str, words: str) -> Op:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"torch.{name}, {words}."
+    return function
+
+
+def _checked(op: Op, check: Check | None, kernel: str) -> Op:
+    """The op behind a look at its arguments' dtypes."""
+    if check is None:
+        return op
+
+    def checked(*args: Any) -> Any:
+        check(kernel, *args)
+        return op(*args)
+
+    return _named(checked, op.__name__, "elementwise")
+
+
+def unary(op: Op, name: str, inplace: bool = True, check: Check | None = None, kernel: str = "") -> Op:
+    """An op of one tensor as torch's function: the argument must be a Tensor."""
+    called = quick(op) if check is None else _checked(op, check, kernel or f"{name}_cpu")
+
+    def function(input: Any, *, out: Tensor | None = None) -> Tensor:
+        if not isinstance(input, Tensor):
+            need_tensor(input, name)
+        return called(input) if out is None else written(out, function, input)  # type: ignore[no-any-return]
+
+    FUNCTIONS[name] = op if check is None else called
+    if inplace:
+        WRITERS[name] = op
+    return _named(function, name, "elementwise")
+
+
+def binary(op: Op, name: str, inplace: bool = False) -> Op:
+    """An op of a tensor and a tensor or number as torch's function."""
+
+    def function(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
+        if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+            need_tensor(input, name)
+        return op(input, other) if out is None else written(out, function, input, other)  # type: ignore[no-any-return]
+
+    FUNCTIONS[name] = op
+    if inplace:
+        WRITERS[name] = op
+    return _named(function, name, "elementwise")
+
+
+def two_tensors(
+    op: Op, name: str, inplace: bool = False, check: Check | None = None, kernel: str = "", second: str = "other"
+) -> Op:
+    """An op of two tensors as torch's function and method."""
+    called = _checked(op, check, kernel or f"{name}_cpu")
+
+    def function(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+        need_tensor(input, name)
+        need_tensor(other, name, second, 2)
+        return called(input, other) if out is None else written(out, function, input, other)  # type: ignore[no-any-return]
+
+    def method(self: Tensor, other: Tensor) -> Tensor:
+        need_tensor(other, name, second)
+        return called(self, other)  # type: ignore[no-any-return]
+
+    FUNCTIONS[name] = _named(method, name, "elementwise")
+    if inplace:
+        WRITERS[name] = op
+    return _named(function, name, "elementwise")
+
+
+# -- functions of one tensor --------------------------------------------------------------------------------------
+
+exp = unary(el.exp, "exp")
+expm1 = unary(el.expm1, "expm1")
+exp2 = unary(el.exp2, "exp2")
+log = unary(el.log, "log")
+log2 = unary(el.log2, "log2")
+log10 = unary(el.log10, "log10")
+log1p = unary(el.log1p, "log1p")
+sqrt = unary(el.sqrt, "sqrt")
+rsqrt = unary(el.rsqrt, "rsqrt")
+reciprocal = unary(el.reciprocal, "reciprocal")
+sin = unary(el.sin, "sin")
+cos = unary(el.cos, "cos")
+tan = unary(el.tan, "tan")
+asin = unary(el.asin, "asin")
+acos = unary(el.acos, "acos")
+atan = unary(el.atan, "atan")
+sinh = unary(el.sinh, "sinh")
+cosh = unary(el.cosh, "cosh")
+tanh = unary(el.tanh, "tanh")
+asinh = unary(el.asinh, "asinh")
+acosh = unary(el.acosh, "acosh")
+atanh = unary(el.atanh, "atanh")
+erf = unary(el.erf, "erf")
+erfc = unary(el.erfc, "erfc")
+sigmoid = unary(el.sigmoid, "sigmoid")
+relu = unary(el.relu, "relu")
+sign = unary(el.sign, "sign")
+floor = unary(el.floor, "floor")
+ceil = unary(el.ceil, "ceil")
+trunc = unary(el.trunc, "trunc")
+neg = unary(el.neg, "neg")
+fix = unary(el.trunc, "fix")
+negative = unary(el.neg, "negative")
+absolute = unary(el.absolute, "absolute")
+arcsin = unary(el.asin, "arcsin")
+arccos = unary(el.acos, "arccos")
+arctan = unary(el.atan, "arctan")
+arcsinh = unary(el.asinh, "arcsinh")
+arccosh = unary(el.acosh, "arccosh")
+arctanh = unary(el.atanh, "arctanh")
+sgn = unary(ar.sgn, "sgn")
+rad2deg = unary(ar.rad2deg, "rad2deg")
+deg2rad = unary(ar.deg2rad, "deg2rad")
+frac = unary(ar.frac, "frac", check=need_float)
+angle = unary(ar.angle, "angle", inplace=False)
+lgamma = unary(sp.lgamma, "lgamma")
+digamma = unary(sp.digamma, "digamma")
+erfinv = unary(sp.erfinv, "erfinv")
+i0 = unary(sp.i0, "i0")
+sinc = unary(sp.sinc, "sinc")
+signbit = unary(ar.signbit, "signbit", inplace=False)
+isposinf = unary(ar.isposinf, "isposinf", inplace=False)
+isneginf = unary(ar.isneginf, "isneginf", inplace=False)
+isreal = unary(ar.isreal, "isreal", inplace=False)
+isnan = unary(ch.isnan, "isnan", inplace=False)
+isinf = unary(ch.isinf, "isinf", inplace=False)
+isfinite = unary(ch.isfinite, "isfinite", inplace=False)
+logical_not = unary(ch.logical_not, "logical_not", inplace=False)
+
+# -- functions of two ---------------------------------------------------------------------------------------------
+
+mul = binary(el.mul, "mul", inplace=True)
+multiply = binary(el.mul, "multiply", inplace=True)
+eq = binary(ch.eq, "eq")
+ne = binary(ch.ne, "ne")
+not_equal = binary(ch.ne, "not_equal")
+lt = binary(ch.lt, "lt")
+less = binary(ch.lt, "less")
+le = binary(ch.le, "le")
+less_equal = binary(ch.le, "less_equal")
+gt = binary(ch.gt, "gt")
+greater = binary(ch.gt, "greater")
+ge = binary(ch.ge, "ge")
+greater_equal = binary(ch.ge, "greater_equal")
+logical_and = two_tensors(ch.logical_and, "logical_and")
+logical_or = two_tensors(ch.logical_or, "logical_or")
+logical_xor = two_tensors(ch.logical_xor, "logical_xor")
+maximum = two_tensors(ch.maximum, "maximum")
+minimum = two_tensors(ch.minimum, "minimum")
+atan2 = two_tensors(el.atan2, "atan2", inplace=True)
+arctan2 = two_tensors(el.atan2, "arctan2", inplace=True)
+fmax = two_tensors(ar.fmax, "fmax")
+fmin = two_tensors(ar.fmin, "fmin")
+hypot = two_tensors(ar.hypot, "hypot", inplace=True, check=need_float)
+ldexp = two_tensors(ar.ldexp, "ldexp", inplace=True)
+nextafter = two_tensors(ar.nextafter, "nextafter", inplace=True, check=need_float)
+gcd = two_tensors(ar.gcd, "gcd", inplace=True, check=need_whole)
+lcm = two_tensors(ar.lcm, "lcm", inplace=True, check=need_whole)
+logaddexp = two_tensors(sp.logaddexp, "logaddexp", check=need_float)
+logaddexp2 = two_tensors(sp.logaddexp2, "logaddexp2", check=need_float)
+igamma = two_tensors(sp.igamma, "igamma", inplace=True, check=need_float)
+igammac = two_tensors(sp.igammac, "igammac", inplace=True, check=need_float)

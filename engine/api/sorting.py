@@ -1,0 +1,273 @@
+"""Order: sorting, the largest ones, the middle one, quantiles, and the different ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import errors
+from ..array import xp
+from ..ops import arithmetic as ar
+from ..ops import reduction as rd
+from ..ops import shape as so
+from ..ops import sorting as sr
+from ..tensor import Tensor, escape
+from .check import combination, need_tensor, one_dim, refused
+from .named import pair
+from .out import takes_out
+
+__all__ = [
+    "argsort",
+    "kthvalue",
+    "median",
+    "mode",
+    "msort",
+    "nanmedian",
+    "nanquantile",
+    "quantile",
+    "sort",
+    "topk",
+    "unique",
+    "unique_consecutive",
+]
+
+sort_pair, topk_pair, median_pair, nanmedian_pair = pair("sort"), pair("topk"), pair("median"), pair("nanmedian")
+mode_pair, kthvalue_pair = pair("mode"), pair("kthvalue")
+
+
+@takes_out
+def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
+    """(values, indices) in order along `dim`; equal elements keep their order, nan counts as the largest.
+
+    >>> import engine as torch
+    >>> torch.sort(torch.tensor([3.0, 1.0, 2.0])).indices
+    tensor([1, 2, 0])
+    """
+    need_tensor(input, "sort")
+    op = sr.sort if stable is None else sr.sort_stable
+    return sort_pair(*op(input, dim=one_dim(dim, input._array.ndim), descending=descending))
+
+
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
+    """The indices that sort `input` along `dim`; see sort."""
+    need_tensor(input, "argsort")
+    return sr.argsort(input, dim=one_dim(dim, input._array.ndim), descending=descending)  # type: ignore[no-any-return]
+
+
+@takes_out
+def msort(input: Tensor) -> Tensor:
+    """`input` sorted along its first dimension."""
+    return sort(input, 0)[0]  # type: ignore[no-any-return]
+
+
+@takes_out
+def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    """(values, indices) of the k largest (smallest) along `dim`, in order; of equal ones those that stand first."""
+    need_tensor(input, "topk")
+    place = one_dim(dim, input._array.ndim)
+    if not 0 <= k <= (input._array.shape[place] if input._array.ndim else 1):
+        raise errors.runtime("selected index k out of range")
+    if input.dtype.name == "bool":
+        raise errors.runtime("topk does not support bool dtypes on CPU")
+    return topk_pair(*sr.topk(input, k=k, dim=place, largest=largest))
+
+
+# -- one of them --------------------------------------------------------------------------------------------------
+
+
+def _place(name: str, input: Tensor, dim: int) -> int:
+    """The dimension, checked to have elements."""
+    place = one_dim(dim, input._array.ndim)
+    if input._array.ndim and not input._array.shape[place]:
+        raise IndexError(f"{name}(): Expected reduction dim {place} to have non-zero size.")
+    return place
+
+
+def _middle(name: str, input: Tensor, dim: int | None, keepdim: bool, ops: tuple[Any, Any], made: Any) -> Any:
+    need_tensor(input, name)
+    whole, along = ops
+    place = None if dim is None else _place(name, input, dim)
+    if input.dtype.name == "bool":
+        raise refused("median_cpu", input)
+    return whole(input) if place is None else made(*along(input, dim=place, keepdim=keepdim))
+
+
+@takes_out
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The middle value (the lower of two), or nan where there is one; along `dim` (values, indices)."""
+    return _middle("median", input, dim, keepdim, (sr.median, sr.median_dim), median_pair)
+
+
+@takes_out
+def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The middle value of those that are not nan; along `dim` (values, indices)."""
+    return _middle("nanmedian", input, dim, keepdim, (sr.nanmedian, sr.nanmedian_dim), nanmedian_pair)
+
+
+@takes_out
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
+    """(values, indices): the most frequent value along `dim`, the smallest of several, where it stands last."""
+    need_tensor(input, "mode")
+    return mode_pair(*sr.mode(input, dim=_place("mode", input, dim), keepdim=keepdim))
+
+
+@takes_out
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    """(values, indices): the k-th smallest along `dim`, counted from 1."""
+    need_tensor(input, "kthvalue")
+    place = _place("kthvalue", input, dim)
+    if not 1 <= k <= (input._array.shape[place] if input._array.ndim else 1):
+        raise errors.runtime(f"kthvalue(): selected number k out of range for dimension {place}")
+    return kthvalue_pair(*sr.kthvalue(input, k=k, dim=place, keepdim=keepdim))
+
+
+# -- quantiles ----------------------------------------------------------------------------------------------------
+
+INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def _checked_quantile(name: str, input: Tensor, q: Any, interpolation: str) -> Tensor:
+    """`q` as a tensor of the input's dtype, all arguments looked at."""
+    need_tensor(input, name)
+    if not isinstance(q, (int, float, Tensor)):
+        raise combination(name, input, q)
+    if isinstance(q, (int, float)) and not 0 <= q <= 1:
+        raise errors.runtime(f"{name}() q must be in the range [0, 1] but got {q:g}")
+    if not input._array.size:
+        raise errors.runtime(f"{name}() input tensor must be non-empty")
+    if input.dtype.name not in ("float32", "float64"):
+        raise errors.runtime(f"{name}() input tensor must be either float or double dtype")
+    if not isinstance(q, Tensor):
+        q = Tensor(xp.asarray(q, dtype=input._array.dtype, like=input._array))
+    if q._array.ndim > 1:
+        raise errors.runtime(f"{name}() q must be a scalar or 1D tensor")
+    if q.dtype is not input.dtype:
+        raise errors.runtime(f"{name}() q tensor must be same dtype as the input tensor")
+    if interpolation not in INTERPOLATIONS:
+        raise errors.runtime(
+            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
+        )
+    if not bool(((q._array >= 0) & (q._array <= 1)).all()):
+        raise errors.runtime(f"{name}() q values must be in the range [0, 1]")
+    return q  # type: ignore[no-any-return]
+
+
+def _quantile(
+    name: str, input: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: str, ignore_nan: bool
+) -> Tensor:
+    """Sort the rows, then go from the element below each rank towards the one above it.
+
+    torch composes it of sort, gather and lerp; so do we, to have its graph.
+    """
+    q = _checked_quantile(name, input, q, interpolation)
+    rows = _sorted_rows(input, dim, keepdim)
+    n = rows._array.shape[-1]
+    missing = (rows._array != rows._array).sum(axis=-1, keepdims=True)
+    scale = q._array.reshape(-1)
+    if ignore_nan:
+        ranks = xp.maximum(scale * (n - 1 - missing).astype(scale.dtype), 0)
+    else:  # a row with a nan gives nan, which stands last
+        ranks = xp.where(missing > 0, scale.dtype.type(n - 1), scale * scale.dtype.type(n - 1))
+    found = _between(rows, ranks.astype(scale.dtype, copy=False), interpolation)
+    last = rows._array.ndim
+    if q._array.ndim:
+        found = so.transpose(so.unsqueeze(found, dim=0), dim0=0, dim1=last)
+        return so.squeeze_row(found, dim=last)  # type: ignore[no-any-return]
+    return so.squeeze_row(found, dim=last - 1)  # type: ignore[no-any-return]
+
+
+def _sorted_rows(input: Tensor, dim: int | None, keepdim: bool) -> Tensor:
+    """The elements in order along a new last dimension, beside the dimensions that the result has."""
+    rank = input._array.ndim
+    if dim is None or not rank:
+        if dim is not None:
+            one_dim(dim, rank)
+        flat = input if rank == 1 else so.view(so.clone(input) if not _plain(input) else input, size=(-1,))
+        return so.view(sort(flat)[0], size=(*(1,) * (rank if keepdim else 0), flat._array.shape[0]))  # type: ignore[no-any-return]
+    place = one_dim(dim, rank)
+    sizes = input._array.shape
+    kept = sizes[:place] + ((1,) if keepdim else ()) + sizes[place + 1 :]
+    if place != rank - 1:
+        input = so.transpose(so.unsqueeze(input, dim=rank), dim0=place, dim1=rank)
+    return so.view(sort(input)[0], size=(*kept, sizes[place]))  # type: ignore[no-any-return]
+
+
+def _plain(input: Tensor) -> bool:
+    return bool(input._array.flags.c_contiguous)
+
+
+def _between(rows: Tensor, ranks: Any, interpolation: str) -> Tensor:
+    """The elements of sorted rows at ranks that may lie between two of them."""
+    if interpolation == "lower":
+        ranks = xp.floor(ranks)
+    elif interpolation == "higher":
+        ranks = xp.ceil(ranks)
+    elif interpolation == "nearest":
+        ranks = xp.rint(ranks)
+    size = (*rows._array.shape[:-1], ranks.shape[-1])
+    ranks = xp.broadcast_to(ranks, size)
+    below = ranks.astype("int64")
+    last = rows._array.ndim - 1
+    found = rd.gather(rows, Tensor(below), last)
+    if interpolation not in ("linear", "midpoint"):
+        return found  # type: ignore[no-any-return]
+    weight = xp.full_like(ranks, 0.5) if interpolation == "midpoint" else ranks - below
+    above = rd.gather(rows, Tensor(xp.ceil(ranks).astype("int64")), last)
+    return ar.lerp(found, above, Tensor(weight))  # type: ignore[no-any-return]
+
+
+@takes_out
+def quantile(
+    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
+    """The value below which the part `q` of the elements lies, for each `q`; nan where one of them is.
+
+    >>> import engine as torch
+    >>> torch.quantile(torch.tensor([0.0, 1.0, 2.0, 3.0]), 0.5)
+    tensor(1.5000)
+    """
+    return _quantile("quantile", input, q, dim, keepdim, interpolation, False)
+
+
+@takes_out
+def nanquantile(
+    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
+    """As quantile, of those that are not nan."""
+    return _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)
+
+
+# -- the different ones -------------------------------------------------------------------------------------------
+
+
+def unique(
+    input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:  # fmt: skip
+    """The different values in order (of `dim`: the different slices), on request where each went and how often."""
+    need_tensor(input, "unique")
+    place = None if dim is None else one_dim(dim, input._array.ndim)
+    escape(input, "unique")
+    found = sr.unique(input) if place is None else sr.unique_dim(input, dim=place)
+    return _asked(found, return_inverse, return_counts)
+
+
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """As unique, of neighbours: the first of every run of equal elements."""
+    need_tensor(input, "unique_consecutive")
+    place = None if dim is None else one_dim(dim, input._array.ndim)
+    escape(input, "unique")
+    return _asked(sr.unique_consecutive(input, dim=place), return_inverse, return_counts)
+
+
+def _asked(found: Any, inverse: bool, counts: bool) -> Any:
+    asked = (found[0], *((found[1],) if inverse else ()), *((found[2],) if counts else ()))
+    return asked if len(asked) > 1 else asked[0]
+
+
+METHODS = (
+    "sort", "argsort", "msort", "topk", "median", "nanmedian", "mode", "kthvalue", "quantile", "nanquantile", "unique",
+    "unique_consecutive",
+)  # fmt: skip
+"""Functions that are methods of Tensor too."""

@@ -1,0 +1,92 @@
+"""Special functions with arguments beside the tensor; torch.special has all of them under its own names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from .. import errors
+from ..ops import elementwise as el
+from ..ops import scalar
+from ..ops import special as sp
+from ..tensor import Tensor
+from .check import combination, need_tensor
+
+__all__ = ["logit", "mvlgamma", "polygamma", "xlogy"]
+
+
+def logit(input: Tensor, eps: float | None = None) -> Tensor:
+    """log(x / (1 - x)), the inverse of sigmoid; with `eps`, of x kept between eps and 1 - eps."""
+    need_tensor(input, "logit")
+    return sp.logit(input, eps=eps)  # type: ignore[no-any-return]
+
+
+def polygamma(n: int, input: Tensor) -> Tensor:
+    """The n-th derivative of digamma."""
+    if not isinstance(n, int):
+        raise TypeError(f"polygamma(): argument 'n' (position 1) must be int, not {type(n).__name__}")
+    need_tensor(input, "polygamma", position=2)
+    if n < 0:
+        raise errors.runtime("polygamma(n, x) does not support negative n.")
+    return sp.polygamma(input, n=n)  # type: ignore[no-any-return]
+
+
+def polygamma_method(self: Tensor, n: int) -> Tensor:
+    """The n-th derivative of digamma."""
+    return polygamma(n, self)
+
+
+def mvlgamma(input: Tensor, p: int) -> Tensor:
+    """The logarithm of the multivariate gamma function of dimension p."""
+    need_tensor(input, "mvlgamma")
+    if p < 1:
+        raise errors.runtime("p has to be greater than or equal to 1")
+    return sp.mvlgamma(input, p=p)  # type: ignore[no-any-return]
+
+
+def xlogy(input: Any, other: Any) -> Tensor:
+    """input * log(other), and 0 where input is 0."""
+    if not isinstance(other, Tensor):
+        if not isinstance(input, Tensor) or not isinstance(other, (int, float)):
+            raise combination("xlogy", input, other)
+        return sp.xlogy_number(input, other=other)  # type: ignore[no-any-return]
+    if not isinstance(input, Tensor):
+        return sp.xlogy_of_number(other, self=input)  # type: ignore[no-any-return]
+    return sp.xlogy(input, other)  # type: ignore[no-any-return]
+
+
+def of_one(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
+    """An op of one tensor as torch.special's function."""
+
+    def function(input: Tensor) -> Tensor:
+        need_tensor(input, f"special_{name}")
+        return op(input)  # type: ignore[no-any-return]
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"torch.special.{name}, elementwise."
+    return function
+
+
+def of_two(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
+    """An op of two tensors, or of a tensor and a number, as torch.special's function."""
+
+    def function(input: Any, other: Any) -> Tensor:
+        if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+            raise combination(f"special_{name}", input, other)
+        return op(input, other)  # type: ignore[no-any-return]
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"torch.special.{name}, elementwise."
+    return function
+
+
+def ndtr(input: Tensor) -> Tensor:
+    """The area under the normal distribution left of x: (1 + erf(x / sqrt 2)) / 2."""
+    need_tensor(input, "special_ndtr")
+    scaled = el.erf(scalar.mul_number(input if input.is_floating_point() else input.float(), other=math.sqrt(0.5)))
+    return scalar.mul_number(scalar.add_number(scaled, other=1), other=0.5)  # type: ignore[no-any-return]
+
+
+METHODS = ("logit", "mvlgamma", "xlogy")
+"""Functions that are methods of Tensor too."""

@@ -1,0 +1,141 @@
+"""What is known of dtypes: their limits, which of two wins, which fits into which."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import array as arrays
+from ..array import BY_NUMPY, dtype, result_dtype, xp
+from ..tensor import Tensor
+from .check import combination, need_tensor
+
+__all__ = [
+    "can_cast",
+    "finfo",
+    "iinfo",
+    "is_complex",
+    "is_conj",
+    "is_floating_point",
+    "is_nonzero",
+    "is_same_size",
+    "is_signed",
+    "promote_types",
+    "result_type",
+]
+
+_RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
+
+
+class finfo:
+    """The limits of a floating dtype; of the default one where none is named.
+
+    >>> finfo(arrays.float32).eps
+    1.1920928955078125e-07
+    """
+
+    def __init__(self, type: dtype | None = None) -> None:
+        which = arrays.default_dtype if type is None else type
+        if not which.is_floating_point:
+            raise TypeError(
+                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
+            )
+        known = xp.finfo(which.numpy)
+        self.bits = int(known.bits)
+        self.dtype = which.name
+        self.eps, self.min, self.max = float(known.eps), float(known.min), float(known.max)
+        self.tiny = self.smallest_normal = float(known.smallest_normal)
+        self.resolution = float(f"1e-{known.precision}")
+
+    def __repr__(self) -> str:
+        return (
+            f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, "
+            f"smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, dtype={self.dtype})"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, finfo) and self.dtype == other.dtype
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+
+class iinfo:
+    """The limits of an integer dtype.
+
+    >>> iinfo(arrays.int8)
+    iinfo(min=-128, max=127, dtype=int8)
+    """
+
+    def __init__(self, type: dtype) -> None:
+        if type.is_floating_point:
+            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
+        if type.name == "bool":
+            raise TypeError("torch.bool is not supported by torch.iinfo")
+        known = xp.iinfo(type.numpy)
+        self.bits, self.min, self.max, self.dtype = int(known.bits), int(known.min), int(known.max), type.name
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, iinfo) and self.dtype == other.dtype
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+
+def result_type(tensor1: Any, tensor2: Any) -> dtype:
+    """The dtype of an arithmetic result of two tensors or numbers."""
+    for value in (tensor1, tensor2):
+        if not isinstance(value, (Tensor, int, float)):
+            raise combination("result_type", tensor1, tensor2)
+    return BY_NUMPY[result_dtype([v._array if isinstance(v, Tensor) else v for v in (tensor1, tensor2)])]
+
+
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """The smallest dtype that both dtypes go into."""
+    return BY_NUMPY[result_dtype([xp.zeros(1, type1.numpy), xp.zeros(1, type2.numpy)])]
+
+
+def can_cast(from_: dtype, to: dtype) -> bool:
+    """Whether torch would write a result of the one dtype into a tensor of the other: never to a lower category."""
+    return _RANK[from_.numpy.kind] <= _RANK[to.numpy.kind]
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Whether the dtype is a float."""
+    need_tensor(input, "is_floating_point")
+    return input.is_floating_point()
+
+
+def is_complex(input: Tensor) -> bool:
+    """Whether the dtype is complex: never, complex tensors are out of scope."""
+    need_tensor(input, "is_complex")
+    return False
+
+
+def is_conj(input: Tensor) -> bool:
+    """Whether the tensor is a conjugated view: never."""
+    need_tensor(input, "is_conj")
+    return False
+
+
+def is_signed(input: Tensor) -> bool:
+    """Whether the dtype has negative numbers."""
+    need_tensor(input, "is_signed")
+    return input._array.dtype.kind in "if"
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the only element is not zero."""
+    need_tensor(input, "is_nonzero")
+    return bool(input)
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether the shapes are equal."""
+    return bool(input._array.shape == other._array.shape)
+
+
+METHODS = ("is_complex", "is_conj", "is_nonzero", "is_same_size", "is_signed")
+"""Functions that are methods of Tensor too."""

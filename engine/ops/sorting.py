@@ -1,0 +1,200 @@
+"""Order: sorting, the largest ones, the middle one, the most frequent one, and the different ones.
+
+Sorting is stable everywhere, nan counts as the largest, and the last dimension is worked on.
+"""
+
+# Rules name ops that are declared further down: mypy cannot know their type there.
+# mypy: disable-error-code="has-type"
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..array import Array, accumulated, xp
+from ..op import Traits, op
+from .arithmetic import no_derivative
+from .reduction import even_share, raised, scatter_sum
+from .shape import Sizes
+
+VALUES = (0,)
+"""Of (values, indices) the values carry gradient."""
+
+
+def _order(self: Array, descending: bool = False) -> Array:
+    """The places of the elements in order along the last dimension; equal ones stay as they stood."""
+    if not descending:
+        return self.argsort(axis=-1, kind="stable")
+    backwards = xp.flip(self, -1).argsort(axis=-1, kind="stable")
+    return xp.flip(self.shape[-1] - 1 - backwards, -1)
+
+
+def _taken(self: Array, order: Array, dim: int) -> tuple[Array, Array]:
+    """(values, indices) for places along the last dimension of what was moved there from `dim`."""
+    values = xp.take_along_axis(self, order, axis=-1)
+    return xp.ascontiguousarray(xp.moveaxis(values, -1, dim)), xp.ascontiguousarray(xp.moveaxis(order, -1, dim))
+
+
+def _alone(self: Array) -> tuple[Array, Array]:
+    return self.copy(), xp.zeros((), dtype="int64", like=self)
+
+
+def _sort(self: Array, dim: int, descending: bool = False) -> tuple[Array, Array]:
+    if not self.ndim:
+        return _alone(self)
+    moved = xp.moveaxis(self, dim, -1)
+    return _taken(moved, _order(moved, descending), dim)
+
+
+def _topk(self: Array, k: int, dim: int, largest: bool = True) -> tuple[Array, Array]:
+    if not self.ndim:
+        return _alone(self)
+    moved = xp.moveaxis(self, dim, -1)
+    return _taken(moved, _order(moved, largest)[..., :k], dim)
+
+
+def _argsort(self: Array, dim: int, descending: bool = False) -> Array:
+    if not self.ndim:
+        return xp.zeros((), dtype="int64", like=self)
+    return xp.ascontiguousarray(xp.moveaxis(_order(xp.moveaxis(self, dim, -1), descending), -1, dim))
+
+
+def _placed(grad: Any, results: Any, self_sizes: Sizes, dim: int) -> Any:
+    """Each gradient goes to the place that its value came from."""
+    return scatter_sum(grad, results[1], dim, self_sizes) if self_sizes else grad
+
+
+SORTED = Traits(node="SortBackward0", differentiable=VALUES)
+sort = op("sort", _sort, SORTED, self=_placed)
+sort_stable = op("sort.stable", _sort, Traits(node="SortBackward1", differentiable=VALUES), self=_placed)
+topk = op("topk", _topk, Traits(differentiable=VALUES), self=_placed)
+argsort = op("argsort", _argsort)
+
+# -- one of them --------------------------------------------------------------------------------------------------
+
+
+def _chosen(self: Array, dim: int, keepdim: bool, place: Any) -> tuple[Array, Array]:
+    """(values, indices) of one element of each row: that at `place(row, sorted row, order)` among the sorted ones."""
+    if not self.ndim:
+        return _alone(self)
+    moved = xp.moveaxis(self, dim, -1)
+    order = _order(moved)
+    at = place(moved, order)
+    index = order[..., at : at + 1] if isinstance(at, int) else xp.take_along_axis(order, at, axis=-1)
+    values, index = _taken(moved, index, dim)
+    return (values, index) if keepdim else (values.squeeze(axis=dim), index.squeeze(axis=dim))
+
+
+def _nans(moved: Array) -> Array:
+    return (moved != moved).sum(axis=-1, keepdims=True)
+
+
+def _middle(moved: Array, order: Array) -> Any:
+    """The lower one of the two in the middle; the first nan where there is one."""
+    n = moved.shape[-1]
+    if moved.dtype.kind != "f":
+        return (n - 1) // 2
+    nans = _nans(moved)
+    return xp.where(nans > 0, n - nans, (n - 1) // 2)
+
+
+def _middle_number(moved: Array, order: Array) -> Any:
+    """The lower one of the two in the middle of those that are numbers."""
+    n = moved.shape[-1]
+    return (n - 1) // 2 if moved.dtype.kind != "f" else xp.maximum((n - _nans(moved) - 1) // 2, 0)
+
+
+def _most_frequent(moved: Array, order: Array) -> Any:
+    """The end of the longest run of equal elements: the smallest of the most frequent, where it stands last."""
+    ranked = xp.take_along_axis(moved, order, axis=-1)
+    places = xp.arange(moved.shape[-1], like=moved)
+    new = xp.ones(moved.shape, dtype=bool, like=moved)
+    new[..., 1:] = ranked[..., 1:] != ranked[..., :-1]
+    length = places - accumulated(xp.maximum, xp.where(new, places, 0), moved.ndim - 1)
+    return xp.expand_dims(length.argmax(axis=-1), -1)
+
+
+def _median(self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
+    return _chosen(self, dim, keepdim, _middle)
+
+
+def _nanmedian(self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
+    return _chosen(self, dim, keepdim, _middle_number)
+
+
+def _mode(self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
+    return _chosen(self, dim, keepdim, _most_frequent)
+
+
+def _kthvalue(self: Array, k: int, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
+    return _chosen(self, dim, keepdim, lambda moved, order: k - 1)
+
+
+def _median_of_all(self: Array) -> Array:
+    return _median(self.reshape(-1), 0)[0] if self.size else xp.full_like(self, xp.nan, shape=())
+
+
+def _nanmedian_of_all(self: Array) -> Array:
+    return _nanmedian(self.reshape(-1), 0)[0] if self.size else xp.full_like(self, xp.nan, shape=())
+
+
+def _chosen_slope(grad: Any, results: Any, self_sizes: Sizes, dim: int, keepdim: bool) -> Any:
+    """The gradient goes to the place that was chosen."""
+    if not self_sizes:
+        return grad
+    index = raised(results[1], self_sizes, dim, keepdim)
+    return scatter_sum(raised(grad, self_sizes, dim, keepdim), index, dim, self_sizes)
+
+
+def _even(grad: Any, self: Any, result: Any) -> Any:
+    """All that equal the result share the gradient."""
+    return grad * even_share(self, result)
+
+
+median = op("median", _median_of_all, Traits(node="MedianBackward0"), self=_even)
+nanmedian = op("nanmedian", _nanmedian_of_all, Traits(node="NanmedianBackward0"), self=_even)
+median_dim = op("median.dim", _median, Traits(node="MedianBackward1", differentiable=VALUES), self=_chosen_slope)
+nanmedian_dim = op(
+    "nanmedian.dim", _nanmedian, Traits(node="NanmedianBackward1", differentiable=VALUES), self=_chosen_slope
+)
+mode = op("mode", _mode, Traits(differentiable=VALUES), self=_chosen_slope)
+kthvalue = op("kthvalue", _kthvalue, Traits(differentiable=VALUES), self=_chosen_slope)
+
+# -- the different ones -------------------------------------------------------------------------------------------
+
+
+def _unique(self: Array, dim: int | None = None) -> tuple[Array, Array, Array]:
+    """(values in order, the place of each element among them, how often each occurs)."""
+    if dim is not None:
+        values, inverse, counts = xp.unique(self, return_inverse=True, return_counts=True, axis=dim)
+        return values, inverse.reshape(-1), counts
+    flat = self.reshape(-1)
+    if flat.dtype.kind == "f":
+        values, inverse, counts = xp.unique(flat, return_inverse=True, return_counts=True, equal_nan=False)
+    else:
+        values, inverse, counts = xp.unique(flat, return_inverse=True, return_counts=True)
+    return values, inverse.reshape(self.shape), counts
+
+
+def _unique_consecutive(self: Array, dim: int | None = None) -> tuple[Array, Array, Array]:
+    """As `unique`, of runs: (the first of each run, the run of each element, its length)."""
+    rows = self.reshape(-1, 1) if dim is None else xp.moveaxis(self, dim, 0).reshape(self.shape[dim], -1)
+    new = xp.ones(rows.shape[0], dtype=bool, like=self)
+    new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    run = xp.cumsum(new) - 1
+    counts = xp.bincount(run) if run.size else xp.zeros(0, dtype="int64", like=self)
+    if dim is None:
+        return self.reshape(-1)[new], run.reshape(self.shape), counts
+    return xp.compress(new, self, axis=dim), run, counts
+
+
+def _nowhere(name: str) -> Any:
+    return lambda grad: no_derivative(name)
+
+
+unique = op("_unique2", _unique, Traits(node="Unique2Backward0", differentiable=VALUES), self=_nowhere("_unique2"))
+unique_dim = op(
+    "unique_dim", _unique, Traits(node="UniqueDimBackward0", differentiable=VALUES), self=_nowhere("unique_dim")
+)
+unique_consecutive = op(
+    "unique_consecutive", _unique_consecutive, Traits(differentiable=VALUES), self=_nowhere("unique_consecutive")
+)

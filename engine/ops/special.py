@@ -1,0 +1,211 @@
+"""Special functions: scipy's, or cupyx's on a GPU."""
+
+# Rules name ops that are declared further down: mypy cannot know their type there.
+# mypy: disable-error-code="has-type"
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..array import Array, promote_float, special_of, xp
+from ..op import FLOAT, Traits, op
+from .arithmetic import no_derivative, outside, sgn
+from .choice import eq, le, logical_and, where
+from .elementwise import cos, exp, exp2, log, log1p, sin
+
+ROOT_2 = math.sqrt(2)
+
+
+def special(name: str) -> Any:
+    """The kernel that calls scipy's function `name` of one array and keeps the dtype."""
+
+    def kernel(self: Array) -> Array:
+        made = getattr(special_of(self), name)(self)
+        return made if isinstance(self, float) else made.astype(self.dtype, copy=False)
+
+    return kernel
+
+
+def special_of_two(name: str) -> Any:
+    """The kernel that calls scipy's function `name` of two arrays and keeps the dtype."""
+
+    def kernel(self: Array, other: Array) -> Array:
+        place = other if isinstance(self, (bool, int, float)) else self
+        return getattr(special_of(place), name)(self, other).astype(place.dtype, copy=False)
+
+    return kernel
+
+
+# -- gamma --------------------------------------------------------------------------------------------------------
+
+
+def _polygamma(self: Array, n: int) -> Array:
+    return special_of(self).polygamma(n, self).astype(self.dtype, copy=False)
+
+
+def _mvlgamma(self: Array, p: int) -> Array:
+    """The logarithm of the multivariate gamma function: p(p-1)/4 log(pi) + the sum of lgamma(x - j/2), j < p."""
+    total = special_of(self).gammaln(self)
+    for j in range(1, p):
+        total = total + special_of(self).gammaln(self - j / 2)
+    return (total + p * (p - 1) / 4 * math.log(math.pi)).astype(self.dtype, copy=False)
+
+
+def _mvlgamma_slope(grad: Any, self: Any, p: int) -> Any:
+    total = digamma(self)
+    for j in range(1, p):
+        total = total + digamma(self - j / 2)
+    return grad * total
+
+
+lgamma = op("lgamma", special("gammaln"), FLOAT, self=lambda grad, self: grad * digamma(self))
+digamma = op("digamma", special("digamma"), FLOAT, self=lambda grad, self: grad * polygamma(self, n=1))
+polygamma = op("polygamma", _polygamma, FLOAT, self=lambda grad, self, n: grad * polygamma(self, n=n + 1))
+mvlgamma = op("mvlgamma", _mvlgamma, FLOAT, self=_mvlgamma_slope)
+igamma = op(
+    "igamma", special_of_two("gammainc"), FLOAT,
+    self=lambda grad, self, other: no_derivative("igamma: input"),
+    other=lambda grad, self, other: grad * exp((self - 1) * log(other) - other - lgamma(self)),
+)  # fmt: skip
+igammac = op(
+    "igammac", special_of_two("gammaincc"), FLOAT,
+    self=lambda grad, self, other: no_derivative("igammac: input"),
+    other=lambda grad, self, other: -grad * exp((self - 1) * log(other) - other - lgamma(self)),
+)  # fmt: skip
+zeta = op(
+    "special_zeta", special_of_two("zeta"), FLOAT,
+    self=lambda grad, self, other: no_derivative("zeta"),
+    other=lambda grad, self, other: grad * -self * zeta(self + 1, other),
+)  # fmt: skip
+
+# -- error function and normal distribution -----------------------------------------------------------------------
+
+erfinv = op(
+    "erfinv", special("erfinv"), FLOAT,
+    self=lambda grad, self: 0.5 * math.sqrt(math.pi) * exp(erfinv(self) ** 2) * grad,
+)  # fmt: skip
+erfcx = op(
+    "special_erfcx", special("erfcx"), FLOAT,
+    self=lambda grad, self, result: (2 * self * result - 2 / math.sqrt(math.pi)) * grad,
+)  # fmt: skip
+ndtri = op(
+    "special_ndtri", special("ndtri"), FLOAT,
+    self=lambda grad, result: grad * math.sqrt(2 * math.pi) * exp(result * result / 2),
+)  # fmt: skip
+log_ndtr = op(
+    "special_log_ndtr", special("log_ndtr"), FLOAT,
+    self=lambda grad, self, result: grad / erfcx(self * (-1 / ROOT_2)) * (ROOT_2 / math.sqrt(math.pi)),
+)  # fmt: skip
+
+# -- Bessel -------------------------------------------------------------------------------------------------------
+
+
+def _by(grad: Any, slope: Any, self: Any) -> Any:
+    """grad * slope(self), and grad / 2 at 0, where the slope divides by 0."""
+    return grad * where(eq(self, 0), 0.5, slope(where(eq(self, 0), 1, self)))
+
+
+i0 = op("i0", special("i0"), FLOAT, self=lambda grad, self: grad * i1(self))
+i0e = op(
+    "special_i0e", special("i0e"), Traits(promote=promote_float, node="SpecialI0EBackward0"),
+    self=lambda grad, self, result: grad * (i1e(self) - sgn(self) * result),
+)  # fmt: skip
+i1 = op(
+    "special_i1", special("i1"), FLOAT,
+    self=lambda grad, self, result: _by(grad, lambda x: i0(x) - result / x, self),
+)  # fmt: skip
+i1e = op(
+    "special_i1e", special("i1e"), Traits(promote=promote_float, node="SpecialI1EBackward0"),
+    self=lambda grad, self, result: _by(grad, lambda x: i0e(x) - result * (sgn(x) + 1 / x), self),
+)  # fmt: skip
+BESSEL = {
+    "bessel_j0": "j0", "bessel_j1": "j1", "bessel_y0": "y0", "bessel_y1": "y1", "modified_bessel_i0": "i0",
+    "modified_bessel_i1": "i1", "modified_bessel_k0": "k0", "modified_bessel_k1": "k1",
+    "scaled_modified_bessel_k0": "k0e", "scaled_modified_bessel_k1": "k1e",
+}  # fmt: skip
+"""Functions that torch has without a derivative, by scipy's names."""
+bessel = {name: op(f"special_{name}", special(theirs), FLOAT) for name, theirs in BESSEL.items()}
+
+
+def _spherical(self: Array) -> Array:
+    return xp.sinc(self / self.dtype.type(math.pi))
+
+
+spherical_bessel_j0 = op("special_spherical_bessel_j0", _spherical, FLOAT)
+
+# -- logarithms and entropy ---------------------------------------------------------------------------------------
+
+
+def _logit(self: Array, eps: float | None = None) -> Array:
+    if eps is not None:
+        self = xp.clip(self, self.dtype.type(eps), self.dtype.type(1 - eps))
+    return xp.log(self / (1 - self))
+
+
+def _logit_slope(grad: Any, self: Any, eps: float | None) -> Any:
+    """grad / (x (1 - x)); outside [eps, 1 - eps] 0, without eps outside [0, 1] nan."""
+    low, beyond = (0, math.nan) if eps is None else (eps, 0)
+    return where(outside(self, low=low, high=1 - low), beyond, grad / (self * (1 - self)))
+
+
+def _entr_slope(grad: Any, self: Any) -> Any:
+    return grad * (-1 - log(self))
+
+
+logit = op("logit", _logit, FLOAT, self=_logit_slope)
+entr = op("special_entr", special("entr"), FLOAT, self=_entr_slope)
+logaddexp = op(
+    "logaddexp", xp.logaddexp, FLOAT,
+    self=lambda grad, self, other: grad / (1 + exp(other - self)),
+    other=lambda grad, self, other: grad / (1 + exp(self - other)),
+)  # fmt: skip
+logaddexp2 = op(
+    "logaddexp2", xp.logaddexp2, FLOAT,
+    self=lambda grad, self, other: grad / (1 + exp2(other - self)),
+    other=lambda grad, self, other: grad / (1 + exp2(self - other)),
+)  # fmt: skip
+
+
+def _by_log(grad: Any, self: Any, other: Any) -> Any:
+    """grad * log(other), and 0 where x log(y) is cut off: at x = 0 for y <= 0."""
+    return where(logical_and(eq(self, 0), le(other, 0)), 0, xlogy(grad, other))
+
+
+xlogy = op(
+    "xlogy", special_of_two("xlogy"), FLOAT,
+    self=lambda grad, self, other: _by_log(grad, self, other),
+    other=lambda grad, self, other: grad * self / other,
+)  # fmt: skip
+xlogy_of_number = op(
+    "xlogy.Scalar_Self", lambda other, self: _xlogy(self, other), Traits(promote=promote_float, node="XlogyBackward1"),
+    other=lambda grad, other, self: grad * self / other,
+)  # fmt: skip
+xlogy_number = op(
+    "xlogy.Scalar_Other", lambda self, other: _xlogy(self, other), Traits(promote=promote_float, node="XlogyBackward2"),
+    self=lambda grad, self, other: xlogy_number(grad, other=other) if other > 0
+    else where(eq(self, 0), 0, xlogy_number(grad, other=other)),
+)  # fmt: skip
+xlog1py = op(
+    "special_xlog1py", special_of_two("xlog1py"), Traits(promote=promote_float, node="SpecialXlog1PyBackward0"),
+    self=lambda grad, self, other: where(logical_and(eq(self, 0), le(other, -1)), 0, grad * log1p(other)),
+    other=lambda grad, self, other: grad * self / (other + 1),
+)  # fmt: skip
+
+
+def _xlogy(self: Any, other: Any) -> Array:
+    array = other if isinstance(self, (bool, int, float)) else self
+    return special_of(array).xlogy(self, other).astype(array.dtype, copy=False)
+
+
+def _sinc_slope(grad: Any, self: Any) -> Any:
+    """(x cos(x) - sin(x)) pi / x^2 at x = pi * self; 0 at 0."""
+    x = self * math.pi
+    return grad * where(eq(self, 0), 0, (x * cos(x) - sin(x)) / (x * x) * math.pi)
+
+
+def _sinc(self: Array) -> Array:
+    return xp.sinc(self)
+
+
+sinc = op("sinc", _sinc, FLOAT, self=_sinc_slope)
