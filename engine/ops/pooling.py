@@ -73,23 +73,77 @@ def _pooled(self: Array, tables: Sequence[Sequence[Any]]) -> tuple[Array, Array]
     return best, chosen
 
 
+def _pooled_quickly(
+    self: Array, places: Sizes, kernel_size: Sizes, stride: Sizes, dilation: Sizes
+) -> tuple[Array, list[Array]]:
+    """All spatial dimensions pooled, from the last; and which of its window's places was taken, per dimension.
+
+    That is a number of 8 bits, chosen by masks of as many: choosing among places themselves would cost more than all
+    the rest.  Right where nothing is nan.
+    """
+    best, taken = self, []
+    for dim in range(-1, -len(places) - 1, -1):
+        keys = [_steps(dim, i * dilation[dim], places[dim], stride[dim]) for i in range(kernel_size[dim])]
+        before, source = taken, best
+        best, taken = source[keys[0]], [code[keys[0]] for code in before]
+        code = None
+        for i, key in enumerate(keys[1:], 1):
+            values = source[key]
+            larger = (values > best).view("int8")
+            mask = -larger
+            best = xp.maximum(best, values)
+            taken = [old ^ ((old ^ new[key]) & mask) for old, new in zip(taken, before, strict=True)]
+            code = larger if code is None else code ^ ((code ^ xp.int8(i)) & mask)
+        taken.append(xp.zeros(best.shape, dtype="int8", like=self) if code is None else code)
+    return best, taken[::-1]
+
+
 def _max_pool(
     self: Array, kernel_size: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil_mode: bool
 ) -> tuple[Array, Array]:
     rank = len(kernel_size)
     sizes = self.shape[-rank:]
-    tables, after = [], []
-    for d, (n, k, s, p, gap) in enumerate(zip(sizes, kernel_size, stride, padding, dilation, strict=True)):
-        places = pooled_size(n, k, s, p, gap, ceil_mode)
-        after.append(max(0, (places - 1) * s + gap * (k - 1) + 1 - n - p))
-        starts = xp.arange(places, like=self) * s - p
-        first = starts + (xp.maximum(-starts, 0) + gap - 1) // gap * gap  # where all are -inf: the first inside
+    places, after, starts = [], [], []
+    for n, k, s, p, gap in zip(sizes, kernel_size, stride, padding, dilation, strict=True):
+        places.append(pooled_size(n, k, s, p, gap, ceil_mode))
+        after.append(max(0, (places[-1] - 1) * s + gap * (k - 1) + 1 - n - p))
+        starts.append(xp.arange(places[-1], like=self) * s - p)
+    lowest = -math.inf if self.dtype.kind == "f" else xp.iinfo(self.dtype).min
+    wide = padded(self, padding, tuple(after), lowest)
+    if max(kernel_size) < 128:
+        best, taken = _pooled_quickly(wide, tuple(places), kernel_size, stride, dilation)
+        if not _doubtful(best, wide is not self, lowest):
+            return best, _places_taken(taken, starts, sizes, dilation)
+    tables = []
+    for d, (k, s, gap) in enumerate(zip(kernel_size, stride, dilation, strict=True)):
+        first = starts[d] + (xp.maximum(-starts[d], 0) + gap - 1) // gap * gap  # all -inf: the first that is inside
         step = math.prod(sizes[d + 1 :])
         tables.append([
-            (_steps(d - rank, i * gap, places, s), (starts + i * gap if i else first) * step) for i in range(k)
+            (_steps(d - rank, i * gap, places[d], s), (starts[d] + i * gap if i else first) * step) for i in range(k)
         ])  # fmt: skip
-    lowest = -math.inf if self.dtype.kind == "f" else xp.iinfo(self.dtype).min
-    return _pooled(padded(self, padding, tuple(after), lowest), tables)
+    return _pooled(wide, tables)
+
+
+def _doubtful(best: Array, wider: bool, lowest: float) -> bool:
+    """Whether there is nan, or a window in which padding may have been taken."""
+    return bool(best.dtype.kind == "f" and xp.isnan(best).any()) or bool(wider and (best == lowest).any())
+
+
+def _places_taken(taken: list[Array], starts: list[Array], sizes: Sizes, dilation: Sizes) -> Array:
+    """Places counted through, from the number of the window's place per dimension."""
+    rank = len(sizes)
+    base: Any = 0
+    for d, start in enumerate(starts):
+        base = base + _spread_along(start * math.prod(sizes[d + 1 :]), d - rank)
+    found = taken[0].astype("int64")
+    for d, gap in enumerate(dilation):
+        step = gap * math.prod(sizes[d + 1 :])
+        if d:
+            found += taken[d] if step == 1 else taken[d].astype("int64") * step
+        elif step != 1:
+            found *= step
+    found += base
+    return found
 
 
 def adaptive_bounds(n: int, out: int) -> list[tuple[int, int]]:
