@@ -6,35 +6,65 @@ front of the ops.
 
 from __future__ import annotations
 
+import threading
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from . import errors
 from .array import xp
-from .dispatch import apply
+from .dispatch import noting
 from .mode import mode
-from .op import HANDLERS, Op
-from .slot import is_users, slot
+from .op import Op
+from .slot import is_users
 from .tensor import Tensor
 
+HINT = (
+    "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+    "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+)
+FOUND = (
+    "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in "
+    "question was changed in there or anywhere later. Good luck!"
+)
 NO_FORWARD = (
     "Error detected in {}. No forward pass information available. Enable detect anomaly during forward pass for more "
     "information."
 )
+INDUCED = (
+    "\n\nPrevious calculation was induced by {}. Traceback of forward call that induced the previous calculation:\n{}"
+)
+NO_INDUCED = (
+    "\n\nPrevious calculation was induced by {}. No forward pass information available. Enable detect anomaly during "
+    "forward pass for more information."
+)
 FORWARD = "Error detected in {}. Traceback of forward call that caused the error:\n{}"
 
 
-def _apply_noted(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """As `apply`, and the node keeps the call stack."""
-    made = apply(op, args, kwargs)
+def _note_op(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], made: Any) -> None:
     if mode.anomaly:
         first = made[0] if isinstance(made, tuple) else made
         if first._node is not None:
-            frames = [f for f in traceback.extract_stack() if is_users(f.filename)]
-            first._node.extras()["stack"] = "".join(traceback.format_list(frames))
-    return made
+            note(first._node)
+
+
+def note(node: Any) -> None:
+    """The node keeps the call stack that it was made in, and the node whose backward made it."""
+    frames = [f for f in traceback.extract_stack() if is_users(f.filename)]
+    extras = node.extras()
+    extras["stack"] = "".join(traceback.format_list(frames))
+    if running.node is not None:
+        extras["maker"] = running.node
+
+
+class _Running(threading.local):
+    node: Any = None
+
+
+running = _Running()
+"""The node whose backward runs, where anomalies are detected."""
 
 
 def check(node: Any, cotangents: Sequence[Any] | None) -> None:
@@ -44,10 +74,6 @@ def check(node: Any, cotangents: Sequence[Any] | None) -> None:
     for place, cotangent in enumerate(cotangents):
         array = cotangent._array if isinstance(cotangent, Tensor) else cotangent
         if array is not None and bool(xp.isnan(array).any()):
-            stack = (node.more or {}).get("stack")
-            warnings.warn(
-                (NO_FORWARD if stack is None else FORWARD).format(node.name(), stack), UserWarning, stacklevel=2
-            )
             raise errors.runtime(
                 f"Function '{node.name()}' returned nan values in its {place}th output.",
                 "Backstep: this is the first node at which a nan shows on the way back; what it was given (0 times "
@@ -55,6 +81,35 @@ def check(node: Any, cotangents: Sequence[Any] | None) -> None:
                 "0 / 0, or a nan of the forward pass) is in its upstream gradient and saved values.",
                 node=node,
             )
+
+
+@contextmanager
+def watching(node: Any) -> Iterator[None]:
+    """Tell, where a node fails, in which op."""
+    outer, running.node = running.node, node
+    try:
+        yield
+    except Exception as error:
+        tell(node)
+        text = str(error)
+        if HINT in text:
+            error.args = (text.replace(HINT, FOUND),)
+        raise
+    finally:
+        running.node = outer
+
+
+def tell(node: Any) -> None:
+    """Warn of where the op of a node that failed was called, and the ops whose backward made it."""
+    stack = (node.more or {}).get("stack")
+    warnings.warn((NO_FORWARD if stack is None else FORWARD).format(node.name(), stack), UserWarning, stacklevel=2)
+    induced = (node.more or {}).get("maker")
+    while induced is not None:
+        stack = (induced.more or {}).get("stack")
+        warnings.warn(
+            (NO_INDUCED if stack is None else INDUCED).format(induced.name(), stack), UserWarning, stacklevel=2
+        )
+        induced = (induced.more or {}).get("maker")
 
 
 class set_detect_anomaly:
@@ -73,8 +128,7 @@ class set_detect_anomaly:
 
 def _switch(enabled: bool, check_nan: bool) -> None:
     mode.anomaly, mode.check_nan = enabled, check_nan
-    HANDLERS[Tensor] = _apply_noted if enabled else apply
-    slot.noted = enabled
+    noting("anomaly", _note_op if enabled else None)
 
 
 class detect_anomaly:

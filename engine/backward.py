@@ -17,9 +17,9 @@ from numpy import ndarray
 
 from . import anomaly
 from .array import as_array, xp
-from .dispatch import Promoted
+from .dispatch import unpack_saved
 from .mode import mode
-from .node import AccumulateGrad, Node, SavedResult
+from .node import AccumulateGrad, Node
 from .op import spread
 from .ops.reduction import sum_to_size
 from .ops.shape import cast, clone_gradient
@@ -198,6 +198,13 @@ class _Run:
 
     def visit(self, node: Any, upstream: Any) -> Sequence[Any]:
         """Hooks, captures, the rules, freeing and the report of one node; the cotangent per edge, None where none."""
+        if mode.anomaly:
+            with anomaly.watching(node):
+                return self.visited(node, upstream)
+        return self.visited(node, upstream)
+
+    def visited(self, node: Any, upstream: Any) -> Sequence[Any]:
+        """The same, whether or not anomalies are looked for."""
         if node.more is not None:
             upstream = self.before(node, upstream)
         if self.taken and not self.capture(node, upstream):
@@ -220,7 +227,9 @@ class _Run:
         return any(target in self.wanted for target in node.targets if target is not None)
 
     def vjp(self, node: Node, upstream: Any) -> Sequence[Any]:
-        """Run the rules of a node on its saved values."""
+        """Run the rules of a node on its saved values, or the code of its own that it has."""
+        if node.own is not None:
+            return node.own(upstream, self)  # type: ignore[no-any-return]
         if node.metas is not None:
             upstream = self.of_several(node, upstream)
         if not self.create_graph:
@@ -228,7 +237,7 @@ class _Run:
         if node.saved is None:
             raise node.freed()
         node.check_versions()
-        values = [_as_tensor(node, v) for v in node.saved]
+        values = [unpack_saved(node, v) for v in node.saved]
         made = [None] * len(node.op.places)
         for edge, rule, wanted in node.plan.calls:
             made[edge] = rule(upstream, *[values[i] for i in wanted])
@@ -299,6 +308,10 @@ class _Run:
         tensor = node.variable
         if tensor._hooks:
             gradient = self.hooked(tensor._hooks, gradient, tensor)
+        if node.more is not None:
+            for hook in tuple(node.more.get("pre_hooks", {}).values()):
+                found = hook((self.shown(gradient),))
+                gradient = gradient if found is None else self.inner(found[0])
         if (node, 0) in self.taken:
             self.taken[node, 0] = gradient
         if not self.accumulate:
@@ -307,6 +320,9 @@ class _Run:
         if tensor._post_hooks:
             for hook in tuple(tensor._post_hooks.values()):
                 hook(tensor)
+        if node.more is not None:
+            for hook in tuple(node.more.get("post_hooks", {}).values()):
+                hook((), (self.shown(gradient),))
 
     def add_into(self, tensor: Tensor, gradient: Any, retained: bool) -> None:
         """Accumulate into `.grad`."""
@@ -314,6 +330,8 @@ class _Run:
 
     def report(self, active: Any, node: Any, upstream: Any, cotangents: Any, freed: bool) -> None:
         """Tell the recorder what one node did."""
+        if node.own is not None and getattr(node, "others", None):  # outputs that are no tensors have no gradient
+            upstream = [g for nr, g in enumerate(upstream) if nr not in node.others]
         raw = upstream if not self.create_graph else [None if g is None else g._array for g in upstream]
         sums: list[Any] = []
         final: list[Any] = []
@@ -332,21 +350,6 @@ class _Run:
 def _listed(node: Any, upstream: Any) -> list[Any]:
     """The upstream gradients as a list, one per output."""
     return upstream if node.metas is not None else [upstream]
-
-
-def _as_tensor(node: Node, value: Any) -> Any:
-    """A saved value for a rule that runs on Tensors."""
-    if type(value) is Promoted:
-        return cast(value.tensor, value.dtype)
-    if type(value) is SavedResult:
-        out = Tensor.__new__(Tensor)
-        out._array, out._shared = value._array, value._shared
-        if value._array.dtype.kind == "f":
-            out._node, out._nr, out._requires_grad = node, value._nr, True
-        return out
-    if type(value) is list:
-        return [_as_tensor(node, v) for v in value]
-    return value
 
 
 def add_into(tensor: Tensor, gradient: Any, create_graph: bool, retained: bool) -> None:

@@ -13,6 +13,7 @@ from .array import Array, as_array, float32, xp
 from .mode import mode
 from .node import Node, SavedResult, accumulator, gradient_edge, next_number
 from .op import HANDLERS, Op
+from .ops.shape import cast
 from .slot import slot
 from .tensor import Storage, Tensor, View, refresh_view
 
@@ -342,7 +343,7 @@ def save(node: Node, args: Any, promoted: Any, outputs: Any) -> None:
                 written = True
     node.saved = tuple(saved)
     if written:
-        node.versions = tuple(_version(saved[p]) for p in plan.tensors)
+        node.versions = tuple(saved_version(saved[p]) for p in plan.tensors)
 
 
 def _saved_result(out: Tensor) -> SavedResult:
@@ -352,11 +353,31 @@ def _saved_result(out: Tensor) -> SavedResult:
     return kept
 
 
-def _version(value: Any) -> int:
+def saved_value(node: Node, tensor: Tensor) -> Any:
+    """What a node keeps of a tensor: an output of its own without the way back to the node."""
+    return _saved_result(tensor) if tensor._node is node else tensor
+
+
+def unpack_saved(node: Node, value: Any) -> Any:
+    """A saved value as the Tensor that it was, with its history."""
+    if type(value) is SavedResult:
+        out: Tensor = _new(Tensor)
+        out._array, out._shared = value._array, value._shared
+        if value._array.dtype.kind == "f":
+            out._node, out._nr, out._requires_grad = node, value._nr, True
+        return out
+    if type(value) is Promoted:
+        return cast(value.tensor, value.dtype)
+    if type(value) is list:
+        return [unpack_saved(node, v) for v in value]
+    return value
+
+
+def saved_version(value: Any) -> int:
     """The version of a saved value (of a list: of its first; they are compared one by one only where they can "
     "differ)."""
     if type(value) is list:
-        return _version(value[0]) if value else 0
+        return saved_version(value[0]) if value else 0
     storage = getattr(value, "_shared", None)
     return 0 if storage is None else storage.version
 
@@ -389,9 +410,47 @@ def _share(out: Tensor, source: Any, op: Op, statics: Any, nr: int | None = None
     if not op.rules:  # detach: what is written is shared, the history is not
         return
     view = source._view
-    base, path = (source, ()) if view is None else (view.base, view.path)
-    unrecorded = 1 if not mode.enabled else 2 if view is not None and view.unrecorded else 0
-    out._view = View(base, (*path, (op.name, statics, nr)), out._shared.version, unrecorded)
+    if view is None:
+        out._view = View(source, ((op.name, statics, nr),), out._shared.version)
+    else:
+        out._view = View(view.base, (*view.path, (op.name, statics, nr)), out._shared.version, view.kind)
+    if nr is not None:
+        out._view.limit("several", f"Output {nr} of {_plain(op.node_name)}")
+    if not mode.enabled:  # torch's rule: such a view is a leaf that requires grad where its base does
+        out._view.limit("inference" if mode.inference else "no_grad", "A view")
+        out._requires_grad = out._view.base._requires_grad
+    if not out._view.base._requires_grad:
+        out._shared.add(out)
+    if mode.enabled and view is not None and view.kind is not None and nr is None:
+        out._view.limit(view.kind, f"Output {nr or 0} of {_plain(op.node_name)}")
+
+
+def _plain(name: str) -> str:
+    return name.rpartition("::")[2].removesuffix("Backward0")
+
+
+def noting(name: str, function: Callable[..., None] | None) -> None:
+    """Have `function(op, args, made)` called after each op on Tensors, or (None) no more.
+
+    While there is none, ops do not pay for it: a handler of its own stands in front of `apply`, and the quick ways are
+    closed by `slot.noted`.
+    """
+    if function is None:
+        NOTERS.pop(name, None)
+    else:
+        NOTERS[name] = function
+    slot.noted = bool(NOTERS)
+    HANDLERS[Tensor] = _noted if NOTERS else apply
+
+
+NOTERS: dict[str, Callable[..., None]] = {}
+
+
+def _noted(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    made = apply(op, args, kwargs)
+    for function in tuple(NOTERS.values()):
+        function(op, args, kwargs, made)
+    return made
 
 
 def kernel_error(op: Op, arrays: Any, error: Exception) -> BaseException:

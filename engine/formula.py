@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .op import REGISTRY, Op
+from .op import CUSTOM, REGISTRY, Op
 from .printer import TEX, TEXT, NoIndices, Printer, Style
 from .symbol import Sizes, Symbol, mentions, noted, simplified
 from .trace import OpCalled, Scalar
@@ -55,7 +55,7 @@ def formulas(
     >>> formulas("mul", {}, {"self": (3,), "other": 2}, [(3,)], {"self": "x", "result": "z"})["self"].text
     'x̄ = z̄ ⊙ 2'
     """
-    op = REGISTRY[name]
+    op = REGISTRY.get(name, CUSTOM)
     call = _Call(op, attrs, inputs, outputs, names or {})
     found: dict[str, Formula] = {}
     for target, given in inputs.items():

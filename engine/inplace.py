@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from . import errors
 from .array import as_array, dtype_of, is_array
-from .dispatch import connect, kernel_error, save
-from .mode import mode
+from .dispatch import NOTERS, connect, kernel_error, save
+from .mode import INFERENCE_INPLACE, mode
 from .node import Node, gradient_edge, next_number
-from .op import REGISTRY, Op
-from .ops.inplace import copy_slices, zero_slice
+from .op import Op
+from .ops.inplace import copy_slices, take_slice, zero_slice
+from .ops.reduction import sum_to_size
 from .slot import slot
-from .tensor import Storage, Tensor, View, refresh_view
+from .tensor import Storage, Tensor, View, limited, refresh_view
 
 __all__ = ["apply_inplace", "check_inplace", "copy_slices", "wrote", "zero_slice"]
 
 
 JOINT: Op = copy_slices.op  # type: ignore[attr-defined]
 
+MODIFIED = "is being modified inplace"
 
-def check_inplace(tensor: Tensor) -> None:
-    """Raise torch's error where `tensor` may not be written while gradients are recorded."""
-    if not mode.enabled:
+
+def check_inplace(tensor: Tensor, needs: bool = True) -> None:
+    """Raise torch's error where `tensor` may not be written while gradients are recorded.
+
+    `needs`: whether something that takes part in the write requires grad.
+    """
+    if tensor._inference and not mode.inference:
+        raise errors.runtime(INFERENCE_INPLACE, "Backstep: write inside the block, or on a clone.", tensors=(tensor,))
+    if not (mode.enabled and needs):
         return
     view = tensor._view
-    if view is not None and view.base._requires_grad and view.unrecorded:
-        raise _half_recorded(tensor, view)
-    if view is not None and view.base._requires_grad and (nr := view.path[-1][2]) is not None:
-        kind = REGISTRY[view.path[-1][0]].node_name.removesuffix("Backward0")
-        raise errors.runtime(
-            f"Output {nr} of {kind} is a view and is being modified inplace. This view is the output of a function "
-            "that returns multiple views. Such functions do not allow the output views to be modified inplace. You "
-            "should replace the inplace operation by an out-of-place one.",
-            "Backstep: write out of place (row = row + 1), or write the whole tensor by index (x[0] += 1).",
-            tensors=(tensor, view.base),
-        )
+    if view is not None and view.kind is not None:
+        raise limited(tensor, view, MODIFIED)
     if tensor._requires_grad and tensor._node is None and view is None:
         raise errors.runtime(
             "a leaf Variable that requires grad is being used in an in-place operation.",
@@ -51,29 +51,13 @@ def check_inplace(tensor: Tensor) -> None:
         )
 
 
-def _half_recorded(tensor: Tensor, view: View) -> BaseException:
-    """torch's error for a recorded write to a view that was not recorded itself."""
-    first = "A view was created in"
-    if view.unrecorded == 2:
-        kind = REGISTRY[view.path[-1][0]].node_name.removesuffix("Backward0")
-        first = f"Output {view.path[-1][2] or 0} of {kind} is a view of a view which was created in"
-    return errors.runtime(
-        f"{first} no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is "
-        "ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace "
-        "either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you "
-        "want the inplace to be tracked).",
-        "Backstep: the write would be recorded, and the view through which it goes was not.",
-        tensors=(tensor, view.base),
-    )
-
-
 def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     """Run `op` and write its result into its first argument, which is returned."""
     writer = op.traits.write
     target: Tensor = args[0]
-    check_inplace(target)
-    refresh_view(target)
     inputs, statics = op.bind(args, kwargs)
+    check_inplace(target, any(isinstance(t, Tensor) and t._requires_grad for t in _flat(inputs)))
+    refresh_view(target)
     arrays = [_raw(v) for v in inputs]
     sources = arrays
     if op.traits.promote is not None:
@@ -109,9 +93,22 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     if active is not None:
         active.op(op, inputs, statics, (target,), node, target)
         if node is not None and target._view is not None:
-            base, path = target._view.base, target._view.path
-            active.op(JOINT, (base, target), {"path": path}, (base,), base._node, base)
+            report_joint(active, target, op.name)
+    if node is not None and target._view is not None:
+        refresh_view(target)
+    if slot.noted:
+        for function in tuple(NOTERS.values()):
+            function(op, args, kwargs, target)
     return target
+
+
+def report_joint(active: Any, view: Tensor, writer: str) -> None:
+    """Tell the recording that a write to `view` wrote its base."""
+    found = view._view
+    if found is not None:
+        active.op(
+            JOINT, (found.base,), {"path": found.path, "writer": writer}, (found.base,), found.base._node, found.base
+        )
 
 
 def share_data(source: Tensor, made: Tensor) -> None:
@@ -126,6 +123,14 @@ def share_data(source: Tensor, made: Tensor) -> None:
             kept = active.values[tensor._value]
             if is_array(kept):
                 active.values[tensor._value] = kept.copy()
+
+
+def _flat(values: Any) -> Iterator[Any]:
+    for value in values:
+        if type(value) is list or type(value) is tuple:
+            yield from value
+        else:
+            yield value
 
 
 def _raw(value: Any) -> Any:
@@ -175,22 +180,79 @@ def _attach(op: Op, node: Node, inputs: Any, promoted: Any, target: Tensor) -> N
     wrote(target, node)
 
 
-def wrote(target: Tensor, node: Node) -> None:
+def wrote(target: Tensor, node: Node, nr: int = 0) -> None:
     """`target` was written, with history `node`: itself, or through CopySlices where it is a view."""
-    target._requires_grad = True
     view: View | None = target._view
+    moved(target, node, nr)
     if view is None:
-        target._node, target._nr = node, 0
+        target._node, target._nr = node, nr
+        requires_now(target)
         return
+    target._requires_grad = True
     base = view.base
-    through = Node()
-    through.sequence_nr = next_number()
-    through.plan = JOINT.plan(3 if base._requires_grad else 2)
-    earlier, nr = (base._requires_grad and gradient_edge(base)) or (None, 0)
-    through.targets, through.numbers = (earlier, node), (nr, 0)
-    through.shape, through.dtype = base._array.shape, base._array.dtype
-    through.statics = {"path": view.path}
-    through.saved = tuple(view.path for _ in through.plan.names)
-    base._node, base._nr, base._requires_grad = through, 0, True
+    through = CopySlices(base, view.path, node)
+    moved(base, through, 0)
+    base._node, base._nr = through, 0
+    requires_now(base)
     view.version = -1
-    refresh_view(target)
+
+
+def requires_now(base: Tensor) -> None:
+    """A written tensor requires grad, and so do its views, also those that were made before it did."""
+    if not base._requires_grad:
+        base._requires_grad = True
+        for reference in base._storage.views or ():
+            view = reference()
+            if view is not None and view._view is not None and view._view.base is base:
+                view._requires_grad = True
+
+
+def moved(tensor: Tensor, node: Node, nr: int) -> None:
+    """Hooks stay with the history that a tensor had when they were registered; a retained gradient goes with it."""
+    tensor._hooks = None
+    if tensor._retains and tensor._node is not None:
+        retained = tensor._node.extras().get("retain", {}).pop(tensor._nr, None)
+        if retained is not None:
+            node.extras().setdefault("retain", {})[nr] = retained
+
+
+class CopySlices(Node):
+    """The history of a base of which a view was written: it runs the write's own node on the view's part."""
+
+    def __init__(self, base: Tensor, path: Any, inner: Node) -> None:
+        self.plan = JOINT.plan(1 if base._requires_grad else 2)
+        self.sequence_nr = next_number()
+        earlier, nr = (base._requires_grad and gradient_edge(base)) or (None, 0)
+        numbers = inner.numbers or (0,) * len(inner.targets)
+        self.targets = (earlier, *inner.targets[1:])
+        self.numbers = (nr, *numbers[1:])
+        self.shape, self.dtype = base._array.shape, base._array.dtype
+        self.saved = ()
+        self.more = {}  # not a node that the loop runs in its short way
+        self.path = path
+        self.inner: Node | None = inner
+
+    def name(self) -> str:
+        """torch's name of this node."""
+        return "torch::autograd::CopySlices"
+
+    def free(self) -> bool:
+        """Drop the write's node, as torch does whatever it saved."""
+        had = self.inner is not None and self.inner.free()
+        self.inner = None
+        return had
+
+    def own(self, upstream: Any, run: Any) -> Sequence[Any]:
+        """The cotangent of the base, in which the view's part comes from the write, and those of what was written."""
+        if self.inner is None:
+            raise self.freed()
+        part = take_slice(upstream, self.path)
+        found = run.vjp(self.inner, part if self.inner.metas is None else [part])
+        whole = None
+        if self.targets[0] is not None:
+            first = found[0]
+            if first is None:
+                whole = zero_slice(upstream, self.path)
+            else:
+                whole = copy_slices(upstream, sum_to_size(first, part.shape), self.path)
+        return (whole, *found[1:])

@@ -9,10 +9,16 @@ from typing import Any
 
 from .slot import slot
 
+INFERENCE_INPLACE = (
+    "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
+    "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+)
+
 
 class _Mode(threading.local):
     enabled: bool = True
     legacy_broadcasting: bool = False
+    inference = False
     anomaly = False
     check_nan = True
 

@@ -26,6 +26,27 @@ SECOND_BACKWARD = (
 )
 
 
+class RemovableHandle:
+    """What a hook's registration returns.  Source: torch.utils.hooks.RemovableHandle."""
+
+    _numbers = itertools.count()
+
+    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
+        self._dict = hooks
+        self.id = next(self._numbers)
+        hooks[self.id] = hook
+
+    def remove(self) -> None:
+        """Take the hook away."""
+        self._dict.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
 class SavedResult:
     """An output that its own node keeps: the array, not the Tensor, which would close a reference cycle."""
 
@@ -46,6 +67,9 @@ class _Rare:
     metas: list[tuple[tuple[int, ...], Any]] | None = None
     statics: Mapping[str, Any] = MappingProxyType({})
     more: dict[str, Any] | None = None
+    requires_grad = True
+    own: Any = None
+    """What a node runs instead of rules: a method (upstream gradients, the run) that returns a cotangent per edge."""
 
 
 class Node(_Rare):
@@ -79,7 +103,13 @@ class Node(_Rare):
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """The nodes that the cotangents go to, `(None, 0)` where no gradient is needed, as torch shows them."""
         numbers = self.numbers or (0,) * len(self.targets)
-        return tuple(zip(self.targets, numbers, strict=True))
+        return tuple(
+            (None if target is None else target.shown(), nr) for target, nr in zip(self.targets, numbers, strict=True)
+        )
+
+    def shown(self) -> Any:
+        """The node as the user sees it."""
+        return self
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -92,6 +122,22 @@ class Node(_Rare):
         if self.more is None:
             self.more = {}
         return self.more
+
+    def register_hook(self, fn: Any) -> RemovableHandle:
+        """Call `fn(grad_inputs, grad_outputs)` when the node has run; a result replaces its cotangents."""
+        return RemovableHandle(self.extras().setdefault("post_hooks", {}), fn)
+
+    def register_prehook(self, fn: Any) -> RemovableHandle:
+        """Call `fn(grad_outputs)` before the node runs; a result replaces its upstream gradients."""
+        return RemovableHandle(self.extras().setdefault("pre_hooks", {}), fn)
+
+    def _sequence_nr(self) -> int:
+        return self.sequence_nr
+
+    @property
+    def _input_metadata(self) -> list[InputMetadata]:
+        listed = [(self.shape, self.dtype)] if self.metas is None else self.metas
+        return [InputMetadata(shape, dtype) for shape, dtype in listed]
 
     def meta(self, nr: int) -> tuple[Any, Any]:
         """(shape, dtype) of output `nr`."""
@@ -136,7 +182,7 @@ class Node(_Rare):
         view = getattr(kept, "_view", None)
         if maker and view is not None and view.base._requires_grad and view.path[-1][2] is None:
             maker = "AsStrided"  # torch makes the node of a view anew when it finds its base changed
-        if maker in ("CopySlices", "CopyBackwards"):
+        if maker == "CopyBackwards":
             maker = f"torch::autograd::{maker}"
         origin = f", which is output {kept._nr} of {maker.removesuffix('Backward0')}," if maker else ""
         shape = list(kept._array.shape)
@@ -153,7 +199,14 @@ class Node(_Rare):
         return errors.runtime(message, note, node=self, tensors=() if own else (kept,))
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object at 0x{id(self):x}>"
+        return f"<{self.name().rpartition('::')[2]} object at 0x{id(self):x}>"
+
+
+class InputMetadata:
+    """Shape and dtype of the gradient that a node takes for one output."""
+
+    def __init__(self, shape: Any, which: Any) -> None:
+        self.shape, self.dtype = shape, dtype_of(which)
 
 
 class AccumulateGrad:
@@ -166,6 +219,7 @@ class AccumulateGrad:
     next_functions: tuple[tuple[Any, int], ...] = ()
     metas = None
     sequence_nr = LAST
+    requires_grad = True
 
     def __init__(self, variable: Any) -> None:
         self.variable = variable
@@ -180,6 +234,11 @@ class AccumulateGrad:
     extras = Node.extras
     metadata = Node.metadata
     meta = Node.meta
+    shown = Node.shown
+    register_hook = Node.register_hook
+    register_prehook = Node.register_prehook
+    _sequence_nr = Node._sequence_nr
+    _input_metadata = Node._input_metadata
 
     def __repr__(self) -> str:
         return f"<AccumulateGrad object at 0x{id(self):x}>"

@@ -27,7 +27,7 @@ from operator import itemgetter
 from typing import Any
 
 from . import array
-from .array import Array
+from .array import Array, Arrays
 
 Rule = Callable[..., Any]
 Handler = Callable[["Op", tuple[Any, ...], dict[str, Any]], Any]
@@ -340,6 +340,18 @@ def spread(node: Any, cotangents: Sequence[Any]) -> list[Any]:
         else:
             found.extend(cotangent if op.inputs[position] in op.lists else [cotangent])
     return [c if target is not None else None for c, target in zip(found, node.targets, strict=True)]
+
+
+def _unknown(input: Arrays) -> Array:
+    """What a custom Function computes: code of the user's, which is in no registry."""
+    raise NotImplementedError("the forward of a custom Function is the user's own code: it is not run again")
+
+
+CUSTOM = Op(
+    "custom_function", _unknown, PLAIN, {}, ("input",), frozenset({"input"}), {}, "", 1, ("input",),
+    inspect.signature(_unknown),
+)  # fmt: skip
+"""What stands for any custom Function; not one of the registry."""
 
 
 def call_kernel(op: Op, inputs: tuple[Array, ...], attrs: Mapping[str, Any]) -> Any:

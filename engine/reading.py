@@ -13,7 +13,7 @@ from typing import Any
 
 from .array import statistics, to_numpy
 from .binding import tensor_names
-from .op import NUMBERED, REGISTRY
+from .op import CUSTOM, NUMBERED, REGISTRY
 from .recorder import Recorder, Summary, written_out
 from .slot import is_users
 from .source import Places
@@ -46,6 +46,7 @@ from .trace import (
 )
 
 SAMPLE = 64
+JOINT = "copy_slices"
 
 
 def read(
@@ -154,6 +155,9 @@ class _Reader:
         self.requires: dict[int, bool] = {}
         self.current: dict[int, int] = {}
         self.index = 0
+        self.storage_of: dict[int | None, int] = {}
+        self.latest: OpCalled | None = None
+        self.inner: NodeRecord | None = None
         self.handlers: dict[str, Callable[..., AnyEvent]] = {
             "leaf": self.leaf, "op": self.op, "flag": self.flag, "mode": self.mode, "grad_set": self.grad_set,
             "start": self.start, "vjp": self.vjp, "accumulate": self.accumulate, "hook": self.hook,
@@ -174,31 +178,88 @@ class _Reader:
         self.current[number] = value
         shape, dtype = self.shape(value)
         held = None if grad is None else self.tensors[grad]
+        self.storage_of[number] = storage
         return LeafCreated(
             at, stack, number, self.storages[storage], value, shape, dtype, "cpu", requires, origin, held, version, name
         )
 
     def op(self, at: int, stack: int, name: str, refs: Any, statics: Any, results: Any, sequence: int, needs: int,
            inplace: int | None, call: int | None) -> AnyEvent:  # fmt: skip
-        op = REGISTRY[name]
+        if name == JOINT and "writer" in (statics or {}):
+            return self.joint(at, stack, refs, statics, results, sequence, call)
+        op = REGISTRY.get(name, CUSTOM)
         inputs = tuple(self.inputs(op, refs))
+        if op is CUSTOM:
+            statics = dict(statics)
+            kept = statics.pop("saved")
         edges_of = {i.name: self.edge(i) for i in inputs}
         outputs = []
         for tensor, version, value, requires, storage in written_out(results):
             number = self.tensors[tensor]
             shape, dtype = self.shape(value)
             view_of = inputs[0].tensor if op.traits.view and inplace is None else None
+            if op is CUSTOM and number != (None if inplace is None else self.tensors[inplace]):
+                view_of = self.shared(storage, inputs)
             outputs.append(Output(number, version, value, shape, dtype, requires, self.storages[storage], view_of))
             self.requires[number] = requires
-        record = None if sequence < 0 else self.node(op, sequence, needs, inputs, edges_of, outputs)
+            self.storage_of[number] = storage
+        record = None
+        if sequence >= 0 and op is CUSTOM:
+            record = NodeRecord(
+                self.nodes[sequence], f"{statics['function']}Backward", len(self.nodes) - 1,
+                tuple(i.name for i in inputs), tuple(edges_of[i.name] for i in inputs), self.held(kept),
+            )  # fmt: skip
+        elif sequence >= 0:
+            record = self.node(op, sequence, needs, inputs, edges_of, outputs)
+        if inplace is not None and record is not None and self.writes_base(at):
+            self.inner, record = record, None  # what will run is the node of the base, CopySlices, which comes next
+            del self.nodes[sequence]
         for nr, out in enumerate(outputs):
             self.current[out.tensor] = out.value
             if record is not None and out.requires_grad:
                 self.makers[out.tensor] = (record.node, nr)
+            elif (
+                inplace is None and op.view and out.requires_grad
+            ):  # a view made without gradients: there is no way back from it
+                self.requires[out.tensor] = False
             elif inplace is None:
                 self.makers.pop(out.tensor, None)
         written = None if inplace is None else self.tensors[inplace]
-        return OpCalled(at, stack, name, inputs, dict(statics or {}), tuple(outputs), record, written, call)
+        self.latest = OpCalled(at, stack, name, inputs, dict(statics or {}), tuple(outputs), record, written, call)
+        return self.latest
+
+    def shared(self, storage: int, inputs: Any) -> int | None:
+        """The input whose storage an output of a custom Function has."""
+        return next((i.tensor for i in inputs if self.storage_of.get(i.tensor) == storage), None)
+
+    def writes_base(self, at: int) -> bool:
+        """Whether the write at an entry is that of a view, which the next entry carries over to the base."""
+        log = self.recorder.log
+        return at + 1 < len(log) and log[at + 1][0] == "op" and log[at + 1][2] == JOINT and "writer" in log[at + 1][4]
+
+    def joint(self, at: int, stack: int, refs: Any, statics: Any, results: Any, sequence: int, call: Any) -> AnyEvent:
+        """A base was written through a view: its new history runs the write's own node on the view's part."""
+        written, inner = self.latest, self.inner
+        if written is None or inner is None:
+            raise ValueError("a base is written by the write of a view, which comes before")
+        tensor, version = refs[0]
+        base = Input("self", self.tensors[tensor], version)
+        source = written.inputs[0]
+        others = written.inputs[1:]
+        given = (base, Input("source", source.tensor, source.version), *others)
+        before = self.edge(base)
+        ((tensor, version, value, requires, storage),) = written_out(results)
+        number = self.tensors[tensor]
+        shape, dtype = self.shape(value)
+        out = Output(number, version, value, shape, dtype, requires, self.storages[storage])
+        self.requires[number] = requires
+        self.current[number] = value
+        record = NodeRecord(
+            self.nodes[sequence], "CopySlices", len(self.nodes) - 1, ("self", *inner.inputs[1:]),
+            (before, *inner.edges[1:]), inner.saved,
+        )  # fmt: skip
+        self.makers[number] = (record.node, 0)
+        return OpCalled(at, stack, JOINT, given, dict(statics), (out,), record, number, call)
 
     def inputs(self, op: Any, refs: Any) -> Any:
         for name, ref in zip(op.inputs, refs, strict=True):
@@ -241,6 +302,13 @@ class _Reader:
             self.nodes[sequence], op.node_name, len(self.nodes) - 1, tuple(i.name for i in own),
             tuple(edges[i.name] for i in own), tuple(saved),
         )  # fmt: skip
+
+    def held(self, kept: Any) -> tuple[Saved, ...]:
+        """What a custom Function saved."""
+        return tuple(
+            self.saved(f"saved_tensors[{place}]", value, None, None if tensor is None else self.tensors[tensor])
+            for place, (tensor, value) in enumerate(kept)
+        )
 
     def saved(self, name: str, value: int | None, scalar: Any, tensor: int | None) -> Saved:
         if value is None:

@@ -197,6 +197,35 @@ class Recorder:
             )
         )  # fmt: skip
 
+    def again(self, op: Any, view: Any, base: Any, path: Any, node: Any) -> None:
+        """A view whose base was written is taken of it anew: the same elements with another history."""
+        refs = (self.see(base),)
+        number, version = self.see(view)
+        results = ((number, version, view._value, True, view._shared.number),)
+        self.log.append(
+            ("op", self.stack(3), op.name, refs, {"path": path}, results, node.sequence_nr, 1, None, self.call)
+        )
+
+    def custom(self, name: str, seen: Any, outputs: Any, node: Any, written: Any, saved: Any) -> None:
+        """A custom Function ran: `seen` are its inputs as `see` told them, `written` the one that it wrote in place,
+        `saved` what it keeps for backward."""
+        results = tuple([self.result(out, written) for out in outputs])
+        held = tuple([(t._id, t._value) if self.knows(t) else (None, self.keep_copy(t._array)) for t in saved])
+        sequence, needs = (-1, 0) if node is None else (node.sequence_nr, 1)
+        statics = {"function": name, "saved": held}
+        self.log.append(
+            (
+                "op", self.stack(3), "custom_function", ((("list",), *seen),), statics, results, sequence, needs,
+                None if written is None else written._id, self.call,
+            )
+        )  # fmt: skip
+
+    def knows(self, tensor: Any) -> bool:
+        """Whether what a tensor holds now is recorded."""
+        shared = tensor._shared
+        version = 0 if shared is None else shared.version + shared.unseen
+        return bool(tensor._id >= self.first and tensor._seen == version)
+
     def result(self, out: Any, inplace: Any) -> tuple[int, int, int, bool, int]:
         """(number, version, value, requires_grad, storage) of an output."""
         value = self.keep_copy(out._array) if out is inplace else self.keep(out._array)

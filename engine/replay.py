@@ -19,12 +19,13 @@ from .dispatch import apply
 from .held import Held
 from .inplace import JOINT, apply_inplace, share_data
 from .mode import mode
-from .op import REGISTRY
+from .op import CUSTOM, REGISTRY
 from .program import Command, Edits, calls_of, program
 from .reading import read
 from .recorder import Recorder, written_out
 from .slot import slot
-from .tensor import Tensor
+from .standins import StandIns, same_bits
+from .tensor import RETAKE, Tensor, refresh_view
 from .trace import (
     Accumulated,
     AnyEvent,
@@ -40,6 +41,7 @@ from .trace import (
     LeafCreated,
     ModeChanged,
     OpCalled,
+    Refreshed,
     Trace,
     WarningGiven,
 )
@@ -78,6 +80,18 @@ class _Replay:
         self.groups = calls_of(base.events)
         self.first = min((group[0].index for group in self.groups.values()), default=len(base.events))
         self.seeds: dict[int, int] = {}
+        self.standins = StandIns(base, self.doubted)
+        self.known: dict[tuple[int, int], int] = {}  # (tensor, version) -> the value that it had in the recording
+        for event in base.events:
+            if isinstance(event, (LeafCreated, Refreshed)):
+                self.known[event.tensor, event.version] = event.value
+            elif isinstance(event, OpCalled):
+                self.known.update({(out.tensor, out.version): out.value for out in event.outputs})
+
+    def doubted(self) -> None:
+        """From here on the program itself might have done otherwise."""
+        if self.doubt is None:
+            self.doubt = len(self.recorder.log)
 
     def run(self) -> Trace:
         """The new trace."""
@@ -141,8 +155,7 @@ class _Replay:
 
     def nothing(self, number: int) -> Stopped:
         """The program meets None instead of a gradient and cannot go on with it, whatever it says then."""
-        if self.doubt is None:
-            self.doubt = len(self.recorder.log)
+        self.doubted()
         name = self.base.names.get(self.held.leaves[number], f"tensor {self.held.leaves[number]}")
         error = TypeError(f"{name}.grad is None here ('NoneType'): no backward call has filled it")
         self.recorder.error(error)
@@ -155,7 +168,11 @@ class _Replay:
         if isinstance(event, LeafCreated):
             self.leaf(event)
         elif isinstance(event, OpCalled):
-            if event.name != JOINT.name:  # the write of the view brings it about again
+            if event.name == RETAKE.name:
+                refresh_view(self.tensor(event.outputs[0].tensor))
+            elif event.name == CUSTOM.name:
+                self.custom(event)
+            elif event.name != JOINT.name or "writer" not in event.attrs:  # the write of a view brings that about again
                 self.op(event)
         elif isinstance(event, FlagChanged):
             target = self.tensor(event.tensor)
@@ -224,6 +241,26 @@ class _Replay:
         for out, tensor in zip(event.outputs, made if isinstance(made, tuple) else (made,), strict=True):
             self.live[out.tensor] = tensor
 
+    def custom(self, event: OpCalled) -> None:
+        """A custom Function: what it returned, for the same inputs; a doubt where they are others."""
+        given: list[Tensor] = []
+        for item in event.inputs:
+            number = _needed(item.tensor, "tensor")
+            tensor = self.met(number, event.index)
+            if tensor is None:
+                raise self.nothing(number)
+            kept = self.base.value(self.known[number, item.version]).array
+            if kept is None or not same_bits(tensor._array, kept):
+                self.doubted()
+            given.append(tensor)
+        try:
+            made = self.standins.function(event, given, self.live).apply(*given)
+        except (RuntimeError, TypeError) as error:
+            self.recorder.error(error)
+            raise Stopped from error
+        for out, tensor in zip(event.outputs, made, strict=True):
+            self.live[out.tensor] = tensor
+
     def arguments(self, op: Any, event: OpCalled) -> tuple[Any, ...]:
         """The inputs of an op as its function takes them."""
         given: dict[str, Any] = {}
@@ -250,8 +287,8 @@ class _Replay:
                 raise self.nothing(event.tensor)
             return  # printed, None says nothing of a tensor
         kept = self.base.value(event.value).array
-        if not printed and self.doubt is None and (kept is None or not same_bits(tensor._array, kept)):
-            self.doubt = len(self.recorder.log)
+        if not printed and (kept is None or not same_bits(tensor._array, kept)):
+            self.doubted()
         number, _ = self.recorder.see(tensor)
         self.recorder.event("escape", number, event.kind, tensor._value)
 
@@ -296,6 +333,7 @@ class _Replay:
         function = recorded.function if recorded else "backward"
         group = self.groups.get(recorded.call) if recorded else None
         hooks = self.hooks(group)
+        self.standins.group = group or ()
         start = len(self.recorder.log)
         before = mode.legacy_broadcasting, mode.anomaly
         mode.legacy_broadcasting, mode.anomaly = self.legacy(recorded), self.anomaly(recorded)
@@ -380,8 +418,7 @@ class _Replay:
             self.waiting -= 1
             if before is not None and same_bits(gradient._array, before):
                 return Tensor(xp.array(after))
-            if self.doubt is None:
-                self.doubt = len(self.recorder.log)
+            self.doubted()
             return None
 
         return hook
@@ -418,11 +455,6 @@ def _needed(value: int | None, what: str) -> int:
     if value is None:
         raise ValueError(f"the command names no {what}")
     return value
-
-
-def same_bits(a: Any, b: Any) -> bool:
-    """Whether two arrays are equal, bit for bit."""
-    return a.shape == b.shape and a.dtype == b.dtype and bool(xp.asarray(a).tobytes() == xp.asarray(b).tobytes())
 
 
 def fitted(wanted: Any, shape: tuple[int, ...] | None, dtype: str, name: str) -> Any:

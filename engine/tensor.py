@@ -6,7 +6,6 @@ This file holds the data.  The two ways in which an op meets a Tensor are in `di
 
 from __future__ import annotations
 
-import itertools
 import warnings
 import weakref
 from collections.abc import Iterator
@@ -16,7 +15,10 @@ from numpy import generic, ndarray
 
 from . import errors
 from .array import CPU, Array, as_array, default_dtype, device, device_of, dtype, dtype_of, is_array
-from .op import HANDLERS, REGISTRY
+from .node import Node, next_number
+from .node import RemovableHandle as RemovableHandle
+from .op import HANDLERS, Op
+from .ops.inplace import retake
 from .slot import slot
 
 CONVERTED = (
@@ -57,6 +59,16 @@ class Storage:
     origin: Storage | None = None
     recorded: tuple[int, ...] = ()
     number = -1
+    views: list[weakref.ref[Tensor]] | None = None
+
+    def add(self, view: Tensor) -> None:
+        """Note a view of a tensor that does not require grad: it will when the tensor does."""
+        if self.views is None:
+            self.views = []
+        views = self.views
+        if len(views) > 8 and len(views) & (len(views) - 1) == 0:
+            views[:] = [reference for reference in views if reference() is not None]
+        views.append(weakref.ref(view))
 
 
 class Size(tuple[int, ...]):
@@ -99,6 +111,7 @@ class Tensor:
     _hooks: dict[int, Any] | None = None
     _post_hooks: dict[int, Any] | None = None
     _retains = False
+    _inference = False
     _id = -1
     _value = -1
     _seen = 0
@@ -190,14 +203,23 @@ class Tensor:
     def grad_fn(self) -> Any:
         """The node that computed this tensor; None for a leaf."""
         refresh_view(self)
-        return self._node
+        return None if self._node is None else self._node.shown()
 
     @property
     def output_nr(self) -> int:
         return self._nr
 
+    def _is_view(self) -> bool:
+        """Whether this is a view that history follows."""
+        return self._view is not None
+
+    @property
+    def _base(self) -> Tensor | None:
+        return None if self._view is None else self._view.base
+
     @property
     def is_leaf(self) -> bool:
+        refresh_view(self)
         return self._node is None
 
     @property
@@ -396,43 +418,28 @@ class Tensor:
         raise TypeError("Tensors are not pickled; save the values (numpy), or the whole program with trace.save(path)")
 
 
-class RemovableHandle:
-    """What a hook's registration returns.  Source: torch.utils.hooks.RemovableHandle."""
-
-    _numbers = itertools.count()
-
-    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
-        self._dict = hooks
-        self.id = next(self._numbers)
-        hooks[self.id] = hook
-
-    def remove(self) -> None:
-        """Take the hook away."""
-        self._dict.pop(self.id, None)
-
-    def __enter__(self) -> RemovableHandle:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.remove()
-
-
 class View:
     """How a view is taken from its base: a path of (op name, statics, output number where the op has several).
 
-    `version` is the one that the view's node is for.  `unrecorded` is 1 where it was made while gradients are not
-    recorded, 2 where the view that it was taken from was, else 0.
+    `version` is the one that the view's node is for.  `kind` says why the view may not be written while gradients are
+    recorded: `no_grad`, `inference` (the mode in which it was made), `several` (one of several outputs), `custom` (of a
+    Function); None where it may.  `label` is what torch's messages then call it: `Output 0 of Unbind`.
     """
 
-    __slots__ = ("base", "path", "unrecorded", "version")
+    __slots__ = ("base", "kind", "label", "path", "version")
 
     def __init__(
-        self, base: Tensor, path: tuple[tuple[str, Any, int | None], ...], version: int, unrecorded: int = 0
+        self, base: Tensor, path: tuple[tuple[str, Any, int | None], ...], version: int, kind: str | None = None
     ) -> None:
         self.base = base
         self.path = path
         self.version = version
-        self.unrecorded = unrecorded
+        self.kind = kind
+        self.label: str | None = None
+
+    def limit(self, kind: str, label: str) -> None:
+        """Forbid writes while gradients are recorded."""
+        self.kind, self.label = kind, label
 
 
 def escape(tensor: Tensor, kind: str) -> None:
@@ -443,17 +450,73 @@ def escape(tensor: Tensor, kind: str) -> None:
 
 
 def refresh_view(tensor: Tensor) -> None:
-    """Give a view whose base was written in place the node that leads to the base as it is now."""
+    """Give a view whose base was written in place the node that leads to the base as it is now: AsStridedBackward0.
+
+    Raises torch's error where the view is of a kind whose base may not be written.
+    """
     view = tensor._view
     if view is None or view.version == tensor._storage.version or not view.base._requires_grad:
         return
-    active, slot.active = slot.active, None
-    try:
-        fresh: Any = view.base
-        for op, statics, nr in view.path:
-            fresh = HANDLERS[Tensor](REGISTRY[op], (fresh,), dict(statics))
-            fresh = fresh if nr is None else fresh[nr]
-    finally:
-        slot.active = active
-    tensor._node, tensor._nr, tensor._requires_grad = fresh._node, fresh._nr, fresh._requires_grad
+    base = view.base
+    if base._node is None:  # a leaf, written without gradients being recorded
+        view.version = tensor._storage.version
+        return
+    if view.kind is not None:
+        raise limited(tensor, view, "its base or another view of its base has been modified inplace")
+    plan = RETAKE.plan(1)
+    node = Node()
+    node.plan, node.sequence_nr = plan, next_number()
+    node.targets, node.numbers = (base._node,), (base._nr,)
+    node.shape, node.dtype = tensor._array.shape, tensor._array.dtype
+    node.statics = {"path": view.path}
+    named: dict[str, Any] = {"path": view.path, "self_sizes": base._array.shape}
+    node.saved = tuple(named[name] for name in plan.names)
+    if tensor._hooks is not None:
+        tensor._hooks = None
+    tensor._node, tensor._nr, tensor._requires_grad = node, 0, True
     view.version = tensor._storage.version
+    if slot.active is not None:
+        slot.active.again(RETAKE, tensor, base, view.path, node)
+
+
+RETAKE: Op = retake.op  # type: ignore[attr-defined]
+
+AMBIGUOUS = (
+    " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+    "the view and the inplace either both inside the {} block (if you don't want the inplace to be tracked) or both "
+    "outside (if you want the inplace to be tracked)."
+)
+REASONS = {
+    "several": (
+        " This view is the output of a function that returns multiple views. Such functions do not allow the output "
+        "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+    ),
+    "custom": (
+        " This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
+        "logic to handle view+inplace would override the custom backward associated with the custom Function, leading "
+        "to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "
+        "Function."
+    ),
+    "no_grad": AMBIGUOUS.format("no_grad"),
+    "inference": AMBIGUOUS.format("inference_mode"),
+}
+"""Why views of a kind may not be written, in torch's words."""
+
+
+def limited(tensor: Tensor, view: View, what: str) -> RuntimeError:
+    """torch's error for a write to a view of some `kind`, or to its base."""
+    label, kind = view.label or "A view", view.kind or "several"
+    own = label == "A view" or tensor._node is None
+    if kind in ("inference", "no_grad"):
+        start = "A view" if own else f"{label} is a view of a view which"
+        block, where = ("inference", "in normal mode") if kind == "inference" else ("no_grad", "with grad mode enabled")
+        message = f"{start} was created in {block} mode and {what} {where}."
+    elif tensor._node is None:
+        message = f"A view was created in no_grad mode and {what} with grad mode enabled."
+    else:
+        message = f"{label} is a view and {what}."
+    return errors.runtime(
+        message + REASONS[kind],
+        "Backstep: write out of place (row = row + 1), or write the whole tensor by index (x[0] += 1).",
+        tensors=(tensor, view.base),
+    )

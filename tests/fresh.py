@@ -177,6 +177,14 @@ class Fresh:
                 super().op(op, inputs, statics, outputs, node, inplace)
                 fresh.made(outputs)
 
+            def again(self, op: Any, view: Any, base: Any, path: Any, node: Any) -> None:
+                super().again(op, view, base, path, node)
+                fresh.made((view,))
+
+            def custom(self, name: str, seen: Any, outputs: Any, node: Any, written: Any, saved: Any) -> None:
+                super().custom(name, seen, outputs, node, written, saved)
+                fresh.made(outputs)
+
         return Watching
 
     def call(self, real: Callable[..., list[Any]]) -> Callable[..., list[Any]]:

@@ -20,6 +20,8 @@ SIGNS = {
 
 INDEXING = frozenset({"getitem", "index", "select", "slice"})
 SHAPES = frozenset({"reshape", "view", "expand", "permute", "broadcast_to", "sum_to_size"})
+INNER = frozenset({"function", "path", "writer"})
+"""Static arguments that the engine has given, not the user."""
 _OPERANDS = frozenset({"exponent", "other"})
 _DEFAULTS: Mapping[str, Any] = {
     "keepdim": False, "dim": None, "dtype": None, "correction": 1, "alpha": 1, "diagonal": 0,
@@ -61,12 +63,14 @@ def label(event: OpCalled) -> str:
 
 def shown_attrs(event: OpCalled) -> list[str]:
     """The static arguments that say something, as written: `dim=1`."""
-    return [f"{key}={_plain(value)}" for key, value in event.attrs.items() if shows(key, value)]
+    return [f"{key}={_plain(value)}" for key, value in event.attrs.items() if key not in INNER and shows(key, value)]
 
 
 def written_name(event: OpCalled) -> str:
     """The op's name as the user knows it: `sum` for the engine's `sum.dim`, `zero_` where it wrote in place."""
-    name = event.name.partition(".")[0]
+    if "writer" in event.attrs:  # what a write to a view means for its base
+        return "CopySlices"
+    name = str(event.attrs.get("function", event.name.partition(".")[0]))
     return name + "_" if event.inplace is not None and not name.endswith("_") else name
 
 

@@ -3,15 +3,18 @@
 from ..anomaly import detect_anomaly, is_anomaly_enabled, set_detect_anomaly
 from ..creation import Variable
 from ..mode import enable_grad, is_grad_enabled, legacy_broadcasting, no_grad, set_grad_enabled
-from . import functional
+from . import function, functional
 from .calls import backward, grad
+from .function import Function
 from .gradcheck import gradcheck, gradgradcheck
 
 __all__ = [
+    "Function",
     "Variable",
     "backward",
     "detect_anomaly",
     "enable_grad",
+    "function",
     "functional",
     "grad",
     "gradcheck",

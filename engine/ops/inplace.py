@@ -26,7 +26,8 @@ def _zeroed(self: Array, path: tuple[Any, ...]) -> Array:
     return out
 
 
-def _put(self: Array, source: Array, path: tuple[Any, ...]) -> Array:
+def _put(self: Array, source: Array, path: tuple[Any, ...], writer: str = "") -> Array:
+    """`writer` names the op that wrote a view, where the base is what is asked for: the rules then are of that op."""
     out = self.copy()
     _taken(out, path)[...] = source
     return out
@@ -50,6 +51,11 @@ copy_slices = op(
     source=lambda grad, path: take_slice(grad, path),
 )  # fmt: skip
 
+
+retake = op(
+    "as_strided.path", _taken, Traits(node="AsStridedBackward0", view=True),
+    self=lambda grad, path, self_sizes: spread_slice(grad, path, self_sizes),
+)  # fmt: skip
 
 # -- what is written ----------------------------------------------------------------------------------------------
 

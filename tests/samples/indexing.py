@@ -28,6 +28,7 @@ ROWS = [
     Sample("spread_slice", (real(4),), {"path": SELECT_1, "sizes": (3, 4)}, reason=INNER),
     Sample("zero_slice", (real(3, 4),), {"path": SELECT_1}, reason=INNER),
     Sample("copy_slices", (real(3, 4), real(4)), {"path": SELECT_1}, reason="what writing a view means for its base"),
+    Sample("as_strided.path", (real(3, 4),), {"path": SELECT_1}, reason=INNER),
     Sample("fill.Scalar", (real(2, 3),), {"value": 2.0}, "x.clone().fill_(2.0)"),
     Sample("fill.Tensor", (real(2, 3), real_number()), spelled="x.clone().fill_(y)"),
     Sample("copy", (real(2, 3), real(3)), spelled="x.clone().copy_(y)"),

@@ -1,0 +1,168 @@
+"""The node of a custom Function: it runs code of the user's instead of rules.
+
+What the user sees of it, as `ctx` and as `grad_fn`, is a `BackwardCFunction`: a face with the user's own attributes and
+nothing else among them.  The node does not hold its face, only the attributes, so that there is no reference cycle.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from .. import errors
+from ..array import float32, xp
+from ..dispatch import saved_value, saved_version, unpack_saved
+from ..node import Node, next_number
+from ..op import CUSTOM, Plan
+from ..slot import slot
+from ..tensor import Tensor
+
+NO_OUTPUT: tuple[tuple[int, ...], Any] = ((), float32.numpy)
+
+
+def _unknown(grad: Any, node: Any) -> Any:
+    raise NotImplementedError("a custom Function has no rules")
+
+
+_PLAN = Plan(CUSTOM, (), (), (), (), 1, _unknown, None, False)
+
+
+class CustomNode(Node):
+    """The node; `space` has what the user set on ctx.
+
+    `needs_input_grad` has a bool per argument of apply, `places` the arguments that are tensors (one edge each),
+    `others` the outputs that are none.
+    """
+
+    def __init__(self, cls: Any) -> None:
+        self.cls = cls
+        self.plan = _PLAN
+        self.shape, self.dtype, self.saved = None, None, ()
+        self.metas = []
+        self.targets, self.numbers = (), None
+        self.needs_input_grad: tuple[bool, ...] = ()
+        self.places: tuple[int, ...] = ()
+        self.others: frozenset[int] = frozenset()
+        self.kept: tuple[tuple[Any, int], ...] = ()
+        self.materialize, self.released = True, False
+        self.space: dict[str, Any] = {}
+        self.face: Any = None
+        self.sequence_nr = next_number()
+
+    def name(self) -> str:
+        """`FBackward` for the Function F."""
+        return self.cls._node_name or str(self.cls._backward_cls.__name__)
+
+    def shown(self) -> Any:
+        """The face of this node: one as long as somebody holds it."""
+        found = None if self.face is None else self.face()
+        if found is None:
+            found = object.__new__(self.cls._backward_cls)
+            found._own_node = self
+            found.__dict__ = self.space
+            self.face = weakref.ref(found)
+        return found
+
+    def free(self) -> bool:
+        """Drop the saved tensors; False where there was none."""
+        self.released = True
+        had, self.kept = bool(self.kept), ()
+        return had
+
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What `save_for_backward` kept; raises torch's error where it was freed, or written since."""
+        if self.released:
+            raise self.freed()
+        return tuple(self.unpack(place, kept, version) for place, (kept, version) in enumerate(self.kept))
+
+    def unpack(self, place: int, kept: Any, version: int) -> Any:
+        """One saved tensor."""
+        if kept is None:
+            return None
+        if kept._shared is not None and kept._shared.version != version:
+            raise self._changed(kept, f"saved_tensors[{place}]", kept._shared.version, version)
+        return unpack_saved(self, kept)
+
+    def keep(self, tensors: tuple[Any, ...]) -> None:
+        """Keep what forward asked to be saved."""
+        made = []
+        for place, tensor in enumerate(tensors):
+            if tensor is not None and not isinstance(tensor, Tensor):
+                kind = type(tensor).__name__
+                raise TypeError(f"save_for_backward can only save variables, but argument {place} is of type {kind}")
+            kept = None if tensor is None else saved_value(self, tensor)
+            made.append((kept, saved_version(kept)))
+        self.kept = tuple(made)
+
+    # -- backward -------------------------------------------------------------------------------------------------
+
+    def own(self, upstream: list[Any], run: Any) -> list[Any]:
+        """Run the user's backward; a cotangent (array, or Tensor with `create_graph`) per edge, None where none."""
+        graph: bool = run.create_graph
+        given = [self.given(nr, gradient, graph) for nr, gradient in enumerate(upstream)]
+        active = slot.active
+        if not graph:
+            slot.active = None  # what is computed inside is the user's; what comes out is recorded
+        try:
+            found = self.cls._run_backward(self.shown(), given)
+        finally:
+            slot.active = active
+        return self.checked(found if isinstance(found, tuple) else (found,), graph)
+
+    def given(self, nr: int, gradient: Any, graph: bool) -> Any:
+        """A gradient as backward is given it."""
+        shape, dtype = (self.metas or ())[nr]
+        if gradient is not None:
+            return gradient if graph else Tensor(gradient)
+        if not self.materialize or nr in self.others:
+            return None
+        return Tensor(xp.zeros(shape, dtype=dtype))
+
+    def checked(self, found: tuple[Any, ...], graph: bool) -> list[Any]:
+        """What backward returned, as one cotangent per edge; torch's errors where it does not fit."""
+        count = len(self.needs_input_grad)
+        while len(found) > count and found[-1] is None:
+            found = found[:-1]
+        if len(found) != count:
+            raise errors.runtime(
+                f"function {self.name()} returned an incorrect number of gradients (expected {count}, got "
+                f"{len(found)})",
+                f"Backstep: {self.cls.__name__}.forward took {count} argument(s) besides ctx, and backward "
+                "returns one gradient for each, None for those that are no tensors.",
+                node=self,
+            )
+        edges = []
+        for place, gradient in enumerate(found):
+            if place not in self.places:
+                if gradient is not None:
+                    raise errors.runtime(
+                        f"function {self.name()} returned a gradient different than None at position {place + 1}, "
+                        "but the corresponding forward input was not a Variable",
+                        node=self,
+                    )
+                continue
+            if gradient is not None and not isinstance(gradient, Tensor):
+                raise errors.runtime(f"expected Variable or None (got {type(gradient).__name__})", node=self)
+            edges.append(gradient)
+        return [self.fitted(edge, gradient, graph) for edge, gradient in enumerate(edges)]
+
+    def fitted(self, edge: int, gradient: Any, graph: bool) -> Any:
+        """A cotangent that can be summed to the shape of what it is for."""
+        target = self.targets[edge]
+        if target is None or gradient is None:
+            return None
+        have, want = gradient._array.shape, target.meta(self.number(edge))[0]
+        if have != want and not _expands(want, have):
+            raise errors.runtime(
+                f"Function {self.name()} returned an invalid gradient at index {edge} - got {list(have)} but expected "
+                f"shape compatible with {list(want)}",
+                node=self,
+            )
+        return gradient if graph else gradient._array
+
+
+def _expands(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
+    try:
+        return bool(xp.broadcast_shapes(small, large) == large)
+    except ValueError:
+        return False
