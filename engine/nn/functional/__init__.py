@@ -1,10 +1,13 @@
 """torch.nn.functional: the functions of layers, room by room; each room says in its `__all__` what is torch's."""
 
 from . import activation as _activation
+from . import attention as _attention
 from . import averaging as _averaging
 from . import classes as _classes
 from . import convolution as _convolution
 from . import distance as _distance
+from . import dropout as _dropout
+from . import embedding as _embedding
 from . import image as _image
 from . import linear as _linear
 from . import loss as _loss
@@ -12,10 +15,13 @@ from . import margin as _margin
 from . import normalization as _normalization
 from . import pooling as _pooling
 from .activation import *
+from .attention import *
 from .averaging import *
 from .classes import *
 from .convolution import *
 from .distance import *
+from .dropout import *
+from .embedding import *
 from .image import *
 from .linear import *
 from .loss import *
@@ -26,10 +32,13 @@ from .pooling import *
 __all__: list[str] = []
 __all__ += _activation.__all__
 __all__ += _averaging.__all__
+__all__ += _attention.__all__
 __all__ += _classes.__all__
 __all__ += _convolution.__all__
 __all__ += _distance.__all__
 __all__ += _image.__all__
+__all__ += _dropout.__all__
+__all__ += _embedding.__all__
 __all__ += _linear.__all__
 __all__ += _loss.__all__
 __all__ += _margin.__all__
