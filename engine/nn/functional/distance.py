@@ -30,7 +30,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
     >>> import engine as torch
     >>> torch.nn.functional.cosine_similarity(torch.tensor([[1.0, 1.0]]), torch.tensor([[2.0, 2.0]]))
-    tensor([1.])
+    tensor([1.0000])
     """
     need_tensor(x1, "cosine_similarity", "x1")
     need_tensor(x2, "cosine_similarity", "x2", 2)

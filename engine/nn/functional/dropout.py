@@ -97,8 +97,8 @@ def _batched(input: Tensor, p: float, training: bool, inplace: bool, has_batch: 
 DEPRECATED = (
     "dropout{n}d: Received a {rank}-D input to dropout{n}d, which is deprecated and will result in an error in a "
     "future release. To retain the behavior and silence this warning, please use dropout instead. Note that "
-    "dropout{n}d exists to provide channel-wise dropout on inputs with {n} spatial dimensions, a channel dimension, and "
-    "an optional batch dimension (i.e. {low}D or {high}D inputs)."
+    "dropout{n}d exists to provide channel-wise dropout on inputs with {n} spatial dimensions, a channel dimension, "
+    "and an optional batch dimension (i.e. {low}D or {high}D inputs)."
 )
 ASSUMED = (
     "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - input "

@@ -80,7 +80,7 @@ def _renorm(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) ->
     if long.any():
         factors = xp.where(long, max_norm / (sizes + 1e-7), 1).astype(data.dtype)[:, None]
         with no_grad():
-            weight.mul_(Tensor(factors))  # type: ignore[attr-defined]
+            weight.mul_(Tensor(factors))
 
 
 SWAPPED = (
