@@ -3,32 +3,48 @@
 `import engine as torch` runs a torch snippet; `with engine.record() as trace:` records what it does.
 """
 
-from . import array, autograd, creation, nn, optim, special, utils
+from . import array, autograd, creation, linalg, nn, optim, special, utils
 from . import tracefile as tracefile  # gives Trace its save and open
+from .api import arrange as _arrange
+from .api import einsum as _einsum
 from .api import elementwise as _elementwise
 from .api import functions as _functions
 from .api import indexing as _indexing
+from .api import joining as _joining
 from .api import linalg as _linalg
 from .api import methods
+from .api import parts as _parts
+from .api import products as _products
 from .api import random as _random
 from .api import reduction as _reduction
 from .api import scan as _scan
+from .api import scatter as _scatter
+from .api import searching as _searching
 from .api import shape as _shape
 from .api import sorting as _sorting
 from .api import special as _special
 from .api import statistics as _statistics
+from .api import storage as _storage
 from .api import types as _types
+from .api.arrange import *
+from .api.einsum import *
 from .api.elementwise import *
 from .api.functions import *
 from .api.indexing import *
+from .api.joining import *
 from .api.linalg import *
+from .api.parts import *
+from .api.products import *
 from .api.random import *
 from .api.reduction import *
 from .api.scan import *
+from .api.scatter import *
+from .api.searching import *
 from .api.shape import *
 from .api.sorting import *
 from .api.special import *
 from .api.statistics import *
+from .api.storage import *
 from .api.types import *
 from .array import bool_ as bool
 from .array import (
@@ -85,6 +101,7 @@ __all__ = [
     "int64",
     "is_grad_enabled",
     "is_tensor",
+    "linalg",
     "long",
     "nan",
     "newaxis",
@@ -102,17 +119,25 @@ __all__ = [
     "uint8",
     "utils",
 ]
+__all__ += _arrange.__all__
+__all__ += _einsum.__all__
 __all__ += _elementwise.__all__
+__all__ += _functions.__all__
 __all__ += _indexing.__all__
+__all__ += _joining.__all__
 __all__ += _linalg.__all__
+__all__ += _parts.__all__
+__all__ += _products.__all__
 __all__ += _random.__all__
 __all__ += _reduction.__all__
-__all__ += _shape.__all__
-__all__ += _functions.__all__
 __all__ += _scan.__all__
+__all__ += _scatter.__all__
+__all__ += _searching.__all__
+__all__ += _shape.__all__
 __all__ += _sorting.__all__
 __all__ += _special.__all__
 __all__ += _statistics.__all__
+__all__ += _storage.__all__
 __all__ += _types.__all__
 __all__ += creation.__all__
 

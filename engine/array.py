@@ -177,7 +177,7 @@ def zeros_at(place: Array, size: tuple[int, ...]) -> Array:
     return xp.zeros(size, dtype=place.dtype, like=place)
 
 
-def strided(array: Array, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
+def strided(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
     """A view of the memory of `array` with other sizes and steps (in bytes)."""
     if cupy is None or isinstance(array, ndarray):
         return xp.lib.stride_tricks.as_strided(array, shape, strides)
@@ -192,6 +192,40 @@ def is_array(value: Any) -> bool:
 def special_of(data: Array) -> Any:
     """The special functions for an array: scipy's, or cupyx's on a GPU."""
     return scipy.special if cupy is None or isinstance(data, ndarray | xp.generic) else cupyx.scipy.special
+
+
+def memory_of(data: Array) -> tuple[Array, int]:
+    """All elements of the memory that `data` is a view of, in one dimension, and where among them `data` starts."""
+    root: Any = data
+    behind = data
+    while (behind := getattr(behind, "base", None)) is not None:
+        if is_array(behind) and behind.dtype == data.dtype:
+            root = behind
+    return strided(root, (root.size,), (root.itemsize,)), (pointer(data) - pointer(root)) // data.itemsize
+
+
+def pointer(data: Array) -> int:
+    """The address of the first element."""
+    return int(data.__array_interface__["data"][0] if isinstance(data, ndarray) else data.data.ptr)
+
+
+def multiply_at(data: Array, key: Any, values: Array) -> None:
+    """data[key] *= values, where a place may be named several times.
+
+    cupy has no `multiply.at`: there, in each pass every place is written once.
+    """
+    if isinstance(data, ndarray):
+        xp.multiply.at(data, key, values)
+        return
+    places = xp.arange(data.size, like=data).reshape(data.shape)[key].ravel()
+    order = xp.argsort(places, kind="stable")
+    ordered = places[order]
+    nth = xp.arange(places.size, like=data) - xp.searchsorted(ordered, ordered)
+    flat, drawn = data.reshape(-1), xp.broadcast_to(values, data[key].shape).ravel()
+    for n in range(int(nth.max()) + 1 if places.size else 0):
+        chosen = order[nth == n]
+        flat[places[chosen]] *= drawn[chosen]
+    data[...] = flat.reshape(data.shape)
 
 
 _FOLDS = {xp.add: "sum", xp.multiply: "prod", xp.maximum: "max", xp.minimum: "min"}

@@ -114,12 +114,17 @@ SIZED = {
     "expand": "size", "sum_to_size": "size", "view": "size", "reshape": "size", "zero_of": "size",
     "scatter_sum": "sizes", "select_backward": "sizes", "slice_backward": "sizes", "index_backward": "sizes",
     "nll_loss_backward": "sizes", "is_chosen": "sizes", "label_counts": "sizes", "pair_sums": "sizes",
+    "masked_spread": "sizes", "masked_taken": "sizes", "take_sum": "sizes", "diagonal_backward": "sizes",
+    "unfold_backward": "sizes", "as_strided_backward": "sizes", "as_strided_from": "size",
 }  # fmt: skip
 """Ops whose result has the shape that an argument names."""
 LIKE_FIRST = frozenset({
     "zero", "flip", "cumsum", "prod_of_others", "off_diagonal", "even_share", "zero_slice", "index_cleared", "clone",
     "alias", "to", "tril", "triu", "to.device", "softmax", "log_softmax", "normalized", "normalized_backward",
     "shifted", "recurrence", "cumprod",
+    "roll", "scatter", "scatter.value", "scatter_add", "scatter_reduce", "index_add", "index_copy", "index_fill",
+    "index_fill.Tensor", "index_reduce", "put", "masked_scatter", "select_scatter", "slice_scatter", "diagonal_scatter",
+    "as_strided_scatter",
 })  # fmt: skip
 ELEMENTWISE = frozenset({
     "add", "sub", "mul", "div", "neg", "reciprocal", "pow.Tensor_Scalar", "pow.Tensor_Tensor", "pow.Scalar", "where",
@@ -163,6 +168,12 @@ def _shape(name: str, shapes: list[Sizes], attrs: Mapping[str, Any]) -> Sizes | 
         return tuple(1 if d in dims else n for d, n in enumerate(first) if attrs["keepdim"] or d not in dims)
     if (order := dims_order(name, len(first), attrs)) is not None:
         return tuple(first[d] for d in order)
+    if name == "gather":
+        return shapes[1]
+    if name == "linalg_cross":
+        return np.broadcast_shapes(*shapes)
+    if name == "multiplied":
+        return (*np.broadcast_shapes(first[:-2], shapes[1][:-2]), first[-2], shapes[1][-1])
     if name in ("mm", "bmm", "mv", "dot"):
         return (*first[:-1], *(shapes[1][-1:] if name in ("mm", "bmm") else ()))
     return None

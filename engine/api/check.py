@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from .. import errors
+from ..slot import slot
 from ..tensor import Tensor
 
 LETTERS = {
@@ -50,6 +52,13 @@ def sizes_of(given: tuple[Any, ...]) -> tuple[int, ...]:
     if len(given) == 1 and isinstance(given[0], Sequence):
         given = tuple(given[0])
     return tuple(int(n) if isinstance(n, Tensor) else n for n in given)
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """torch's warning, at the user's line and in a recording."""
+    warnings.warn(message, category, stacklevel=3)
+    if slot.active is not None:
+        slot.active.event("warning", category.__name__, message)
 
 
 def kind(tensor: Tensor) -> str:

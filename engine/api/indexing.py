@@ -5,20 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
-from ..array import as_numpy_dtype, bool_, int64, xp
+from ..array import as_numpy_dtype, bool_, int64, to_numpy, xp
 from ..inplace import apply_inplace
 from ..ops import indexing as ix
 from ..ops import inplace as ip
 from ..ops import shape as sh
 from ..slot import slot
 from ..tensor import Tensor, escape
-from .check import one_dim
 from .shape import expanded
 
 __all__ = [
-    "index_select",
-    "masked_select",
-    "nonzero",
+    "index_put",
+    "index_put_",
 ]
 
 Found = tuple[Tensor, list[Any] | None]
@@ -71,10 +69,7 @@ def _put(target: Tensor, indices: list[Any], value: Any) -> None:
         value = Tensor(xp.asarray(value, dtype=target._array.dtype, like=target._array))
     elif value._array.dtype != target._array.dtype:
         if value._array.ndim:
-            raise errors.runtime(
-                "Index put requires the source and destination dtypes match, got "
-                f"{_word(target)} for the destination and {_word(value)} for the source."
-            )
+            raise _other_dtype(target, value)
         value = sh.cast(value, target._array.dtype)
     apply_inplace(ix.index_put.op, (target, value, indices), {"accumulate": False})  # type: ignore[attr-defined]
 
@@ -83,28 +78,56 @@ def _word(tensor: Tensor) -> str:
     return tensor.dtype.legacy.removesuffix("Tensor")
 
 
-def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+def _index_put(self: Tensor, indices: Any, values: Tensor, accumulate: bool) -> tuple[Any, Any, Any]:
+    """The op, its inputs and its arguments, checked."""
+    if not isinstance(indices, (list, tuple)):
+        raise TypeError(
+            f"index_put(): argument 'indices' (position 1) must be tuple of Tensors, not {type(indices).__name__}"
+        )
+    for place, item in enumerate(indices):
+        if not isinstance(item, Tensor):
+            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type(item).__name__}")
+        if item._array.dtype.kind == "f":
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    if sum(_takes(i) for i in indices) > self._array.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {self._array.ndim} (got {len(indices)})")
+    if values._array.dtype != self._array.dtype:
+        raise _other_dtype(self, values)
+    checked = _in_range(self._array.shape, list(indices))
+    _check_values(self, checked, values)
+    return ix.index_put, (self, values, checked), {"accumulate": accumulate}
+
+
+def _check_values(self: Tensor, indices: list[Any], values: Tensor) -> None:
+    """Raise torch's error where values do not broadcast to what is indexed."""
+    wanted = xp.broadcast_to(xp.empty((), dtype=bool), self._array.shape)[
+        tuple(slice(None) if i is None else to_numpy(i._array) for i in indices)
+    ].shape
+    given = values._array.shape
+    if len(given) > len(wanted) or any(m not in (1, n) for m, n in zip(given[::-1], wanted[::-1], strict=False)):
+        raise errors.runtime(
+            f"shape mismatch: value tensor of shape {list(given)} cannot be broadcast to indexing result of shape "
+            f"{list(wanted)}"
+        )
+
+
+def _other_dtype(target: Tensor, value: Tensor) -> BaseException:
+    return errors.runtime(
+        f"Index put requires the source and destination dtypes match, got {_word(target)} for the destination and "
+        f"{_word(value)} for the source."
+    )
+
+
+def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+    """A copy with `values` where the tensors `indices` say; with `accumulate` they are added."""
+    op, inputs, statics = _index_put(input, indices, values, accumulate)
+    return op(*inputs, **statics)  # type: ignore[no-any-return]
+
+
+def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """Write `values` where the tensors `indices` say; with `accumulate` add them."""
-    return apply_inplace(ix.index_put.op, (self, values, list(indices)), {"accumulate": accumulate})  # type: ignore[attr-defined]
-
-
-def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    """The parts of `dim` that the vector `index` names."""
-    return ix.index_select(input, index, one_dim(dim, input._array.ndim))  # type: ignore[no-any-return]
-
-
-def masked_select(input: Tensor, mask: Tensor) -> Tensor:
-    """The elements where `mask`, in one dimension."""
-    both = xp.broadcast_shapes(input._array.shape, mask._array.shape)
-    wide = [x if x._array.shape == both else sh.expand(x, both) for x in (input, mask)]
-    return ix.index(wide[0], [wide[1]])  # type: ignore[no-any-return]
-
-
-def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
-    """The places of the elements that are not zero, one row each."""
-    escape(input, "nonzero")
-    places = input._array.nonzero()
-    return tuple(Tensor(p) for p in places) if as_tuple else Tensor(xp.stack(places, axis=-1))
+    op, inputs, statics = _index_put(input, indices, values, accumulate)
+    return apply_inplace(op.op, inputs, statics)
 
 
 # -- reading a key ------------------------------------------------------------------------------------------------
@@ -191,9 +214,9 @@ def _in_range(shape: tuple[int, ...], indices: list[Any]) -> list[Any]:
             made.append(Tensor(xp.zeros_like(item._array)))
         else:
             earlier = sum(m is not None for m in made)
-            raise IndexError(
-                f"index {high if high >= n else low} is out of bounds for dimension {earlier} with size {n}"
-            )
+            flat = item._array.reshape(-1)
+            wrong = int(flat[int(xp.argmax((flat < -n) | (flat >= n)))])
+            raise IndexError(f"index {wrong} is out of bounds for dimension {earlier} with size {n}")
     return made
 
 
@@ -294,7 +317,5 @@ def _sliced(viewed: Tensor, dim: int, item: slice, whole: bool) -> Tensor:
     return sh.slice_(viewed, dim, start, max(start, stop), step)  # type: ignore[no-any-return]
 
 
-METHODS = (
-    "index_select", "masked_select", "nonzero",
-)  # fmt: skip
+METHODS = ("index_put", "index_put_")
 """Functions that are methods of Tensor too."""

@@ -156,6 +156,11 @@ def detach_(self: Tensor) -> Tensor:
     return self
 
 
+def set_real(self: Tensor, value: Tensor) -> None:
+    """`x.real = value`: of real numbers all of them."""
+    copy_(self, value)
+
+
 def get_data(self: Tensor) -> Tensor:
     """`x.data`: the same elements without history, and with a version of their own: it does not see writes to those."""
     made: Tensor = so.data(self)

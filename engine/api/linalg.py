@@ -9,6 +9,7 @@ from ..ops import linalg as la
 from ..ops import shape as sh
 from ..tensor import Tensor
 from .check import LETTERS, kind, need_tensor
+from .joining import joint
 from .shape import expand, matrix_transposed, reshape, unsqueeze
 
 __all__ = [
@@ -27,7 +28,7 @@ __all__ = [
 def _same_dtype(a: Tensor, b: Tensor, words: str) -> None:
     if a._array.dtype != b._array.dtype:
         names = [LETTERS[x.dtype.name].lower() for x in (a, b)]
-        raise errors.runtime(words.format(*names))
+        raise errors.runtime(words.format(*names, kind(a), kind(b)))
 
 
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
@@ -45,7 +46,7 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
             f"Backstep: mm needs as many columns on the left ({a[1]}) as rows on the right ({b[0]}).",
             tensors=(input, mat2),
         )
-    _same_dtype(input, mat2, "expected m1 and m2 to have the same dtype, but got: {} != {}")
+    _same_dtype(input, mat2, "expected m1 and m2 to have the same dtype, but got: {0} != {1}")
     return la.mm(input, mat2)  # type: ignore[no-any-return]
 
 
@@ -62,7 +63,7 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
             f"Expected size for first two dimensions of batch2 tensor to be: [{a[0]}, {a[2]}] but got: [{b[0]}, "
             f"{b[1]}]."
         )
-    _same_dtype(input, mat2, "expected scalar type {} but found {}")
+    _same_dtype(input, mat2, "expected scalar type {2} but found {3}")
     return la.bmm(input, mat2)  # type: ignore[no-any-return]
 
 
@@ -75,7 +76,7 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
         raise errors.runtime(f"vector + matrix @ vector expected, got {len(b)}, {len(a)}, {len(b)}")
     if a[1] != b[0]:
         raise errors.runtime(f"size mismatch, got input ({a[0]}), mat ({a[0]}x{a[1]}), vec ({b[0]})")
-    _same_dtype(input, vec, "expected scalar type {} but found {}")
+    _same_dtype(input, vec, "addmv input tensors must have the same dtype, but got {3}, {2}, and {3}")
     return la.mv(input, vec)  # type: ignore[no-any-return]
 
 
@@ -91,12 +92,15 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
             f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of elements, "
             f"but got {a[0]} and {b[0]} elements respectively"
         )
-    _same_dtype(input, tensor, "dot : expected both vectors to have same dtype, but found {} and {}")
+    _same_dtype(input, tensor, "dot : expected both vectors to have same dtype, but found {2} and {3}")
     return la.dot(input, tensor)  # type: ignore[no-any-return]
 
 
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """All products of an element of one vector and one of another."""
+    for name, vector in (("self", input), ("vec2", vec2)):
+        if vector._array.ndim != 1:
+            raise errors.runtime(f"outer: Expected 1-D argument {name}, but got {vector._array.ndim}-D")
     return reshape(input, -1, 1) * vec2
 
 
@@ -161,7 +165,7 @@ def _batched(a: Tensor, b: Tensor) -> Tensor:
     right = unsqueeze(b, 1) if b._array.ndim == 1 else b
     rows, inner = left._array.shape[-2:]
     inner2, columns = right._array.shape[-2:]
-    batch = _joint(left._array.shape[:-2], right._array.shape[:-2])
+    batch = joint(left._array.shape[:-2], right._array.shape[:-2])
     made = bmm(
         reshape(expand(left, *batch, rows, inner), -1, rows, inner),
         reshape(expand(right, *batch, inner2, columns), -1, inner2, columns),
@@ -172,20 +176,6 @@ def _batched(a: Tensor, b: Tensor) -> Tensor:
     if b._array.ndim > 1:
         shape += (columns,)
     return sh.unsafe_view(made, shape)  # type: ignore[no-any-return]
-
-
-def _joint(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that two batch shapes broadcast to."""
-    rank = max(len(a), len(b))
-    wide_a, wide_b = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
-    made = []
-    for place, (m, n) in enumerate(zip(wide_a, wide_b, strict=True)):
-        if m != n and 1 not in (m, n):
-            raise errors.runtime(
-                f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {place}"
-            )
-        made.append(n if m == 1 else m)
-    return tuple(made)
 
 
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:

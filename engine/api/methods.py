@@ -14,22 +14,29 @@ from ..ops import choice as ch
 from ..ops import elementwise as eo
 from ..ops import shape as so
 from ..tensor import Tensor
+from . import arrange as ag
 from . import elementwise as el
 from . import functions as fn
 from . import indexing as ix
 from . import inplace as ip
+from . import joining as jo
 from . import linalg as la
+from . import parts as pt
+from . import products as pr
 from . import reduction as rd
 from . import scan as sc
+from . import scatter as sa
+from . import searching as se
 from . import shape as sh
 from . import sorting as sr
 from . import special as sp
 from . import statistics as st
+from . import storage as memory
 from . import types as ty
 from . import writers as wr
 from .out import plain
 
-ROOMS = (el, ix, la, rd, sc, sh, sr, sp, st, ty)
+ROOMS = (ag, el, ix, jo, la, pt, pr, rd, sa, sc, se, sh, sr, sp, st, memory, ty)
 """The files of functions; each names in METHODS those that are methods too, the tensor first."""
 
 
@@ -72,7 +79,9 @@ def _backward(
 _backward.__name__ = "backward"
 
 METHODS: dict[str, Callable[..., Any]] = {
-    "detach": so.detach, "view": sh.view, "view_as": sh.view_as, "reshape_as": sh.reshape_as, "expand": sh.expand,
+    "split": pt.split_method, "tile": ag.tile_method, "_is_view": memory.is_view, "conj": memory.itself,
+    "is_shared": memory.no, "is_pinned": memory.no, "detach": so.detach,
+    "view": sh.view, "view_as": sh.view_as, "reshape_as": sh.reshape_as, "expand": sh.expand,
     "expand_as": sh.expand_as,
     "contiguous": sh.contiguous, "is_contiguous": sh.is_contiguous, "stride": sh.stride, "size": sh.size, "to": sh.to,
     "sum_to_size": sh.sum_to_size, "type": sh.type_, "where": el.where_method, "backward": _backward,
@@ -85,8 +94,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "remainder_": ip.remainder_,
     "floor_divide_": ip.floor_divide_, "div_": ip.div_, "clamp_": ip.clamp_, "clip_": ip.clamp_,
     "clamp_min_": ip.clamp_min_, "clamp_max_": ip.clamp_max_, "zero_": ip.zero_, "fill_": ip.fill_, "copy_": ip.copy_,
-    "masked_fill_": ip.masked_fill_,     "normal_": ip.normal_, "uniform_": ip.uniform_, "detach_": ip.detach_,
-    "index_put_": ix.index_put_,
+    "masked_fill_": ip.masked_fill_, "normal_": ip.normal_, "uniform_": ip.uniform_, "detach_": ip.detach_,
     "__repr__": printing.tensor_text, "__deepcopy__": creation.deepcopy, "__getitem__": ix.getitem,
     "__setitem__": ix.setitem, "__contains__": _contains,
     "float": _dtype_method("float", arrays.float32), "double": _dtype_method("double", arrays.float64),
@@ -112,8 +120,11 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 PROPERTIES: dict[str, Any] = {
-    "T": property(sh.transposed), "mT": property(sh.matrix_transposed), "data": property(ip.get_data, ip.set_data),
-    "real": property(el.real), "imag": property(el.imag),
+    "T": property(sh.transposed), "mT": property(sh.matrix_transposed), "mH": property(sh.conjugate_transposed),
+    "H": property(sh.plane_transposed), "_base": property(memory.base),
+    **{name: property(memory.no) for name in ("is_sparse", "is_quantized", "is_meta", "is_mkldnn", "is_xpu", "is_mps")},
+    "data": property(ip.get_data, ip.set_data),
+    "real": property(el.real, ip.set_real), "imag": property(el.imag),
 }  # fmt: skip
 
 

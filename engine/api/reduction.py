@@ -24,7 +24,6 @@ __all__ = [
     "argmax",
     "argmin",
     "flip",
-    "gather",
     "log_softmax",
     "logsumexp",
     "max",
@@ -319,19 +318,18 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
     return vector_norm(input, 2 if p in ("fro", None) else math.inf if p == "inf" else p, dim, keepdim, dtype=dtype)
 
 
-def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    """The elements that `index` names along `dim`."""
-    return rd.gather(input, index, one_dim(dim, input._array.ndim))  # type: ignore[no-any-return]
-
-
 def flip(input: Tensor, *dims: Any) -> Tensor:
     """The elements in the opposite order along `dims`."""
     given = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
-    return sh.flip(input, tuple(one_dim(d, input._array.ndim) for d in given))  # type: ignore[no-any-return]
+    found = tuple(one_dim(d, input._array.ndim) for d in given)
+    for d in found:
+        if found.count(d) > 1:
+            raise errors.runtime(f"dim {d} appears multiple times in the list of dims")
+    return sh.flip(input, found)  # type: ignore[no-any-return]
 
 
 METHODS = (
     "sum", "mean", "var", "std", "prod", "max", "min", "amax", "amin", "argmax", "argmin", "all", "any",
-    "logsumexp", "softmax", "log_softmax", "norm", "gather", "flip",
+    "logsumexp", "softmax", "log_softmax", "norm", "flip",
 )  # fmt: skip
 """Functions that are methods of Tensor too."""

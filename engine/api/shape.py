@@ -8,29 +8,26 @@ from typing import Any
 from .. import errors
 from ..array import CPU, as_numpy_dtype, device, dtype, dtype_of, move
 from ..ops import shape as sh
+from ..ops.reduction import sum_all, sum_dim
 from ..tensor import Tensor
-from .check import one_dim, sizes_of
+from .check import LETTERS, kind, one_dim, sizes_of, warn
 
 __all__ = [
-    "atleast_2d",
+    "adjoint",
     "broadcast_to",
-    "cat",
     "flatten",
-    "hstack",
+    "moveaxis",
     "movedim",
-    "narrow",
     "permute",
     "ravel",
     "reshape",
-    "select",
     "squeeze",
-    "stack",
+    "swapaxes",
+    "swapdims",
     "t",
     "transpose",
-    "unbind",
     "unflatten",
     "unsqueeze",
-    "vstack",
 ]
 
 
@@ -88,7 +85,7 @@ def _groups(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[tuple[int,
 def view(input: Tensor, *size: Any) -> Tensor:
     """The same elements in another shape, sharing storage.  Raises RuntimeError where that takes a copy."""
     if len(size) == 1 and isinstance(size[0], dtype):
-        raise errors.OutOfScope("view(dtype) reinterprets bytes, which Backstep leaves out; to(dtype) converts values")
+        return _reread(input, size[0])
     wanted = filled_in(sizes_of(size), input._array.size)
     if not _viewable(input._array, wanted):
         raise errors.runtime(
@@ -96,6 +93,23 @@ def view(input: Tensor, *size: Any) -> Tensor:
             "contiguous subspaces). Use .reshape(...) instead."
         )
     return sh.view(input, wanted)  # type: ignore[no-any-return]
+
+
+def _reread(input: Tensor, wanted: dtype) -> Tensor:
+    """The same bytes as elements of another dtype."""
+    data = input._array
+    if wanted.numpy == data.dtype:
+        return sh.alias(input)  # type: ignore[no-any-return]
+    ratio = wanted.itemsize // data.itemsize
+    names = f"to view {kind(input)} as {LETTERS[wanted.name]} (different element sizes)"
+    if wanted.itemsize != data.itemsize:
+        if not data.ndim:
+            raise errors.runtime(f"self.dim() cannot be 0 {names}")
+        if data.strides[-1] != data.itemsize:
+            raise errors.runtime(f"self.stride(-1) must be 1 {names}, but got {data.strides[-1] // data.itemsize}")
+        if ratio > 1 and data.shape[-1] % ratio:
+            raise errors.runtime(f"self.size(-1) must be divisible by {ratio} {names}, but got {data.shape[-1]}")
+    return sh.view_dtype(input, dtype=wanted.numpy)  # type: ignore[no-any-return]
 
 
 def reshape(input: Tensor, *size: Any) -> Tensor:
@@ -141,7 +155,15 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     """One dimension as several."""
     shape = input._array.shape
     place = one_dim(dim, len(shape))
-    return view(input, *shape[:place], *filled_in(tuple(sizes), shape[place]), *shape[place + 1 :])
+    wanted = tuple(sizes)
+    if not wanted:
+        raise errors.runtime("unflatten: sizes must be non-empty")
+    if -1 not in wanted and math.prod(wanted) != shape[place]:
+        raise errors.runtime(
+            f"unflatten: Provided sizes {list(wanted)} don't multiply up to the size of dim {place} ({shape[place]}) "
+            "in the input tensor"
+        )
+    return view(input, *shape[:place], *filled_in(wanted, shape[place]), *shape[place + 1 :])
 
 
 def ravel(input: Tensor) -> Tensor:
@@ -196,8 +218,18 @@ def permute(input: Tensor, *dims: Any) -> Tensor:
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """Dimensions moved to other places, the others in their order."""
     rank = input._array.ndim
-    sources = [one_dim(d, rank) for d in (source if isinstance(source, (tuple, list)) else (source,))]
-    places = [one_dim(d, rank) for d in (destination if isinstance(destination, (tuple, list)) else (destination,))]
+    given = [list(d) if isinstance(d, (tuple, list)) else [d] for d in (source, destination)]
+    if len(given[0]) != len(given[1]):
+        raise errors.runtime(
+            f"movedim: Invalid source or destination dims: source ({given[0]} dims) should contain the same number of "
+            f"dims as destination ({given[1]} dims)"
+        )
+    sources, places = ([one_dim(d, rank) for d in dims] for dims in given)
+    for name, dims, found in (("source", given[0], sources), ("destination", given[1], places)):
+        if len(set(found)) < len(found):
+            raise errors.runtime(f"movedim: repeated dim in `{name}` ({dims})")
+    if not rank:
+        return sh.alias(input)  # type: ignore[no-any-return]
     order = [d for d in range(rank) if d not in sources]
     for place, d in sorted(zip(places, sources, strict=True)):
         order.insert(place, d)
@@ -213,16 +245,55 @@ def t(input: Tensor) -> Tensor:
 
 def transposed(input: Tensor) -> Tensor:
     """All dimensions in the opposite order: `x.T`."""
+    if not input._array.ndim:
+        warn("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
+    elif input._array.ndim != 2:
+        warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+            "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
+        )
     return sh.permute(input, tuple(range(input._array.ndim))[::-1])  # type: ignore[no-any-return]
 
 
 def matrix_transposed(input: Tensor) -> Tensor:
     """The last two dimensions exchanged: `x.mT`."""
-    if input._array.ndim < 2:
+    return _last_two_exchanged(input, "Tensor.mT", "This function is the identity in these cases.")
+
+
+def conjugate_transposed(input: Tensor) -> Tensor:
+    """The last two dimensions exchanged: `x.mH`, of real tensors the same as `x.mT`."""
+    return _last_two_exchanged(input, "Tensor.mH")
+
+
+def adjoint(input: Tensor) -> Tensor:
+    """The last two dimensions exchanged."""
+    return _last_two_exchanged(input, "adjoint()")
+
+
+def _last_two_exchanged(input: Tensor, name: str, instead: str = "Consider using x.conj().") -> Tensor:
+    rank = input._array.ndim
+    if rank == 1:
         raise errors.runtime(
-            f"tensor.mT is only supported on matrices or batches of matrices. Got {input._array.ndim}-D tensor."
+            f"tensor.{name.removeprefix('Tensor.')} is only supported on matrices or batches of matrices. Got 1-D "
+            "tensor."
         )
+    if not rank:
+        warn(f"{name} is deprecated on 0-D tensors. {instead}")
+        return input
     return transpose(input, -2, -1)
+
+
+def plane_transposed(input: Tensor) -> Tensor:
+    """A matrix with rows and columns exchanged: `x.H`, of real tensors."""
+    rank = input._array.ndim
+    if rank not in (0, 2):
+        words = f"Got {rank}-D tensor." + (" For batches of matrices, consider using tensor.mH" if rank > 2 else "")
+        raise errors.runtime(f"tensor.H is only supported on matrices (2-D tensors). {words}")
+    if not rank:
+        warn("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
+        return input
+    return transpose(input, 0, 1)
 
 
 def squeeze(input: Tensor, dim: Any = None) -> Tensor:
@@ -233,7 +304,11 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     if isinstance(dim, int):
         place = one_dim(dim, rank)
         return sh.squeeze_dim(input, place) if rank else sh.squeeze(input)  # type: ignore[no-any-return]
-    return sh.squeeze_dims(input, tuple(sorted(one_dim(d, rank) for d in dim)))  # type: ignore[no-any-return]
+    dims = tuple(one_dim(d, rank) for d in dim)
+    for d in dims:
+        if dims.count(d) > 1:
+            raise errors.runtime(f"dim {d} appears multiple times in the list of dims")
+    return sh.squeeze_dims(input, tuple(sorted(dims)) if rank else ())  # type: ignore[no-any-return]
 
 
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
@@ -285,126 +360,17 @@ def broadcast_to(input: Tensor, size: Any) -> Tensor:
 
 def sum_to_size(input: Tensor, *size: Any) -> Tensor:
     """`input` summed down to a shape that broadcasts to its own."""
-    wanted = sizes_of(size)
-    return input if input._array.shape == wanted else sh.sum_to_size(input, wanted)
-
-
-# -- joining ------------------------------------------------------------------------------------------------------
-
-
-def _tensor_list(function: str, tensors: Any) -> list[Tensor]:
-    if isinstance(tensors, Tensor):
-        raise TypeError(f"{function}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
-    listed = list(tensors)
-    for place, tensor in enumerate(listed):
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type(tensor).__name__}")
-    return listed
-
-
-def cat(tensors: Any, dim: int = 0) -> Tensor:
-    """Tensors one after the other along `dim`."""
-    listed = _tensor_list("cat", tensors)
-    if not listed:
-        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    shapes = [(place, x._array.shape) for place, x in enumerate(listed) if x._array.shape != (0,)]
-    if shapes:
-        first = shapes[0][1]
-        if not first:
-            raise errors.runtime("zero-dimensional tensor (at position 0) cannot be concatenated")
-        dim = one_dim(dim, len(first))
-        for place, shape in shapes[1:]:
-            _check_joined(first, shape, dim, place)
-    return sh.cat(listed, dim=dim)  # type: ignore[no-any-return]
-
-
-def _check_joined(first: tuple[int, ...], shape: tuple[int, ...], dim: int, place: int) -> None:
-    if len(shape) != len(first):
-        raise errors.runtime(f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}")
-    for d, (want, have) in enumerate(zip(first, shape, strict=True)):
-        if d != dim and want != have:
-            raise errors.runtime(
-                f"Sizes of tensors must match except in dimension {dim}. Expected size {want} but got size {have} for "
-                f"tensor number {place} in the list."
-            )
-
-
-def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """The slices along a dimension, as views.
-
-    >>> import engine as torch
-    >>> torch.unbind(torch.tensor([1.0, 2.0]))
-    (tensor(1.), tensor(2.))
-    """
-    if not input._array.ndim:
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    found: tuple[Tensor, ...] = sh.unbind(input, one_dim(dim, input._array.ndim))
-    return found
-
-
-def stack(tensors: Any, dim: int = 0) -> Tensor:
-    """Tensors of one shape along a new dimension.
-
-    >>> import engine as torch
-    >>> torch.stack([torch.tensor(1.0), torch.tensor(2.0)])
-    tensor([1., 2.])
-    """
-    listed = _tensor_list("stack", tensors)
-    if not listed:
-        raise errors.runtime("stack expects a non-empty TensorList")
-    first = listed[0]._array.shape
-    place = one_dim(dim, len(first), 1)
-    for number, tensor in enumerate(listed):
-        if tensor._array.shape != first:
-            raise errors.runtime(
-                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
-                f"{list(tensor._array.shape)} at entry {number}"
-            )
-    return sh.stack(listed, dim=place)  # type: ignore[no-any-return]
-
-
-def hstack(tensors: Any) -> Tensor:
-    """Tensors side by side: along the second dimension, vectors along their only one."""
-    listed = [reshape(x, 1) if not x._array.ndim else x for x in _tensor_list("hstack", tensors)]
-    return cat(listed, 0 if listed and listed[0]._array.ndim == 1 else 1)
-
-
-def vstack(tensors: Any) -> Tensor:
-    """Tensors on top of each other: along the first dimension, vectors as rows."""
-    return cat([atleast_2d(x) for x in _tensor_list("vstack", tensors)], 0)
-
-
-def atleast_2d(input: Tensor) -> Tensor:
-    """With two dimensions at least."""
-    if not input._array.ndim:
-        return reshape(input, 1, 1)
-    return unsqueeze(input, 0) if input._array.ndim == 1 else input
-
-
-# -- parts --------------------------------------------------------------------------------------------------------
-
-
-def select(input: Tensor, dim: int, index: int) -> Tensor:
-    """The part at `index` of dimension `dim`, which goes away."""
-    if not input._array.ndim:
-        raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    place = one_dim(dim, input._array.ndim)
-    n = input._array.shape[place]
-    if not -n <= index < n:
-        raise IndexError(
-            f"select(): index {index} out of range for tensor of size {list(input._array.shape)} at dimension {place}"
-        )
-    return sh.select(input, place, index + n if index < 0 else index)  # type: ignore[no-any-return]
-
-
-def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """`length` places of dimension `dim` from `start`."""
-    place = one_dim(dim, input._array.ndim)
-    n = input._array.shape[place]
-    start = start + n if start < 0 else start
-    if length < 0 or start > n or start + length > n:
-        raise errors.runtime(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
-    return sh.slice_(input, place, start, start + length)  # type: ignore[no-any-return]
+    wanted, shape = sizes_of(size), input._array.shape
+    if shape == wanted:
+        return input
+    extra = len(shape) - len(wanted)
+    if extra < 0 or any(n not in (1, m) for n, m in zip(wanted, shape[extra:], strict=True)):
+        raise errors.runtime(f"size {{{list(wanted)}}} is not expandable to size {{{list(shape)}}}.")
+    if not wanted:
+        return sum_all(input)  # type: ignore[no-any-return]
+    summed = (*range(extra), *(d + extra for d, n in enumerate(wanted) if n == 1 and shape[d + extra] != 1))
+    made = sum_dim(input, summed, True) if summed else input
+    return view(made, wanted) if extra else made
 
 
 # -- dtype, device, history ---------------------------------------------------------------------------------------
@@ -448,10 +414,11 @@ def type_(input: Tensor, dtype: Any = None) -> Any:
     return to(input, dtype)
 
 
-swapaxes = transpose
+swapaxes = swapdims = transpose
+moveaxis = movedim
 
 METHODS = (
     "reshape", "flatten", "unflatten", "ravel", "transpose", "swapaxes", "permute", "movedim", "t", "squeeze",
-    "unsqueeze", "broadcast_to", "select", "narrow", "unbind",
+    "unsqueeze", "broadcast_to", "swapdims", "moveaxis", "adjoint",
 )  # fmt: skip
 """Functions that are methods of Tensor too."""

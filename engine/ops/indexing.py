@@ -63,12 +63,16 @@ def _nonzero(self: Array) -> tuple[Array, ...]:
 
 
 def _index_select(self: Array, index: Array, dim: int) -> Array:
-    return self.take(index, axis=dim)
+    if not self.ndim:
+        return self.copy()
+    return self.take(index if index.ndim else index.reshape(1), axis=dim)
 
 
 def _index_add(self: Array, index: Array, dim: int, sizes: Sizes) -> Array:
     out = zeros_at(self, sizes)
-    key: Any = (slice(None),) * dim + (index,)
+    if not sizes:
+        return self.reshape(())
+    key: Any = (slice(None),) * dim + (index if index.ndim else index.reshape(1),)
     xp.add.at(out, key, self)
     return out
 

@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..array import Array, xp
 from ..op import op
-from .shape import t, transpose, unsqueeze
+from .shape import scaled, t, transpose, unsqueeze
 
 
 def _mm(self: Array, mat2: Array) -> Array:
@@ -47,14 +45,10 @@ def _addmm(self: Array, mat1: Array, mat2: Array, beta: float = 1, alpha: float 
     return out
 
 
-def _scaled(value: Any, factor: float) -> Any:
-    return value if factor == 1 else value * factor
-
-
 addmm = op(
     "addmm", _addmm,
-    self=lambda grad, beta: _scaled(grad, beta),
-    mat1=lambda grad, mat2, alpha: _scaled(mm(grad, t(mat2)), alpha),
+    self=lambda grad, beta: scaled(grad, beta),
+    mat1=lambda grad, mat2, alpha: scaled(mm(grad, t(mat2)), alpha),
     # The product of the transposed factors: by columns, as the transposed weight of a linear layer lies in memory.
-    mat2=lambda grad, mat1, alpha: _scaled(t(mm(t(grad), mat1)), alpha),
+    mat2=lambda grad, mat1, alpha: scaled(t(mm(t(grad), mat1)), alpha),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from ..array import Array, folded, xp, zeros_at
 from ..op import FLOAT, Traits, op
 from .choice import eq, where, zero
 from .elementwise import absolute, exp, sign
-from .shape import Sizes, count, expand, flip, sum_to_size, unsqueeze, view
+from .shape import Sizes, along, count, expand, flip, sum_to_size, unsqueeze, view
 
 __all__ = ["sum_to_size"]  # the loop looks for it here
 
@@ -213,26 +213,22 @@ max_all = op("max", _max, Traits(node="MaxBackward1"), self=lambda grad, self, r
 min_all = op("min", _min, Traits(node="MinBackward1"), self=lambda grad, self, result: grad * even_share(self, result))
 
 
-def _along(self: Array, index: Array, dim: int) -> tuple[Any, ...]:
-    """The key that takes one element along `dim` for each of `index`, which has the rank of `self`."""
-    rank = self.ndim
-    places = [
-        xp.arange(n, like=self).reshape((1,) * d + (n,) + (1,) * (rank - d - 1)) for d, n in enumerate(index.shape)
-    ]
-    places[dim] = index
-    return tuple(places)
-
-
 def _gather(self: Array, index: Array, dim: int) -> Array:
-    return self[_along(self, index, dim)] if self.ndim else self[index]
+    if not index.size:
+        return zeros_at(self, index.shape)
+    if not self.ndim:
+        return xp.broadcast_to(self, index.shape).copy()
+    return self[along(self, index, dim)] if index.ndim else self[index]
 
 
 def _scatter_sum(self: Array, index: Array, dim: int, sizes: Sizes) -> Array:
     out = zeros_at(self, sizes)
+    if not index.size:
+        return out
     if sizes:
-        xp.add.at(out, _along(out, index, dim), self)
+        xp.add.at(out, along(out, index, dim) if index.ndim else index, self)
     else:
-        out += self
+        out += self.sum()
     return out
 
 
@@ -247,7 +243,7 @@ def _extreme_dim(place: str) -> Any:
         if not self.ndim:
             return self.copy(), xp.zeros((), dtype="int64", like=self)
         index = xp.expand_dims(getattr(self, place)(axis=dim), dim)
-        values = self[_along(self, index, dim)]
+        values = self[along(self, index, dim)]
         return (values, index) if keepdim else (values.squeeze(axis=dim), index.squeeze(axis=dim))
 
     return kernel

@@ -102,6 +102,13 @@ reshape = op("reshape", _copy, Traits(node="ViewBackward0"), self=lambda grad, s
 """Reshape in a rule: view or copy, whichever it takes."""
 
 
+def _view_dtype(self: Array, dtype: Any) -> Array:
+    return self.view(dtype)
+
+
+view_dtype = op("view.dtype", _view_dtype, VIEW)
+
+
 def _clone(self: Array, memory_format: str = "preserve") -> Array:
     return self.copy(order="K" if memory_format == "preserve" else "C")
 
@@ -167,6 +174,29 @@ def _triu(self: Array, diagonal: int = 0) -> Array:
 
 tril = op("tril", _tril, self=lambda grad, diagonal: tril(grad, diagonal))
 triu = op("triu", _triu, self=lambda grad, diagonal: triu(grad, diagonal))
+
+# -- in place: the same views, under the names that torch's nodes have there --------------------------------------
+
+transpose_into = op(
+    "transpose_", _transpose, Traits(node="TransposeBackward1", view=True),
+    self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1),
+)  # fmt: skip
+t_into = op("t_", _t, Traits(node="TBackward1", view=True), self=lambda grad: t(grad))
+unsqueeze_into = op(
+    "unsqueeze_",
+    _unsqueeze,
+    Traits(node="UnsqueezeBackward1", view=True),
+    self=lambda grad, dim: squeeze_dim(grad, dim),
+)
+squeeze_into = op(
+    "squeeze_", _squeeze, Traits(node="SqueezeBackward3", view=True),
+    self=lambda grad, self_sizes: reshape(grad, self_sizes),
+)  # fmt: skip
+squeeze_dim_into = op("squeeze_.dim", _squeeze_dim, Traits(node="SqueezeBackward4", view=True), self=_unsqueezed)
+squeeze_dims_into = op(
+    "squeeze_.dims", _squeeze_dims, Traits(node="SqueezeBackward5", view=True),
+    self=lambda grad, self_sizes: reshape(grad, self_sizes),
+)  # fmt: skip
 
 # -- joining ------------------------------------------------------------------------------------------------------
 
@@ -256,6 +286,21 @@ slice_backward = op(
     "slice_backward", _spread_slice, Traits(node="SliceBackwardBackward0"),
     self=lambda grad, dim, start, end, step: slice_(grad, dim, start, end, step),
 )  # fmt: skip
+
+
+def scaled(value: Any, factor: float) -> Any:
+    """`value` times a number, which is left out where it is 1."""
+    return value if factor == 1 else value * factor
+
+
+def along(self: Array, index: Array, dim: int) -> tuple[Any, ...]:
+    """The key that takes one element along `dim` for each of `index`, which has the rank of `self`."""
+    rank = self.ndim
+    places = [
+        xp.arange(n, like=self).reshape((1,) * d + (n,) + (1,) * (rank - d - 1)) for d, n in enumerate(index.shape)
+    ]
+    places[dim] = index
+    return tuple(places)
 
 
 def count(sizes: Sizes, dim: Any = None) -> int:

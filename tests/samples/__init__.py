@@ -18,7 +18,17 @@ SAMPLES: list[Sample] = [
 ]
 RAISES = "torch gives it a node that raises in backward"
 NOT_DIFFERENTIABLE = dict.fromkeys(
-    ("floor_divide", "heaviside", "nextafter", "_unique2", "unique_dim", "unique_consecutive", "bincount.weights"),
+    (
+        "floor_divide",
+        "heaviside",
+        "nextafter",
+        "_unique2",
+        "unique_dim",
+        "unique_consecutive",
+        "bincount.weights",
+        "scatter.reduce",
+        "scatter.value_reduce",
+    ),
     RAISES,
 )
 

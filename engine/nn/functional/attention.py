@@ -7,8 +7,8 @@ from typing import Any
 
 from ... import errors
 from ...api.check import kind, need_tensor
-from ...api.indexing import index_select
 from ...api.linalg import matmul
+from ...api.scatter import index_select
 from ...array import xp
 from ...ops import attention as at
 from ...ops import elementwise as eo

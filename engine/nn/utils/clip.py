@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from ... import errors
+from ...api.joining import stack
 from ...api.reduction import norm
-from ...api.shape import stack
 from ...array import xp
 from ...creation import tensor
 from ...mode import no_grad

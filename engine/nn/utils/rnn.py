@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple, Self
 
 from ... import creation, errors
-from ...api.shape import cat, stack
+from ...api.joining import cat, stack
 from ...array import float32, float64, int64, to_numpy, xp
 from ...tensor import Tensor
 

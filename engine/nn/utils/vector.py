@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ...api.check import typename
 from ...api.inplace import set_data
-from ...api.shape import cat
+from ...api.joining import cat
 from ...mode import no_grad
 from ...tensor import Tensor
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import creation, errors
-from ...api.shape import stack
+from ...api.joining import stack
 from ...array import float64
 from ...slot import slot, unrecorded
 from ...tensor import Tensor

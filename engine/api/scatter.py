@@ -1,0 +1,452 @@
+"""Reading and writing where index tensors say: gather, scatter, index_add and their kin, with their in-place forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import errors
+from ..array import xp
+from ..inplace import apply_inplace
+from ..ops import indexing as ix
+from ..ops import patching as pa
+from ..ops import reduction as rd
+from ..ops import scatter as sc
+from ..ops import shape as sh
+from ..tensor import Tensor
+from .check import kind, need_tensor, one_dim, warn
+from .joining import joint
+from .shape import expand, flatten
+
+__all__ = [
+    "gather",
+    "index_add",
+    "index_copy",
+    "index_fill",
+    "index_reduce",
+    "index_select",
+    "masked_scatter",
+    "masked_select",
+    "put",
+    "scatter",
+    "scatter_add",
+    "scatter_reduce",
+    "take",
+    "take_along_dim",
+]
+
+Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+"""An op, its inputs and its static arguments: run as it is, or in place."""
+
+
+def _run(call: Call) -> Tensor:
+    op, inputs, statics = call
+    return op(*inputs, **statics)  # type: ignore[no-any-return]
+
+
+def _write(call: Call) -> Tensor:
+    op, inputs, statics = call
+    return apply_inplace(op.op, inputs, statics)  # type: ignore[attr-defined]
+
+
+def both(name: str, build: Callable[..., Call], doc: str) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
+    """The function and the in-place method of what `build` makes of the user's arguments."""
+
+    def function(input: Tensor, *args: Any, **named: Any) -> Tensor:
+        need_tensor(input, name)
+        return _run(build(input, *args, **named))
+
+    def method(self: Tensor, *args: Any, **named: Any) -> Tensor:
+        return _write(build(self, *args, **named))
+
+    build.__qualname__ = name  # what Python says where arguments are missing
+    pair: tuple[tuple[Any, str], ...] = ((function, name), (method, f"{name}_"))
+    for made, called in pair:
+        made.__name__ = made.__qualname__ = called
+        made.__doc__ = doc if made is function else f"{name}, written into the tensor."
+        made.__wrapped__ = build  # its parameters are those of `build`
+    return function, method
+
+
+# -- checks -------------------------------------------------------------------------------------------------------
+
+
+def _rank(x: Tensor) -> int:
+    return max(int(x._array.ndim), 1)
+
+
+def _sizes(x: Tensor) -> tuple[int, ...]:
+    """Its shape, where a number counts as a vector of one element."""
+    return tuple(x._array.shape) or (1,)
+
+
+def _int_index(index: Tensor, words: str) -> None:
+    if index._array.dtype.name not in ("int64", "int32"):
+        raise errors.runtime(words)
+
+
+def _in_bounds(index: Tensor, dim: int, n: int, error: type[Exception] = RuntimeError, words: str = "") -> None:
+    """Every place named lies in the dimension, counted from the front."""
+    data = index._array
+    if not data.size:
+        return
+    low, high = int(data.min()), int(data.max())
+    if low >= 0 and high < n:
+        return
+    flat = data.reshape(-1)
+    wrong = int(flat[int(xp.argmax((flat < 0) | (flat >= n)))])
+    raise error(f"{words}index {wrong} is out of bounds for dimension {dim} with size {n}")
+
+
+def _check_scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | None) -> int:
+    """The dimension, where index and source fit the tensor."""
+    place = one_dim(dim, input._array.ndim)
+    if not index._array.size:
+        return place
+    _int_index(index, "scatter(): Expected dtype int32/int64 for index")
+    if src is not None and src._array.dtype != input._array.dtype:
+        raise errors.runtime("scatter(): Expected self.dtype to be equal to src.dtype")
+    if _rank(index) != _rank(input):
+        raise errors.runtime("Index tensor must have the same number of dimensions as self tensor")
+    own, wanted = _sizes(input), _sizes(index)
+    larger = any(m > n for d, (m, n) in enumerate(zip(wanted, own, strict=True)) if d != place)
+    if src is not None:
+        given = _sizes(src)
+        for d, m in enumerate(wanted if not larger and src._array.ndim else ()):
+            if m > given[one_dim(d, len(given))]:
+                larger = True
+                break
+        if len(given) != len(wanted):
+            raise errors.runtime("Index tensor must have the same number of dimensions as src tensor")
+        if larger:
+            raise errors.runtime(
+                f"Expected index {list(wanted)} to be no larger than self {list(own)} apart from dimension {place} "
+                f"and to be no larger size than src {list(given)}"
+            )
+    elif larger:
+        raise errors.runtime(
+            f"Expected index {list(wanted)} to be no larger than self {list(own)} apart from dimension {place}"
+        )
+    _in_bounds(index, place, own[place])
+    return place
+
+
+# -- scatter and gather -------------------------------------------------------------------------------------------
+
+
+def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+    """The elements that `index` names along `dim`: out[i][j] = input[index[i][j]][j] for dim 0.
+
+    >>> import engine as torch
+    >>> torch.tensor([[1, 2], [3, 4]]).gather(1, torch.tensor([[0], [1]]))
+    tensor([[1],
+            [4]])
+    """
+    place = one_dim(dim, input._array.ndim)
+    _int_index(index, "gather(): Expected dtype int32/int64 for index")
+    if not index._array.size:
+        return rd.gather(input, index, place)  # type: ignore[no-any-return]
+    if _rank(index) != _rank(input):
+        raise errors.runtime("Index tensor must have the same number of dimensions as input tensor")
+    own, wanted = _sizes(input), _sizes(index)
+    for d, (m, n) in enumerate(zip(wanted, own, strict=True)):
+        if d != place and m > n:
+            raise errors.runtime(
+                f"Size does not match at dimension {d} expected index {list(wanted)} to be no larger than self "
+                f"{list(own)} apart from dimension {place}"
+            )
+    _in_bounds(index, place, own[place])
+    return rd.gather(input, index, place)  # type: ignore[no-any-return]
+
+
+def _scatter(
+    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None
+) -> Call:
+    given = value if src is None else src
+    if given is None or not isinstance(given, (Tensor, bool, int, float)):
+        words = "int, Tensor" if given is None else f"int, Tensor, {type(given).__name__}"
+        raise TypeError(
+            f"scatter() received an invalid combination of arguments - got ({words}), but expected one of:\n"
+            " * (int dim, Tensor index, Tensor src)\n * (int dim, Tensor index, Tensor src, *, str reduce)\n"
+            " * (int dim, Tensor index, Number value)\n * (int dim, Tensor index, Number value, *, str reduce)\n"
+        )
+    source = given if isinstance(given, Tensor) else None
+    place = _check_scatter(input, dim, index, source)
+    if reduce is not None and reduce not in ("add", "multiply"):
+        raise errors.runtime("reduce argument must be either add or multiply.")
+    if source is not None:
+        if reduce is None:
+            return sc.scatter, (input, index, source), {"dim": place}
+        return sc.scatter_reduced, (input, index, source), {"dim": place, "reduce": reduce}
+    if reduce is None:
+        return sc.scatter_value, (input, index), {"dim": place, "value": given}
+    return sc.scatter_value_reduced, (input, index), {"dim": place, "value": given, "reduce": reduce}
+
+
+def _scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Call:
+    return sc.scatter_add, (input, index, src), {"dim": _check_scatter(input, dim, index, src)}
+
+
+def _scatter_reduce(
+    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Call:
+    place = _check_scatter(input, dim, index, src)
+    if reduce not in ("sum", "prod", "mean", "amax", "amin"):
+        raise errors.runtime(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    return sc.scatter_reduce, (input, index, src), {"dim": place, "reduce": reduce, "include_self": include_self}
+
+
+scatter, scatter_ = both(
+    "scatter", _scatter, "A copy with the elements of `src` (or a number) where `index` says along `dim`."
+)
+scatter_add, scatter_add_ = both(
+    "scatter_add", _scatter_add, "A copy with the elements of `src` added where `index` says along `dim`."
+)
+scatter_reduce, scatter_reduce_ = both(
+    "scatter_reduce", _scatter_reduce,
+    "A copy with the elements of `src` folded in (sum, prod, mean, amax, amin) where `index` says along `dim`.",
+)  # fmt: skip
+
+
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """The elements at `indices` along `dim`, both broadcast; without `dim`, of the flattened tensor."""
+    if indices._array.dtype != "int64":
+        raise errors.runtime(f"torch.take_along_dim(): dtype of indices should be Long but got {kind(indices)}")
+    if dim is None:
+        return gather(_flat(input), 0, _flat(indices))
+    rank = input._array.ndim
+    if rank != indices._array.ndim:
+        raise errors.runtime(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{rank} dimensions for input, and {indices._array.ndim} dimensions for indices"
+        )
+    place = one_dim(dim, rank)
+    own, wanted = list(input._array.shape), list(indices._array.shape)
+    n, m = own[place], wanted[place]
+    own[place], wanted[place] = 1, 1
+    wide = list(joint(tuple(own), tuple(wanted)))
+    source = expand(input, *wide[:place], n, *wide[place + 1 :])
+    return gather(source, place, expand(indices, *wide[:place], m, *wide[place + 1 :]))
+
+
+def _flat(x: Tensor) -> Tensor:
+    return sh.view(x, (x._array.size,)) if x._array.flags.c_contiguous else flatten(x)
+
+
+# -- along one dimension ------------------------------------------------------------------------------------------
+
+
+def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
+    """The parts of `dim` that the vector `index` names."""
+    place = one_dim(dim, input._array.ndim)
+    if index._array.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    _int_index(index, "index_select(): Expected dtype int32 or int64 for index")
+    if not input._array.ndim and index._array.size != 1:
+        raise errors.runtime(f"index_select(): Index to scalar can have only 1 value, got {index._array.size} value(s)")
+    data, n = index._array, _sizes(input)[place]
+    if data.size and not (int(data.min()) >= 0 and int(data.max()) < n):
+        raise IndexError("index out of range in self")
+    return ix.index_select(input, index, place)  # type: ignore[no-any-return]
+
+
+def _check_index(name: str, input: Tensor, dim: int, index: Tensor, source: Tensor) -> int:
+    """The dimension, where a vector of places and what goes there fit the tensor (index_add, index_reduce)."""
+    place = one_dim(dim, input._array.ndim)
+    if index._array.ndim > 1:
+        raise IndexError(
+            f"{name}_(): Index is supposed to be a vector, but got dim: {index._array.ndim} with type: {kind(index)} "
+            f"and size: {list(index._array.shape)}"
+        )
+    _int_index(index, f"{name}_(): Expected dtype int32/int64 for index but got: {kind(index)}")
+    if source._array.dtype != input._array.dtype:
+        raise errors.runtime(
+            f"{name}_(): self ({kind(input)}) and source ({kind(source)}) must have the same scalar type"
+        )
+    given, own = source._array.shape, input._array.shape
+    count = given[place] if place < len(given) else 1
+    if index._array.size != count:
+        raise errors.runtime(
+            f"{name}_(): Number of indices ({index._array.size}) should be equal to source.size(dim): ({count}), for "
+            f"dim: {place}"
+        )
+    if given[:place] + given[place + 1 :] != own[:place] + own[place + 1 :] or len(given) != len(own):
+        raise errors.runtime(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            f"{list(own)} source.shape = {list(given)}"
+        )
+    return place
+
+
+def _index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Call:
+    place = _check_index("index_add", input, dim, index, source)
+    _in_bounds(index, place, _sizes(input)[place])
+    return sc.index_add, (input, index, source), {"dim": place, "alpha": alpha}
+
+
+def _index_reduce(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Call:
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise errors.runtime(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    warn("index_reduce() is in beta and the API may change at any time.")
+    place = _check_index("index_reduce", input, dim, index, source)
+    data, n = index._array, _sizes(input)[place]
+    if data.size and not (int(data.min()) >= 0 and int(data.max()) < n):
+        raise IndexError("index out of range in self")
+    return sc.index_reduce, (input, index, source), {"dim": place, "reduce": reduce, "include_self": include_self}
+
+
+def _index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Call:
+    place = one_dim(dim, input._array.ndim)
+    own, given, count = input._array.shape, source._array.shape, index._array.size
+    if index._array.ndim > 1:
+        raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index._array.ndim})")
+    if not given and count != 1:
+        raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {count})")
+    if own and given and len(own) != len(given):
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
+            f"dimensionality ({len(given)}), destination dimensionality ({len(own)})"
+        )
+    if index._array.dtype != "int64":
+        raise errors.runtime(f"index_copy_(): Expected a long tensor for index, but got {kind(index)}")
+    if source._array.dtype != input._array.dtype:
+        raise errors.runtime(
+            "index_copy_(): self and source expected to have the same dtype, but got (self) "
+            f"{kind(input)} and (source) {kind(source)}"
+        )
+    theirs, ours = given[:place] + given[place + 1 :], own[:place] + own[place + 1 :]
+    if given and theirs != ours:
+        raise errors.runtime(
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+            f"{' '.join(map(str, ours))} at dimension {place} and source slice shape: "
+            f"{' '.join(map(str, theirs))} at dimension 0."
+        )
+    if given and count != given[place]:
+        raise IndexError(
+            f"index_copy_(): Number of indices ({count}) should be equal to source.size(dim) ({given[place]})"
+        )
+    _in_bounds(index, place, _sizes(input)[place], IndexError, "index_copy_(): ")
+    return sc.index_copy, (input, index, source), {"dim": place}
+
+
+def _index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Call:
+    if isinstance(value, Tensor) and value._array.ndim:
+        raise errors.runtime(
+            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value._array.ndim} dimension(s)."
+        )
+    place = one_dim(dim, input._array.ndim)
+    if index._array.dtype != "int64":
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    if index._array.ndim > 1:
+        raise errors.runtime("Index has to be a vector/scalar")
+    data, n = index._array, _sizes(input)[place]
+    if data.size and not (int(data.min()) >= -n and int(data.max()) < n):
+        wrong = data[(data < -n) | (data >= n)].reshape(-1)[0]
+        raise IndexError(f"index {int(wrong)} is out of bounds for dimension {place} with size {n}")
+    if isinstance(value, Tensor):
+        return sc.index_fill_tensor, (input, index, value), {"dim": place}
+    return sc.index_fill, (input, index), {"dim": place, "value": value}
+
+
+index_add, index_add_ = both(
+    "index_add", _index_add, "A copy with `alpha * source` added to the parts of `dim` that `index` names."
+)
+index_reduce, index_reduce_ = both(
+    "index_reduce", _index_reduce,
+    "A copy with the parts of `source` folded (prod, mean, amax, amin) into those of `dim` that `index` names.",
+)  # fmt: skip
+index_copy, index_copy_ = both(
+    "index_copy", _index_copy, "A copy with the parts of `source` in place of those of `dim` that `index` names."
+)
+index_fill, index_fill_ = both(
+    "index_fill", _index_fill, "A copy with `value` in the parts of `dim` that `index` names."
+)
+
+# -- by place and by mask -----------------------------------------------------------------------------------------
+
+
+def _check_places(name: str, input: Tensor, index: Tensor) -> None:
+    if index._array.dtype != "int64":
+        raise errors.runtime(f"{name}(): Expected a long tensor for index, but got {kind(index)}")
+    n, data = input._array.size, index._array
+    if not data.size:
+        return
+    if not n:
+        words = "tried to take from an empty tensor" if name == "take" else "Tried to put elements into an empty tensor"
+        raise IndexError(f"{name}(): {words}")
+    flat = data.reshape(-1)
+    wrong = (flat < -n) | (flat >= n)
+    if wrong.any():
+        place = int(flat[int(xp.argmax(wrong))])
+        raise IndexError(f"out of range: tried to access index {place} on a tensor of {n} elements.")
+
+
+def take(input: Tensor, index: Tensor) -> Tensor:
+    """The elements at places of the flattened tensor, in the shape of `index`."""
+    _check_places("take", input, index)
+    return pa.take(input, index)  # type: ignore[no-any-return]
+
+
+def _put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Call:
+    if index._array.dtype == "int64":
+        if source._array.dtype != input._array.dtype:
+            raise errors.runtime(
+                "put_(): self and source expected to have the same dtype, but got self.dtype = "
+                f"{kind(input)} and source.dtype = {kind(source)}"
+            )
+        if source._array.size != index._array.size:
+            raise IndexError(
+                "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+                f"{source._array.size}, index.numel() = {index._array.size}"
+            )
+    _check_places("put_", input, index)
+    return pa.put, (input, index, source), {"accumulate": accumulate}
+
+
+put, put_ = both("put", _put, "A copy with the elements of `source` at places of the flattened tensor.")
+
+
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+    """The elements where `mask`, in one dimension."""
+    if mask._array.dtype.kind != "b":
+        raise errors.runtime("masked_select: expected BoolTensor for mask")
+    joint(mask._array.shape, input._array.shape)
+    return pa.masked_select(input, mask)  # type: ignore[no-any-return]
+
+
+def _masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Call:
+    need_tensor(source, "masked_scatter", "source", 2)
+    if source._array.dtype != input._array.dtype:
+        raise errors.runtime(
+            f"masked_scatter: expected self and source to have same dtypes but got{kind(input)} and {kind(source)}"
+        )
+    if mask._array.dtype.kind != "b":
+        raise errors.runtime(f"masked_scatter_ only supports boolean masks, but got mask with dtype {kind(mask)}")
+    wide = joint(mask._array.shape, input._array.shape)
+    repeated = xp.broadcast_to(mask._array, wide)
+    if source._array.size < int(repeated.sum()):
+        raise errors.runtime("Number of elements of source < number of ones in mask")
+    return pa.masked_scatter, (input, mask, source), {}
+
+
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """A copy with the elements of `source`, one after the other, where `mask`."""
+    op, (_, mask, source), _ = _masked_scatter(input, mask, source)
+    wide = joint(mask._array.shape, input._array.shape)
+    return op(input if input._array.shape == wide else expand(input, *wide), mask, source)  # type: ignore[no-any-return]
+
+
+def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """masked_scatter, written into the tensor."""
+    return _write(_masked_scatter(self, mask, source))
+
+
+METHODS = (
+    "gather", "index_add", "index_add_", "index_copy", "index_copy_", "index_fill", "index_fill_", "index_reduce",
+    "index_reduce_", "index_select", "masked_scatter", "masked_scatter_", "masked_select", "put", "put_", "scatter",
+    "scatter_", "scatter_add", "scatter_add_", "scatter_reduce", "scatter_reduce_", "take", "take_along_dim",
+)  # fmt: skip
+"""Functions that are methods of Tensor too."""

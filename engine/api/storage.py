@@ -1,0 +1,263 @@
+"""Where a tensor's elements lie: its memory, its place there, what it is a view of; other geometry for the same tensor.
+
+`t_`, `squeeze_` and their kin give the same Python object another geometry.  For a recording, and for the graph, that
+is the op that makes a view, under which name the object goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import errors
+from ..array import memory_of, pointer, strided, xp
+from ..inplace import check_inplace
+from ..ops import shape as sh
+from ..ops import views as vw
+from ..slot import slot
+from ..tensor import C_NAMES, Storage, Tensor
+from .check import one_dim, sizes_of
+from .parts import geometry, strides_of
+
+__all__ = [
+    "get_device",
+    "is_inference",
+    "is_neg",
+    "is_storage",
+    "resolve_conj",
+    "resolve_neg",
+]
+
+# -- memory -------------------------------------------------------------------------------------------------------
+
+
+def data_ptr(self: Tensor) -> int:
+    """The address of the first element."""
+    return pointer(self._array)
+
+
+class UntypedStorage:
+    """The memory behind a tensor and its views, in bytes.  Source: torch.UntypedStorage."""
+
+    def __init__(self, data: Any) -> None:
+        self._memory = memory_of(data)[0]
+
+    def nbytes(self) -> int:
+        """How many bytes there are."""
+        return int(self._memory.nbytes)
+
+    size = __len__ = nbytes
+
+    def data_ptr(self) -> int:
+        """The address of the first byte."""
+        return pointer(self._memory)
+
+
+def untyped_storage(self: Tensor) -> UntypedStorage:
+    """The memory that this tensor and its views share."""
+    return UntypedStorage(self._array)
+
+
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Whether both are the same elements in the same geometry."""
+    a, b = self._array, tensor._array
+    return bool(pointer(a) == pointer(b) and a.shape == b.shape and a.strides == b.strides)
+
+
+def dim_order(self: Tensor) -> tuple[int, ...]:
+    """The dimensions from the one whose neighbours lie farthest apart."""
+    steps = strides_of(self)
+    return tuple(sorted(range(len(steps)), key=lambda d: -steps[d]))
+
+
+def is_view(self: Tensor) -> bool:
+    """Whether this is a view of another tensor."""
+    return self._view is not None
+
+
+def base(self: Tensor) -> Tensor | None:
+    """The tensor that this one is a view of; None for one that is none."""
+    return None if self._view is None else self._view.base
+
+
+# -- what real, dense tensors on one device are -------------------------------------------------------------------
+
+
+def get_device(input: Tensor) -> int:
+    """The number of the GPU; -1 on the processor."""
+    return -1 if input.device.index is None else input.device.index
+
+
+def is_neg(input: Tensor) -> bool:
+    """False: no tensor here negates its elements on reading."""
+    return False
+
+
+def is_inference(input: Tensor) -> bool:
+    """Whether the tensor was made in inference mode; none here is."""
+    return False
+
+
+def is_storage(obj: object) -> bool:
+    """Whether `obj` is memory as `untyped_storage` gives it."""
+    return isinstance(obj, UntypedStorage)
+
+
+def itself(input: Tensor) -> Tensor:
+    """The tensor: of real numbers what complex ones would be conjugated or resolved to."""
+    return input
+
+
+resolve_conj = resolve_neg = itself
+
+
+def no(self: Tensor) -> bool:
+    """False, for every tensor here."""
+    return False
+
+
+# -- another geometry for the same tensor -------------------------------------------------------------------------
+
+
+def _becomes(self: Tensor, view: Callable[[Tensor], Tensor]) -> Tensor:
+    """`self` goes on as what `view` makes of it."""
+    check_inplace(self)
+    if slot.active is not None:
+        slot.active.see(self)
+    before = Tensor.__new__(Tensor)
+    before.__dict__.update(self.__dict__)
+    shared = self._storage
+    before._storage = shared
+    made = view(before)
+    own = made._view
+    for name in ("_array", "_node", "_nr", "_requires_grad", "_id", "_value"):
+        setattr(self, name, getattr(made, name))
+    self._view = None if self._view is None else own
+    shared.version += 1
+    if self._view is not None:
+        self._view.version = shared.version
+    return self
+
+
+def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Two dimensions exchanged, in this tensor."""
+    rank = self._array.ndim
+    a, b = one_dim(dim0, rank), one_dim(dim1, rank)
+    return _becomes(self, lambda x: sh.transpose_into(x, a, b) if rank else sh.alias(x))
+
+
+swapaxes_ = swapdims_ = transpose_
+
+
+def t_(self: Tensor) -> Tensor:
+    """A matrix with rows and columns exchanged, in this tensor."""
+    if self._array.ndim > 2:
+        raise errors.runtime(f"t_() expects a tensor with <= 2 dimensions, but self is {self._array.ndim}D")
+    return _becomes(self, sh.t_into)
+
+
+def squeeze_(self: Tensor, dim: Any = None) -> Tensor:
+    """Without dimensions of size 1, in this tensor."""
+    rank = self._array.ndim
+    if dim is None:
+        return _becomes(self, sh.squeeze_into)
+    if isinstance(dim, int):
+        place = one_dim(dim, rank)
+        return _becomes(self, lambda x: sh.squeeze_dim_into(x, place) if rank else sh.squeeze_into(x))
+    places = tuple(sorted(one_dim(d, rank) for d in dim)) if rank else ()
+    return _becomes(self, lambda x: sh.squeeze_dims_into(x, places))
+
+
+def unsqueeze_(self: Tensor, dim: int) -> Tensor:
+    """With a dimension of size 1 at `dim`, in this tensor."""
+    place = one_dim(dim, self._array.ndim, 1)
+    return _becomes(self, lambda x: sh.unsqueeze_into(x, place))
+
+
+def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """Other sizes and strides on the same memory, in this tensor."""
+    named = geometry(self, size, stride, storage_offset)
+    return _becomes(self, lambda x: vw.as_strided_into(x, **named))
+
+
+def resize_(self: Tensor, *sizes: Any) -> Tensor:
+    """Another shape for the same memory; where that is too small, larger memory with the elements at its start."""
+    if self._requires_grad:
+        raise errors.runtime("cannot resize variables that require grad")
+    wanted = sizes_of(sizes)
+    if any(n < 0 for n in wanted):
+        raise errors.runtime(f"Trying to create tensor with negative dimension {min(wanted)}: {list(wanted)}")
+    memory, first = memory_of(self._array)
+    count = 1
+    for n in wanted:
+        count *= n
+    if slot.active is not None:
+        slot.active.before_write(self)
+        self._storage.unseen += 1
+    if first + count > memory.size:
+        larger = xp.zeros(first + count, dtype=memory.dtype, like=memory)
+        larger[: memory.size] = memory
+        memory = larger
+    steps, step = [], memory.itemsize
+    for n in reversed(wanted):
+        steps.append(step)
+        step *= max(n, 1)
+    self._array = strided(memory[first:] if first < memory.size else memory, wanted, steps[::-1])
+    self._storage.version += 1
+    return self
+
+
+def resize_as_(self: Tensor, the_template: Tensor) -> Tensor:
+    """The shape of another tensor, as resize_ does it."""
+    return resize_(self, *the_template._array.shape)
+
+
+def set_(self: Tensor, source: Tensor | None = None) -> Tensor:
+    """The memory and geometry of another tensor, shared with it; nothing without one."""
+    if self._requires_grad:
+        raise errors.runtime("Can't set_ a tensor that requires grad.")
+    if source is not None and source._array.dtype != self._array.dtype:
+        raise errors.runtime(f"Could not set tensor of type {_c_name(source)} to a tensor of type {_c_name(self)}")
+    if slot.active is not None:
+        slot.active.before_write(self)
+        self._storage.unseen += 1
+    self._array = xp.zeros(0, dtype=self._array.dtype) if source is None else source._array
+    self._storage = Storage() if source is None else source._storage
+    self._view = None
+    return self
+
+
+def _c_name(tensor: Tensor) -> str:
+    return C_NAMES[tensor.dtype.name]
+
+
+def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    """Every element replaced by what a Python function makes of it; slow, for what no op does."""
+    if self._requires_grad:
+        raise errors.runtime("Can't call apply_() on Variable that requires grad. Use var.detach().apply_() instead.")
+    if self.is_cuda:
+        raise TypeError("apply_ is only implemented on CPU tensors")
+    return _rewritten(self, [callable(v) for v in self._array.reshape(-1).tolist()])
+
+
+def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+    """Every element replaced by what a Python function makes of it and of another tensor's."""
+    if self._requires_grad:
+        raise errors.runtime("Can't call map_() on Variable that requires grad. Use var.detach().map_() instead.")
+    other = xp.broadcast_to(tensor._array, self._array.shape)
+    pairs = zip(self._array.reshape(-1).tolist(), other.reshape(-1).tolist(), strict=True)
+    return _rewritten(self, [callable(a, b) for a, b in pairs])
+
+
+def _rewritten(self: Tensor, values: list[Any]) -> Tensor:
+    made = Tensor(xp.asarray(values, dtype=self._array.dtype).reshape(self._array.shape))
+    self.copy_(made)
+    return self
+
+
+METHODS = (
+    "get_device", "is_neg", "is_inference", "resolve_conj",
+    "resolve_neg", "data_ptr", "untyped_storage", "is_set_to", "dim_order", "transpose_", "swapaxes_", "swapdims_",
+    "t_", "squeeze_", "unsqueeze_", "as_strided_", "resize_", "resize_as_", "set_", "apply_", "map_",
+)  # fmt: skip
+"""Functions that are methods of Tensor too."""
