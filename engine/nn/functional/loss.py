@@ -24,6 +24,7 @@ from ...ops import loss as lo
 from ...ops import reduction as ro
 from ...ops import scalar as sc
 from ...ops import shape as so
+from ...ops import special as sp
 from ...tensor import Tensor
 from .activation import logsigmoid
 from .broadcast import broadcast, need_no_gradient, of_dtype
@@ -280,7 +281,7 @@ def kl_div(
     if log_target:
         losses = eo.mul(eo.exp(target), eo.sub(target, input))
     else:
-        losses = eo.sub(eo.mul(target, eo.log(target)), eo.mul(target, input))
+        losses = eo.sub(sp.xlogy(target, target), eo.mul(target, input))
     if by_batch and input._array.ndim:
         return eo.div(rd.sum(losses), input._array.shape[0])  # type: ignore[no-any-return]
     return reduced(losses, "sum" if by_batch else reduction)
