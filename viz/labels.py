@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from engine.trace import OpCalled
+from engine.trace import BackwardStarted, OpCalled, Trace
 
 from . import text
 
@@ -72,6 +72,16 @@ def written_name(event: OpCalled) -> str:
         return "CopySlices"
     name = str(event.attrs.get("function", event.name.partition(".")[0]))
     return name + "_" if event.inplace is not None and not name.endswith("_") else name
+
+
+def written_call(call: BackwardStarted, trace: Trace, name: Callable[[int], str | None]) -> str:
+    """`y.backward([1 0], retain_graph=True)`: a call that was added by hand, as it would stand in the program."""
+    if not call.roots:
+        return "backward()"
+    root = call.roots[0]
+    given = [] if root.implicit else [text.brief(trace.value(root.gradient))]
+    given += [f"{flag}=True" for flag in ("retain_graph", "create_graph") if getattr(call, flag)]
+    return f"{name(root.tensor) or 'tensor'}.backward({', '.join(given)})"
 
 
 def shows(key: str, value: Any) -> bool:

@@ -26,7 +26,7 @@ from engine.trace import (
 from .facts import Facts, is_refused
 from .graph import Drawing, Link
 from .groups import source
-from .labels import written_name
+from .labels import written_call, written_name
 from .reach import edges, op_behind, reached
 
 Track = list[list[Any]]
@@ -171,7 +171,7 @@ class _Player:
             line.phases.append(own)
         elif last is None or last.kind != group or last.call != call or last.failed:
             stack = self.call.stack if self.call is not None else event.stack
-            label = "forward" if group == "forward" else self.written(stack, group)
+            label = "forward" if group == "forward" else self.written(stack, event)
             line.phases.append(Phase(group, label, self.now, self.now, call, stack))
         line.phases[-1].end = self.now + 1
         step = Step(kind, len(line.phases) - 1, at, name, event.index, op, order, call)
@@ -179,9 +179,16 @@ class _Player:
         line.steps.append(step)
         return step
 
-    def written(self, stack: int, otherwise: str) -> str:
+    def written(self, stack: int, event: Any) -> str:
+        """The call as it stands in the program; of one that was added by hand, as it would stand there."""
         frame = self.facts.frame(stack)
-        return otherwise if frame is None else source(self.facts.trace, frame)
+        if frame is not None:
+            return source(self.facts.trace, frame)
+        if self.call is not None:
+            return written_call(self.call, self.facts.trace, self.facts.name)
+        owner = event.tensor if isinstance(event, GradSet) else self.facts.owner.get(event.inplace)
+        held = f"{self.facts.name(owner) or 'tensor'}.grad" if owner is not None else "tensor"
+        return f"{held} = …" if isinstance(event, GradSet) else f"{held}.{written_name(event)}()"
 
     def state(self, element: str, step: float, value: str) -> None:
         self.line.put(element, "state", step, value, "future")
@@ -259,7 +266,7 @@ class _Player:
         card = self.latest.get(owner)
         self.step("write", event, card, name, None, 0)
         zero = value is None or name == "zero_"
-        self.line.marks.append((self.now - 1, "zero" if zero else "edit", self.written(event.stack, name)))
+        self.line.marks.append((self.now - 1, "zero" if zero else "edit", self.written(event.stack, event)))
         if card is not None:
             self.line.put(card, "row:grad", self.now, value)
 

@@ -3,7 +3,7 @@
 
 export const MIN_ZOOM = 0.02;
 export const MAX_ZOOM = 4;
-export const WHOLE = 0.7; // a graph that fits at this zoom or a larger one is shown whole: its text is 12 px all the same
+export const WHOLE = 0.65; // a graph that fits at this zoom or a larger one is shown whole: its text is 12 px all the same
 export const READABLE = 0.9; // else this zoom, and one follows
 const LARGEST_FIT = 1.7;
 const LEAST_PAD = 10;
@@ -49,7 +49,7 @@ export function fit(box, view, pad, floor = READABLE, focus = null, least = Math
   const along = (low, high, size, full, shift, wish) => {
     const half = size / 2 / zoom;
     if (high - low <= 2 * half + 1e-6) return (low + high) / 2 + shift / zoom;
-    if ((high - low) * zoom <= full - 2 * LEAST_PAD) return (low + high) / 2; // it fits if it may use the padding
+    if ((high - low) * zoom <= full - 2 * LEAST_PAD + 1e-3) return (low + high) / 2; // it fits if it may use the padding
     return Math.min(Math.max(wish ?? low, low + half), high - half) + shift / zoom;
   };
   return { zoom, x: along(box[0], box[2], room.w, view.width, (pad.right - pad.left) / 2, focus?.[0]),

@@ -3,7 +3,7 @@
 import { cellCount, cellOf, PAD, rowsOf } from "./card.mjs";
 import { fitNum, num, statsText, toNumber } from "./format.mjs";
 import { flowsAt, ghostOf, nodeState, rowState } from "./state.mjs";
-import { cut, widthOf } from "./text.mjs";
+import { cut, fitting, widthOf } from "./text.mjs";
 
 export function paintRows(brush, node) {
   const { moment } = brush;
@@ -20,9 +20,9 @@ function paintLabel({ write, context, font, tokens }, node, place, state) {
   const { row } = place;
   if (row.key === "value") return;
   const empty = state.value === null;
-  const label = row.key === "seed" ? (row.label || "gradient you pass") : row.label || ".grad";
   const after = row.key === "grad" && empty ? " none" : "";
-  const text = cut(context, font.plain, label + after, node.w - 2 * PAD - (row.key === "seed" ? 14 : 0));
+  const labels = row.key === "seed" ? [row.label || "gradient you pass", "you pass", "pass"] : [(row.label || ".grad") + after];
+  const text = fitting(context, font.plain, labels, node.w - 2 * PAD - (row.key === "seed" ? 16 : 0));
   write(text, place.x, place.labelY, font.plain, tokens.soft);
   if (row.key === "seed" && !empty && row.cols) pencil(context, place.x + widthOf(context, font.plain, text) + 5, place.labelY, tokens.root);
 }

@@ -8,13 +8,13 @@ import { num } from "./format.mjs";
 import { paintBadge, paintCallout, paintChip, paintFold } from "./marks.mjs";
 import { isFaint, nodeState } from "./state.mjs";
 import { at } from "./timeline.mjs";
-import { cut, fonts, widthOf, writer } from "./text.mjs";
+import { cut, fitting, fonts, squeezed, widthOf, writer } from "./text.mjs";
 
 const FAINT = 0.42;
 
 /** 2: everything; 1: names, cells without numbers; 0: blocks.  Text has 12 px on screen or is not there. */
 export function detailAt(zoom) {
-  return zoom >= 0.68 ? 2 : zoom >= 0.4 ? 1 : 0;
+  return zoom >= 0.64 ? 2 : zoom >= 0.4 ? 1 : 0;
 }
 
 /** A canvas context set to the plane, with what every painter needs. */
@@ -155,7 +155,7 @@ function paintOp(brush, node, look) {
     return;
   }
   write(label, node.x, node.sub ? middle - 8 : middle, font.title, tokens.ink, "center");
-  if (node.sub) write(cut(context, font.plain, node.sub, node.w - 2), node.x, middle + 10, font.plain, tokens.soft, "center");
+  if (node.sub) write(squeezed(context, font.plain, node.sub, node.w - 8), node.x, middle + 10, font.plain, tokens.soft, "center", node.w - 8);
   if (node.h >= 80) paintChip(brush, node);
 }
 
@@ -167,8 +167,10 @@ function head(brush, node, indent = 14, right = 12) {
   write(title, x0 + indent, y0 + 20, font.title, tokens.ink);
   if (brush.detail < 2) return;
   const room = node.w - indent - right - used - 10;
-  const sub = room > 20 ? cut(context, font.plain, node.sub, room) : "";
-  if (sub.length > 1) write(sub, x1 - right, y0 + 20, font.plain, tokens.soft, "right");
+  // Where both have no room, the role is said by the bar and the outline too, and the shape by the cells.
+  const sub = ["leaf", "root"].includes(node.role) ? fitting(context, font.plain, [node.sub, ...node.sub.split(" \u00b7 ").reverse(), ""], room)
+    : fitting(context, font.plain, [node.sub, node.sub.split(" \u00b7 ")[0], ""], room);
+  if (sub) write(sub, x1 - right, y0 + 20, font.plain, tokens.soft, "right");
 }
 
 function roleBar({ context, tokens }, node) {

@@ -11,6 +11,8 @@ import { cut, widthOf } from "./text.mjs";
 import { paintWires } from "./wiring.mjs";
 
 const MOST_LABELS = 24;
+const PLACES = [8, 30, 52].flatMap((far) => [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8].map((part) => [far, part])); // where a label is tried
+const SHORT = 8; // letters of a number that is written even where it covers something
 const BADGE = 10; // how far a badge stands out of its node
 
 export function paintPulses(context, view, frame) {
@@ -140,6 +142,7 @@ function paintLabels(brush, flows) {
     const wire = flow.back ? liveOn(brush, edge).at(-1) : null;
     const flat = !wire ? (flow.back ? route.back : route.forward).flat : edge.source === wire.op.id ? wire.arriving : wire.leaving;
     const box = placeLabel(brush, flat, text, taken);
+    if (!box) continue;
     taken.push(box);
     writeLabel(brush, flow, text, box);
   }
@@ -162,10 +165,10 @@ function placeLabel(brush, flat, text, taken) {
   const w = widthOf(brush.context, brush.font.smallStrong, text) + 14;
   const h = 22;
   let fallback = null;
-  for (const part of [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8]) {
+  for (const [far, part] of PLACES) {
     const place = pointAlong(flat, part);
     const [nx, ny] = [-Math.sin(place.angle), Math.cos(place.angle)];
-    const away = 8 + (Math.abs(nx) * w + Math.abs(ny) * h) / 2;
+    const away = far + (Math.abs(nx) * w + Math.abs(ny) * h) / 2;
     for (const side of ny < 0 ? [-1, 1] : [1, -1]) {
       const [x, y] = [place.x + side * nx * away, place.y + side * ny * away];
       const box = [x - w / 2, y - h / 2, x + w / 2, y + h / 2];
@@ -174,7 +177,7 @@ function placeLabel(brush, flat, text, taken) {
       if (clear) return box;
     }
   }
-  return fallback;
+  return text.length <= SHORT ? fallback : null; // a long one would hide what it lies on; the sentence has it too
 }
 
 function meets(a, b) {

@@ -57,6 +57,11 @@ export function cut(context, font, text, room) {
   return low > 0 ? `${text.slice(0, low).trimEnd()}\u2026` : "";
 }
 
+/** The first of some ways to say it that has room; where none has, the last one, cut. */
+export function fitting(context, font, ways, room) {
+  return ways.find((text) => widthOf(context, font, text) <= room) ?? cut(context, font, ways.at(-1), room);
+}
+
 /** Words in lines of at most `room`; past `most` lines the last one ends in an ellipsis. */
 export function wrap(context, font, text, room, most) {
   const lines = [];
@@ -73,13 +78,20 @@ export function wrap(context, font, text, room, most) {
   return [...lines, cut(context, font, line, room)];
 }
 
-/** A function that writes one text: `write(text, x, y, font, colour, align)`, y being the middle of the line. */
+const SQUEEZE = 0.8; // text may be narrowed so far before it is cut
+
+/** The text for a place that is a little narrow: whole, where narrowing it that far is enough. */
+export function squeezed(context, font, text, room) {
+  return widthOf(context, font, text) * SQUEEZE <= room ? text : cut(context, font, text, room);
+}
+
+/** A function that writes one text: `write(text, x, y, font, colour, align, most)`, y being the middle of the line, `most` its width. */
 export function writer(context) {
   context.textBaseline = "alphabetic";
-  return (text, x, y, font, colour, align = "left") => {
+  return (text, x, y, font, colour, align = "left", most = undefined) => {
     context.font = font;
     context.fillStyle = colour;
     context.textAlign = align;
-    context.fillText(text, x, y + baseline(font));
+    context.fillText(text, x, y + baseline(font), most);
   };
 }

@@ -95,7 +95,7 @@ def test_right_panel_slides_over_the_graph_where_it_is_narrow(view: View) -> Non
     view.until(f"{WIDTH.format('right')} > 300")
     assert view.js(WIDTH.format("stage")) == wide
     drag(view, "right", -50)
-    view.until(f"{WIDTH.format('right')} > 390")
+    view.until(f"{WIDTH.format('right')} > 370")
     view.page.keyboard.press("Escape")
     view.until(f"{WIDTH.format('right')} === 0")
 
@@ -118,3 +118,10 @@ def test_nothing_shifts_while_a_program_opens_or_steps(browser: Any, app: App, w
     after = view.js(where)
     context.close()
     assert moved == [] and after == before
+
+
+def test_three_inputs_are_whole_at_1440(view: View) -> None:
+    for program in ("three_inputs", "scalar_root", "matrix_product"):
+        view.open(f"?program={program}&step=0")
+        assert view.js("backstep.scene().nodes.every(node => backstep.screenPos(node.id).visible)"), program
+        assert view.js("document.querySelector('.bs-minimap').hidden"), program

@@ -136,6 +136,23 @@ def test_an_edited_gradient_moves_nothing_and_leaves_ghosts(tmp_path: Path) -> N
     assert [c["id"] for c in after["commands"]] == [c["id"] for c in before["commands"]]
 
 
+def test_phase_of_a_call_without_a_line_is_labelled_as_it_would_be_written(tmp_path: Path) -> None:
+    base = recorded(
+        "import engine as torch\nx = torch.ones(2, requires_grad=True)\ny = 2 * x\nloss = y.sum()\n", tmp_path
+    )
+    root, loss, leaf = (next(t for t, name in base.names.items() if name == known) for known in ("y", "loss", "x"))
+    common: dict[str, Any] = {"after": None, "retain_graph": True, "create_graph": False, "inputs": None, "leaf": None}
+    specs = [
+        {**common, "id": "b1", "kind": "backward", "root": root, "gradient": [1.0, 0.0]},
+        {**common, "id": "z1", "kind": "zero", "root": leaf, "leaf": leaf, "gradient": None},
+        {**common, "id": "b2", "kind": "backward", "root": loss, "gradient": None, "retain_graph": False},
+    ]
+    specs = [spec | {"after": max(e.index for e in base.events)} for spec in specs]
+    edits = {"leaves": {}, "commands": specs}
+    labels = [phase["label"] for phase in scene(replay(base, to_edits(base, edits)), edits=edits)["phases"]]
+    assert labels == ["forward", "y.backward([1 0], retain_graph=True)", "x.grad.zero_()", "loss.backward()"]
+
+
 def test_folding_a_round_keeps_what_is_outside(tmp_path: Path) -> None:
     trace = recorded(LOOP, tmp_path)
     opened = scene(trace)

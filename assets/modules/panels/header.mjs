@@ -67,6 +67,7 @@ function doubt(scene) {
   const { note, watch } = session.state();
   const texts = [scene.revision.doubt?.text, watch ? null : note].filter(Boolean);
   place.hidden = !texts.length;
+  delete place.dataset.by;
   if (!texts.length) return;
   fill(place, texts.map((text) => h("p", {}, text)), h("button.quiet", { type: "button", "aria-label": "Hide this note", onclick: () => { place.hidden = true; } }, "✕"));
 }

@@ -10,12 +10,24 @@ let noted = "";
 export function load() {
   clearTimeout(timer);
   const { watch, note } = session.state();
-  fill(byId("live-bar"), watch ? [h("span.dot", { "aria-hidden": "true" }), note ? short(note) : "watching the script"] : null);
+  fill(byId("live-bar"), watch ? [h("span.dot", { "aria-hidden": "true" }), note ? "the script has an error" : "watching the script"] : null);
   byId("live-bar").classList.toggle("wrong", Boolean(watch && note));
+  remark(watch && note);
   if (watch) timer = setTimeout(look, EVERY);
 }
 
-const short = (note) => h("span", { title: note }, note.split("\n").pop().slice(0, 80));
+/** What keeps the newest version from being shown, whole, over the graph of the last one that ran. */
+function remark(note) {
+  const place = byId("doubt");
+  if (!note) {
+    if (place.dataset.by === "live") place.hidden = true;
+    return;
+  }
+  place.dataset.by = "live";
+  place.hidden = false;
+  fill(place, h("div", {}, h("p", {}, h("b", {}, "Not recorded again: "), note.trim().split("\n").pop()),
+    h("p.hint", {}, "You look at the last version that ran. Save the script once more, and it is shown here.")));
+}
 
 async function look() {
   const { program, version, watch, waiting } = session.state();

@@ -1,0 +1,50 @@
+"""What is painted: sharp at every density of the screen, and no letter under 12 px."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import App, View
+
+# Notes the size on screen of every text that is painted, in CSS px.
+WATCH = """
+  window.texts = new Map();
+  const paint = CanvasRenderingContext2D.prototype.fillText;
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+    const size = parseFloat(/([\\d.]+)px/.exec(this.font)[1]) * this.getTransform().a / devicePixelRatio;
+    texts.set(String(text), Math.min(size, texts.get(String(text)) ?? Infinity));
+    return paint.call(this, text, ...rest);
+  };
+"""
+PROGRAMS = ("weights", "three_inputs", "rnn", "second_backward", "log_of_softmax", "jacobian", "ties")
+
+
+@pytest.mark.parametrize(("width", "density"), [(1280, 1), (1440, 2), (1920, 1)])
+def test_painted_text_has_twelve_px_and_canvases_have_the_pixels_of_the_screen(
+    browser: Any, app: App, width: int, density: int
+) -> None:
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, device_scale_factor=density, reduced_motion="reduce"
+    )
+    view = View(context.new_page(), app)
+    view.page.add_init_script(WATCH)
+    small: dict[str, Any] = {}
+    try:
+        for program in PROGRAMS:
+            view.open(f"?program={program}&step=0")
+            for step in (0, 1, view.js("Math.ceil(backstep.scene().steps.length / 2) + 0.5")):
+                view.seek(step)
+                view.js("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+            painted = view.js("[...texts]")
+            assert len(painted) > 10, program
+            small[program] = [(text, size) for text, size in painted if size < 11.99]
+            sharp = view.js(
+                "[...document.querySelectorAll('#stage > canvas, #timeline canvas')].map(one => "
+                "[one.width / one.getBoundingClientRect().width, one.height / one.getBoundingClientRect().height])"
+            )
+            assert len(sharp) == 3 and all(abs(one - density) < 0.02 for pair in sharp for one in pair), program
+    finally:
+        context.close()
+    assert {program: found for program, found in small.items() if found} == {}
