@@ -98,6 +98,7 @@ CONTENTS: Mapping[str, tuple[str, ...]] = {
         "ties",
         "kink",
         "cast_seed",
+        "broadcast_loss",
         "broadcast_by_hand",
         "half_underflow",
         "copied_tensor",

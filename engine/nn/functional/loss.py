@@ -25,6 +25,7 @@ from ...ops import reduction as ro
 from ...ops import scalar as sc
 from ...ops import shape as so
 from ...ops import special as sp
+from ...recorder import warn
 from ...tensor import Tensor
 from .activation import logsigmoid
 from .broadcast import broadcast, need_no_gradient, of_dtype
@@ -82,7 +83,7 @@ def reduced(losses: Any, reduction: str) -> Tensor:
 def _pair(input: Tensor, target: Any, level: int = 3) -> tuple[Tensor, Tensor]:
     """Input and target broadcast to one shape, with torch's warning where that was needed."""
     if target.size() != input.size():
-        warnings.warn(BROADCAST.format(target.size(), input.size()), UserWarning, stacklevel=level)
+        warn(BROADCAST.format(target.size(), input.size()), level)
     first, second = broadcast(input, target)
     return first, second
 
