@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.trace import Accumulated, OpCalled, Refreshed
 
+from . import text
 from .births import Finding
 from .facts import Facts
 
@@ -41,9 +42,13 @@ def _finding(facts: Facts, event: Accumulated) -> Finding:
     frame = facts.frame(call.event.stack)
     line = frame.line if frame is not None else None
     where = f" in line {line}" if line is not None else ""
+    held, added, now = (
+        "nothing" if value is None else text.brief(facts.trace.value(value))
+        for value in (event.before, event.added, event.after)
+    )
     why = (
-        f"The backward call{where} adds to what `{name}.grad` still holds from an earlier call. {name} was updated in "
-        "between, so the sum mixes gradients of two different values of it."
+        f"`{name}.grad` still held {held} from an earlier call, and the backward call{where} added {added}: {now}. "
+        f"{name} was updated in between, so the sum mixes gradients of two different values of it."
     )
     fix = f"If that is not meant, set `{name}.grad = None` (or call `{name}.grad.zero_()`) after each update."
     return Finding("sum", event.index, None, f"{name}.grad not zeroed", why, fix, line)

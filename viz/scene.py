@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.trace import Accumulated, Trace
 
-from . import births, cards, diagnose, layout, sentences, text, wiring
+from . import births, cards, diagnose, layout, sentences, silent, text, wiring
 from .commands import commands
 from .folds import Borders, begins_folded
 from .formulas import call_key, formulas
@@ -92,6 +92,7 @@ class _Scene:
         self.wire(len(graph))
         edges = [self.edge(key, placed) for *_, key in graph.edges(keys=True)]
         line = self.line
+        self.findings = self.found()
         return {
             "format": FORMAT,
             "revision": {**NEW, "doubt": self.doubt(), **revision},
@@ -105,7 +106,7 @@ class _Scene:
             "marks": self.marks(),
             "nodes": nodes, "edges": edges, "groups": self.groups(placed),
             "commands": commands(self.read, self.values, self.shown_place, self.edits),
-            "error": self.error(),
+            "error": self.error(), "findings": self.findings,
             "warnings": [{"step": k, "message": message} for k, message in line.warnings],
             "previous": self.previous(previous),
             "values": self.values.rows,
@@ -319,13 +320,25 @@ class _Scene:
             "order": step.order,
         }
 
+    def found(self) -> list[Json]:
+        """What is wrong though nothing was raised, each at a node and from the end of a step on."""
+        steps, found = self.line.steps, []
+        for finding in [*births.findings(self.facts), *silent.findings(self.facts)]:
+            known = self.line.step_of.get(finding.event)
+            later = (k for k, step in enumerate(steps) if step.event > finding.event)
+            step = known if known is not None else next(later, len(steps) - 1)
+            at = finding.at or (steps[step].at if steps else None)
+            found.append({
+                "kind": finding.kind, "step": step, "at": self.shown.get(at) if at is not None else None,
+                "label": finding.label, "why": finding.why, "fix": finding.fix,
+            })  # fmt: skip
+        return sorted(found, key=lambda one: one["step"])
+
     def marks(self) -> list[Json]:
         """What stands on the timeline; the birth of the first inf or nan too."""
         found = [{"step": k, "kind": kind, "label": label} for k, kind, label in self.line.marks]
-        for finding in births.findings(self.facts):
-            step = self.line.step_of.get(finding.event)
-            if step is not None:
-                found.append({"step": step, "kind": "warning", "label": finding.label})
+        told = [finding for finding in self.findings if finding["kind"] != "sum"]  # sums are meant as often as not
+        found += [{"step": finding["step"], "kind": "warning", "label": finding["label"]} for finding in told]
         return sorted(found, key=lambda mark: mark["step"])
 
     def origin(self, step: Step) -> int:

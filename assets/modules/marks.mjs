@@ -36,6 +36,24 @@ export function paintBadge({ context, tokens }, state, x, y) {
   }
 }
 
+/** A triangle with "!" at the other corner: something went wrong here without an error. */
+export function paintFinding({ context, tokens }, x, y) {
+  context.beginPath();
+  context.moveTo(x, y - 10);
+  context.lineTo(x + 10, y + 7);
+  context.lineTo(x - 10, y + 7);
+  context.closePath();
+  context.lineJoin = "round";
+  context.lineWidth = 4;
+  context.strokeStyle = tokens.warning;
+  context.stroke();
+  context.fillStyle = tokens.warning;
+  context.fill();
+  context.fillStyle = tokens.panel;
+  context.fillRect(x - 1.1, y - 5, 2.2, 6.4);
+  context.fillRect(x - 1.1, y + 3, 2.2, 2.2);
+}
+
 /** What an op saves, without the word that the scene may begin it with: the state is said by `saved`, `kept` or `freed`. */
 export function savedNames(node) {
   return node.saved.map((one) => (one.text || one.name).replace(/^saved /, "")).join(", ");

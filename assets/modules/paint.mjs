@@ -5,8 +5,8 @@ import { visibleBox } from "./camera.mjs";
 import { paintRows } from "./cards.mjs";
 import { paintEdges } from "./edges.mjs";
 import { num } from "./format.mjs";
-import { paintBadge, paintCallout, paintChip, paintFold } from "./marks.mjs";
-import { isFaint, nodeState } from "./state.mjs";
+import { paintBadge, paintCallout, paintChip, paintFinding, paintFold } from "./marks.mjs";
+import { findingsAt, isFaint, nodeState } from "./state.mjs";
 import { at } from "./timeline.mjs";
 import { cut, fitting, fonts, squeezed, widthOf, writer } from "./text.mjs";
 
@@ -111,6 +111,7 @@ function paintNode(brush, node) {
     paintBadge(brush, state, node.x + node.w / 2 - inset, node.y - node.h / 2 + (node.kind === "op" ? 5 : 2));
   }
   context.globalAlpha = 1;
+  if (findingsAt(moment, node.id).length) paintFinding(brush, node.x - node.w / 2 + (node.kind === "op" ? 14 : 3), node.y - node.h / 2 + (node.kind === "op" ? 4 : 1));
   if (brush.selection === node.id) ring(brush, node, brush.tokens.ink, 2);
 }
 

@@ -28,10 +28,10 @@ const state = (name, more = {}) => ({ tracks: { state: [[0, name]], ...more } })
 const saving = (name) => op({ h: 84, saved: [{ name: "self", text: "x", bytes: 4 }], tracks: { saved: [[0, name]] } });
 
 /** A scene of one step, or of none where nothing has run. */
-function scene(nodes, { edges = [], values = [], step = null, previous = null, groups = [], phase = "backward" } = {}) {
+function scene(nodes, { edges = [], values = [], step = null, previous = null, groups = [], findings = [], phase = "backward" } = {}) {
   return { format: 1, revision: { id: "legend" }, program: { chapters: [] }, steps: step ? [step] : [],
     phases: step ? [{ kind: phase, label: "", start: 0, end: 1, call: 0, code: null, failed: false }] : [],
-    marks: [], nodes, edges, groups, values, previous, commands: [], places: [], error: null, warnings: [], bounds: [0, 0, 0, 0], folded: [] };
+    marks: [], nodes, edges, groups, values, previous, commands: [], places: [], error: null, findings, warnings: [], bounds: [0, 0, 0, 0], folded: [] };
 }
 
 const step = (kind, at, flows = []) => ({ kind, phase: 0, at, name: "", say: "", code: null, from: null, flows, order: 1 });
@@ -75,6 +75,7 @@ export const SIGNS = [
     { id: "active", text: "Halo: it runs in this step", scene: scene([op(state("ready"))], { step: step("vjp", "n") }), t: 1 },
     { id: "done", text: "Tick: its rule has run, or its `.grad` has arrived", scene: scene([op(state("done"))]) },
     { id: "error", text: "`!`: the error is here", scene: scene([op(state("error"))]) },
+    { id: "finding", text: "Triangle: wrong here, though nothing was raised", scene: scene([op(state("done"))], { findings: [{ kind: "sum", step: -1, at: "n", label: "", why: "", fix: "" }] }) },
     { id: "faint", text: "Pale: takes no part in this call", scene: scene([op({ tracks: { faint: [[0, true]] } })]) },
   ] },
   { title: "What travels", signs: [

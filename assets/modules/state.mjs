@@ -20,8 +20,19 @@ export function prepare(scene) {
   return {
     scene, nodes, edges, incoming, outgoing, twins,
     groups: new Map(scene.groups.map((group) => [group.id, group])),
-    order: executionOrder(scene), flows: flowHistory(scene),
+    order: executionOrder(scene), flows: flowHistory(scene), findings: byNode(scene.findings ?? []),
   };
+}
+
+function byNode(findings) {
+  const found = new Map();
+  for (const one of findings) if (one.at !== null) found.set(one.at, [...(found.get(one.at) ?? []), one]);
+  return found;
+}
+
+/** What is wrong at a node though nothing was raised, as far as it has happened. */
+export function findingsAt(moment, id) {
+  return (moment.index.findings.get(id) ?? []).filter((one) => moment.t >= one.step + 1 - 1e-9);
 }
 
 /** Per edge a track of what travelled on it: [[k + 1, flow] …]. */

@@ -15,3 +15,9 @@ export function errorBox({ error }, where = null) {
     fix || show ? h("div.row.wrap", {}, fix, show) : null,
     error.traceback || error.note ? h("details", {}, h("summary", {}, "Traceback"), error.traceback ? h("pre", {}, error.traceback) : null, error.note ? h("p", {}, error.note) : null) : null);
 }
+
+/** Boxes for what went wrong without an error: the proof in numbers, and what to write. */
+export function findingBoxes(findings) {
+  return findings.map(({ label, why, fix }) => h("div.finding", { role: "note" },
+    h("div.finding-label", {}, label), prose(why), fix ? h("div.error-fix", {}, h("b", {}, "What helps"), prose(fix)) : null));
+}

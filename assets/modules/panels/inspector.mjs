@@ -3,7 +3,7 @@
 import { num, shapeText } from "../format.mjs";
 import { at as trackAt, currentStep } from "../timeline.mjs";
 import { byId, fill, h, setProps } from "./dom.mjs";
-import { errorBox } from "./errors.mjs";
+import { errorBox, findingBoxes } from "./errors.mjs";
 import * as figures from "./figures.mjs";
 import * as formula from "./formula.mjs";
 import { codeText, lineText, rowsOf } from "./read.mjs";
@@ -100,9 +100,12 @@ function refresh(force) {
   if (details.problem) { formula.show(null); figures.clear(); fill(byId("inspect-body"), failed(details.problem)); return; }
   formula.show(details.formula, scene, node.id);
   const failed = scene.steps[step]?.kind === "error" && scene.error?.node === elementOf(chosen) ? errorBox(scene) : null;
-  fill(byId("inspect-body"), failed, bodyOf(node, details, step + 1));
+  fill(byId("inspect-body"), failed, findingBoxes(findingsOf(elementOf(chosen), step)), bodyOf(node, details, step + 1));
   figures.show(details, step + 1);
 }
+
+/** What went wrong at an element without an error, once the step is done. */
+const findingsOf = (id, step) => (scene.findings || []).filter((one) => one.at === id && one.step <= step);
 
 function headOf(node, details, step) {
   const tone = node.role === "leaf" ? "green" : node.role === "root" ? "purple" : node.kind === "op" ? "orange" : "grey";
@@ -272,7 +275,8 @@ function showStep(k) {
       h("span.chip.grey", {}, `step ${k + 1}`), step.order ? h("span.chip.grey", {}, `order ${step.order}`) : null),
     code ? h("p.source", {}, own && step.from ? "during " : "from ", h("code", {}, own ? codeText(code, scene.program.files) : lineText(code, scene.program.files)), `, line ${code.line}`) : null,
   ]);
-  fill(byId("inspect-body"), stepBody(step, node, k));
+  const here = (scene.findings || []).filter((one) => one.step === k);
+  fill(byId("inspect-body"), findingBoxes(here), stepBody(step, node, k));
 }
 
 function stepBody(step, node, k) {

@@ -1,0 +1,93 @@
+"""What goes wrong without an error is found: at its node, with numbers of the run; and not where it is mended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.viz.test_gallery import MISTAKES, SILENT, picture
+from tests.viz.traces import recorded
+from viz import scene as drawn
+from viz.gallery import fixed_programs
+
+# Program -> the node's label, the kind, and the numbers that prove it.
+PROOFS = {
+    "added_up": ("x", "sum", "held 6 from `y.backward()` in line 6, and `y.backward()` in line 6 added 6: 12"),
+    "forgotten_zero": (
+        "w v1",
+        "sum",
+        "held -4 from an earlier call, and the backward call in line 6 added -2: -6",
+    ),
+    "inner_adds_up": ("y", "sum", "added 12: 24"),
+    "silent_second": ("x", "sum", "added [2 2 2]: [4 4 4]"),
+    "graph_in_grad": ("x", "sum", "added 12: 24"),
+    "data_edit": ("×", "write", "sends [10 10] back; with what forward used it would be [1 1]"),
+    "poisoned_where": ("reciprocal", "nan", "0 comes in, nan goes out"),
+    "root_of_zero": ("×", "nan", "inf comes in"),
+    "log_of_softmax": ("log", "inf", "log(0) = -inf"),
+    "half_detached": ("×", "cut", "brings [1 2 3]; the way that was cut off would bring [1 2 3] more"),
+    "ties": ("max", "choice", "3 stands 2 times in x"),
+    "kink": ("clamp min=0", "choice", "x[1] is 0, just the bound"),
+    "cast_seed": ("y", "cast", "1e-50 became 0 and 1e+50 became inf"),
+    "broadcast_loss": (
+        "mse_loss reduction=mean",
+        "shape",
+        "9 differences, each with each. Each with its own they are 3: [0 0 0]",
+    ),
+    "broadcast_by_hand": ("−", "shape", "9 differences, each with each. Each with its own they are 3: [0 0 0]"),
+    "half_underflow": ("÷ 8192", "rounded", "0.0001221 comes in and 1.49e-08 should go out"),
+    "copied_tensor": ("y", "cut", "has the numbers of `x * x` in line 4, [1 4 9], and is a new leaf"),
+    "scaled_leaf": ("× 0.1", "leaf", "The gradient [0.2 0.4 0.6] came by and went on"),
+}
+# Adding up is what these are about, and meant.
+MEANT = {"carried_state_fixed", "step_between_fixed"}
+
+
+def found(scene: dict[str, Any]) -> list[tuple[str, str, str]]:
+    labels = {node["id"]: node["label"] for node in scene["nodes"]}
+    return [(labels.get(one["at"], ""), one["kind"], one["why"]) for one in scene["findings"]]
+
+
+def of(code: str, folder: Path) -> dict[str, Any]:
+    return drawn.scene(recorded(f"import engine as torch\n{code}\n", folder))
+
+
+def test_every_silent_mistake_is_found() -> None:
+    silent = {program.id for program in MISTAKES if program.group == SILENT}
+    assert silent - set(PROOFS) == {"engine_order"}, "an order is no mistake of the graph: the story tells of it"
+
+
+@pytest.mark.parametrize("name", PROOFS)
+def test_mistake_is_proved_in_numbers_at_its_node(name: str) -> None:
+    label, kind, proof = PROOFS[name]
+    assert [one for one in found(picture(name)) if one[:2] == (label, kind) and proof in one[2]], found(picture(name))
+
+
+@pytest.mark.parametrize("name", [program.id for program in fixed_programs()])
+def test_fixed_program_has_nothing_left_to_find(name: str) -> None:
+    kinds = {kind for _, kind, _ in found(picture(name))}
+    # a branch of poisoned_where_fixed that is thrown away is finite: not even there is an infinity left
+    assert kinds == ({"sum"} if name in MEANT else set())
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x = torch.tensor([3., 1], requires_grad=True)\nx.max().backward()",
+        "x = torch.tensor([1., 2], requires_grad=True)\n(x * torch.ones(2).detach()).sum().backward()",
+        "x = torch.tensor([1., 2], requires_grad=True)\ny = 2 * x\ny.backward(torch.tensor([1, 2]))",
+        "x = torch.ones(2, 1, requires_grad=True)\n(x - torch.ones(2, 1)).sum().backward()",
+        "x = torch.ones(2, requires_grad=True)\n(x * x).sum().backward()\nx.data.mul_(2)",
+        "x = torch.tensor([1.], dtype=torch.float16, requires_grad=True)\n(0 * x).sum().backward()",
+    ],
+    ids=["no tie", "another's copy", "a cast that loses nothing", "equal shapes", "a write behind", "a slope of 0"],
+)
+def test_what_is_no_mistake_is_not_found(code: str, tmp_path: Path) -> None:
+    assert found(of(code, tmp_path)) == []
+
+
+def test_large_values_that_were_not_kept_are_no_reason_to_fail(tmp_path: Path) -> None:
+    code = "x = torch.ones(300, 300, requires_grad=True)\nfor _ in range(2):\n    x.max().backward()"
+    assert of(code, tmp_path)["findings"][-1]["kind"] == "sum"

@@ -1,0 +1,381 @@
+"""What goes wrong without an error: each with its place and a proof in numbers of this very run.  Pure.
+
+None of these is an error in every program (a sum over batches is meant to add up), so each says what happened, in
+numbers, and what to write if it was not meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from engine.trace import (
+    Accumulated,
+    BackwardStarted,
+    Escaped,
+    LeafCreated,
+    OpCalled,
+    Refreshed,
+    Saved,
+    VjpRun,
+    WarningGiven,
+)
+
+from . import labels, text
+from .births import Finding
+from .facts import Facts
+from .forgotten import forgotten
+from .groups import source
+from .wiring import arguments, pull
+
+
+def findings(facts: Facts) -> list[Finding]:
+    """Everything found, in the order in which it happened.  Cost: linear in the events."""
+    search = _Search(facts)
+    found = {(finding.event, finding.kind): finding for finding in forgotten(facts)}
+    for look in (search.sums, search.behind_back, search.half, search.choices, search.casts, search.spread,
+                 search.rounded, search.copies, search.inner):  # fmt: skip
+        for finding in look():
+            found.setdefault((finding.event, finding.kind), finding)
+    return sorted(found.values(), key=lambda finding: finding.event)
+
+
+class _Search:
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.trace = facts.trace
+
+    def brief(self, index: int | None) -> str:
+        return "nothing" if index is None else text.brief(self.trace.value(index))
+
+    def line(self, stack: int) -> int | None:
+        frame = self.facts.frame(stack)
+        return frame.line if frame is not None else None
+
+    def written(self, stack: int) -> str:
+        frame = self.facts.frame(stack)
+        return "" if frame is None else f"`{source(self.trace, frame, 48)}` in line {frame.line}"
+
+    def called(self, event: VjpRun) -> OpCalled | None:
+        index = self.facts.op_of_node.get(event.node)
+        return self.facts.ops[index].event if index is not None else None
+
+    def at(self, called: OpCalled) -> str:
+        return self.facts.ops[self.facts.op_at[called.index]].id
+
+    def runs(self) -> Iterator[tuple[VjpRun, OpCalled]]:
+        """Every VJP with one gradient coming in, and the op that it belongs to."""
+        for event in self.trace.events:
+            called = self.called(event) if isinstance(event, VjpRun) and len(event.upstream) == 1 else None
+            if isinstance(event, VjpRun) and called is not None and event.upstream[0] is not None:
+                yield event, called
+
+    # -- gradients that add up ------------------------------------------------------------------------------------
+
+    def sums(self) -> Iterator[Finding]:
+        """The first gradient per tensor that is added to one of an earlier call."""
+        first: dict[int, int] = {}
+        told: set[int] = set()
+        for event in self.trace.events:
+            if not isinstance(event, Accumulated):
+                continue
+            earlier = first.setdefault(event.tensor, event.call)
+            if event.before is None or not self.trace.value(event.before).sample.any():
+                first[event.tensor] = event.call
+            elif earlier != event.call and event.tensor not in told:
+                told.add(event.tensor)
+                yield self.sum(event, earlier)
+
+    def sum(self, event: Accumulated, earlier: int) -> Finding:
+        name = self.facts.name(event.tensor) or "a tensor"
+        call = self.facts.calls[event.call].event
+        by, before = self.written(call.stack), self.written(self.facts.calls[earlier].event.stack)
+        came = f"from {before}" if before else "from an earlier call"
+        why = (
+            f"`{name}.grad` held {self.brief(event.before)} {came}, and {by or 'this call'} added "
+            f"{self.brief(event.added)}: {self.brief(event.after)}. backward() adds to `.grad`, it never replaces it."
+        )
+        kept = " zero_grad() does not know of it: it is no leaf." if event.retained else ""
+        fix = f"If only the latest is meant, set `{name}.grad = None` before the call.{kept}"
+        return Finding("sum", event.index, None, f"{name}.grad adds up", why, fix, self.line(call.stack))
+
+    # -- writes that no version counts ----------------------------------------------------------------------------
+
+    def behind_back(self) -> Iterator[Finding]:
+        """A node that runs on a saved value which was changed through .data or numpy since it was saved."""
+        now: dict[int, int] = {}
+        data: dict[int, int] = {}  # x.data -> x
+        wrote: dict[int, int] = {}
+        for event in self.trace.events:
+            if isinstance(event, OpCalled):
+                now.update((out.tensor, out.value) for out in event.outputs)
+                given = event.inputs[0].tensor if event.inputs else None
+                if event.name == "data" and given is not None:
+                    data[event.outputs[0].tensor] = given
+                elif event.inplace in data:
+                    now[data[event.inplace]] = event.outputs[0].value
+                    wrote[data[event.inplace]] = event.index
+            elif isinstance(event, (LeafCreated, Refreshed)):
+                now[event.tensor] = event.value
+            elif isinstance(event, VjpRun) and (called := self.called(event)) is not None and called.node is not None:
+                changed = next((s for s in called.node.saved if self.differs(s, now)), None)
+                if changed is not None and changed.tensor is not None:
+                    yield self.changed(event, called, changed, now[changed.tensor], wrote.get(changed.tensor))
+                    return
+
+    def differs(self, saved: Saved, now: Mapping[int, int]) -> bool:
+        if saved.tensor is None or saved.value is None or now.get(saved.tensor, saved.value) == saved.value:
+            return False
+        old, new = self.trace.value(saved.value).array, self.trace.value(now[saved.tensor]).array
+        return old is not None and new is not None and old.shape == new.shape and not np.array_equal(old, new, True)
+
+    def changed(self, event: VjpRun, called: OpCalled, saved: Saved, now: int, wrote: int | None) -> Finding:
+        name = self.facts.name(saved.tensor) if saved.tensor is not None else None
+        name = name or "a tensor"
+        by = self.written(self.trace.events[wrote].stack) if wrote is not None else ""
+        node = called.node.name if called.node is not None else "A node"
+        sent = next((c for c in event.cotangents if c is not None), None)
+        right = self.as_recorded(event, called)
+        instead = f"; with what forward used it would be {right}" if right else ""
+        why = (
+            f"{node} saved {name} = {self.brief(saved.value)}. {by or 'A write'} changed it to {self.brief(now)}, and "
+            f"the version did not count that. So it sends {self.brief(sent)} back{instead}."
+        )
+        fix = f"Change {name} after the backward call, or under no_grad() instead of .data: then there is an error."
+        return Finding(
+            "write", event.index, self.at(called), f"{name} changed unseen", why, fix, self.line(called.stack)
+        )
+
+    def as_recorded(self, event: VjpRun, called: OpCalled) -> str:
+        """The first cotangent from the values of forward."""
+        upstream = self.trace.value(event.upstream[0]).array if event.upstream[0] is not None else None
+        name = called.node.inputs[0] if called.node is not None and called.node.inputs else None
+        found = self.pulled(called, name, upstream)
+        return "" if found is None else text.listing(found)
+
+    def pulled(self, called: OpCalled, name: str | None, upstream: Any, wide: bool = False) -> np.ndarray | None:
+        """The cotangent of one input, computed anew; None where that cannot be done."""
+        given = arguments(self.facts, called) if name is not None and upstream is not None else None
+        if given is None or name is None:
+            return None
+        if wide:
+            given = {key: _wide(value) for key, value in given.items()}
+            upstream = _wide(upstream)
+        try:
+            return pull(called, name, given, upstream)
+        except Exception:  # noqa: BLE001  a rule may need what a trace does not keep: then there is no proof
+            return None
+
+    # -- ways that are cut ----------------------------------------------------------------------------------------
+
+    def half(self) -> Iterator[Finding]:
+        """An op of a tensor and of its own detached copy."""
+        for event, called in self.runs():
+            inputs = [i for i in called.inputs if i.tensor is not None]
+            if len(inputs) != 2 or called.node is None:
+                continue
+            for kept, cut in (inputs, inputs[::-1]):
+                made = self.facts.producer(cut.tensor, cut.version) if cut.tensor in self.facts.tensors else None
+                op = self.facts.ops[made].event if made is not None else None
+                if op is None or op.name not in ("detach", "data") or op.inputs[0].tensor != kept.tensor:
+                    continue
+                yield self.halved(event, called, kept.name, cut.name, kept.tensor)
+                return
+
+    def halved(self, event: VjpRun, called: OpCalled, kept: str, cut: str, tensor: int | None) -> Finding:
+        name = (self.facts.name(tensor) if tensor is not None else None) or "the tensor"
+        upstream = self.trace.value(event.upstream[0] or 0).array
+        ways = [self.pulled(called, way, upstream) for way in (kept, cut)]
+        numbers = [text.listing(way) if way is not None else "a gradient" for way in ways]
+        why = (
+            f"Both factors have the numbers of {name}, but only one is connected to it. That way brings {numbers[0]}; "
+            f"the way that was cut off would bring {numbers[1]} more."
+        )
+        fix = "If both count, leave out the detach()."
+        return Finding("cut", event.index, self.at(called), "one way is cut", why, fix, self.line(called.stack))
+
+    def copies(self) -> Iterator[Finding]:
+        """A leaf that torch.tensor() made of a tensor with a past."""
+        events = self.trace.events
+        for index, event in enumerate(events):
+            if not isinstance(event, Escaped) or event.kind != "tensor":
+                continue
+            leaf = next((e for e in events[index:] if isinstance(e, LeafCreated)), None)
+            old = self.facts.tensors.get(event.tensor)
+            if leaf is None or old is None or not old.requires_grad:
+                continue
+            name = self.facts.name(leaf.tensor) or "The copy"
+            made = self.facts.made_by(event.tensor, event.index)
+            was = self.facts.name(event.tensor) or (
+                self.written(self.facts.ops[made].event.stack) if made is not None else "a tensor"
+            )
+            why = (
+                f"{name} has the numbers of {was or 'a tensor'}, {self.brief(leaf.value)}, and is a new leaf: no edge "
+                "leads back. What it was computed from receives no gradient."
+            )
+            fix = "Leave out torch.tensor(); for a copy within the graph take .clone()."
+            yield Finding("cut", leaf.index, f"t{leaf.tensor}", "the graph ends here", why, fix, self.line(leaf.stack))
+
+    def inner(self) -> Iterator[Finding]:
+        """`.grad` of a tensor that is no leaf was looked at."""
+        for event in self.trace.events:
+            if (
+                not isinstance(event, WarningGiven)
+                or ".grad attribute of a Tensor that is not a leaf" not in event.message
+            ):
+                continue
+            frame = self.facts.frame(event.stack)
+            asked = source(self.trace, frame, 60) if frame is not None else ""
+            name = asked.removesuffix(".grad")
+            tensor = next((t for t, known in self.trace.names.items() if known == name), None)
+            if tensor is None or not asked.endswith(".grad") or tensor not in self.facts.tensors:
+                continue
+            fact = self.facts.tensors[tensor]
+            made = self.facts.producer(tensor, max(fact.values))
+            op = self.facts.ops[made] if made is not None else None
+            came = self.arrived(op.event, event.index) if op is not None else []
+            passed = f" The gradient {self.brief(came[-1])} came by and went on." if came else ""
+            by = self.written(op.event.stack) if op is not None else ""
+            why = f"{name} was computed ({by or 'by an op'}), so it is no leaf, and `{name}.grad` is None.{passed}"
+            fix = (
+                f"Ask the leaf, or call `{name}.retain_grad()`. A parameter is made first, then asked to require grad."
+            )
+            at = None if op is None else op.id
+            yield Finding("leaf", event.index, at, f"{name} is no leaf", why, fix, self.line(event.stack))
+            return
+
+    def arrived(self, called: OpCalled, before: int) -> list[int | None]:
+        """The upstream gradients of an op's node until an event."""
+        node = called.node.node if called.node is not None else None
+        return [e.upstream[0] for e in self.trace.events[:before] if isinstance(e, VjpRun) and e.node == node]
+
+    # -- choices, types and shapes --------------------------------------------------------------------------------
+
+    def choices(self) -> Iterator[Finding]:
+        """Where a function has no slope and another one would have chosen another."""
+        for event, called in self.runs():
+            first = called.inputs[0]
+            index = self.facts.value(first.tensor, first.version) if first.tensor is not None else None
+            array = self.trace.value(index).array if index is not None else None
+            if array is None or array.dtype.kind != "f" or first.tensor is None:
+                continue
+            name, of = labels.written_name(called), self.facts.name(first.tensor) or "its input"
+            if name in ("max", "min") and not called.attrs and array.size:
+                best = array.max() if name == "max" else array.min()
+                ties = int((array == best).sum())
+                if ties > 1:
+                    why = (
+                        f"{text.number(best)} stands {ties} times in {of}. {name}() shares its gradient among them, "
+                        f"1/{ties} each; {name}(dim=0) would name the first and give it everything."
+                    )
+                    fix = f"If one place is meant, take {name}(dim).values; if all are equal, this is right."
+                    yield self.choice(
+                        event, called, f"{ties} are the {'largest' if name == 'max' else 'smallest'}", why, fix
+                    )
+                    return
+            if name.startswith("clamp"):
+                bounds = [called.attrs.get("min"), called.attrs.get("max")]
+                hit = next((b for b in bounds if isinstance(b, (int, float)) and (array == b).any()), None)
+                if hit is not None:
+                    place = [int(n) for n in np.argwhere(array == hit)[0]]
+                    why = (
+                        f"{of}{place} is {text.number(hit)}, just the bound, where there is a kink and no slope. clamp "
+                        "counts it as not clamped: slope 1. relu, which has the same values, takes 0."
+                    )
+                    fix = "If nothing shall come through at the bound, write relu()."
+                    yield self.choice(event, called, "a kink", why, fix)
+                    return
+
+    def choice(self, event: VjpRun, called: OpCalled, label: str, why: str, fix: str) -> Finding:
+        return Finding("choice", event.index, self.at(called), label, why, fix, self.line(called.stack))
+
+    def casts(self) -> Iterator[Finding]:
+        """A gradient of another type, which lost something when it was cast."""
+        events = self.trace.events
+        for event in events:
+            for root in event.roots if isinstance(event, BackwardStarted) else ():
+                given = self.facts.tensors.get(root.source) if root.source is not None else None
+                to = self.facts.tensors.get(root.tensor)
+                if given is None or to is None or given.dtype == to.dtype:
+                    continue
+                old = self.trace.value(given.values[max(given.values)]).array
+                new = self.trace.value(root.gradient).array
+                if old is None or new is None or old.shape != new.shape:
+                    continue
+                lost = np.argwhere((old != new) & ~np.isclose(old, new.astype(np.float64), 1e-6, 0))
+                first = next((e for e in events[event.index :] if isinstance(e, VjpRun)), None)
+                if not len(lost) or first is None:
+                    continue
+                pairs = [f"{text.number(old[tuple(p)])} became {text.number(new[tuple(p)])}" for p in lost[:2]]
+                name = self.facts.name(root.tensor) or "the root"
+                why = f"The gradient is {given.dtype} and {name} is {to.dtype}. It was cast: {text.join(pairs)}."
+                fix = f"Compute {name} in {given.dtype}, or keep the weights in the range of {to.dtype}."
+                label = f"cast to {to.dtype}"
+                yield Finding("cast", first.index, f"t{root.tensor}", label, why, fix, self.line(event.stack))
+
+    def spread(self) -> Iterator[Finding]:
+        """A column against a row of as many: every pair instead of each with its own."""
+        for event in self.trace.events:
+            if not isinstance(event, OpCalled) or event.call is not None or len(event.inputs) < 2:
+                continue
+            if labels.written_name(event) not in ("sub", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"):
+                continue
+            sides = [self.narrow(i.tensor, i.version) for i in event.inputs[:2] if i.tensor in self.facts.tensors]
+            shapes = sorted((side.shape for side in sides if side is not None), key=len)
+            n = shapes[0][0] if len(shapes) == 2 and len(shapes[0]) == 1 else 0
+            if n < 2 or shapes != [(n,), (n, 1)]:
+                continue
+            first, second = (side.reshape(-1) for side in sides if side is not None)
+            why = (
+                f"A column of {n} against a row of {n} is spread to {n}×{n}: {n * n} differences, each with each. "
+                f"Each with its own they are {n}: {text.listing(first - second)}."
+            )
+            fix = "Bring both to one shape first: squeeze(1) the column, or view(-1, 1) the row."
+            label = f"{n * n} differences, not {n}"
+            yield Finding("shape", event.index, self.at(event), label, why, fix, self.line(event.stack))
+            return
+
+    def narrow(self, tensor: int | None, version: int) -> np.ndarray | None:
+        """The value of an input; of one that was expanded for the op, as it was before."""
+        if tensor is None:
+            return None
+        made = self.facts.producer(tensor, version)
+        op = self.facts.ops[made].event if made is not None else None
+        if op is not None and op.name == "expand" and op.inputs[0].tensor is not None:
+            tensor, version = op.inputs[0].tensor, op.inputs[0].version
+        index = self.facts.value(tensor, version)
+        return self.trace.value(index).array if index is not None else None
+
+    def rounded(self) -> Iterator[Finding]:
+        """A gradient that float16 cannot write down and that became 0."""
+        for event, called in self.runs():
+            upstream = self.trace.value(event.upstream[0] or 0).array
+            if upstream is None or upstream.dtype != np.float16 or called.node is None:
+                continue
+            for name, index in zip(called.node.inputs, event.cotangents, strict=True):
+                sent = self.trace.value(index).array if index is not None else None
+                right = self.pulled(called, name, upstream, wide=True)
+                if sent is None or right is None or right.shape != sent.shape:
+                    continue
+                lost = np.argwhere((sent == 0) & (right != 0))
+                if len(lost):
+                    place = tuple(int(n) for n in lost[0])
+                    came = upstream[place] if upstream.shape == sent.shape else upstream.reshape(-1)[0]
+                    why = (
+                        f"{text.number(came)} comes in and {text.number(right[place])} should go out. float16 has "
+                        "nothing between 0 and 5.96e-08, so 0 goes out."
+                    )
+                    fix = (
+                        "Multiply the loss by a power of 2 before backward() and divide the gradients by it in float32."
+                    )
+                    label = "rounded to 0"
+                    yield Finding("rounded", event.index, self.at(called), label, why, fix, self.line(called.stack))
+                    return
+
+
+def _wide(value: Any) -> Any:
+    if isinstance(value, (list, tuple)) and any(isinstance(v, np.ndarray) for v in value):
+        return type(value)(_wide(v) for v in value)
+    return value.astype(np.float64) if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
