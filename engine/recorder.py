@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import os
 import sys
-import warnings
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import CodeType
 from typing import Any
@@ -402,10 +401,3 @@ def written_out(results: tuple[Any, ...]) -> tuple[tuple[int, int, int, bool, in
         number, value, requires = results
         return ((number, 0, value, requires, number),)
     return results
-
-
-def warn(message: str, level: int = 2) -> None:
-    """A UserWarning for the line `level` calls up, which a recording tells of too."""
-    warnings.warn(message, UserWarning, stacklevel=level + 1)
-    if slot.active is not None:
-        slot.active.event("warning", "UserWarning", message)

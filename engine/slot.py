@@ -6,6 +6,7 @@ import linecache
 import os
 import sys
 import sysconfig
+import warnings
 from typing import Any
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -63,3 +64,10 @@ def users_line() -> str | None:
     file, number = frame.f_code.co_filename, frame.f_lineno
     text = linecache.getline(file, number, frame.f_globals).strip()
     return f"{os.path.basename(file)}, line {number}" + (f": {text}" if text else "")
+
+
+def warn(message: str, level: int = 2) -> None:
+    """A UserWarning for the line `level` calls up, which a recording tells of too."""
+    warnings.warn(message, UserWarning, stacklevel=level + 1)
+    if slot.active is not None:
+        slot.active.event("warning", "UserWarning", message)

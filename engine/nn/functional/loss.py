@@ -25,7 +25,7 @@ from ...ops import reduction as ro
 from ...ops import scalar as sc
 from ...ops import shape as so
 from ...ops import special as sp
-from ...recorder import warn
+from ...slot import warn
 from ...tensor import Tensor
 from .activation import logsigmoid
 from .broadcast import broadcast, need_no_gradient, of_dtype
