@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .api import functions as _fn
-from .api.elementwise import round
 from .api.reduction import log_softmax, logsumexp, softmax
 from .api.special import logit, mvlgamma, ndtr, of_one, of_two, polygamma, xlogy
 from .ops import elementwise as _el

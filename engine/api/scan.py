@@ -97,7 +97,7 @@ def diff(
     found: Tensor = so.cat(parts, dim=place) if len(parts) > 1 else input
     if not n:
         return ip.copy(so.zero_of(found.detach(), size=found._array.shape), found)  # type: ignore[no-any-return]
-    for _ in range(n):
+    for _ in range(min(n, found._array.shape[place])):
         size = found._array.shape[place]
         later, earlier = _part(found, place, min(1, size), size), _part(found, place, 0, max(0, size - 1))
         found = bitwise_xor(later, earlier) if found.dtype.name == "bool" else el.sub(later, earlier)

@@ -210,7 +210,7 @@ def _between(rows: Tensor, ranks: Any, interpolation: str) -> Tensor:
     found = rd.gather(rows, Tensor(below), last)
     if interpolation not in ("linear", "midpoint"):
         return found  # type: ignore[no-any-return]
-    weight = xp.full_like(ranks, 0.5) if interpolation == "midpoint" else ranks - below
+    weight = xp.full_like(ranks, 0.5) if interpolation == "midpoint" else ranks - xp.floor(ranks)
     above = rd.gather(rows, Tensor(xp.ceil(ranks).astype("int64")), last)
     return ar.lerp(found, above, Tensor(weight))  # type: ignore[no-any-return]
 
