@@ -86,9 +86,9 @@ def from_kernel(name: str, shapes: list[Any], error: Exception, note: str) -> Ba
             return runtime(message, note)
     sizes = [s for s in shapes if isinstance(s, tuple)]
     if "broadcast" in str(error) and len(sizes) >= 2:
-        mismatch = _mismatch(sizes[0], sizes[-1])
-        if mismatch is not None:
-            return runtime(mismatch, note)
+        for mismatch in (_mismatch(a, b) for i, a in enumerate(sizes) for b in sizes[i + 1 :]):
+            if mismatch is not None:
+                return runtime(mismatch, note)
     return explained(error, note)
 
 

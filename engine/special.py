@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from .api import functions as _fn
+from .api.check import need_tensor
 from .api.reduction import log_softmax, logsumexp, softmax
 from .api.special import logit, mvlgamma, ndtr, of_one, of_two, polygamma, xlogy
+from .ops import arithmetic as _ar
 from .ops import elementwise as _el
 from .ops import special as _sp
+from .tensor import Tensor
 
 __all__ = [
     "bessel_j0",
@@ -77,8 +80,8 @@ modified_bessel_k0 = of_one(_sp.bessel["modified_bessel_k0"], "modified_bessel_k
 modified_bessel_k1 = of_one(_sp.bessel["modified_bessel_k1"], "modified_bessel_k1")
 scaled_modified_bessel_k0 = of_one(_sp.bessel["scaled_modified_bessel_k0"], "scaled_modified_bessel_k0")
 scaled_modified_bessel_k1 = of_one(_sp.bessel["scaled_modified_bessel_k1"], "scaled_modified_bessel_k1")
-xlog1py = of_two(_sp.xlog1py, "xlog1py")
-zeta = of_two(_sp.zeta, "zeta")
+xlog1py = of_two(_sp.xlog1py, _sp.xlog1py_of_number, _sp.xlog1py_number, "xlog1py")
+zeta = of_two(_sp.zeta, _sp.zeta_of_number, _sp.zeta_number, "zeta")
 expit = of_one(_el.sigmoid, "expit")
 erf = _fn.erf
 erfc = _fn.erfc
@@ -88,3 +91,9 @@ log1p = _fn.log1p
 gammainc = _fn.igamma
 gammaincc = _fn.igammac
 multigammaln = mvlgamma
+
+
+def round(input: Tensor, *, decimals: int = 0) -> Tensor:
+    """The nearest number of so many decimals, halves to even."""
+    need_tensor(input, "special_round")
+    return _ar.round_decimals(input, decimals=decimals)  # type: ignore[no-any-return]

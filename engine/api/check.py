@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import errors
+from ..array import BY_NUMPY, as_numpy_dtype, result_dtype, xp
+from ..mode import mode
 from ..slot import slot
 from ..tensor import Tensor
 
@@ -77,6 +79,21 @@ def typename(thing: object) -> str:
         return found
     kind = thing if isinstance(thing, type) else type(thing)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def summed_dtype(input: Tensor, dtype: Any) -> Any:
+    """The numpy dtype of a sum or product, where one is named: no integers where a gradient is recorded."""
+    which = as_numpy_dtype(dtype)
+    if which is not None and which.kind != "f" and input._requires_grad and mode.enabled:
+        raise errors.runtime(f"Autograd not support dtype: {LETTERS[BY_NUMPY[which].name]}")
+    return which
+
+
+def as_operand(function: str, value: Any) -> Tensor:
+    """The tensor for a number where a function is called with numbers alone."""
+    if not isinstance(value, (bool, int, float)):
+        need_tensor(value, function)
+    return Tensor(xp.asarray(value, dtype=result_dtype([value])))
 
 
 def combination(function: str, *args: Any, **named: Any) -> TypeError:

@@ -12,7 +12,7 @@ from ..ops import choice as ch
 from ..ops import elementwise as el
 from ..ops import shape as sh
 from ..tensor import C_NAMES, Tensor, escape
-from .check import combination, kind, need_tensor, need_whole, refused
+from .check import as_operand, combination, kind, need_tensor, need_whole, refused
 from .named import frexp_pair
 from .out import takes_out, written
 from .shape import to
@@ -74,6 +74,8 @@ def add(input: Any, other: Any, *, alpha: Number = 1, out: Any = None) -> Tensor
     """input + alpha * other."""
     if out is not None:
         return written(out, add, input, other, alpha=alpha)  # type: ignore[no-any-return]
+    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        input = as_operand("add", input)
     return el.add(input, other) if alpha == 1 else el.add_scaled(input, other, alpha)  # type: ignore[no-any-return]
 
 
@@ -81,6 +83,8 @@ def sub(input: Any, other: Any, *, alpha: Number = 1, out: Any = None) -> Tensor
     """input - alpha * other."""
     if out is not None:
         return written(out, sub, input, other, alpha=alpha)  # type: ignore[no-any-return]
+    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        input = as_operand("sub", input)
     return el.sub(input, other) if alpha == 1 else el.sub_scaled(input, other, alpha)  # type: ignore[no-any-return]
 
 
@@ -98,6 +102,8 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = 
     """input / other; with `rounding_mode` "trunc" or "floor" rounded, which passes no gradient."""
     if out is not None:
         return written(out, div, input, other, rounding_mode=rounding_mode)  # type: ignore[no-any-return]
+    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        input = as_operand("div", input)
     if rounding_mode is None:
         return el.div(input, other)  # type: ignore[no-any-return]
     if rounding_mode not in ("trunc", "floor"):
@@ -304,13 +310,13 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
 @takes_out
 def clamp_min(input: Tensor, min: Any) -> Tensor:
     """The larger of `input` and `min`."""
-    return ch.clamp_tensor(input, min, None) if isinstance(min, Tensor) else ch.clamp_min(input, min=min)  # type: ignore[no-any-return]
+    return ch.clamp_min_tensor(input, min) if isinstance(min, Tensor) else ch.clamp_min(input, min=min)  # type: ignore[no-any-return]
 
 
 @takes_out
 def clamp_max(input: Tensor, max: Any) -> Tensor:
     """The smaller of `input` and `max`."""
-    return ch.clamp_tensor(input, None, max) if isinstance(max, Tensor) else ch.clamp_max(input, max=max)  # type: ignore[no-any-return]
+    return ch.clamp_max_tensor(input, max) if isinstance(max, Tensor) else ch.clamp_max(input, max=max)  # type: ignore[no-any-return]
 
 
 def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
@@ -345,9 +351,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
                 "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                 f"{value._array.ndim} dimension(s)."
             )
-        if value.requires_grad:
-            return ch.where(mask, value, input)  # type: ignore[no-any-return]
-        value = value.item()
+        return ch.masked_fill_tensor(input, mask, value)  # type: ignore[no-any-return]
     return ch.masked_fill(input, mask, value=value)  # type: ignore[no-any-return]
 
 

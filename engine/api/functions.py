@@ -11,7 +11,7 @@ from ..ops import choice as ch
 from ..ops import elementwise as el
 from ..ops import special as sp
 from ..tensor import Tensor
-from .check import need_float, need_tensor, need_whole
+from .check import as_operand, combination, need_float, need_tensor, need_whole
 from .out import written
 
 __all__ = [
@@ -113,6 +113,8 @@ FUNCTIONS: dict[str, Op] = {}
 """What is a function and a method: filled by the lines below."""
 WRITERS: dict[str, Op] = {}
 """Ops that have an in-place form, by the name of the function."""
+CHECKED: dict[str, tuple[Check, str]] = {}
+"""Of these, the ones that take some dtypes alone: what looks at them, and torch's name of the kernel."""
 
 
 def _named(function: Op, name: str, words: str) -> Op:
@@ -143,9 +145,15 @@ def unary(op: Op, name: str, inplace: bool = True, check: Check | None = None, k
         return called(input) if out is None else written(out, function, input)  # type: ignore[no-any-return]
 
     FUNCTIONS[name] = op if check is None else called
+    _writer(op, name, inplace, check, kernel)
+    return _named(function, name, "elementwise")
+
+
+def _writer(op: Op, name: str, inplace: bool, check: Check | None, kernel: str) -> None:
     if inplace:
         WRITERS[name] = op
-    return _named(function, name, "elementwise")
+        if check is not None:
+            CHECKED[name] = check, kernel or f"{name}_cpu"
 
 
 def binary(op: Op, name: str, inplace: bool = False) -> Op:
@@ -153,7 +161,9 @@ def binary(op: Op, name: str, inplace: bool = False) -> Op:
 
     def function(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
         if not isinstance(input, Tensor) and not isinstance(other, Tensor):
-            need_tensor(input, name)
+            if name not in ("mul", "multiply"):
+                raise combination(name, input, other)
+            input = as_operand(name, input)
         return op(input, other) if out is None else written(out, function, input, other)  # type: ignore[no-any-return]
 
     FUNCTIONS[name] = op
@@ -178,8 +188,7 @@ def two_tensors(
         return called(self, other)  # type: ignore[no-any-return]
 
     FUNCTIONS[name] = _named(method, name, "elementwise")
-    if inplace:
-        WRITERS[name] = op
+    _writer(op, name, inplace, check, kernel)
     return _named(function, name, "elementwise")
 
 

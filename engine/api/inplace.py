@@ -84,11 +84,15 @@ def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
 
 def clamp_min_(self: Tensor, min: Any) -> Tensor:
     """Raise elements to `min`."""
+    if isinstance(min, Tensor):
+        return _write(ch.clamp_min_tensor, self, min)
     return _write(ch.clamp_min, self, min=min)
 
 
 def clamp_max_(self: Tensor, max: Any) -> Tensor:
     """Lower elements to `max`."""
+    if isinstance(max, Tensor):
+        return _write(ch.clamp_max_tensor, self, max)
     return _write(ch.clamp_max, self, max=max)
 
 
@@ -116,8 +120,14 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 
 def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     """Write `value` where `mask`."""
-    number = value.item() if isinstance(value, Tensor) else value
-    return _write(ch.masked_fill, self, mask, value=number)
+    if isinstance(value, Tensor):
+        if value._array.ndim:
+            raise errors.runtime(
+                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                f"{value._array.ndim} dimension(s)."
+            )
+        return _write(ch.masked_fill_tensor, self, mask, value)
+    return _write(ch.masked_fill, self, mask, value=value)
 
 
 def _drawn(self: Tensor, values: Any) -> Tensor:

@@ -7,14 +7,14 @@ import warnings
 from typing import Any
 
 from .. import errors
-from ..array import as_numpy_dtype
+from ..array import BY_NUMPY, as_numpy_dtype
 from ..ops import choice as ch
 from ..ops import reduction as rd
 from ..ops import shape as sh
 from ..tensor import Tensor
-from .check import kind, need_tensor, one_dim, some_dims
+from .check import LETTERS, kind, need_tensor, one_dim, some_dims, summed_dtype
 from .named import pair
-from .out import takes_out
+from .out import takes_out, written
 
 __all__ = [
     "all",
@@ -46,7 +46,9 @@ NOT_GIVEN: Any = object()
 """No `dim` at all: torch names the node of `x.sum()` and of `x.sum(dim=None)` differently."""
 
 
-def sum(input: Any, dim: Any = NOT_GIVEN, keepdim: bool = False, *, dtype: Any = None, **named: Any) -> Tensor:
+def sum(
+    input: Any, dim: Any = NOT_GIVEN, keepdim: bool = False, *, dtype: Any = None, out: Any = None, **named: Any
+) -> Tensor:
     """The sum of all elements, or over `dim` (one or several).
 
     >>> import engine as torch
@@ -55,9 +57,11 @@ def sum(input: Any, dim: Any = NOT_GIVEN, keepdim: bool = False, *, dtype: Any =
     """
     if not isinstance(input, Tensor):
         need_tensor(input, "sum")
+    if out is not None:
+        return written(out, sum, input, dim, keepdim, dtype=dtype, **named)  # type: ignore[no-any-return]
     if named:
         keepdim, dim = _numpy_names("sum", named, keepdim, dim)
-    which = as_numpy_dtype(dtype)
+    which = None if dtype is None else summed_dtype(input, dtype)
     if dim is NOT_GIVEN and not keepdim:
         return rd.sum_all(input) if which is None else rd.sum_all(input, dtype=which)  # type: ignore[no-any-return]
     dims = some_dims(() if dim is None or dim is NOT_GIVEN else dim, input._array.ndim)
@@ -76,16 +80,21 @@ def _numpy_names(function: str, named: dict[str, Any], keepdim: bool, dim: Any) 
     return keepdim, dim
 
 
-def mean(input: Tensor, dim: Any = NOT_GIVEN, keepdim: bool = False, *, dtype: Any = None, **named: Any) -> Tensor:
+def mean(
+    input: Tensor, dim: Any = NOT_GIVEN, keepdim: bool = False, *, dtype: Any = None, out: Any = None, **named: Any
+) -> Tensor:
     """The mean of all elements, or over `dim`."""
     need_tensor(input, "mean")
+    if out is not None:
+        return written(out, mean, input, dim, keepdim, dtype=dtype, **named)  # type: ignore[no-any-return]
     if named:
         keepdim, dim = _numpy_names("mean", named, keepdim, dim)
     which = as_numpy_dtype(dtype)
     if (which or input._array.dtype).kind != "f":
+        what, found = ("Input", kind(input)) if which is None else ("Optional", LETTERS[BY_NUMPY[which].name])
         raise errors.runtime(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
-            f"Got: {kind(input)}"
+            f"mean(): could not infer output dtype. {what} dtype must be either a floating point or complex dtype. "
+            f"Got: {found}"
         )
     if dim is NOT_GIVEN and not keepdim:
         return rd.mean_all(input) if which is None else rd.mean_all(input, dtype=which)  # type: ignore[no-any-return]
@@ -140,7 +149,8 @@ def std(
 @takes_out
 def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The product of all elements, or along `dim`."""
-    which = as_numpy_dtype(dtype)
+    need_tensor(input, "prod")
+    which = summed_dtype(input, dtype)
     if dim is None:
         return rd.prod_all(input, dtype=which)  # type: ignore[no-any-return]
     return rd.prod_dim(input, one_dim(dim, input._array.ndim), keepdim, which)  # type: ignore[no-any-return]
@@ -304,10 +314,30 @@ def vector_norm(x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = Fals
     need_tensor(x, "linalg_vector_norm", "self")
     if not x.is_floating_point():
         raise errors.runtime(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {kind(x)}")
+    which = as_numpy_dtype(dtype)
+    if which is not None and which.kind != "f":
+        raise errors.runtime(
+            f"linalg.vector_norm: dtype should be floating point or complex, but got {LETTERS[BY_NUMPY[which].name]}"
+        )
     dims = None if dim is None else some_dims(dim, x._array.ndim)
-    if dtype is not None:
-        x = x.to(dtype)
-    return rd.vector_norm(x, ord=float(ord), dim=dims, keepdim=keepdim)  # type: ignore[no-any-return]
+    if ord < 0 or math.isinf(ord):
+        _need_elements(x, ord, dims)
+    return rd.vector_norm(x, ord=float(ord), dim=dims, keepdim=keepdim, dtype=which)  # type: ignore[no-any-return]
+
+
+def _need_elements(x: Tensor, ord: float, dims: Any) -> None:
+    """Raise torch's error where a norm looks for an extreme of nothing."""
+    reduced = range(x._array.ndim) if dims is None else dims if isinstance(dims, tuple) else (dims,)
+    for d in reduced:
+        if not x._array.shape[d]:
+            where = (
+                "an empty tensor because the"
+                if len(reduced) == x._array.ndim
+                else (f"the dimension {d}because this dimension is empty and the")
+            )
+            raise errors.runtime(
+                f"linalg.vector_norm cannot compute the {ord:g} norm on {where} operation does not have an identity"
+            )
 
 
 @takes_out
@@ -315,7 +345,9 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
     """The norm of all elements as one vector, or over `dim`; `p` "fro" is 2."""
     if p == "nuc":
         raise errors.OutOfScope("norm(p='nuc') needs a singular value decomposition, which Backstep does not have yet")
-    return vector_norm(input, 2 if p in ("fro", None) else math.inf if p == "inf" else p, dim, keepdim, dtype=dtype)
+    if isinstance(p, str) and p != "fro":
+        raise errors.runtime(f"linalg.matrix_norm: Order {p} not supported.")
+    return vector_norm(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype)
 
 
 def flip(input: Tensor, *dims: Any) -> Tensor:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
-from ..array import as_numpy_dtype
 from ..ops import elementwise as el
 from ..ops import inplace as ip
 from ..ops import reduction as rd
@@ -13,7 +12,7 @@ from ..ops import scalar
 from ..ops import scan as sc
 from ..ops import shape as so
 from ..tensor import Tensor
-from .check import combination, need_tensor, one_dim, refused
+from .check import combination, need_tensor, one_dim, refused, summed_dtype
 from .elementwise import bitwise_xor
 from .named import pair
 from .out import takes_out
@@ -37,7 +36,7 @@ cummax_pair, cummin_pair = pair("cummax"), pair("cummin")
 def cumsum(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """The running sum along `dim`."""
     need_tensor(input, "cumsum")
-    return rd.cumsum(input, one_dim(dim, input._array.ndim), as_numpy_dtype(dtype))  # type: ignore[no-any-return]
+    return rd.cumsum(input, one_dim(dim, input._array.ndim), summed_dtype(input, dtype))  # type: ignore[no-any-return]
 
 
 @takes_out
@@ -49,7 +48,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     tensor([1., 2., 6.])
     """
     need_tensor(input, "cumprod")
-    return sc.cumprod(input, one_dim(dim, input._array.ndim), as_numpy_dtype(dtype))  # type: ignore[no-any-return]
+    return sc.cumprod(input, one_dim(dim, input._array.ndim), summed_dtype(input, dtype))  # type: ignore[no-any-return]
 
 
 @takes_out
@@ -161,6 +160,7 @@ def trapezoid(y: Tensor, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Tensor
         return scalar.div_number(rd.sum_dim(el.mul(_pairs(y, place), steps), place), other=2.0)  # type: ignore[no-any-return]
     if not y._array.shape[place]:
         return so.zero_of(y.detach(), size=y._array.shape[:place] + y._array.shape[place + 1 :])  # type: ignore[no-any-return]
+    y = y if y.is_floating_point() else y.float()
     total = rd.sum_dim(y, place)
     ends = el.add(so.select(y, dim=place, index=0), so.select(y, dim=place, index=y._array.shape[place] - 1))
     return scalar.mul_number(el.sub(total, scalar.mul_number(ends, other=0.5)), other=dx)  # type: ignore[no-any-return]
@@ -175,6 +175,7 @@ def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = 1, dim: int = -1
     place = one_dim(dim, y._array.ndim)
     if steps is not None:
         return scalar.div_number(cumsum(el.mul(_pairs(y, place), steps), place), other=2.0)  # type: ignore[no-any-return]
+    y = y if y.is_floating_point() else y.float()
     return cumsum(scalar.mul_number(_pairs(y, place), other=dx / 2), place)
 
 

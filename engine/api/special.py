@@ -68,12 +68,18 @@ def of_one(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     return function
 
 
-def of_two(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
+def of_two(
+    op: Callable[..., Any], of_number: Callable[..., Any], with_number: Callable[..., Any], name: str
+) -> Callable[..., Tensor]:
     """An op of two tensors, or of a tensor and a number, as torch.special's function."""
 
     def function(input: Any, other: Any) -> Tensor:
         if not isinstance(input, Tensor) and not isinstance(other, Tensor):
             raise combination(f"special_{name}", input, other)
+        if not isinstance(input, Tensor):
+            return of_number(other, self=input)  # type: ignore[no-any-return]
+        if not isinstance(other, Tensor):
+            return with_number(input, other=other)  # type: ignore[no-any-return]
         return op(input, other)  # type: ignore[no-any-return]
 
     function.__name__ = function.__qualname__ = name

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from .. import errors
-from ..array import as_numpy_dtype, xp
+from ..array import xp
 from ..ops import choice as ch
 from ..ops import elementwise as el
 from ..ops import linalg as lo
@@ -15,7 +15,7 @@ from ..ops import shape as so
 from ..ops import statistics as st
 from ..ops.indexing import index
 from ..tensor import Tensor
-from .check import kind, need_float, need_tensor, one_dim, refused, some_dims
+from .check import kind, need_float, need_tensor, one_dim, refused, some_dims, summed_dtype
 from .named import aminmax_pair
 from .out import takes_out
 from .reduction import spread_arguments
@@ -87,7 +87,7 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
     """The sum of those that are not nan."""
     need_tensor(input, "nansum")
     dims = some_dims(() if dim is None else dim, input._array.ndim)
-    return st.nansum(input, dim=dims, keepdim=keepdim, dtype=as_numpy_dtype(dtype))  # type: ignore[no-any-return]
+    return st.nansum(input, dim=dims, keepdim=keepdim, dtype=summed_dtype(input, dtype))  # type: ignore[no-any-return]
 
 
 @takes_out

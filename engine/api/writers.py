@@ -8,7 +8,9 @@ from typing import Any
 from .. import errors
 from ..array import as_numpy_dtype
 from ..inplace import apply_inplace
+from ..mode import no_grad
 from ..ops import arithmetic as ar
+from ..ops import choice as ch
 from ..ops import elementwise as eo
 from ..ops import inplace as ip
 from ..ops import reduction as rd
@@ -19,7 +21,7 @@ from ..tensor import Tensor
 from . import elementwise as el
 from . import functions as fn
 from .check import kind, need_tensor, one_dim, refused
-from .inplace import writes
+from .inplace import div_, sub_, writes
 from .statistics import need_renorm
 
 Writer = Callable[..., Tensor]
@@ -133,8 +135,34 @@ def renorm_(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     return _write(st.renorm, self, p=float(p), dim=place, maxnorm=float(maxnorm))
 
 
+def _checked(name: str) -> Writer:
+    """The in-place method of a function that looks at the dtypes of its arguments first."""
+    check, kernel = fn.CHECKED[name]
+    write = writes(fn.WRITERS[name], f"{name}_")
+
+    def method(self: Tensor, *others: Any) -> Tensor:
+        check(kernel, self, *others)
+        return write(self, *others)
+
+    method.__name__ = method.__qualname__ = f"{name}_"
+    method.__doc__ = write.__doc__
+    return method
+
+
+def _comparison(name: str) -> Writer:
+    """A comparison, written as 1 and 0."""
+    with_number, with_tensor = ch.TOLD[name]
+
+    def method(self: Tensor, other: Any) -> Tensor:
+        return _write(with_tensor if isinstance(other, Tensor) else with_number, self, other)
+
+    method.__name__ = method.__qualname__ = f"{name}_"
+    method.__doc__ = f"{name}, written into the tensor as 1 and 0."
+    return method
+
+
 def _by_copy(function: Callable[..., Tensor], name: str) -> Writer:
-    """The result of a function without gradient, in the dtype of the tensor that it is written to."""
+    """The result of a function that torch writes unseen by the tensor's history."""
 
     def method(self: Tensor, *others: Any) -> Tensor:
         found = function(self, *others)
@@ -142,7 +170,8 @@ def _by_copy(function: Callable[..., Tensor], name: str) -> Writer:
             raise errors.runtime(
                 f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(found.shape)}"
             )
-        return _write(ip.copy, self, found)
+        with no_grad():
+            return _write(ip.copy, self, found)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"{name.removesuffix('_')}, written into the tensor."
@@ -151,7 +180,6 @@ def _by_copy(function: Callable[..., Tensor], name: str) -> Writer:
 
 COPIED: dict[str, Callable[..., Tensor]] = {
     **{name: getattr(fn, name) for name in (
-        "eq", "ne", "lt", "le", "gt", "ge", "not_equal", "less", "less_equal", "greater", "greater_equal",
         "logical_and", "logical_or", "logical_xor", "logical_not",
     )},
     **{name: getattr(el, name) for name in (
@@ -159,6 +187,11 @@ COPIED: dict[str, Callable[..., Tensor]] = {
     )},
 }  # fmt: skip
 WRITERS: dict[str, Writer] = {
+    **{f"{name}_": _comparison(name) for name in ch.TOLD},
+    "not_equal_": _comparison("ne"), "less_": _comparison("lt"), "less_equal_": _comparison("le"),
+    "greater_": _comparison("gt"), "greater_equal_": _comparison("ge"),
+    "subtract_": sub_, "divide_": div_, "true_divide_": div_,
+    **{f"{name}_": _checked(name) for name in fn.CHECKED},
     "abs_": writes(eo.absolute, "abs_"), "lerp_": lerp_, "addcmul_": addcmul_, "addcdiv_": addcdiv_, "round_": round_,
     "fmod_": fmod_,
     "copysign_": copysign_, "heaviside_": heaviside_, "float_power_": float_power_, "nan_to_num_": nan_to_num_,

@@ -11,13 +11,13 @@ from typing import Any
 from ..array import Array, xp
 from ..op import FLOAT, SAME, Traits, op
 from .choice import eq, ge, isnan, le, logical_or, where, zero
-from .elementwise import exp2
+from .elementwise import exp2, sign_of, unknown_derivative
 from .shape import sum_to_size
 
 
 def no_derivative(what: str) -> Any:
     """Raise what torch says where it has no formula for a gradient."""
-    raise RuntimeError(f"the derivative for '{what}' is not implemented.")
+    raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
 
 
 # -- several terms ------------------------------------------------------------------------------------------------
@@ -140,13 +140,13 @@ def _heaviside(self: Array, values: Array) -> Array:
 
 heaviside = op(
     "heaviside", _heaviside, Traits(node="NotImplemented"),
-    self=lambda grad: no_derivative("heaviside"),
-    values=lambda grad: no_derivative("heaviside"),
+    self=lambda grad: unknown_derivative("heaviside"),
+    values=lambda grad: unknown_derivative("heaviside"),
 )  # fmt: skip
 nextafter = op(
     "nextafter", xp.nextafter, SAME,
-    self=lambda grad, self, other: no_derivative("nextafter"),
-    other=lambda grad, self, other: no_derivative("nextafter"),
+    self=lambda grad, self, other: where(eq(self, other), 0, grad),
+    other=lambda grad, self, other: zero(grad),
 )  # fmt: skip
 
 
@@ -183,10 +183,6 @@ def _angle(self: Array) -> Array:
     return xp.where(xp.isnan(self), self, turned)
 
 
-def _sgn(self: Array) -> Array:
-    return self.copy() if self.dtype.kind == "b" else xp.sign(self)
-
-
 def _rounded(self: Array, decimals: int) -> Array:
     scale = 10.0 ** abs(decimals)
     return xp.rint(self * scale) / scale if decimals >= 0 else xp.rint(self / scale) * scale
@@ -203,7 +199,7 @@ TO_DEGREES, TO_RADIANS = 180 / math.pi, math.pi / 180
 
 frac = op("frac", _frac, self=lambda grad: grad)
 angle = op("angle", _angle, FLOAT, self=lambda grad, self: zero(grad))  # torch keeps self
-sgn = op("sgn", _sgn, self=lambda grad, self, result: zero(grad))  # torch keeps both
+sgn = op("sgn", sign_of, self=lambda grad, self, result: zero(grad))  # torch keeps both
 round_decimals = op("round.decimals", _rounded, Traits(node="RoundBackward1"), self=lambda grad, decimals: zero(grad))
 rad2deg = op(
     "rad2deg", _turned(TO_DEGREES), Traits(promote=FLOAT.promote, node="Rad2DegBackward0"),

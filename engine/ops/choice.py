@@ -25,6 +25,22 @@ def _test(name: str, function: Any) -> Any:
     return op(name, kernel)
 
 
+def _told(name: str, ufunc: Any) -> tuple[Any, Any]:
+    """A comparison written into its first argument: 1 or 0 in that one's dtype, with a number and with a tensor."""
+
+    def kernel(self: Array, other: Array) -> Array:
+        return ufunc(self, other).astype(self.dtype)
+
+    node = name.capitalize()
+    return (
+        op(f"{name}_.Scalar", kernel, Traits(node=f"{node}Backward0"), self=lambda grad: zero(grad)),
+        op(
+            f"{name}_.Tensor", kernel, Traits(node=f"{node}Backward1"),
+            self=lambda grad: zero(grad), other=lambda grad: zero(grad),
+        ),
+    )  # fmt: skip
+
+
 eq = _compare("eq", xp.equal)
 ne = _compare("ne", xp.not_equal)
 lt = _compare("lt", xp.less)
@@ -100,6 +116,16 @@ def _masked_fill(self: Array, mask: Array, value: Any) -> Array:
 
 masked_fill = op("masked_fill", _masked_fill, PLAIN, self=lambda grad, mask: masked_fill(grad, mask, 0))
 
+
+def _masked_fill_tensor(self: Array, mask: Array, value: Array) -> Array:
+    return xp.where(mask, value.astype(self.dtype, copy=False), self)
+
+
+masked_fill_tensor = op(
+    "masked_fill.Tensor", _masked_fill_tensor, Traits(node="MaskedFillBackward1"),
+    self=lambda grad, mask: masked_fill(grad, mask, 0),
+    value=lambda grad, mask: where(mask, grad, 0),
+)  # fmt: skip
 maximum = op(
     "maximum", xp.maximum, SAME,
     self=lambda grad, self, other: where(lt(self, other), 0, where(eq(self, other), grad / 2, grad)),
@@ -147,6 +173,18 @@ clamp_min = op("clamp_min", _clamp_min, self=lambda grad, self, min: where(ge(se
 clamp_max = op("clamp_max", _clamp_max, self=lambda grad, self, max: where(le(self, max), grad, 0))
 
 
+clamp_min_tensor = op(
+    "clamp_min.Tensor", lambda self, min: xp.maximum(self, min), Traits(promote=promote, node="ClampMinBackward1"),
+    self=lambda grad, self, min: where(ge(self, min), grad, 0),
+    min=lambda grad, self, min: where(lt(self, min), grad, 0),
+)  # fmt: skip
+clamp_max_tensor = op(
+    "clamp_max.Tensor", lambda self, max: xp.minimum(self, max), Traits(promote=promote, node="ClampMaxBackward1"),
+    self=lambda grad, self, max: where(le(self, max), grad, 0),
+    max=lambda grad, self, max: where(gt(self, max), grad, 0),
+)  # fmt: skip
+
+
 def _promote_given(values: list[Any]) -> list[Any]:
     """Promotion that leaves None alone."""
     given = iter(promote([v for v in values if v is not None]))
@@ -176,3 +214,10 @@ def _below(self: Any, min: Any, max: Any) -> Any:
 def _above(self: Any, min: Any, max: Any) -> Any:
     """Where the upper bound is the result."""
     return gt(self, max) if min is None else logical_or(gt(self, max), gt(min, max))
+
+
+TOLD = {
+    "eq": _told("eq", xp.equal), "ne": _told("ne", xp.not_equal), "lt": _told("lt", xp.less),
+    "le": _told("le", xp.less_equal), "gt": _told("gt", xp.greater), "ge": _told("ge", xp.greater_equal),
+}  # fmt: skip
+"""In-place comparisons by name: (with a number, with a tensor)."""

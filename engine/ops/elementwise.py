@@ -53,14 +53,15 @@ sub_scaled = op(
 reciprocal = op("reciprocal", xp.reciprocal, FLOAT, self=lambda grad, result: -grad * (result * result))
 
 
-def _no_derivative(name: str) -> Any:
+def unknown_derivative(name: str) -> Any:
+    """Raise what torch says of a function that it never differentiates."""
     raise RuntimeError(f"derivative for aten::{name} is not implemented")
 
 
 floor_divide = op(
     "floor_divide", xp.floor_divide, Traits(promote=SAME.promote, node="NotImplemented"),
-    self=lambda grad: _no_derivative("floor_divide"),
-    other=lambda grad: _no_derivative("floor_divide"),
+    self=lambda grad: unknown_derivative("floor_divide"),
+    other=lambda grad: unknown_derivative("floor_divide"),
 )  # fmt: skip
 
 
@@ -197,7 +198,10 @@ sigmoid = op("sigmoid", _sigmoid, FLOAT, self=lambda grad, result: grad * (1 - r
 absolute = op("abs", xp.absolute, self=lambda grad, self: grad * sign(self))
 
 
-def _sign(self: Array) -> Array:
+def sign_of(self: Array) -> Array:
+    """-1, 0 or 1; 0 for nan too, as in torch."""
+    if self.dtype.kind == "f":
+        return xp.subtract((self > 0).astype(self.dtype), self < 0)
     return self.copy() if self.dtype.kind == "b" else xp.sign(self)
 
 
@@ -208,7 +212,7 @@ def _same_if_whole(function: Any) -> Any:
     return kernel
 
 
-sign = op("sign", _sign, self=lambda grad: zero(grad))
+sign = op("sign", sign_of, self=lambda grad: zero(grad))
 floor = op("floor", _same_if_whole(xp.floor), self=lambda grad: zero(grad))
 ceil = op("ceil", _same_if_whole(xp.ceil), self=lambda grad: zero(grad))
 trunc = op("trunc", _same_if_whole(xp.trunc), self=lambda grad: zero(grad))

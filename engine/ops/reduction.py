@@ -296,6 +296,8 @@ def _logsumexp(self: Array, dim: Any, keepdim: bool = False) -> Array:
 def _softmax(self: Array, dim: int) -> Array:
     if not self.size:
         return self.copy()
+    if self.dtype == "float16":  # as torch, which rounds the result alone
+        return _softmax(self.astype("float32"), dim).astype("float16")
     lifted = xp.exp(self - folded(xp.maximum, self, _axis(self, dim), True))
     return lifted / folded(xp.add, lifted, _axis(self, dim), True)
 
@@ -303,6 +305,8 @@ def _softmax(self: Array, dim: int) -> Array:
 def _log_softmax(self: Array, dim: int) -> Array:
     if not self.size:
         return self.copy()
+    if self.dtype == "float16":
+        return _log_softmax(self.astype("float32"), dim).astype("float16")
     shifted = self - folded(xp.maximum, self, _axis(self, dim), True)
     return shifted - xp.log(folded(xp.add, xp.exp(shifted), _axis(self, dim), True))
 
@@ -333,8 +337,10 @@ log_softmax = op(
 # -- norms --------------------------------------------------------------------------------------------------------
 
 
-def norm_of(self: Array, ord: float = 2, dim: Any = None, keepdim: bool = False) -> Array:
+def norm_of(self: Array, ord: float = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Array:
     """(sum |x|^ord)^(1/ord) over `dim`."""
+    if dtype is not None:
+        self = self.astype(dtype, copy=False)
     if ord == 2:
         return xp.sqrt(folded(xp.add, self * self, dim, keepdim))
     size = abs(self)

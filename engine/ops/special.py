@@ -79,6 +79,23 @@ zeta = op(
     other=lambda grad, self, other: grad * -self * zeta(self + 1, other),
 )  # fmt: skip
 
+
+def _zeta(self: Any, other: Any) -> Array:
+    array = other if isinstance(self, (bool, int, float)) else self
+    return special_of(array).zeta(self, other).astype(array.dtype, copy=False)
+
+
+zeta_of_number = op(
+    "special_zeta.self_scalar", lambda other, self: _zeta(self, other),
+    Traits(promote=promote_float, node="SpecialZetaBackward1"),
+    other=lambda grad, other, self: grad * -self * zeta_of_number(other, self=self + 1),
+)  # fmt: skip
+zeta_number = op(
+    "special_zeta.other_scalar", lambda self, other: _zeta(self, other),
+    Traits(promote=promote_float, node="SpecialZetaBackward2"),
+    self=lambda grad, self: no_derivative("zeta"),
+)  # fmt: skip
+
 # -- error function and normal distribution -----------------------------------------------------------------------
 
 erfinv = op(
@@ -193,6 +210,24 @@ xlog1py = op(
 )  # fmt: skip
 
 
+def _xlog1py(self: Any, other: Any) -> Array:
+    array = other if isinstance(self, (bool, int, float)) else self
+    return special_of(array).xlog1py(self, other).astype(array.dtype, copy=False)
+
+
+xlog1py_of_number = op(
+    "special_xlog1py.self_scalar", lambda other, self: _xlog1py(self, other),
+    Traits(promote=promote_float, node="SpecialXlog1PyBackward1"),
+    other=lambda grad, other, self: grad * self / (other + 1),
+)  # fmt: skip
+xlog1py_number = op(
+    "special_xlog1py.other_scalar", lambda self, other: _xlog1py(self, other),
+    Traits(promote=promote_float, node="SpecialXlog1PyBackward2"),
+    self=lambda grad, self, other: xlog1py_number(grad, other=other) if other > -1
+    else where(eq(self, 0), 0, xlog1py_number(grad, other=other)),
+)  # fmt: skip
+
+
 def _xlogy(self: Any, other: Any) -> Array:
     array = other if isinstance(self, (bool, int, float)) else self
     return special_of(array).xlogy(self, other).astype(array.dtype, copy=False)
@@ -205,7 +240,7 @@ def _sinc_slope(grad: Any, self: Any) -> Any:
 
 
 def _sinc(self: Array) -> Array:
-    return xp.sinc(self)
+    return xp.sinc(self.astype("float32")).astype("float16") if self.dtype == "float16" else xp.sinc(self)
 
 
 sinc = op("sinc", _sinc, FLOAT, self=_sinc_slope)

@@ -9,9 +9,8 @@ from typing import Any
 
 from ..array import Array, folded, xp, zeros_at
 from ..op import SAME, Traits, op
-from .arithmetic import no_derivative
 from .choice import eq, gt, isnan, where
-from .elementwise import reciprocal
+from .elementwise import reciprocal, unknown_derivative
 from .reduction import amount_share, norm_of, norm_slope, restored, spread, spread_slope, sum_dim, vector_norm, wide
 from .shape import Sizes, count
 
@@ -170,6 +169,6 @@ bincount_weighted = op(
     "bincount.weights",
     _bincount_weighted,
     Traits(node="NotImplemented"),
-    weights=lambda grad: no_derivative("bincount"),
+    weights=lambda grad: unknown_derivative("bincount"),
 )
 histc = op("histc", _histc)

@@ -30,7 +30,7 @@ ROWS = [
     Sample("copysign.Scalar", (real(2, 3), -1.0), spelled="torch.copysign(x, -1.0)"),
     *two("ldexp", "torch.ldexp(x, y)"),
     Sample("heaviside", (real(2, 3), real(3)), spelled="torch.heaviside(x, y)", opaque=NO_FORMULA),
-    Sample("nextafter", (real(2, 3), real(3)), spelled="torch.nextafter(x, y)", opaque=NO_FORMULA),
+    Sample("nextafter", (real(2, 3), real(3)), spelled="torch.nextafter(x, y)"),
     *(Sample(n, (whole(2, 3), whole(3)), spelled=f"torch.{n}(x, y)") for n in ("gcd", "lcm")),
     Sample("bitwise_left_shift", (whole(2, 3), whole(3)), spelled="x << y"),
     Sample("bitwise_right_shift", (whole(2, 3), whole(3)), spelled="x >> y"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .rows import TIED, Sample, begin, mask, positive, real, two, whole
+from .rows import TIED, Sample, begin, mask, positive, real, real_number, two, whole
 
 begin()
 
@@ -22,10 +22,23 @@ ROWS = [
         for n in ("isnan", "isinf", "isfinite")
     ),
     Sample("isclose", (np.array([1.0, 2.0]), np.array([1.0 + 1e-9, 2.1])), spelled="torch.isclose(x, y)"),
+    *(
+        Sample(f"{n}_.Tensor", (TIED, real(3)), spelled=f"x.clone().{n}_(y)", kink=True)
+        for n in ("eq", "ne", "lt", "le", "gt", "ge")
+    ),
+    *(
+        Sample(f"{n}_.Scalar", (TIED, 3.0), spelled=f"x.clone().{n}_(3.0)", kink=True)
+        for n in ("eq", "ne", "lt", "le", "gt", "ge")
+    ),
     Sample("zero", (real(2, 3),), reason="zero_ writes; as a function it is zeros_like, which makes a leaf"),
     Sample("where", (mask(2, 3), real(2, 3), real(3)), spelled="torch.where(x, y, z)"),
     Sample("where", (mask(2, 3), real(2, 1), 0.0), spelled="torch.where(x, y, 0.0)"),
     Sample("masked_fill", (real(2, 3), mask(2, 3)), {"value": 7.0}, "x.masked_fill(y, 7.0)"),
+    Sample("masked_fill.Tensor", (real(2, 3), mask(2, 3), real_number()), spelled="x.masked_fill(y, z)"),
+    Sample("clamp_min.Tensor", (real(2, 3), real(3)), spelled="torch.clamp_min(x, y)"),
+    Sample("clamp_min.Tensor", (TIED, np.array([3.0, 2.0, 3.0])), spelled="x.clamp_min(y)", kink=True),
+    Sample("clamp_max.Tensor", (real(2, 3), real(3)), spelled="torch.clamp_max(x, y)"),
+    Sample("clamp_max.Tensor", (TIED, np.array([3.0, 2.0, 3.0])), spelled="x.clamp_max(y)", kink=True),
     *two("maximum", "torch.maximum(x, y)"),
     *two("minimum", "torch.minimum(x, y)"),
     Sample("maximum", (TIED, np.array([3.0, 2.0, 3.0])), spelled="torch.maximum(x, y)", kink=True),

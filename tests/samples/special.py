@@ -6,6 +6,7 @@ import numpy as np
 
 from engine.ops.special import BESSEL
 
+from .arithmetic import NO_FORMULA
 from .rows import Sample, begin, positive, two, unary, unit
 
 begin()
@@ -43,6 +44,23 @@ ROWS = [
     Sample("xlogy.Scalar_Other", (positive(2, 3),), {"other": 2.0}, "torch.xlogy(x, 2.0)"),
     Sample("xlogy.Scalar_Other", (np.array([0.0, 1.5]),), {"other": 0.0}, "torch.xlogy(x, 0.0)", kink=True),
     *two("special_xlog1py", "torch.special.xlog1py(x, y)", positive),
+    Sample("special_xlog1py.self_scalar", (positive(2, 3),), {"self": 2.0}, "torch.special.xlog1py(2.0, x)"),
+    Sample("special_xlog1py.other_scalar", (positive(2, 3),), {"other": 2.0}, "torch.special.xlog1py(x, 2.0)"),
+    Sample(
+        "special_xlog1py.other_scalar",
+        (np.array([0.0, 1.0]),),
+        {"other": -1.0},
+        "torch.special.xlog1py(x, -1.0)",
+        kink=True,
+    ),
+    Sample("special_zeta.self_scalar", (positive(2, 3),), {"self": 2.5}, "torch.special.zeta(2.5, x)"),
+    Sample(
+        "special_zeta.other_scalar",
+        (positive(2, 3) + 1,),
+        {"other": 0.5},
+        "torch.special.zeta(x, 0.5)",
+        opaque=NO_FORMULA,
+    ),
     unary("sinc"),
     Sample("sinc", (np.array([0.0, 0.5]),), spelled="torch.sinc(x)", kink=True),
 ]
