@@ -26,6 +26,8 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
 
+from numpy import ndarray
+
 from . import array
 from .array import Array, Arrays
 
@@ -172,9 +174,13 @@ def op(name: str, kernel: Callable[..., Any], traits: Traits = PLAIN, /, **rules
 
 def _function(op: Op) -> Callable[..., Any]:
     """The function users call: it looks at the kinds of the arguments, once, in the order in which they stand."""
-    kernel, handlers = op.kernel, HANDLERS.get
+    kernel, handlers, arity = op.kernel, HANDLERS.get, op.arity
+
+    kernel, handlers, arity = op.kernel, HANDLERS.get, op.arity
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if arity < 3 and args and type(args[0]) is ndarray and (arity == 1 or type(args[-1]) is ndarray):
+            return kernel(*args, **kwargs)  # a rule on arrays, before all others
         for value in args:
             handler = handlers(type(value))
             if handler is not None:
@@ -193,7 +199,7 @@ def _function(op: Op) -> Callable[..., Any]:
                     return handler(op, args, kwargs)
         return kernel(*args, **kwargs)
 
-    function = call_with_lists if op.lists else call
+    function: Callable[..., Any] = call_with_lists if op.lists else call
     function.__name__ = function.__qualname__ = op.name
     function.op = op  # type: ignore[attr-defined]
     function.__doc__ = op.kernel.__doc__ if not hasattr(op.kernel, "nin") else f"torch.{op.name}, elementwise."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
+from ..dispatch import quick
 from ..ops import linalg as la
 from ..ops import shape as sh
 from ..tensor import Tensor
@@ -23,6 +24,9 @@ __all__ = [
     "tril",
     "triu",
 ]
+
+
+plain_mm = quick(la.mm)
 
 
 def _same_dtype(a: Tensor, b: Tensor, words: str) -> None:
@@ -126,7 +130,12 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
 
 def operator(self: Tensor, other: Any) -> Any:
     """self @ other."""
-    return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+    if not isinstance(other, Tensor):
+        return NotImplemented
+    a, b = self._array, other._array
+    if a.ndim == 2 and b.ndim == 2 and a.shape[1] == b.shape[0] and a.dtype is b.dtype:
+        return plain_mm(self, other)
+    return matmul(self, other)
 
 
 def _folds(a: Tensor, b: Tensor) -> bool:

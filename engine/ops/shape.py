@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, Arrays, move, promote, xp, zeros_at
+from ..array import Array, Arrays, folded, move, promote, xp, zeros_at
 from ..array import device as device_at
 from ..op import VIEW, Traits, op
 
@@ -32,11 +32,13 @@ cast = op("to", _cast, Traits(node="ToCopyBackward0"), self=lambda grad: grad)
 
 def _sum_to_size(self: Array, size: Sizes) -> Array:
     """Sum over the dimensions that broadcasting `size` to the shape of `self` added or stretched."""
+    if self.shape == size:
+        return self
     extra = self.ndim - len(size)
     stretched = tuple(i + extra for i, n in enumerate(size) if n == 1 and self.shape[i + extra] != 1)
-    dims = (*range(extra), *stretched)
-    summed = self.sum(axis=dims, keepdims=True) if dims else self
-    return summed.reshape(size)
+    if not stretched:
+        return folded(xp.add, self, 0 if extra == 1 else tuple(range(extra)))
+    return folded(xp.add, self, (*range(extra), *stretched), keepdim=True).reshape(size)
 
 
 def _expand(self: Array, size: Sizes) -> Array:
