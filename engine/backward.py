@@ -28,6 +28,7 @@ from .slot import slot
 from .tensor import Tensor
 
 Capture = tuple[Any, int]
+sum_array = sum_to_size.op.kernel  # type: ignore[attr-defined]
 
 
 def run_backward(
@@ -122,7 +123,7 @@ class _Run:
         several = node.metas is not None
         shape, dtype = node.metas[nr] if several else (node.shape, node.dtype)
         if gradient.shape != shape:
-            gradient = sum_to_size(gradient, shape)
+            gradient = sum_to_size(gradient, shape) if self.create_graph else sum_array(gradient, shape)
         found = gradient._array.dtype if self.create_graph else gradient.dtype
         if found is not dtype and found != dtype:
             gradient = cast(gradient, dtype)

@@ -20,6 +20,7 @@ runs on raw arrays, on Tensors (`create_graph=True`), on symbols (the formula) a
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -174,13 +175,17 @@ def op(name: str, kernel: Callable[..., Any], traits: Traits = PLAIN, /, **rules
 
 def _function(op: Op) -> Callable[..., Any]:
     """The function users call: it looks at the kinds of the arguments, once, in the order in which they stand."""
-    kernel, handlers, arity = op.kernel, HANDLERS.get, op.arity
+    kernel, handlers = op.kernel, HANDLERS.get
 
-    kernel, handlers, arity = op.kernel, HANDLERS.get, op.arity
+    def one(self: Any, /) -> Any:
+        handler = handlers(type(self))
+        return kernel(self) if handler is None else handler(op, (self,), {})
+
+    def two(self: Any, other: Any, /) -> Any:
+        handler = handlers(type(self)) or handlers(type(other))
+        return kernel(self, other) if handler is None else handler(op, (self, other), {})
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if arity < 3 and args and type(args[0]) is ndarray and (arity == 1 or type(args[-1]) is ndarray):
-            return kernel(*args, **kwargs)  # a rule on arrays, before all others
         for value in args:
             handler = handlers(type(value))
             if handler is not None:
@@ -199,11 +204,28 @@ def _function(op: Op) -> Callable[..., Any]:
                     return handler(op, args, kwargs)
         return kernel(*args, **kwargs)
 
-    function: Callable[..., Any] = call_with_lists if op.lists else call
+    plain = None if op.statics else {1: one, 2: two}.get(op.arity)
+    function: Callable[..., Any] = call_with_lists if op.lists else plain or call
     function.__name__ = function.__qualname__ = op.name
     function.op = op  # type: ignore[attr-defined]
     function.__doc__ = op.kernel.__doc__ if not hasattr(op.kernel, "nin") else f"torch.{op.name}, elementwise."
     return function
+
+
+def by_hand(kernel: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate a formula that rules call: on arrays `kernel` computes the same, bit for bit, in fewer temporaries.
+
+    Tensors and symbols take the formula itself: the graph of a double backward and the text on the screen are its.
+    """
+
+    def decorate(formula: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(formula)
+        def call(grad: Any, *values: Any) -> Any:
+            return kernel(grad, *values) if type(grad) is ndarray else formula(grad, *values)
+
+        return call
+
+    return decorate
 
 
 def _signature(kernel: Callable[..., Any], rules: Mapping[str, Rule]) -> inspect.Signature:

@@ -35,9 +35,11 @@ def _sum_to_size(self: Array, size: Sizes) -> Array:
     if self.shape == size:
         return self
     extra = self.ndim - len(size)
+    if extra == 1 and self.shape[1:] == size:  # a bias, seen from a batch
+        return folded(xp.add, self, 0)
     stretched = tuple(i + extra for i, n in enumerate(size) if n == 1 and self.shape[i + extra] != 1)
     if not stretched:
-        return folded(xp.add, self, 0 if extra == 1 else tuple(range(extra)))
+        return folded(xp.add, self, tuple(range(extra)))
     return folded(xp.add, self, (*range(extra), *stretched), keepdim=True).reshape(size)
 
 
