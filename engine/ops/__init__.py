@@ -7,6 +7,7 @@ from . import (
     attention,
     choice,
     convolution,
+    ctc,
     distance,
     elementwise,
     embedding,
@@ -29,6 +30,7 @@ from . import (
     sorting,
     special,
     statistics,
+    trilinear,
     views,
 )
 
@@ -39,6 +41,7 @@ __all__ = [
     "attention",
     "choice",
     "convolution",
+    "ctc",
     "distance",
     "elementwise",
     "embedding",
@@ -61,5 +64,6 @@ __all__ = [
     "sorting",
     "special",
     "statistics",
+    "trilinear",
     "views",
 ]

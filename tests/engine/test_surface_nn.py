@@ -25,6 +25,7 @@ GIVEN: dict[str, np.ndarray] = {
 FIXED: dict[str, np.ndarray] = {
     "t": RNG.uniform(0.1, 0.9, (3, 4)), "i": np.array([1, 0, 3]), "s": np.array([1.0, -1.0, 1.0]),
     "f": RNG.normal(size=4), "rm": RNG.normal(size=4), "rv": RNG.uniform(0.5, 2, 4), "g": RNG.uniform(0.1, 0.9, 4),
+    "labels": np.array([[1, 2], [2, 2]]), "lengths": np.array([6, 6]), "two": np.array([2, 2]),
 }  # fmt: skip
 """Tensors that do not."""
 
@@ -35,7 +36,18 @@ def scope(library: Any, dtype: str = "float64") -> dict[str, Any]:
         k: library.tensor(a.astype(dtype), requires_grad=k in GIVEN) if a.dtype.kind == "f" else library.tensor(a)
         for k, a in (GIVEN | FIXED).items()
     }
-    return {**made, "torch": library, "F": library.nn.functional, "l1": lambda a, b: (a - b).abs().sum(1)}
+    return {
+        **made,
+        "torch": library,
+        "F": library.nn.functional,
+        "l1": lambda a, b: (a - b).abs().sum(1),
+        "lp": log_probabilities,
+    }
+
+
+def log_probabilities(n: Any) -> Any:
+    """Six times, two samples, four classes."""
+    return n.reshape(2, 4, 9)[:, :, :6].permute(2, 0, 1).log_softmax(2)
 
 
 GRAPHS = """
@@ -143,6 +155,16 @@ F.scaled_dot_product_attention(q, q[:, :, :2], q[:, :, :2], is_causal=True)
 F.scaled_dot_product_attention(q, k, k, dropout_p=1.0)
 F.scaled_dot_product_attention(q, k, k, torch.zeros(2, 1, 5, 6, dtype=q.dtype))
 F.scaled_dot_product_attention(q.transpose(2, 3), k[:, :, :5].transpose(2, 3), k[:, :, :5].transpose(2, 3))
+F.bilinear(x, y, W, c[:2]) | F.bilinear(x, y, W) | F.bilinear(b, b, W, c[:2]) | F.bilinear(v, v2, W)
+F.instance_norm(n) | F.instance_norm(n, None, None, v, v2) | F.instance_norm(b)
+F.instance_norm(n, rm, rv, v, use_input_stats=False) | F.instance_norm(n, rm.clone(), rv.clone(), momentum=0.3)
+F.local_response_norm(n, 2) | F.local_response_norm(b, 3, 0.1, 0.5, 2.0) | F.local_response_norm(n[:0], 2)
+F.ctc_loss(lp(n), labels, lengths, two) | F.ctc_loss(lp(n), labels, lengths, two, reduction="none")
+F.ctc_loss(lp(n), labels, lengths, two, reduction="sum", blank=1)
+F.ctc_loss(lp(n), labels, lengths - 5, two, zero_infinity=True) | F.ctc_loss(lp(n), labels, (6, 5), (1, 2))
+F.ctc_loss(lp(n), labels.flatten()[:3], lengths, two - torch.tensor([1, 0]))
+F.ctc_loss(lp(n)[:, 0], labels[0], lengths[0], two[0], reduction="none") | F.ctc_loss(lp(n), labels, lengths, two * 0)
+F.ctc_loss(lp(n), labels.int(), lengths.int(), two.int())
 """
 """Same values, nodes, edges and gradients."""
 
@@ -222,6 +244,15 @@ F.scaled_dot_product_attention(q, k[..., :2], k) | F.scaled_dot_product_attentio
 F.scaled_dot_product_attention(q, k, k, dropout_p=2.0) | F.scaled_dot_product_attention(q, k, k, x[:, :3].detach())
 F.scaled_dot_product_attention(i, i, i) | F.scaled_dot_product_attention(q.long(), k.long(), k.long())
 F.scaled_dot_product_attention(2, k, k) | F.scaled_dot_product_attention(b, b, b, x, is_causal=True)
+F.bilinear(x, x, W, c) | F.bilinear(x, x[:2], W) | F.bilinear(x, x, W[:, :, :3]) | F.bilinear(x, x, W[:, :3])
+F.bilinear(x, b, W) | F.bilinear(x, x, x) | F.bilinear(x, x, W, c[:1]) | F.instance_norm(x) | F.instance_norm(v)
+F.instance_norm(n, None, None, use_input_stats=False) | F.instance_norm(n[:, :, :1, :1])
+F.instance_norm(n, weight=c) | F.instance_norm(n.long()) | F.instance_norm(n, rm) | F.local_response_norm(x, 2)
+F.local_response_norm(v[0], 2) | F.ctc_loss(lp(n), labels, lengths + 1, two)
+F.ctc_loss(lp(n), labels, lengths, two + 1) | F.ctc_loss(lp(n), labels, lengths[:1], two)
+F.ctc_loss(lp(n), labels, lengths, two, blank=9) | F.ctc_loss(lp(n), labels, lengths, two[:1])
+F.ctc_loss(lp(n), labels.flatten()[:3], lengths, two) | F.ctc_loss(lp(n), labels, s, two)
+F.ctc_loss(lp(n).long(), labels, lengths, two) | F.ctc_loss(lp(n), labels, lengths, two, reduction="h")
 """
 
 

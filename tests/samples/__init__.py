@@ -19,6 +19,7 @@ SAMPLES: list[Sample] = [
 RAISES = "torch gives it a node that raises in backward"
 NOT_DIFFERENTIABLE = dict.fromkeys(
     (
+        "_ctc_loss_backward",
         "floor_divide",
         "heaviside",
         "_unique2",

@@ -14,6 +14,7 @@ from . import loss as _loss
 from . import margin as _margin
 from . import normalization as _normalization
 from . import pooling as _pooling
+from . import sequences as _sequences
 from .activation import *
 from .attention import *
 from .averaging import *
@@ -28,6 +29,7 @@ from .loss import *
 from .margin import *
 from .normalization import *
 from .pooling import *
+from .sequences import *
 
 __all__: list[str] = []
 __all__ += _activation.__all__
@@ -44,3 +46,4 @@ __all__ += _loss.__all__
 __all__ += _margin.__all__
 __all__ += _normalization.__all__
 __all__ += _pooling.__all__
+__all__ += _sequences.__all__

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from ... import errors
-from ...api.check import need_tensor
+from ...api.check import need_tensor, one_dim
 from ...api.linalg import check_addmm, matmul
+from ...api.shape import reshape
 from ...ops import elementwise as el
 from ...ops import linalg as la
 from ...ops import shape as sh
+from ...ops.trilinear import trilinear
 from ...tensor import Tensor
 
 __all__ = [
+    "bilinear",
     "linear",
 ]
 
@@ -60,3 +63,32 @@ def _flattened(input: Tensor, columns: Tensor, bias: Tensor) -> Tensor:
     tall = sh.view(input, (rows, shape[-1]))
     check_addmm(bias, tall, columns)
     return sh.view(la.addmm(bias, tall, columns), (*shape[:-1], columns._array.shape[1]))  # type: ignore[no-any-return]
+
+
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """input1 @ weight[o] @ input2 + bias[o] for each output o, over the last dimensions of the inputs.
+
+    Shapes: (*, in1), (*, in2), (out, in1, in2), (out); the result is (*, out).
+    """
+    for place, (name, tensor) in enumerate((("input1", input1), ("input2", input2), ("weight", weight)), 1):
+        need_tensor(tensor, "bilinear", name, place)
+    first, second, table = input1._array.shape, input2._array.shape, weight._array.shape
+    if len(first) != len(second):
+        raise errors.runtime(f"bilinear(): input dimensions do not match: got {len(first)} and {len(second)}")
+    for d, (m, n) in enumerate(zip(first[:-1], second[:-1], strict=True)):
+        if m != n:
+            raise errors.runtime(f"bilinear(): input batch dimensions do not match at dim {d}: got {m} and {n}")
+    for number, (found, wanted) in enumerate(
+        ((first[-1], table[one_dim(1, len(table))]), (second[-1], table[one_dim(2, len(table))])), 1
+    ):
+        if found != wanted:
+            raise errors.runtime(
+                f"bilinear(): input{number} size does not match weight size: got {found} but expected {wanted}"
+            )
+    if bias is not None and bias._array.shape[0] != table[0]:
+        raise errors.runtime(
+            f"bilinear(): bias size does not match weight size: got {bias._array.shape[0]} but expected {table[0]}"
+        )
+    product = trilinear(reshape(input1, -1, first[-1]), weight, reshape(input2, -1, second[-1]))
+    made = sh.view(product, (*first[:-1], table[0]))
+    return made if bias is None else el.add(made, bias)  # type: ignore[no-any-return]

@@ -10,8 +10,9 @@ from ... import errors
 from ...api import elementwise as el
 from ...api import inplace as ip
 from ...api import reduction as rd
+from ...api.arrange import repeat
 from ...api.check import kind, need_tensor
-from ...api.shape import expand_as
+from ...api.shape import expand_as, reshape
 from ...array import xp
 from ...mode import no_grad
 from ...ops import elementwise as eo
@@ -19,11 +20,15 @@ from ...ops import normalization as no
 from ...ops import scalar as sc
 from ...ops import shape as so
 from ...tensor import Tensor
+from .averaging import avg_pool2d, avg_pool3d
+from .image import pad
 
 __all__ = [
     "batch_norm",
     "group_norm",
+    "instance_norm",
     "layer_norm",
+    "local_response_norm",
     "normalize",
     "rms_norm",
 ]
@@ -216,6 +221,61 @@ def _check_batch_norm(
     if input._array.dtype.kind != "f":
         raise NotImplementedError(f"\"batch_norm\" not implemented for '{kind(input)}'")
     _same_dtype(input, *(tensor for _, tensor in given))
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Each channel of each sample normalised by itself: batch_norm of the samples as channels.
+
+    With `use_input_stats` by the statistics of the input, whose mean over the samples moves the running ones.
+    """
+    need_tensor(input, "instance_norm")
+    shape = input._array.shape
+    if (use_input_stats and len(shape) >= 2 and math.prod(shape[2:]) == 1) or (len(shape) < 2 and use_input_stats):
+        raise ValueError(
+            f"Expected more than 1 spatial element when training, got input size torch.Size({list(shape)})"
+        )
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise errors.runtime("Expected running_mean and running_var to be defined when use_input_stats is false")
+    samples, channels = shape[:2]
+    parts: list[Tensor | None] = [
+        None if x is None else repeat(x, samples) for x in (running_mean, running_var, weight, bias)
+    ]
+    wide = reshape(input, 1, samples * channels, *shape[2:])
+    made = batch_norm(wide, parts[0], parts[1], parts[2], parts[3], use_input_stats, momentum, eps)
+    with no_grad():
+        for running, moved in ((running_mean, parts[0]), (running_var, parts[1])):
+            if running is not None and moved is not None and use_input_stats:
+                ip.copy_(running, rd.mean(reshape(moved, samples, channels), 0))
+    return reshape(made, *shape)
+
+
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+    """x / (k + alpha * mean of the squares of `size` neighbouring channels)^beta."""
+    rank = input.dim()
+    if rank < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality                          input (got {rank} dimensions)")
+    if not input._array.size:
+        return input
+    shape = input._array.shape
+    squares: Any = eo.mul(input, input)
+    around = (size // 2, (size - 1) // 2)
+    if rank == 3:
+        level = avg_pool2d(pad(so.unsqueeze(squares, 1), (0, 0, *around)), (size, 1), stride=1)
+        level = so.squeeze_dim(level, 1)
+    else:
+        wide = so.view(squares, (shape[0], 1, shape[1], shape[2], math.prod(shape[3:])))
+        level = avg_pool3d(pad(wide, (0, 0, 0, 0, *around)), (size, 1, 1), stride=1)
+        level = so.view(so.squeeze_dim(level, 1), shape)
+    return eo.div(input, el.pow(eo.add(eo.mul(level, alpha), k), beta))  # type: ignore[no-any-return]
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Tensor:
