@@ -1,6 +1,7 @@
 // The legend: a strip of the few signs that every program has, and a panel of all of them, painted by the painter of the graph.
 
 import { keepFocus } from "./footer.mjs";
+import { Lane } from "./lane.mjs";
 import { paintGraph } from "./paint.mjs";
 import { h, inline } from "./panels/dom.mjs";
 import { layPlane } from "./plane.mjs";
@@ -10,7 +11,7 @@ import { prepare, stateAt } from "./state.mjs";
 
 const STRIP = [["leaf", "leaf"], ["root", "root"], ["forward", "forward"], ["positive", "gradient"],
   ["saved", "saved"], ["waiting", "waits"]];
-const HIGH = 64; // height of a sample, in px
+const HIGH = 68; // height of a sample, in px
 const LOW = 16; // how much lower one looks where the foot of a pill is what is meant
 
 export class Legend {
@@ -64,15 +65,25 @@ export class Legend {
 
 /** One sign on its canvas: the graph, and what moves over it. */
 export function paintSample(canvas, sign, tokens, dpr) {
+  if (sign.lane) return paintLane(canvas, sign, tokens);
   const view = { width: ROOM_WIDE, height: HIGH, dpr };
   const over = document.createElement("canvas");
   for (const one of [canvas, over]) [one.width, one.height] = [Math.round(view.width * dpr), Math.round(view.height * dpr)];
   const index = prepare(sign.scene);
   const frame = { moment: stateAt(index, sign.t ?? 0), plane: layPlane(index), camera: { x: 0, y: sign.low ? LOW : 0, zoom: 1 }, tokens,
-    selection: null, hover: null, wires: [], hoveredWire: null, pending: new Map(sign.pending ?? []) };
+    selection: null, hover: sign.hover ?? null, wires: [], hoveredWire: null, pending: new Map(sign.pending ?? []) };
   paintGraph(canvas.getContext("2d"), view, frame);
   paintPulses(over.getContext("2d"), view, frame);
   const context = canvas.getContext("2d");
   context.setTransform(1, 0, 0, 1, 0, 0);
   context.drawImage(over, 0, 0);
+}
+
+/** A piece of the timeline, by the timeline's own painter. */
+function paintLane(canvas, sign, tokens) {
+  const lane = new Lane({ seek: () => {}, scrubbing: () => {} });
+  Object.assign(lane, { tokens, scene: sign.scene, t: sign.t, width: ROOM_WIDE });
+  lane.paint();
+  [canvas.width, canvas.height] = [lane.canvas.width, lane.canvas.height];
+  canvas.getContext("2d").drawImage(lane.canvas, 0, 0);
 }

@@ -120,7 +120,7 @@ export function paintCallout(brush, node, error) {
 
 function calloutShape({ context, font }, error, room) {
   const first = error.message.split(/(?<=[.!?])\s/, 1)[0];
-  const lines = wrap(context, font.plain, first, room, 5);
+  const lines = wrap(context, font.plain, first, room, 7);
   const w = Math.max(...lines.map((line) => widthOf(context, font.plain, line)), widthOf(context, font.strong, error.type)) + 28;
   return { lines, w, h: 36 + lines.length * 18 };
 }

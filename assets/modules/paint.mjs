@@ -10,7 +10,7 @@ import { findingsAt, isFaint, nodeState } from "./state.mjs";
 import { at } from "./timeline.mjs";
 import { cut, fitting, fonts, squeezed, widthOf, writer } from "./text.mjs";
 
-const FAINT = 0.42;
+const FAINT = 0.5;
 
 /** 2: everything; 1: names, cells without numbers; 0: blocks.  Text has 12 px on screen or is not there. */
 export function detailAt(zoom) {

@@ -58,7 +58,19 @@ function cells(key, data, more = {}) {
 const WAS = { values: { "t|value": [[0, 1]] } };
 const gradStep = { scene: { step: step("accumulate", "t") }, node: { role: "leaf", rows: [{ ...row("grad", " ", 2, 0), track: [[0, null], [1, 0]] }] } };
 
-/** [{ title, signs: [{ id, text, scene, t, top? }] }]: `t` is the moment shown, `rows` are drawn without their card. */
+/** A piece of the timeline: phases of two steps each. */
+function laneScene(kinds, marks = []) {
+  const steps = kinds.flatMap((_, phase) => [{ ...step("forward", null), phase }, { ...step("forward", null), phase }]);
+  const phases = kinds.map(([kind, label, failed = false], i) => ({ kind, label, start: 2 * i, end: 2 * i + 2, call: null, code: null, failed }));
+  return { ...scene([]), steps, phases, marks };
+}
+
+const twins = [node("t", "tensor", -40, 60, 34, { role: "leaf", label: "x" }), node("s", "stub", 44, 56, 34, { role: "leaf", label: "x", twin: "t" })];
+
+/**
+ * [{ title, signs: [{ id, text, scene, t, low, hover, lane, pending }] }]: `t` is the moment shown, `low` looks at the foot of a
+ * pill, `hover` is the node that is pointed at, `lane` says that it is a piece of the timeline, `pending` what was typed.
+ */
 export const SIGNS = [
   { title: "Tensors and ops", signs: [
     { id: "leaf", text: "A leaf: gradients end here, in its `.grad`", scene: scene([tensor("x", "leaf", { role: "leaf" })]) },
@@ -66,6 +78,7 @@ export const SIGNS = [
     { id: "inner", text: "Any other tensor: computed, or a constant", scene: scene([tensor("h", "1\u00d74")]) },
     { id: "op", text: "An op, with the node that runs its rule backward", scene: scene([op()]) },
     { id: "stub", text: "A stub: the same leaf, used once more", scene: scene([node("s", "stub", 0, 96, 38, { role: "leaf", label: "x" })]) },
+    { id: "twins", text: "Dotted line: another place of the leaf that you point at", scene: scene(twins), hover: "t" },
     { id: "group", text: "A folded group: double click opens it", scene: scene([node("g", "group", -4, 124, 56, { label: "layer", sub: "4 ops" })]) },
   ] },
   { title: "How far it is", signs: [
@@ -99,6 +112,12 @@ export const SIGNS = [
     { id: "saved", text: "Saved by the forward pass", scene: scene([saving("saved")]), low: true },
     { id: "kept", text: "Kept: the call had `retain_graph=True`", scene: scene([saving("kept")]), low: true },
     { id: "freed", text: "Freed: a second call would fail here", scene: scene([saving("freed")]), low: true },
+  ] },
+  { title: "On the timeline", signs: [
+    { id: "phases", text: "One segment per phase, one part per step; full colour: what has run", lane: true, t: 3, scene: laneScene([["forward", "forward"], ["backward", "call"]]) },
+    { id: "zeroed", text: "`0`: a gradient is set back", lane: true, t: 0, scene: laneScene([["backward", "call"], ["write", "zero_()"]], [{ step: 2, kind: "zero", label: "" }]) },
+    { id: "edit", text: "Pencil: you changed or added something", lane: true, t: 0, scene: laneScene([["forward", "forward"], ["backward", "call"]], [{ step: 2, kind: "edit", label: "" }]) },
+    { id: "fails", text: "Red, `!`: this call ends in an error", lane: true, t: 0, scene: laneScene([["forward", "forward"], ["backward", "call", true]], [{ step: 3, kind: "error", label: "" }]) },
   ] },
 ];
 

@@ -125,3 +125,15 @@ def test_three_inputs_are_whole_at_1440(view: View) -> None:
         view.open(f"?program={program}&step=0")
         assert view.js("backstep.scene().nodes.every(node => backstep.screenPos(node.id).visible)"), program
         assert view.js("document.querySelector('.bs-minimap').hidden"), program
+
+
+@pytest.mark.parametrize("width", [1280, 1440])
+def test_no_panel_is_wider_than_its_room(view: View, width: int) -> None:
+    view.page.set_viewport_size({"width": width, "height": 800})
+    wide = "['story', 'code', 'inspect', 'top', 'timeline'].filter(id => {"
+    wide += " const e = document.getElementById(id); return e.scrollWidth > e.clientWidth + 1; })"
+    for program in ("mini_batches", "second_derivative", "jacobian", "saved_in_place", "weights"):
+        view.open(f"?program={program}&step=0")
+        for step in range(0, view.js("backstep.scene().steps.length") + 1, 3):
+            view.seek(step)
+            assert view.js(wide) == [], f"{program}, step {step}"

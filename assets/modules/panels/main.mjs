@@ -40,7 +40,7 @@ export async function install(backstep) {
   });
   panels.setUp();
   explain.setUp(player, bring);
-  tour.setUp({ show: bring, ended: () => byId("stage").focus({ preventScroll: true }) });
+  tour.setUp({ show: bring, ended });
   session.on("scene", shown);
   session.on("problem", refused);
   follow();
@@ -83,6 +83,13 @@ function bring({ place: where, tab }) {
   if (where === "right") panels.toggle("right", true);
   if (where === "story" || where === "code") panels.toggle("left", true);
   if (tab) setProps("tabs", { value: tab });
+}
+
+/** After the tour the page is as one works with it. */
+function ended() {
+  if (panels.isNarrow()) panels.toggle("right", false);
+  setProps("tabs", { value: "inspect" });
+  byId("stage").focus({ preventScroll: true });
 }
 
 /** The tour, here where a program is open, else with the gallery's first one. */

@@ -124,6 +124,6 @@ const WATCH = "watch it travel";
 function hintOf(chapters) {
   if (player.playing()) return "pauses";
   const next = nextMove(chapters, chapter, player.t());
-  if (!next) return "plays on; or change what was asked, under Commands";
+  if (!next) return player.t() < scene.steps.length ? "plays on; or change what was asked, under Commands" : "plays all of it again; or change what was asked, under Commands";
   return next.turn !== undefined ? `next: ${chapters[next.turn].title}` : WATCH;
 }
