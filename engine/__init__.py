@@ -6,6 +6,7 @@
 from . import array, autograd, creation, linalg, nn, optim, special, utils
 from . import tracefile as tracefile  # gives Trace its save and open
 from .api import arrange as _arrange
+from .api import choice as _choice
 from .api import einsum as _einsum
 from .api import elementwise as _elementwise
 from .api import functions as _functions
@@ -27,6 +28,7 @@ from .api import statistics as _statistics
 from .api import storage as _storage
 from .api import types as _types
 from .api.arrange import *
+from .api.choice import *
 from .api.einsum import *
 from .api.elementwise import *
 from .api.functions import *
@@ -121,6 +123,7 @@ __all__ = [
 ]
 __all__ += _arrange.__all__
 __all__ += _einsum.__all__
+__all__ += _choice.__all__
 __all__ += _elementwise.__all__
 __all__ += _functions.__all__
 __all__ += _indexing.__all__

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from .. import errors
 from ..array import float64, result_dtype, xp
 from ..ops import arithmetic as ar
-from ..ops import choice as ch
 from ..ops import elementwise as el
 from ..ops import shape as sh
-from ..tensor import C_NAMES, Tensor, escape
-from .check import as_operand, combination, kind, need_tensor, need_whole, refused
+from ..tensor import C_NAMES, Tensor
+from .check import as_operand, combination, need_tensor, refused
 from .named import frexp_pair
 from .out import takes_out, written
 from .shape import to
@@ -22,23 +20,11 @@ __all__ = [
     "add",
     "addcdiv",
     "addcmul",
-    "allclose",
-    "bitwise_and",
-    "bitwise_left_shift",
-    "bitwise_not",
-    "bitwise_or",
-    "bitwise_right_shift",
-    "bitwise_xor",
-    "clamp",
-    "clamp_max",
-    "clamp_min",
-    "clip",
     "clone",
     "conj",
     "copysign",
     "div",
     "divide",
-    "equal",
     "fill",
     "float_power",
     "floor_divide",
@@ -46,10 +32,7 @@ __all__ = [
     "frexp",
     "heaviside",
     "imag",
-    "isclose",
-    "isin",
     "lerp",
-    "masked_fill",
     "nan_to_num",
     "positive",
     "pow",
@@ -61,7 +44,6 @@ __all__ = [
     "sub",
     "subtract",
     "true_divide",
-    "where",
 ]
 
 Number = bool | int | float
@@ -289,153 +271,7 @@ def frexp(input: Tensor) -> Any:
     return frexp_pair(*ar.frexp(input))
 
 
-# -- choices ------------------------------------------------------------------------------------------------------
-
-
-@takes_out
-def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
-    """`input` kept between `min` and `max`; at a bound the gradient passes."""
-    if min is None and max is None:
-        raise errors.runtime("torch.clamp: At least one of 'min' or 'max' must not be None")
-    need_tensor(input, "clamp")
-    if isinstance(min, Tensor) or isinstance(max, Tensor):
-        if not all(bound is None or isinstance(bound, Tensor) for bound in (min, max)):
-            raise combination("clamp", input, min, max)
-        return ch.clamp_tensor(input, min, max)  # type: ignore[no-any-return]
-    if not all(bound is None or isinstance(bound, (int, float)) for bound in (min, max)):
-        raise combination("clamp", input, *(bound for bound in (min, max) if bound is not None))
-    return ch.clamp(input, min=min, max=max)  # type: ignore[no-any-return]
-
-
-@takes_out
-def clamp_min(input: Tensor, min: Any) -> Tensor:
-    """The larger of `input` and `min`."""
-    return ch.clamp_min_tensor(input, min) if isinstance(min, Tensor) else ch.clamp_min(input, min=min)  # type: ignore[no-any-return]
-
-
-@takes_out
-def clamp_max(input: Tensor, max: Any) -> Tensor:
-    """The smaller of `input` and `max`."""
-    return ch.clamp_max_tensor(input, max) if isinstance(max, Tensor) else ch.clamp_max(input, max=max)  # type: ignore[no-any-return]
-
-
-def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
-    """`input` where `condition`, else `other`; with the condition alone the places where it holds.
-
-    >>> import engine as torch
-    >>> torch.where(torch.tensor([True, False]), torch.tensor([1.0, 2.0]), 0.0)
-    tensor([1., 0.])
-    """
-    need_tensor(condition, "where", "condition")
-    if input is None and other is None:
-        return tuple(Tensor(a) for a in condition._array.nonzero())
-    if condition._array.dtype.kind != "b" and condition.dtype.name != "uint8":
-        raise errors.runtime(
-            f"where expected condition to be a boolean tensor, but got a tensor with dtype {kind(condition)}"
-        )
-    return ch.where(condition, input, other)
-
-
-def where_method(input: Tensor, condition: Tensor, other: Any) -> Tensor:
-    """`input` where `condition`, else `other`."""
-    return where(condition, input, other)  # type: ignore[no-any-return]
-
-
-def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
-    """`value` where `mask`, else `input`."""
-    if mask._array.dtype.kind != "b":
-        raise errors.runtime(f"masked_fill only supports boolean masks, but got mask with dtype {mask.dtype.name}")
-    if isinstance(value, Tensor):
-        if value._array.ndim:
-            raise errors.runtime(
-                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-                f"{value._array.ndim} dimension(s)."
-            )
-        return ch.masked_fill_tensor(input, mask, value)  # type: ignore[no-any-return]
-    return ch.masked_fill(input, mask, value=value)  # type: ignore[no-any-return]
-
-
-# -- comparisons --------------------------------------------------------------------------------------------------
-
-
-def equals(self: Tensor, other: Any) -> Any:
-    """self == other, elementwise; False for what is neither a tensor nor a number."""
-    return ch.eq(self, other) if isinstance(other, (Tensor, bool, int, float)) else NotImplemented
-
-
-def differs(self: Tensor, other: Any) -> Any:
-    """self != other, elementwise; True for what is neither a tensor nor a number."""
-    return ch.ne(self, other) if isinstance(other, (Tensor, bool, int, float)) else NotImplemented
-
-
-def _integral(op: Callable[..., Any], name: str, kernel: str = "") -> Callable[..., Tensor]:
-    def function(input: Any, other: Any) -> Tensor:
-        need_whole(kernel or f"{name}_cpu", input, other)
-        return op(input, other)  # type: ignore[no-any-return]
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"torch.{name}, on integers and booleans."
-    return function
-
-
-bitwise_and = _integral(ch.bitwise_and, "bitwise_and")
-bitwise_or = _integral(ch.bitwise_or, "bitwise_or")
-bitwise_xor = _integral(ch.bitwise_xor, "bitwise_xor")
-bitwise_left_shift = _integral(ar.left_shift, "bitwise_left_shift", "lshift_cpu")
-bitwise_right_shift = _integral(ar.right_shift, "bitwise_right_shift", "rshift_cpu")
-
-
-def shifted_by(input: Tensor, other: Any) -> Tensor:
-    """other << input."""
-    return bitwise_left_shift(other, input)
-
-
-def shifted_back_by(input: Tensor, other: Any) -> Tensor:
-    """other >> input."""
-    return bitwise_right_shift(other, input)
-
-
-@takes_out
-def bitwise_not(input: Tensor) -> Tensor:
-    """~input, on integers and booleans."""
-    if input.is_floating_point():
-        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-    return ch.bitwise_not(input)  # type: ignore[no-any-return]
-
-
-def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
-    """Where |input - other| <= atol + rtol * |other|."""
-    if input.dtype is not other.dtype:
-        raise errors.runtime(f"{kind(input)} did not match {kind(other)}")
-    return ch.isclose(input, other, rtol=rtol, atol=atol, equal_nan=equal_nan)  # type: ignore[no-any-return]
-
-
-def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
-    """Whether all elements are close; see isclose."""
-    return bool(isclose(input, other, rtol, atol, equal_nan)._array.all()) and _left(input, other)
-
-
-def equal(input: Tensor, other: Tensor) -> bool:
-    """Whether shapes and all elements are equal."""
-    need_tensor(other, "equal", "other", 2)
-    return _left(input, other) and bool(xp.array_equal(input._array, other._array))
-
-
-def _left(*tensors: Tensor) -> bool:
-    for tensor in tensors:
-        escape(tensor, "bool")
-    return True
-
-
-@takes_out
-def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
-    """Where an element is one of `test_elements`."""
-    if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
-        raise combination("isin", elements, test_elements)
-    for value in (elements, test_elements):
-        if not isinstance(value, (Tensor, int, float)):
-            raise combination("isin", elements, test_elements)
-    return ar.isin(elements, test_elements, invert=invert)  # type: ignore[no-any-return]
+# -- several terms ----------------------------------------------------------------------------------------------
 
 
 @takes_out
@@ -495,15 +331,13 @@ def clone(input: Tensor, *, memory_format: Any = "preserve") -> Tensor:
     return sh.clone(input) if memory_format == "preserve" else sh.clone(input, memory_format="contiguous")  # type: ignore[no-any-return]
 
 
-clip = clamp
 divide = div
 true_divide = div
 subtract = sub
 
 METHODS = (
     "add", "sub", "subtract", "div", "divide", "true_divide", "floor_divide", "remainder", "fmod", "pow", "abs",
-    "square", "round", "clamp", "clip", "clamp_min", "clamp_max", "masked_fill", "bitwise_and", "bitwise_or",
-    "bitwise_xor", "bitwise_not", "isclose", "allclose", "equal", "lerp", "addcmul", "addcdiv", "clone", "positive",
-    "float_power", "copysign", "heaviside", "nan_to_num", "conj", "frexp", "bitwise_left_shift", "bitwise_right_shift",
+    "square", "round", "lerp", "addcmul", "addcdiv", "clone", "positive", "float_power", "copysign", "heaviside",
+    "nan_to_num", "conj", "frexp",
 )  # fmt: skip
 """Functions that are methods of Tensor too."""

@@ -15,6 +15,7 @@ from ..ops import elementwise as eo
 from ..ops import shape as so
 from ..tensor import Tensor
 from . import arrange as ag
+from . import choice as cc
 from . import elementwise as el
 from . import functions as fn
 from . import indexing as ix
@@ -36,7 +37,7 @@ from . import types as ty
 from . import writers as wr
 from .out import plain
 
-ROOMS = (ag, el, ix, jo, la, pt, pr, rd, sa, sc, se, sh, sr, sp, st, memory, ty)
+ROOMS = (cc, ag, el, ix, jo, la, pt, pr, rd, sa, sc, se, sh, sr, sp, st, memory, ty)
 """The files of functions; each names in METHODS those that are methods too, the tensor first."""
 
 
@@ -84,7 +85,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "view": sh.view, "view_as": sh.view_as, "reshape_as": sh.reshape_as, "expand": sh.expand,
     "expand_as": sh.expand_as,
     "contiguous": sh.contiguous, "is_contiguous": sh.is_contiguous, "stride": sh.stride, "size": sh.size, "to": sh.to,
-    "sum_to_size": sh.sum_to_size, "type": sh.type_, "where": el.where_method, "backward": _backward,
+    "sum_to_size": sh.sum_to_size, "type": sh.type_, "where": cc.where_method, "backward": _backward,
     "type_as": lambda self, other: sh.to(self, other.dtype), "element_size": lambda self: self.itemsize,
     "cpu": lambda self: sh.on_device(self, CPU), "cuda": _device_method("cuda"),
     "new_zeros": _new(creation.zeros), "new_ones": _new(creation.ones), "new_empty": _new(creation.empty),
@@ -109,12 +110,12 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "add": eo.add, "radd": eo.add, "sub": eo.sub, "rsub": el.rsub, "mul": eo.mul, "rmul": eo.mul, "truediv": eo.div,
     "rtruediv": el.rdiv, "floordiv": el.floor_divide, "rfloordiv": el.rfloordiv, "mod": el.remainder, "rmod": el.rmod,
     "pow": el.pow, "rpow": el.rpow, "matmul": la.operator, "neg": eo.neg, "pos": el.positive, "abs": el.abs,
-    "invert": el.bitwise_not, "eq": el.equals, "ne": el.differs, "lt": ch.lt, "le": ch.le, "gt": ch.gt, "ge": ch.ge,
-    "and": el.bitwise_and, "rand": el.bitwise_and, "or": el.bitwise_or, "ror": el.bitwise_or, "xor": el.bitwise_xor,
-    "rxor": el.bitwise_xor, "iadd": ip.add_, "isub": ip.sub_, "imul": ip.writes(eo.mul, "__imul__"),
+    "invert": cc.bitwise_not, "eq": cc.equals, "ne": cc.differs, "lt": ch.lt, "le": ch.le, "gt": ch.gt, "ge": ch.ge,
+    "and": cc.bitwise_and, "rand": cc.bitwise_and, "or": cc.bitwise_or, "ror": cc.bitwise_or, "xor": cc.bitwise_xor,
+    "rxor": cc.bitwise_xor, "iadd": ip.add_, "isub": ip.sub_, "imul": ip.writes(eo.mul, "__imul__"),
     "itruediv": ip.div_, "ipow": ip.pow_, "ifloordiv": ip.floor_divide_, "imod": ip.remainder_,
-    "lshift": el.bitwise_left_shift, "rlshift": el.shifted_by, "rshift": el.bitwise_right_shift,
-    "rrshift": el.shifted_back_by, "iand": wr.WRITERS["bitwise_and_"], "ior": wr.WRITERS["bitwise_or_"],
+    "lshift": cc.bitwise_left_shift, "rlshift": cc.shifted_by, "rshift": cc.bitwise_right_shift,
+    "rrshift": cc.shifted_back_by, "iand": wr.WRITERS["bitwise_and_"], "ior": wr.WRITERS["bitwise_or_"],
     "ixor": wr.WRITERS["bitwise_xor_"], "ilshift": wr.WRITERS["bitwise_left_shift_"],
     "irshift": wr.WRITERS["bitwise_right_shift_"],
 }  # fmt: skip
@@ -133,7 +134,7 @@ def bind(cls: type[Tensor]) -> None:
     table: dict[str, Any] = dict(fn.FUNCTIONS)
     for room in ROOMS:
         table |= {name: getattr(room, name) for name in room.METHODS}
-    table |= {name: plain(table[name]) for name in el.METHODS}
+    table |= {name: plain(table[name]) for name in (*el.METHODS, *cc.METHODS)}
     table |= METHODS | PROPERTIES
     table |= {f"{name}_": ip.writes(op, f"{name}_") for name, op in fn.WRITERS.items()} | wr.WRITERS
     table.update({f"__{name}__": plain(function) for name, function in OPERATORS.items()})

@@ -13,7 +13,7 @@ from ..ops import scan as sc
 from ..ops import shape as so
 from ..tensor import Tensor
 from .check import combination, need_tensor, one_dim, refused, summed_dtype
-from .elementwise import bitwise_xor
+from .choice import bitwise_xor
 from .named import pair
 from .out import takes_out
 

@@ -13,7 +13,7 @@ from ..ops import linalg as lo
 from ..ops import reduction as rd
 from ..ops import shape as so
 from ..ops import statistics as st
-from ..ops.indexing import index
+from ..ops.views import diagonal
 from ..tensor import Tensor
 from .check import kind, need_float, need_tensor, one_dim, refused, some_dims, summed_dtype
 from .named import aminmax_pair
@@ -230,11 +230,6 @@ def _number(value: Any, like: Tensor) -> Tensor:
     return value if isinstance(value, Tensor) else Tensor(xp.asarray(value, dtype="int64", like=like._array))
 
 
-def _diagonal(square: Tensor) -> Tensor:
-    places = Tensor(xp.arange(square._array.shape[0], like=square._array))
-    return index(square, [places, places])  # type: ignore[no-any-return]
-
-
 def corrcoef(input: Tensor) -> Tensor:
     """The correlations of the rows: covariances divided by the standard deviations."""
     need_tensor(input, "corrcoef")
@@ -246,7 +241,7 @@ def corrcoef(input: Tensor) -> Tensor:
     found = cov(input)
     if not found._array.ndim:
         return el.div(found, found)  # type: ignore[no-any-return]
-    deviation = el.sqrt(_diagonal(found))
+    deviation = el.sqrt(diagonal(found))
     n = deviation._array.shape[0]
     found = el.div(el.div(found, so.view(deviation, size=(n, 1))), so.view(deviation, size=(1, n)))
     return ch.clamp(found, min=-1, max=1)  # type: ignore[no-any-return]

@@ -18,6 +18,7 @@ from ..ops import scan as sc
 from ..ops import special as sp
 from ..ops import statistics as st
 from ..tensor import Tensor
+from . import choice
 from . import elementwise as el
 from . import functions as fn
 from .check import kind, need_tensor, one_dim, refused
@@ -182,7 +183,7 @@ COPIED: dict[str, Callable[..., Tensor]] = {
     **{name: getattr(fn, name) for name in (
         "logical_and", "logical_or", "logical_xor", "logical_not",
     )},
-    **{name: getattr(el, name) for name in (
+    **{name: getattr(choice, name) for name in (
         "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bitwise_left_shift", "bitwise_right_shift",
     )},
 }  # fmt: skip

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ... import errors
-from ...api import elementwise as el
+from ...api import choice as cc
 from ...api import inplace as ip
 from ...api import reduction as rd
 from ...api.check import kind, need_tensor
@@ -207,7 +207,7 @@ def _smoothed(
         counts = ch.logical_not(ignored)
         size = rd.sum(counts)
         if weight is not None:
-            places = el.where(ignored, 0, target)
+            places = cc.where(ignored, 0, target)
             size = rd.sum(eo.mul(ro.gather(weight, reshape(places, -1), 0), reshape(counts, -1)))
         even = eo.div(even, size)
     classes = input._array.shape[dim]

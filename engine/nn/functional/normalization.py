@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import errors
+from ...api import choice as cc
 from ...api import elementwise as el
 from ...api import inplace as ip
 from ...api import reduction as rd
@@ -285,5 +286,5 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, o
     >>> torch.nn.functional.normalize(torch.tensor([[3.0, 4.0]]))
     tensor([[0.6000, 0.8000]])
     """
-    size = el.clamp_min(input.norm(p, dim, keepdim=True), eps)
+    size = cc.clamp_min(input.norm(p, dim, keepdim=True), eps)
     return eo.div(input, expand_as(size, input))  # type: ignore[no-any-return]

@@ -6,7 +6,7 @@ from typing import Any
 
 from ... import errors
 from ...api.check import kind, need_tensor
-from ...api.elementwise import where
+from ...api.choice import where
 from ...array import xp
 from ...ops import choice as ch
 from ...ops import ctc
