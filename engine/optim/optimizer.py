@@ -329,8 +329,13 @@ def counted(state: State, name: str = "step") -> float:
     kept = state[name]
     if not isinstance(kept, Tensor):  # loaded from where it was a number
         kept = state[name] = counter(float(kept))
-    kept._array += 1
-    return float(kept._array)
+    return replaced(kept, kept._array + 1)
+
+
+def replaced(kept: Tensor, value: Any) -> float:
+    """Give a counter another number, in an array of its own: what a recording holds of it stays."""
+    kept._array = arrays.as_array(value)
+    return float(value)
 
 
 def number(value: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..creation import zeros_like
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, State, check, check_betas, counted, counter, number
+from .optimizer import Group, Optimizer, State, check, check_betas, counted, counter, number, replaced
 
 __all__ = ["Adamax", "NAdam", "RAdam"]
 
@@ -79,8 +79,7 @@ class NAdam(Optimizer):
         decay = group["momentum_decay"]
         mu = beta1 * (1.0 - 0.5 * (0.96 ** (step * decay)))
         mu_next = beta1 * (1.0 - 0.5 * (0.96 ** ((step + 1) * decay)))
-        state["mu_product"]._array *= mu
-        product = float(state["mu_product"]._array)
+        product = replaced(state["mu_product"], state["mu_product"]._array * mu)
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.lerp_(grad, 1 - beta1)
         square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)

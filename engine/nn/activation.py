@@ -1,0 +1,404 @@
+"""Activations as modules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..slot import unrecorded
+from ..tensor import Tensor
+from . import functional as F
+from . import init
+from .module import Module
+from .parameter import fresh
+
+__all__ = [
+    "CELU",
+    "ELU",
+    "GELU",
+    "GLU",
+    "Hardshrink",
+    "Hardsigmoid",
+    "Hardswish",
+    "Hardtanh",
+    "LeakyReLU",
+    "LogSigmoid",
+    "LogSoftmax",
+    "Mish",
+    "PReLU",
+    "RReLU",
+    "ReLU",
+    "ReLU6",
+    "SELU",
+    "SiLU",
+    "Sigmoid",
+    "Softmax",
+    "Softmax2d",
+    "Softmin",
+    "Softplus",
+    "Softshrink",
+    "Softsign",
+    "Tanh",
+    "Tanhshrink",
+    "Threshold",
+]
+
+
+class _InPlace(Module):
+    """What the activations that can write into their input share."""
+
+    inplace: bool
+
+    def _options(self) -> str:
+        return ""
+
+    def extra_repr(self) -> str:
+        return ", ".join(part for part in (self._options(), "inplace=True" if self.inplace else "") if part)
+
+
+class _Plain(_InPlace):
+    """An activation whose only option is whether it writes into its input."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+
+class ReLU(_Plain):
+    """max(x, 0)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element."""
+        return F.relu(input, inplace=self.inplace)
+
+
+class SELU(_Plain):
+    """ELU, scaled so that mean 0 and variance 1 are kept."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element."""
+        return F.selu(input, self.inplace)
+
+
+class SiLU(_Plain):
+    """x * sigmoid(x)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element."""
+        return F.silu(input, inplace=self.inplace)
+
+
+class Mish(_Plain):
+    """x * tanh(softplus(x))."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element."""
+        return F.mish(input, inplace=self.inplace)
+
+
+class Hardsigmoid(_Plain):
+    """A sigmoid of straight lines."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element."""
+        return F.hardsigmoid(input, self.inplace)
+
+    def extra_repr(self) -> str:
+        return ""
+
+
+class Hardswish(_Plain):
+    """x * hardsigmoid(x)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element."""
+        return F.hardswish(input, self.inplace)
+
+    def extra_repr(self) -> str:
+        return ""
+
+
+class Threshold(_InPlace):
+    """x where x > threshold, else value."""
+
+    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
+        super().__init__()
+        self.threshold = threshold
+        self.value = value
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element."""
+        return F.threshold(input, self.threshold, self.value, self.inplace)
+
+    def _options(self) -> str:
+        return f"threshold={self.threshold}, value={self.value}"
+
+
+class RReLU(_InPlace):
+    """A leaky ReLU whose slope is drawn for every element in training, and the middle one in evaluation."""
+
+    def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
+        super().__init__()
+        self.lower = lower
+        self.upper = upper
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element."""
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+    def _options(self) -> str:
+        return f"lower={self.lower}, upper={self.upper}"
+
+
+class Hardtanh(_InPlace):
+    """x between min_val and max_val."""
+
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
+        super().__init__()
+        self.min_val = min_val
+        self.max_val = max_val
+        self.inplace = inplace
+        if max_val <= min_val:
+            raise AssertionError("max_val must be larger than min_val")
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element."""
+        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
+
+    def _options(self) -> str:
+        return f"min_val={self.min_val}, max_val={self.max_val}"
+
+
+class ReLU6(Hardtanh):
+    """x between 0 and 6."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__(0.0, 6.0, inplace)
+
+    def _options(self) -> str:
+        return ""
+
+
+class _WithAlpha(_InPlace):
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__()
+        self.alpha = alpha
+        self.inplace = inplace
+
+    def _options(self) -> str:
+        return f"alpha={self.alpha}"
+
+
+class ELU(_WithAlpha):
+    """x where x > 0, else alpha * (exp(x) - 1)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element."""
+        return F.elu(input, self.alpha, self.inplace)
+
+
+class CELU(_WithAlpha):
+    """x where x > 0, else alpha * (exp(x / alpha) - 1)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element."""
+        return F.celu(input, self.alpha, self.inplace)
+
+
+class LeakyReLU(_InPlace):
+    """x where x > 0, else negative_slope * x."""
+
+    def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
+        super().__init__()
+        self.negative_slope = negative_slope
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element."""
+        return F.leaky_relu(input, self.negative_slope, self.inplace)
+
+    def _options(self) -> str:
+        return f"negative_slope={self.negative_slope}"
+
+
+class Sigmoid(Module):
+    """1 / (1 + exp(-x))."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element."""
+        return F.sigmoid(input)
+
+
+class Tanh(Module):
+    """The hyperbolic tangent."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element."""
+        return F.tanh(input)
+
+
+class LogSigmoid(Module):
+    """log(1 / (1 + exp(-x)))."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element."""
+        return F.logsigmoid(input)
+
+
+class Softsign(Module):
+    """x / (1 + |x|)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element."""
+        return F.softsign(input)
+
+
+class Tanhshrink(Module):
+    """x - tanh(x)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element."""
+        return F.tanhshrink(input)
+
+
+class GLU(Module):
+    """The first half along `dim` times the sigmoid of the second."""
+
+    def __init__(self, dim: int = -1) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Half as long along `dim`."""
+        return F.glu(input, self.dim)
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}"
+
+
+class GELU(Module):
+    """x times the normal distribution function of x; `approximate` is "none" or "tanh"."""
+
+    def __init__(self, approximate: str = "none") -> None:
+        super().__init__()
+        self.approximate = approximate
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element."""
+        return F.gelu(input, approximate=self.approximate)
+
+    def extra_repr(self) -> str:
+        return f"approximate={self.approximate!r}"
+
+
+class Hardshrink(Module):
+    """x where |x| > lambd, else 0."""
+
+    def __init__(self, lambd: float = 0.5) -> None:
+        super().__init__()
+        self.lambd = lambd
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element."""
+        return F.hardshrink(input, self.lambd)
+
+    def extra_repr(self) -> str:
+        return str(self.lambd)
+
+
+class Softshrink(Module):
+    """x moved by lambd towards 0, which it does not cross."""
+
+    def __init__(self, lambd: float = 0.5) -> None:
+        super().__init__()
+        self.lambd = lambd
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element."""
+        return F.softshrink(input, self.lambd)
+
+    def extra_repr(self) -> str:
+        return str(self.lambd)
+
+
+class Softplus(Module):
+    """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold."""
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        super().__init__()
+        self.beta = beta
+        self.threshold = threshold
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element."""
+        return F.softplus(input, self.beta, self.threshold)
+
+    def extra_repr(self) -> str:
+        return f"beta={self.beta}, threshold={self.threshold}"
+
+
+class PReLU(Module):
+    """A leaky ReLU whose slope is a parameter: one for all channels, or one each."""
+
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
+        super().__init__()
+        self.num_parameters = num_parameters
+        self.init = init
+        with unrecorded():
+            self.weight = fresh(num_parameters, dtype=dtype, device=device)
+            self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Begin anew with the slope `init`."""
+        init.constant_(self.weight, self.init)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Element by element; channels are dimension 1."""
+        return F.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        return f"num_parameters={self.num_parameters}"
+
+
+class _AlongDim(Module):
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}"
+
+
+class Softmax(_AlongDim):
+    """exp(x) over its sum along `dim`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of the same shape, summing to 1 along `dim`."""
+        return F.softmax(input, self.dim, _stacklevel=5)
+
+
+class Softmin(_AlongDim):
+    """exp(-x) over its sum along `dim`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of the same shape, summing to 1 along `dim`."""
+        return F.softmin(input, self.dim, _stacklevel=5)
+
+
+class LogSoftmax(_AlongDim):
+    """The logarithm of softmax."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of the same shape."""
+        return F.log_softmax(input, self.dim, _stacklevel=5)
+
+
+class Softmax2d(Module):
+    """Softmax over the channels of (batch, channels, height, width)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of the same shape; raises ValueError where that is not 3 or 4 dimensions."""
+        if input.dim() not in (3, 4):
+            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
+        return F.softmax(input, -3, _stacklevel=5)

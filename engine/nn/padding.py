@@ -1,0 +1,164 @@
+"""Padding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..tensor import Tensor
+from . import functional as F
+from .module import Module
+from .sizes import each
+
+__all__ = [
+    "CircularPad1d",
+    "CircularPad2d",
+    "CircularPad3d",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
+    "ZeroPad1d",
+    "ZeroPad2d",
+    "ZeroPad3d",
+]
+
+
+class _Pad(Module):
+    """More places around the last dimensions: one number for all sides, or (before, after) from the last on."""
+
+    dims: int
+    mode: str
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__()
+        self.padding = each(padding, 2 * self.dims)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Larger by the sum of both sides in each dimension."""
+        return F.pad(input, self.padding, self.mode)
+
+    def extra_repr(self) -> str:
+        return str(self.padding)
+
+
+class _ConstantPad(_Pad):
+    mode = "constant"
+
+    def __init__(self, padding: Any, value: float) -> None:
+        super().__init__(padding)
+        self.value = value
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Larger by the sum of both sides in each dimension."""
+        return F.pad(input, self.padding, "constant", self.value)
+
+    def extra_repr(self) -> str:
+        return f"padding={self.padding}, value={self.value}"
+
+
+class ConstantPad1d(_ConstantPad):
+    """A number before and after the last dimension."""
+
+    dims = 1
+
+
+class ConstantPad2d(_ConstantPad):
+    """A number around the last two dimensions."""
+
+    dims = 2
+
+
+class ConstantPad3d(_ConstantPad):
+    """A number around the last three dimensions."""
+
+    dims = 3
+
+
+class _ZeroPad(_ConstantPad):
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return str(self.padding)
+
+
+class ZeroPad1d(_ZeroPad, ConstantPad1d):
+    """Zeros before and after the last dimension."""
+
+
+class ZeroPad2d(_ZeroPad, ConstantPad2d):
+    """Zeros around the last two dimensions."""
+
+
+class ZeroPad3d(_ZeroPad, ConstantPad3d):
+    """Zeros around the last three dimensions."""
+
+
+class ReflectionPad1d(_Pad):
+    """The last dimension mirrored at its ends."""
+
+    dims, mode = 1, "reflect"
+
+
+class ReflectionPad2d(_Pad):
+    """The last two dimensions mirrored at their ends."""
+
+    dims, mode = 2, "reflect"
+
+
+class ReflectionPad3d(_Pad):
+    """The last three dimensions mirrored at their ends."""
+
+    dims, mode = 3, "reflect"
+
+
+class ReplicationPad1d(_Pad):
+    """The ends of the last dimension repeated."""
+
+    dims, mode = 1, "replicate"
+
+
+class ReplicationPad2d(_Pad):
+    """The ends of the last two dimensions repeated."""
+
+    dims, mode = 2, "replicate"
+
+
+class ReplicationPad3d(_Pad):
+    """The ends of the last three dimensions repeated."""
+
+    dims, mode = 3, "replicate"
+
+
+class _CircularPad(_Pad):
+    mode = "circular"
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Larger by the sum of both sides in each dimension; raises ValueError for another number of dimensions."""
+        least = self.dims + 1
+        if input.dim() not in (least, least + 1):
+            raise ValueError(f"expected {least}D or {least + 1}D input (got {input.dim()}D input)")
+        return super().forward(input)
+
+
+class CircularPad1d(_CircularPad):
+    """The last dimension closed to a ring."""
+
+    dims = 1
+
+
+class CircularPad2d(_CircularPad):
+    """The last two dimensions closed to rings."""
+
+    dims = 2
+
+
+class CircularPad3d(_CircularPad):
+    """The last three dimensions closed to rings."""
+
+    dims = 3

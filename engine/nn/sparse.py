@@ -1,0 +1,142 @@
+"""Tables of vectors, looked up by number."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from ..mode import no_grad
+from ..slot import unrecorded
+from ..tensor import Tensor
+from . import functional as F
+from . import init
+from .module import Module
+from .parameter import Parameter, fresh
+
+__all__ = ["Embedding", "EmbeddingBag"]
+
+
+class _Table(Module):
+    """What both share: the table, and the row that is no word."""
+
+    def _begin(
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None, given: Tensor | None, frozen: bool,
+        device: Any, dtype: Any,
+    ) -> None:  # fmt: skip
+        self.num_embeddings = num_embeddings
+        self.embedding_dim = embedding_dim
+        if padding_idx is not None:
+            if not -num_embeddings <= padding_idx < num_embeddings:
+                raise AssertionError(f"{self._letter}adding_idx must be within num_embeddings")
+            padding_idx %= num_embeddings
+        self.padding_idx = padding_idx
+        if given is None:
+            with unrecorded():
+                self.weight = fresh(num_embeddings, embedding_dim, dtype=dtype, device=device)
+                self.weight.requires_grad = not frozen
+                self.reset_parameters()
+        else:
+            if list(given.shape) != [num_embeddings, embedding_dim]:
+                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+            self.weight = Parameter(given, requires_grad=not frozen)
+
+    _letter = "P"
+
+    def reset_parameters(self) -> None:
+        """Draw the table anew from a normal distribution."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            with no_grad():
+                self.weight[self.padding_idx].fill_(0)
+
+
+class Embedding(_Table):
+    """A vector for each of `num_embeddings` numbers.  Source: torch.nn.Embedding.
+
+    >>> Embedding(10, 3)
+    Embedding(10, 3)
+    """
+
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, max_norm: float | None = None,
+        norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False, _weight: Tensor | None = None,
+        _freeze: bool = False, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.max_norm = max_norm
+        self.norm_type = norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        self.sparse = sparse
+        self._begin(num_embeddings, embedding_dim, padding_idx, _weight, _freeze, device, dtype)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of shape (...) of numbers to (..., embedding_dim)."""
+        return F.embedding(
+            input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
+        )
+
+    def extra_repr(self) -> str:
+        parts = [
+            f"{self.num_embeddings}, {self.embedding_dim}",
+            f"padding_idx={self.padding_idx}" if self.padding_idx is not None else "",
+            f"max_norm={self.max_norm}" if self.max_norm is not None else "",
+            f"norm_type={self.norm_type}" if self.norm_type != 2 else "",
+            f"scale_grad_by_freq={self.scale_grad_by_freq}" if self.scale_grad_by_freq is not False else "",
+            "sparse=True" if self.sparse is not False else "",
+        ]
+        return ", ".join(part for part in parts if part)
+
+    @classmethod
+    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> Self:
+        """A table that is given, and by default not trained."""
+        if embeddings.dim() != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        return cls(*embeddings.shape, _weight=embeddings, _freeze=freeze, **options)
+
+
+class EmbeddingBag(_Table):
+    """The sum, mean or largest of the vectors of bags of numbers.  Source: torch.nn.EmbeddingBag."""
+
+    _letter = "p"
+
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None, norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, _weight: Tensor | None = None,
+        include_last_offset: bool = False, padding_idx: int | None = None, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.max_norm = max_norm
+        self.norm_type = norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        self.mode = mode
+        self.sparse = sparse
+        self.include_last_offset = include_last_offset
+        self._begin(num_embeddings, embedding_dim, padding_idx, _weight, False, device, dtype)
+
+    def forward(
+        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
+    ) -> Tensor:
+        """Of shape (bags, numbers), or (numbers,) with the offset of each bag, to (bags, embedding_dim)."""
+        return F.embedding_bag(
+            input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode,
+            self.sparse, per_sample_weights, self.include_last_offset, self.padding_idx,
+        )  # fmt: skip
+
+    def extra_repr(self) -> str:
+        parts = [
+            f"{self.num_embeddings}, {self.embedding_dim}",
+            f"max_norm={self.max_norm}" if self.max_norm is not None else "",
+            f"norm_type={self.norm_type}" if self.norm_type != 2 else "",
+            f"scale_grad_by_freq={self.scale_grad_by_freq}" if self.scale_grad_by_freq is not False else "",
+            f"mode={self.mode!r}",
+            f"padding_idx={self.padding_idx}" if self.padding_idx is not None else "",
+        ]
+        return ", ".join(part for part in parts if part)
+
+    @classmethod
+    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> Self:
+        """A table that is given, and by default not trained."""
+        if embeddings.dim() != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        made = cls(*embeddings.shape, _weight=embeddings, **options)
+        made.weight.requires_grad = not freeze
+        return made
