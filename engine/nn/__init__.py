@@ -1,26 +1,46 @@
-"""torch.nn: modules, parameters and containers, layers; `functional` has the functions, `init` the first values."""
+"""torch.nn: modules, parameters and containers, layers; `functional` has the functions, `init` the first values.
 
+Each room says in its `__all__` what is torch's.
+"""
+
+from . import activation as _activation
+from . import container as _container
+from . import convolution as _convolution
+from . import distance as _distance
+from . import dropout as _dropout
 from . import functional, init, modules, parameter, utils
-from .container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
-from .linear import Bilinear, Identity, Linear
+from . import image as _image
+from . import linear as _linear
+from . import loss as _loss
+from . import normalization as _normalization
+from . import padding as _padding
+from . import pooling as _pooling
+from . import sparse as _sparse
+from .activation import *
+from .container import *
+from .convolution import *
+from .distance import *
+from .dropout import *
+from .image import *
+from .linear import *
+from .loss import *
 from .module import Module
+from .normalization import *
+from .padding import *
 from .parameter import Buffer, Parameter
+from .pooling import *
+from .sparse import *
 
-__all__ = [
-    "Bilinear",
-    "Buffer",
-    "Identity",
-    "Linear",
-    "Module",
-    "ModuleDict",
-    "ModuleList",
-    "Parameter",
-    "ParameterDict",
-    "ParameterList",
-    "Sequential",
-    "functional",
-    "init",
-    "modules",
-    "parameter",
-    "utils",
-]
+__all__ = ["Buffer", "Module", "Parameter", "functional", "init", "modules", "parameter", "utils"]
+__all__ += _activation.__all__
+__all__ += _container.__all__
+__all__ += _convolution.__all__
+__all__ += _distance.__all__
+__all__ += _dropout.__all__
+__all__ += _image.__all__
+__all__ += _linear.__all__
+__all__ += _loss.__all__
+__all__ += _normalization.__all__
+__all__ += _padding.__all__
+__all__ += _pooling.__all__
+__all__ += _sparse.__all__

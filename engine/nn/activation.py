@@ -16,6 +16,7 @@ __all__ = [
     "ELU",
     "GELU",
     "GLU",
+    "SELU",
     "Hardshrink",
     "Hardsigmoid",
     "Hardswish",
@@ -28,7 +29,6 @@ __all__ = [
     "RReLU",
     "ReLU",
     "ReLU6",
-    "SELU",
     "SiLU",
     "Sigmoid",
     "Softmax",
@@ -160,7 +160,7 @@ class Hardtanh(_InPlace):
         self.max_val = max_val
         self.inplace = inplace
         if max_val <= min_val:
-            raise AssertionError("max_val must be larger than min_val")
+            raise AssertionError(f"max_val ({max_val}) must be greater than min_val ({min_val})")
 
     def forward(self, input: Tensor) -> Tensor:
         """Element by element."""
@@ -227,7 +227,8 @@ class Sigmoid(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Element by element."""
-        return F.sigmoid(input)
+        out: Tensor = F.sigmoid(input)
+        return out
 
 
 class Tanh(Module):
@@ -235,7 +236,8 @@ class Tanh(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Element by element."""
-        return F.tanh(input)
+        out: Tensor = F.tanh(input)
+        return out
 
 
 class LogSigmoid(Module):

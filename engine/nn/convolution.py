@@ -15,7 +15,8 @@ from .sizes import each, turned
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
-MODES = ("zeros", "reflect", "replicate", "circular")
+MODES = {"zeros", "reflect", "replicate", "circular"}
+STRINGS = {"same", "valid"}
 
 
 class _Conv(Module):
@@ -54,14 +55,12 @@ class _Conv(Module):
             if channels % self.groups != 0:
                 raise ValueError(f"{name}_channels must be divisible by groups")
         if isinstance(self.padding, str):
-            if self.padding not in ("same", "valid"):
-                raise ValueError(f"Invalid padding string {self.padding!r}, should be one of {set(('same', 'valid'))}")
+            if self.padding not in STRINGS:
+                raise ValueError(f"Invalid padding string {self.padding!r}, should be one of {STRINGS}")
             if self.padding == "same" and any(s != 1 for s in self.stride):
                 raise ValueError("padding='same' is not supported for strided convolutions")
         if self.padding_mode not in MODES:
-            raise ValueError(
-                f"padding_mode must be one of {set(MODES)}, but got padding_mode='{self.padding_mode}'"
-            )
+            raise ValueError(f"padding_mode must be one of {MODES}, but got padding_mode='{self.padding_mode}'")
 
     def reset_parameters(self) -> None:
         """Draw the parameters anew, evenly from ±1/sqrt(fan_in)."""
@@ -158,7 +157,7 @@ class _Transposed(_Conv):
         )  # fmt: skip
 
     def forward(self, input: Tensor, output_size: list[int] | None = None) -> Tensor:
-        """Of shape (batch, in_channels, ...) to (batch, out_channels, ...); `output_size` where several are possible."""
+        """Of shape (batch, in_channels, ...) to (batch, out_channels, ...), of size `output_size` where several fit."""
         function = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[self.dims - 1]
         extra = self.output_padding if output_size is None else self._extra(input, list(output_size))
         return function(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation)

@@ -1,21 +1,35 @@
-"""Where torch keeps its modules; `modules.module` has the hooks of all of them."""
+"""Where torch keeps its modules: the same rooms, and in `module` the hooks of all of them."""
 
-from . import container, linear, module
-from .container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
-from .linear import Bilinear, Identity, Linear
+from . import (
+    activation,
+    container,
+    convolution,
+    distance,
+    dropout,
+    image,
+    linear,
+    loss,
+    module,
+    normalization,
+    padding,
+    pooling,
+    sparse,
+)
 from .module import Module
 
 __all__ = [
-    "Bilinear",
-    "Identity",
-    "Linear",
     "Module",
-    "ModuleDict",
-    "ModuleList",
-    "ParameterDict",
-    "ParameterList",
-    "Sequential",
+    "activation",
     "container",
+    "convolution",
+    "distance",
+    "dropout",
+    "image",
     "linear",
+    "loss",
     "module",
+    "normalization",
+    "padding",
+    "pooling",
+    "sparse",
 ]

@@ -98,9 +98,7 @@ class _MaxUnpool(Module):
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
         """The inverse of the pooling, `output_size` where several are possible."""
-        out: Tensor = type(self).function(
-            input, indices, self.kernel_size, self.stride, self.padding, output_size
-        )
+        out: Tensor = type(self).function(input, indices, self.kernel_size, self.stride, self.padding, output_size)
         return out
 
     def extra_repr(self) -> str:
@@ -169,9 +167,7 @@ class AvgPool1d(_AvgPool):
 
     def forward(self, input: Tensor) -> Tensor:
         """Of shape (batch, channels, length) to a shorter one."""
-        return F.avg_pool1d(
-            input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
-        )
+        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
 
 
 class AvgPool2d(_AvgPool):
@@ -200,9 +196,7 @@ class _LPPool(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Of shape (batch, channels, ...) to fewer places."""
-        out: Tensor = type(self).function(
-            input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
-        )
+        out: Tensor = type(self).function(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
         return out
 
     def extra_repr(self) -> str:

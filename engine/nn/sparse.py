@@ -90,7 +90,8 @@ class Embedding(_Table):
         """A table that is given, and by default not trained."""
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        return cls(*embeddings.shape, _weight=embeddings, _freeze=freeze, **options)
+        rows, columns = embeddings.shape
+        return cls(rows, columns, _weight=embeddings, _freeze=freeze, **options)
 
 
 class EmbeddingBag(_Table):
@@ -112,9 +113,7 @@ class EmbeddingBag(_Table):
         self.include_last_offset = include_last_offset
         self._begin(num_embeddings, embedding_dim, padding_idx, _weight, False, device, dtype)
 
-    def forward(
-        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
-    ) -> Tensor:
+    def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         """Of shape (bags, numbers), or (numbers,) with the offset of each bag, to (bags, embedding_dim)."""
         return F.embedding_bag(
             input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode,
@@ -137,6 +136,7 @@ class EmbeddingBag(_Table):
         """A table that is given, and by default not trained."""
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        made = cls(*embeddings.shape, _weight=embeddings, **options)
+        rows, columns = embeddings.shape
+        made = cls(rows, columns, _weight=embeddings, **options)
         made.weight.requires_grad = not freeze
         return made

@@ -4,6 +4,7 @@ from . import activation as _activation
 from . import attention as _attention
 from . import averaging as _averaging
 from . import classes as _classes
+from . import composed as _composed
 from . import convolution as _convolution
 from . import distance as _distance
 from . import dropout as _dropout
@@ -12,6 +13,7 @@ from . import image as _image
 from . import linear as _linear
 from . import loss as _loss
 from . import margin as _margin
+from . import multihead as _multihead
 from . import normalization as _normalization
 from . import pooling as _pooling
 from . import sequences as _sequences
@@ -19,6 +21,7 @@ from .activation import *
 from .attention import *
 from .averaging import *
 from .classes import *
+from .composed import *
 from .convolution import *
 from .distance import *
 from .dropout import *
@@ -27,6 +30,7 @@ from .image import *
 from .linear import *
 from .loss import *
 from .margin import *
+from .multihead import *
 from .normalization import *
 from .pooling import *
 from .sequences import *
@@ -36,6 +40,7 @@ __all__ += _activation.__all__
 __all__ += _averaging.__all__
 __all__ += _attention.__all__
 __all__ += _classes.__all__
+__all__ += _composed.__all__
 __all__ += _convolution.__all__
 __all__ += _distance.__all__
 __all__ += _image.__all__
@@ -44,6 +49,7 @@ __all__ += _embedding.__all__
 __all__ += _linear.__all__
 __all__ += _loss.__all__
 __all__ += _margin.__all__
+__all__ += _multihead.__all__
 __all__ += _normalization.__all__
 __all__ += _pooling.__all__
 __all__ += _sequences.__all__

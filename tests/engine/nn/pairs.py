@@ -46,7 +46,7 @@ def pair(make: Callable[[Any], Any]) -> tuple[Any, Any]:
 
 
 def tensors(which: Any, values: Any) -> Any:
-    """Arrays as tensors of a library, floats with gradient; lists and tuples of them likewise."""
+    """Arrays as tensors of a library, writeable floats with gradient; lists and tuples of them likewise."""
     if isinstance(values, (list, tuple)):
         return type(values)(tensors(which, value) for value in values)
     if not isinstance(values, np.ndarray):
@@ -54,7 +54,7 @@ def tensors(which: Any, values: Any) -> Any:
     made = which.tensor(values.tolist(), dtype=getattr(which, values.dtype.name))
     if not values.size:
         made = made.reshape(values.shape)
-    return made.requires_grad_() if values.dtype.kind == "f" else made
+    return made.requires_grad_() if values.dtype.kind == "f" and values.flags.writeable else made
 
 
 def leaves(found: Any) -> list[Any]:
