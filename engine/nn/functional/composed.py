@@ -71,7 +71,7 @@ def instance_norm(
     batch, channels = shape[0], shape[1]
 
     def repeated(tensor: Tensor | None) -> Tensor | None:
-        return None if tensor is None else tensor.unsqueeze(0).expand(batch, channels).reshape(-1)
+        return None if tensor is None else tensor.repeat(batch)
 
     with no_grad():
         mean, var = repeated(running_mean), repeated(running_var)

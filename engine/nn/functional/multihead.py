@@ -7,8 +7,8 @@ import warnings
 from typing import Any
 
 from ... import creation, errors
+from ...api.joining import cat
 from ...api.linalg import bmm
-from ...api.shape import cat
 from ...tensor import Tensor
 from .activation import softmax
 from .attention import scaled_dot_product_attention
@@ -59,7 +59,7 @@ def multi_head_attention_forward(
     )
     attn_mask = _checked_mask(attn_mask, steps, int(key.shape[0]), int(batch * num_heads))
     if bias_k is not None and bias_v is not None:
-        k, v = cat([k, bias_k.expand(1, batch, size)]), cat([v, bias_v.expand(1, batch, size)])
+        k, v = cat([k, bias_k.repeat(1, batch, 1)]), cat([v, bias_v.repeat(1, batch, 1)])
         attn_mask, key_padding_mask = _one_more(attn_mask), _one_more(key_padding_mask)
     elif bias_k is not None:
         raise AssertionError("bias_k is set but bias_v is None")
