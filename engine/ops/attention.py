@@ -117,9 +117,11 @@ def _attention(
     query: Array, key: Array, value: Array, attn_mask: Array | None, dropout_p: float = 0.0, is_causal: bool = False,
     scale: float = 1.0,
 ) -> tuple[Array, Array]:  # fmt: skip
-    """The averages of the values, and the weights that they were taken with."""
+    """The averages of the values, laid out in memory as the queries are, and the weights that they were taken with."""
     weights = _weights(query, key, attn_mask, None, is_causal, scale)
-    return xp.matmul(weights, value), weights
+    out = xp.empty_like(query)
+    xp.matmul(weights, value, out=out)
+    return out, weights
 
 
 def _score_slope(

@@ -107,7 +107,8 @@ def _ctc_backward(
     through = xp.exp(log_alpha.transpose(1, 0, 2) + beta - scores + loss[:, None])
     shares = zeros_at(log_probs, log_probs.shape)
     samples = xp.arange(labels.shape[0], like=labels)[:, None]
-    xp.add.at(shares, (slice(None), samples, labels), xp.where(states, through, 0))
+    everywhere: Any = (slice(None), samples, labels)
+    xp.add.at(shares, everywhere, xp.where(states, through, 0))
     there = (xp.arange(log_probs.shape[0], like=labels)[:, None] < input_lengths)[:, :, None]
     grad = xp.where(there, (xp.exp(log_probs) - shares) * self[:, None], xp.zeros_like(shares))
     if zero_infinity:

@@ -42,7 +42,29 @@ def scope(library: Any, dtype: str = "float64") -> dict[str, Any]:
         "F": library.nn.functional,
         "l1": lambda a, b: (a - b).abs().sum(1),
         "lp": log_probabilities,
+        "heads": _heads(library, made),
     }
+
+
+def _heads(library: Any, made: dict[str, Any]) -> Any:
+    """multi_head_attention_forward with two heads and weights made of the tensors at hand."""
+    first = library.cat([made["z"], made["z"], made["z"], made["y"]])
+    shift = library.cat([made["v"], made["v2"], made["v"]])
+
+    def heads(
+        query: Any, key: Any, value: Any, need: bool = True, bias: Any = None, zero: bool = False, dropout: float = 0.0,
+        training: bool = True, separate: Any = None, many: int = 2, **others: Any,
+    ) -> Any:  # fmt: skip
+        row = None if bias is None else bias.view(1, 1, 4)
+        if separate is not None:
+            others |= dict.fromkeys(("q_proj_weight", "k_proj_weight", "v_proj_weight"), separate)
+            others["use_separate_proj_weight"] = True
+        return library.nn.functional.multi_head_attention_forward(
+            query, key, value, 4, many, None if separate is not None else first, shift, row, row, zero, dropout,
+            made["w"][:4], made["v2"], training, need_weights=need, **others,
+        )  # fmt: skip
+
+    return heads
 
 
 def log_probabilities(n: Any) -> Any:
@@ -164,7 +186,17 @@ F.ctc_loss(lp(n), labels, lengths, two, reduction="sum", blank=1)
 F.ctc_loss(lp(n), labels, lengths - 5, two, zero_infinity=True) | F.ctc_loss(lp(n), labels, (6, 5), (1, 2))
 F.ctc_loss(lp(n), labels.flatten()[:3], lengths, two - torch.tensor([1, 0]))
 F.ctc_loss(lp(n)[:, 0], labels[0], lengths[0], two[0], reduction="none") | F.ctc_loss(lp(n), labels, lengths, two * 0)
-F.ctc_loss(lp(n), labels.int(), lengths.int(), two.int())
+F.ctc_loss(lp(n), labels.int(), lengths.int(), two.int()) | heads(b, b, b) | heads(b, b, b, need=False)
+heads(b, b * 1, b * 2) | heads(b, k[0].transpose(0, 1), k[0].transpose(0, 1).clone()) | heads(x, x, x)
+heads(b, b, b, is_causal=True, attn_mask=torch.zeros(2, 2), need=False)
+heads(b, b, b, attn_mask=torch.tensor([[False, True], [False, False]]))
+heads(b, b, b, attn_mask=torch.zeros(2, 2, dtype=b.dtype), need=False)
+heads(b, b, b, key_padding_mask=torch.eye(3)[:, :2] > 0)
+heads(b, b, b, key_padding_mask=torch.eye(3)[:, :2] > 0, need=False, attn_mask=torch.zeros(6, 2, 2) > 0)
+heads(b, b, b, average_attn_weights=False) | heads(b, b, b, bias=v)
+heads(b, b, b, zero=True, attn_mask=torch.zeros(2, 2, dtype=b.dtype)) | heads(b, y.view(1, 3, 4), y.view(1, 3, 4))
+heads(b, b, b, dropout=1.0) | heads(b, b, b, dropout=0.5, training=False)
+heads(b, b, b, separate=x[:1].expand(4, 4)) | heads(x, x, x, need=False, key_padding_mask=torch.zeros(3) > 0)
 """
 """Same values, nodes, edges and gradients."""
 
@@ -253,6 +285,11 @@ F.ctc_loss(lp(n), labels, lengths, two + 1) | F.ctc_loss(lp(n), labels, lengths[
 F.ctc_loss(lp(n), labels, lengths, two, blank=9) | F.ctc_loss(lp(n), labels, lengths, two[:1])
 F.ctc_loss(lp(n), labels.flatten()[:3], lengths, two) | F.ctc_loss(lp(n), labels, s, two)
 F.ctc_loss(lp(n).long(), labels, lengths, two) | F.ctc_loss(lp(n), labels, lengths, two, reduction="h")
+heads(b, b, x) | heads(v, v, v) | heads(b, b, b[:1]) | heads(b, b, b, is_causal=True)
+heads(b, b, b, attn_mask=torch.zeros(2, 3)) | heads(b, b, b, attn_mask=torch.zeros(5, 2, 2))
+heads(b, b, b, attn_mask=torch.zeros(2, 2).long()) | heads(b, b, b, key_padding_mask=torch.zeros(3, 3))
+heads(b, b, b, key_padding_mask=torch.zeros(3)) | heads(b, b, b, attn_mask=torch.zeros(2))
+heads(x, x, x, attn_mask=torch.zeros(2, 2, 2)) | heads(b, b, b, many=3) | heads(b, b, b, static_k=b)
 """
 
 

@@ -9,6 +9,7 @@ from . import convolution as _convolution
 from . import distance as _distance
 from . import dropout as _dropout
 from . import embedding as _embedding
+from . import heads as _heads
 from . import image as _image
 from . import linear as _linear
 from . import loss as _loss
@@ -26,6 +27,7 @@ from .convolution import *
 from .distance import *
 from .dropout import *
 from .embedding import *
+from .heads import *
 from .image import *
 from .linear import *
 from .loss import *
@@ -43,6 +45,7 @@ __all__ += _classes.__all__
 __all__ += _composed.__all__
 __all__ += _convolution.__all__
 __all__ += _distance.__all__
+__all__ += _heads.__all__
 __all__ += _image.__all__
 __all__ += _dropout.__all__
 __all__ += _embedding.__all__
