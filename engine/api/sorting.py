@@ -61,7 +61,7 @@ def msort(input: Tensor) -> Tensor:
 
 @takes_out
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-    """(values, indices) of the k largest (smallest) along `dim`, in order; of equal ones those that stand first."""
+    """(values, indices) of the k largest (smallest) along `dim`, in order; which of equal ones is left open."""
     need_tensor(input, "topk")
     place = one_dim(dim, input._array.ndim)
     if not 0 <= k <= (input._array.shape[place] if input._array.ndim else 1):

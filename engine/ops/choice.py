@@ -140,6 +140,8 @@ minimum = op(
 
 def _bounded(self: Array, *bounds: Any) -> Array:
     """`self` in the dtype that it has together with the bounds (numbers or None)."""
+    if self.dtype.kind == "f":
+        return self
     return self.astype(result_dtype([self, *(b for b in bounds if b is not None)]), copy=False)
 
 

@@ -49,7 +49,13 @@ def _topk(self: Array, k: int, dim: int, largest: bool = True) -> tuple[Array, A
     if not self.ndim:
         return _alone(self)
     moved = xp.moveaxis(self, dim, -1)
-    return _taken(moved, _order(moved, largest)[..., :k], dim)
+    n = moved.shape[-1]
+    if not 0 < k < n // 2:
+        return _taken(moved, _order(moved, largest)[..., :k], dim)
+    some = moved.argpartition(n - k if largest else k - 1, axis=-1)
+    some = xp.sort(some[..., n - k :] if largest else some[..., :k], axis=-1)
+    order = _order(xp.take_along_axis(moved, some, axis=-1), largest)
+    return _taken(moved, xp.take_along_axis(some, order, axis=-1), dim)
 
 
 def _argsort(self: Array, dim: int, descending: bool = False) -> Array:
@@ -73,13 +79,15 @@ argsort = op("argsort", _argsort)
 
 
 def _chosen(self: Array, dim: int, keepdim: bool, place: Any) -> tuple[Array, Array]:
-    """(values, indices) of one element of each row: that at `place(row, sorted row, order)` among the sorted ones."""
+    """(values, indices) of one element of each row: that at `place(rows)` among the sorted ones."""
     if not self.ndim:
         return _alone(self)
     moved = xp.moveaxis(self, dim, -1)
-    order = _order(moved)
-    at = place(moved, order)
-    index = order[..., at : at + 1] if isinstance(at, int) else xp.take_along_axis(order, at, axis=-1)
+    at = place(moved)
+    if isinstance(at, int):
+        index = moved.argpartition(at, axis=-1)[..., at : at + 1]
+    else:
+        index = xp.take_along_axis(_order(moved), at, axis=-1)
     values, index = _taken(moved, index, dim)
     return (values, index) if keepdim else (values.squeeze(axis=dim), index.squeeze(axis=dim))
 
@@ -88,24 +96,25 @@ def _nans(moved: Array) -> Array:
     return (moved != moved).sum(axis=-1, keepdims=True)
 
 
-def _middle(moved: Array, order: Array) -> Any:
+def _middle(moved: Array) -> Any:
     """The lower one of the two in the middle; the first nan where there is one."""
     n = moved.shape[-1]
-    if moved.dtype.kind != "f":
+    nans = _nans(moved) if moved.dtype.kind == "f" else None
+    if nans is None or not nans.any():
         return (n - 1) // 2
-    nans = _nans(moved)
     return xp.where(nans > 0, n - nans, (n - 1) // 2)
 
 
-def _middle_number(moved: Array, order: Array) -> Any:
+def _middle_number(moved: Array) -> Any:
     """The lower one of the two in the middle of those that are numbers."""
     n = moved.shape[-1]
-    return (n - 1) // 2 if moved.dtype.kind != "f" else xp.maximum((n - _nans(moved) - 1) // 2, 0)
+    nans = _nans(moved) if moved.dtype.kind == "f" else None
+    return (n - 1) // 2 if nans is None or not nans.any() else xp.maximum((n - nans - 1) // 2, 0)
 
 
-def _most_frequent(moved: Array, order: Array) -> Any:
+def _most_frequent(moved: Array) -> Any:
     """The end of the longest run of equal elements: the smallest of the most frequent, where it stands last."""
-    ranked = xp.take_along_axis(moved, order, axis=-1)
+    ranked = xp.sort(moved, axis=-1)
     places = xp.arange(moved.shape[-1], like=moved)
     new = xp.ones(moved.shape, dtype=bool, like=moved)
     new[..., 1:] = ranked[..., 1:] != ranked[..., :-1]
@@ -126,7 +135,7 @@ def _mode(self: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
 
 
 def _kthvalue(self: Array, k: int, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    return _chosen(self, dim, keepdim, lambda moved, order: k - 1)
+    return _chosen(self, dim, keepdim, lambda moved: k - 1)
 
 
 def _median_of_all(self: Array) -> Array:

@@ -59,8 +59,20 @@ def _mvlgamma_slope(grad: Any, self: Any, p: int) -> Any:
     return grad * total
 
 
+def _digamma(self: Array) -> Array:
+    """Left of 0 by reflection, digamma(1 - x) - pi / tan(pi x): scipy's way there is a hundred times slower."""
+    negative = self < 0
+    if not negative.any():
+        return special_of(self).digamma(self).astype(self.dtype, copy=False)
+    wide = self.astype("float64")
+    part = wide - xp.trunc(wide)
+    turned = xp.where(part == 0, xp.nan, math.pi / xp.tan(math.pi * part))
+    found = special_of(self).digamma(xp.where(negative, 1 - wide, wide))
+    return xp.where(negative, found - turned, found).astype(self.dtype)
+
+
 lgamma = op("lgamma", special("gammaln"), FLOAT, self=lambda grad, self: grad * digamma(self))
-digamma = op("digamma", special("digamma"), FLOAT, self=lambda grad, self: grad * polygamma(self, n=1))
+digamma = op("digamma", _digamma, FLOAT, self=lambda grad, self: grad * polygamma(self, n=1))
 polygamma = op("polygamma", _polygamma, FLOAT, self=lambda grad, self, n: grad * polygamma(self, n=n + 1))
 mvlgamma = op("mvlgamma", _mvlgamma, FLOAT, self=_mvlgamma_slope)
 igamma = op(
@@ -98,8 +110,16 @@ zeta_number = op(
 
 # -- error function and normal distribution -----------------------------------------------------------------------
 
+
+def _erfinv(self: Array) -> Array:
+    """nan outside [-1, 1], which scipy would take a hundred times longer to find out."""
+    inside = abs(self) <= 1
+    found = special_of(self).erfinv(xp.where(inside, self, self.dtype.type(0)))
+    return xp.where(inside, found, xp.nan).astype(self.dtype, copy=False)
+
+
 erfinv = op(
-    "erfinv", special("erfinv"), FLOAT,
+    "erfinv", _erfinv, FLOAT,
     self=lambda grad, self: 0.5 * math.sqrt(math.pi) * exp(erfinv(self) ** 2) * grad,
 )  # fmt: skip
 erfcx = op(
