@@ -21,7 +21,7 @@ function paintLabel({ write, context, font, tokens }, node, place, state) {
   if (row.key === "value") return;
   const empty = state.value === null;
   const after = row.key === "grad" && empty ? " none" : "";
-  const labels = row.key === "seed" ? [row.label || "gradient you pass", "you pass", "pass"] : [(row.label || ".grad") + after];
+  const labels = row.key === "seed" ? [row.label || "gradient you pass", "you pass", "pass"] : [(row.label || ".grad") + after, row.label || ".grad"];
   const text = fitting(context, font.plain, labels, node.w - 2 * PAD - (row.key === "seed" ? 16 : 0));
   write(text, place.x, place.labelY, font.plain, tokens.soft);
   if (row.key === "seed" && !empty && row.cols) pencil(context, place.x + widthOf(context, font.plain, text) + 5, place.labelY, tokens.root);

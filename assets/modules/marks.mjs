@@ -3,7 +3,7 @@
 import { visibleBox } from "./camera.mjs";
 import { foldMark } from "./card.mjs";
 import { savedState } from "./state.mjs";
-import { cut, widthOf, wrap } from "./text.mjs";
+import { squeezed, widthOf, wrap } from "./text.mjs";
 
 const BADGE = 8;
 
@@ -65,8 +65,9 @@ export function paintChip(brush, node) {
   const state = savedState(moment, node);
   if (state === "none" || !node.saved.length) return;
   const names = savedNames(node);
-  const text = cut(context, font.plain, `${state} ${names}`, node.w - 40);
-  const w = widthOf(context, font.plain, text) + 16;
+  const room = node.w - 32;
+  const text = squeezed(context, font.plain, [`${state} ${names}`, state], room); // the names are in the tooltip and the inspector too
+  const w = Math.min(widthOf(context, font.plain, text), room) + 16;
   const [x, y] = [node.x - w / 2, node.y + node.h / 2 - 33];
   context.beginPath();
   context.roundRect(x, y, w, 22, 6);
@@ -75,7 +76,7 @@ export function paintChip(brush, node) {
   context.setLineDash(state === "freed" ? [1, 4] : [4, 3]);
   context.stroke();
   context.setLineDash([]);
-  write(text, node.x, y + 11, font.plain, state === "kept" ? tokens.ink : state === "freed" ? tokens.freed : tokens.soft, "center");
+  write(text, node.x, y + 11, font.plain, state === "kept" ? tokens.ink : state === "freed" ? tokens.freed : tokens.soft, "center", room);
   if (state === "freed") context.fillRect(x + 8, y + 11, w - 16, 1.2);
 }
 

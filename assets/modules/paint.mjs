@@ -150,22 +150,23 @@ function paintOp(brush, node, look) {
   const { context, write, font, tokens, detail } = brush;
   shape(brush, node, look, cornerOf(node));
   const middle = node.y - node.h / 2 + 28;
-  const label = cut(context, font.title, node.label, node.w - 16);
+  const label = squeezed(context, font.title, [node.label, node.label.split(" ")[0]], node.w - 16);
   if (detail < 2) {
-    write(label, node.x, node.y, font.title, tokens.ink, "center");
+    write(label, node.x, node.y, font.title, tokens.ink, "center", node.w - 16);
     return;
   }
-  write(label, node.x, node.sub ? middle - 8 : middle, font.title, tokens.ink, "center");
-  if (node.sub) write(squeezed(context, font.plain, node.sub, node.w - 8), node.x, middle + 10, font.plain, tokens.soft, "center", node.w - 8);
+  write(label, node.x, node.sub ? middle - 8 : middle, font.title, tokens.ink, "center", node.w - 16);
+  if (node.sub) write(squeezed(context, font.plain, [node.sub], node.w - 8), node.x, middle + 10, font.plain, tokens.soft, "center", node.w - 8);
   if (node.h >= 80) paintChip(brush, node);
 }
 
 function head(brush, node, indent = 14, right = 12) {
   const { context, write, font, tokens } = brush;
   const [x0, y0, x1] = boxOf(node);
-  const title = cut(context, font.title, node.label, node.w - indent - right);
-  const used = widthOf(context, font.title, title);
-  write(title, x0 + indent, y0 + 20, font.title, tokens.ink);
+  const wide = node.w - indent - right;
+  const title = squeezed(context, font.title, [node.label], wide);
+  const used = Math.min(widthOf(context, font.title, title), wide);
+  write(title, x0 + indent, y0 + 20, font.title, tokens.ink, "left", wide);
   if (brush.detail < 2) return;
   const room = node.w - indent - right - used - 10;
   // Where both have no room, the role is said by the bar and the outline too, and the shape by the cells.

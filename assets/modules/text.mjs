@@ -80,9 +80,9 @@ export function wrap(context, font, text, room, most) {
 
 const SQUEEZE = 0.8; // text may be narrowed so far before it is cut
 
-/** The text for a place that is a little narrow: whole, where narrowing it that far is enough. */
-export function squeezed(context, font, text, room) {
-  return widthOf(context, font, text) * SQUEEZE <= room ? text : cut(context, font, text, room);
+/** The text for a place that is a little narrow: the first of some ways to say it that fits when narrowed; else the last, cut. */
+export function squeezed(context, font, ways, room) {
+  return ways.find((text) => widthOf(context, font, text) * SQUEEZE <= room) ?? cut(context, font, ways.at(-1), room);
 }
 
 /** A function that writes one text: `write(text, x, y, font, colour, align, most)`, y being the middle of the line, `most` its width. */

@@ -14,6 +14,7 @@ WATCH = """
   const paint = CanvasRenderingContext2D.prototype.fillText;
   CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
     const size = parseFloat(/([\\d.]+)px/.exec(this.font)[1]) * this.getTransform().a / devicePixelRatio;
+    if (String(text).endsWith("\u2026") && this.canvas.closest("#stage")) window.cut = [...window.cut ?? [], text];
     texts.set(String(text), Math.min(size, texts.get(String(text)) ?? Infinity));
     return paint.call(this, text, ...rest);
   };
@@ -40,6 +41,7 @@ def test_painted_text_has_twelve_px_and_canvases_have_the_pixels_of_the_screen(
             painted = view.js("[...texts]")
             assert len(painted) > 10, program
             small[program] = [(text, size) for text, size in painted if size < 11.99]
+            assert view.js("window.cut ?? []") == [], f"{program}: a label on the graph is cut"
             sharp = view.js(
                 "[...document.querySelectorAll('#stage > canvas, #timeline canvas')].map(one => "
                 "[one.width / one.getBoundingClientRect().width, one.height / one.getBoundingClientRect().height])"
