@@ -344,8 +344,11 @@ class Recorder:
         self.errors[id(error)] = error
         node = getattr(getattr(error, "place", None), "node", None)
         where = None if node is None else self.line_of(node.sequence_nr)
-        if node is not None and where is not None:
-            error.add_note(f"Backstep: {node.name()} stands for the op in {where}.")
+        note = "" if node is None or where is None else f"Backstep: {node.name()} stands for the op in {where}."
+        if note and note not in "\n".join(
+            getattr(error, "__notes__", ())
+        ):  # a recorded error that is raised again has it
+            error.add_note(note)
         self.log.append(("error", self.stack(2), error, self.call))
 
     def line_of(self, sequence_nr: int) -> str | None:

@@ -22,6 +22,8 @@ from viz.programs import record_source
 PROGRAMS = [pytest.param(program, id=program.id) for program in gallery()]
 EDITS = 24
 """Random edits per program."""
+FUNCTIONS = frozenset({"forgotten_count", "wrong_shape", "no_backward", "once"})
+"""Programs about a Function of their own: what its Python does is taken from the recording, and edits are in doubt."""
 UNTIL_DOUBT = frozenset({"copied_tensor", "engine_order", "gradcheck", "gradcheck_float"})
 """Programs in which values go through Python and come back: from the doubt on, a replay promises nothing."""
 OWN_CALLS = frozenset({"gradcheck", "gradcheck_float"})
@@ -216,13 +218,13 @@ def compare(program: Program, base: Trace, plan: Plan) -> int:
     return len(theirs)
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", [p for p in PROGRAMS if p.id != "once"])  # its backward is run with a graph
 def test_replay_without_edits_is_the_recording(program: Program) -> None:
     base = recorded(program)
     assert canonical(replay(base), program.path.name) == canonical(base, program.path.name)
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", [p for p in PROGRAMS if p.id not in FUNCTIONS])
 def test_replay_with_random_edits_equals_a_fresh_run(
     program: Program, record_property: Callable[[str, Any], None]
 ) -> None:

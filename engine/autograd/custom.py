@@ -105,6 +105,10 @@ class CustomNode(Node):
             slot.active = None  # what is computed inside is the user's; what comes out is recorded
         try:
             found = self.cls._run_backward(self.shown(), given)
+        except Exception as error:
+            if getattr(error, "place", None) is None:  # whatever the user's backward raises, it is at this node
+                error.place = errors.Place(self)  # type: ignore[attr-defined]
+            raise
         finally:
             slot.active = active
         return self.checked(found if isinstance(found, tuple) else (found,), graph)

@@ -331,7 +331,7 @@ def told(trace: Trace) -> list[str]:
 def test_every_confusion_has_a_program() -> None:
     loud = {program.confusion for program in MISTAKES if program.group != SILENT}
     silent = {program.confusion for program in MISTAKES if program.group == SILENT}
-    assert loud | {12} == set(range(1, 15))  # 12 is about custom Functions, which the engine has not yet
+    assert loud == set(range(1, 15))
     assert silent == set(range(15, 26))
 
 

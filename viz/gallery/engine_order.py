@@ -6,8 +6,8 @@ inner = torch.exp(x)
 outer = torch.sin(inner)
 
 arrived = []
-for tensor in (outer, shortcut, inner):
-    tensor.register_hook(arrived.append)
+for t in (outer, shortcut, inner):
+    t.register_hook(arrived.append)
 (outer + shortcut).backward()
 names = ("outer", "shortcut", "inner")
 for name, grad in zip(names, arrived):

@@ -5,8 +5,8 @@ shortcut = 10 * x
 inner = torch.exp(x)
 outer = torch.sin(inner)
 
-for tensor in (outer, shortcut, inner):
-    tensor.retain_grad()
+for t in (outer, shortcut, inner):
+    t.retain_grad()
 (outer + shortcut).backward()
 arrived = [outer.grad, shortcut.grad, inner.grad]
 names = ("outer", "shortcut", "inner")

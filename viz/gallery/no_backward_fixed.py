@@ -1,0 +1,17 @@
+import engine as torch
+
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a):
+        return 2 * a
+
+    @staticmethod
+    def backward(ctx, grad):
+        return 2 * grad
+
+
+x = torch.tensor([1., 2, 3], requires_grad=True)
+y = Double.apply(x)
+y.sum().backward()
+print(x.grad)
