@@ -5,6 +5,7 @@
 
 from . import array, autograd, creation, linalg, nn, optim, special, utils
 from . import tracefile as tracefile  # gives Trace its save and open
+from .api import absent as _absent
 from .api import arrange as _arrange
 from .api import choice as _choice
 from .api import einsum as _einsum
@@ -27,6 +28,7 @@ from .api import special as _special
 from .api import statistics as _statistics
 from .api import storage as _storage
 from .api import types as _types
+from .api.absent import *
 from .api.arrange import *
 from .api.choice import *
 from .api.einsum import *
@@ -123,6 +125,7 @@ __all__ = [
 ]
 __all__ += _arrange.__all__
 __all__ += _einsum.__all__
+__all__ += _absent.__all__
 __all__ += _choice.__all__
 __all__ += _elementwise.__all__
 __all__ += _functions.__all__

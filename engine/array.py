@@ -41,7 +41,7 @@ class dtype:
     4
     """
 
-    __slots__ = ("is_floating_point", "itemsize", "legacy", "name", "numpy")
+    __slots__ = ("is_floating_point", "is_signed", "itemsize", "legacy", "name", "numpy")
 
     def __init__(self, name: str, numpy_name: str, legacy: str) -> None:
         self.name = name
@@ -49,6 +49,7 @@ class dtype:
         self.legacy = legacy
         self.itemsize = self.numpy.itemsize
         self.is_floating_point = self.numpy.kind == "f"
+        self.is_signed = self.numpy.kind in "if"
 
     is_complex = False
 

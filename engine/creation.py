@@ -429,7 +429,7 @@ HalfTensor = _legacy("HalfTensor", arrays.float16)
 def set_default_dtype(which: dtype) -> None:
     """The dtype that Python floats become."""
     if not which.is_floating_point:
-        raise TypeError(f"only floating-point types are supported as the default type, but got {which}")
+        raise TypeError("only floating-point types are supported as the default type")
     arrays.default_dtype = which
 
 

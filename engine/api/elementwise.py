@@ -22,6 +22,7 @@ __all__ = [
     "addcmul",
     "clone",
     "conj",
+    "conj_physical",
     "copysign",
     "div",
     "divide",
@@ -335,9 +336,11 @@ divide = div
 true_divide = div
 subtract = sub
 
+conj_physical = conj
+
 METHODS = (
     "add", "sub", "subtract", "div", "divide", "true_divide", "floor_divide", "remainder", "fmod", "pow", "abs",
     "square", "round", "lerp", "addcmul", "addcdiv", "clone", "positive", "float_power", "copysign", "heaviside",
-    "nan_to_num", "conj", "frexp",
+    "nan_to_num", "conj", "conj_physical", "frexp",
 )  # fmt: skip
 """Functions that are methods of Tensor too."""

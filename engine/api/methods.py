@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import array as arrays
-from .. import creation, printing
+from .. import creation, errors, printing
 from ..array import CPU, device
 from ..autograd.calls import backward
 from ..dispatch import quick
@@ -14,6 +14,7 @@ from ..ops import choice as ch
 from ..ops import elementwise as eo
 from ..ops import shape as so
 from ..tensor import Tensor
+from . import absent as ab
 from . import arrange as ag
 from . import choice as cc
 from . import elementwise as el
@@ -37,7 +38,7 @@ from . import types as ty
 from . import writers as wr
 from .out import plain
 
-ROOMS = (cc, ag, el, ix, jo, la, pt, pr, rd, sa, sc, se, sh, sr, sp, st, memory, ty)
+ROOMS = (ab, cc, ag, el, ix, jo, la, pt, pr, rd, sa, sc, se, sh, sr, sp, st, memory, ty)
 """The files of functions; each names in METHODS those that are methods too, the tensor first."""
 
 
@@ -67,6 +68,10 @@ def _new(function: Callable[..., Any]) -> Callable[..., Tensor]:
 
 
 def _contains(self: Tensor, element: Any) -> bool:
+    if not isinstance(element, (Tensor, bool, int, float)):
+        raise errors.runtime(
+            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+        )
     return bool(ch.eq(self, element).any())
 
 
@@ -85,7 +90,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "view": sh.view, "view_as": sh.view_as, "reshape_as": sh.reshape_as, "expand": sh.expand,
     "expand_as": sh.expand_as,
     "contiguous": sh.contiguous, "is_contiguous": sh.is_contiguous, "stride": sh.stride, "size": sh.size, "to": sh.to,
-    "sum_to_size": sh.sum_to_size, "type": sh.type_, "where": cc.where_method, "backward": _backward,
+    "sum_to_size": sh.sum_to_size, "type": ty.type_, "where": cc.where_method, "backward": _backward,
     "type_as": lambda self, other: sh.to(self, other.dtype), "element_size": lambda self: self.itemsize,
     "cpu": lambda self: sh.on_device(self, CPU), "cuda": _device_method("cuda"),
     "new_zeros": _new(creation.zeros), "new_ones": _new(creation.ones), "new_empty": _new(creation.empty),
@@ -121,6 +126,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 PROPERTIES: dict[str, Any] = {
+    "is_cpu": property(ty.is_cpu),
     "T": property(sh.transposed), "mT": property(sh.matrix_transposed), "mH": property(sh.conjugate_transposed),
     "H": property(sh.plane_transposed), "_base": property(memory.base),
     **{name: property(memory.no) for name in ("is_sparse", "is_quantized", "is_meta", "is_mkldnn", "is_xpu", "is_mps")},

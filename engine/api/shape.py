@@ -407,13 +407,6 @@ def on_device(input: Tensor, where: Any) -> Tensor:
     return sh.transfer(input, str(place), str(input.device))  # type: ignore[no-any-return]
 
 
-def type_(input: Tensor, dtype: Any = None) -> Any:
-    """torch's name of the tensor type, or the tensor in another dtype."""
-    if dtype is None:
-        return f"torch.{input.dtype.legacy}"
-    return to(input, dtype)
-
-
 swapaxes = swapdims = transpose
 moveaxis = movedim
 

@@ -6,8 +6,10 @@ from typing import Any
 
 from .. import array as arrays
 from ..array import BY_NUMPY, dtype, result_dtype, xp
+from ..creation import tensor
 from ..tensor import Tensor
-from .check import combination, need_tensor
+from .check import combination, need_tensor, typename
+from .shape import to
 
 __all__ = [
     "can_cast",
@@ -21,6 +23,8 @@ __all__ = [
     "is_signed",
     "promote_types",
     "result_type",
+    "scalar_tensor",
+    "typename",
 ]
 
 _RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
@@ -35,6 +39,7 @@ class finfo:
 
     def __init__(self, type: dtype | None = None) -> None:
         which = arrays.default_dtype if type is None else type
+        _need_dtype(which, "finfo")
         if not which.is_floating_point:
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
@@ -67,6 +72,7 @@ class iinfo:
     """
 
     def __init__(self, type: dtype) -> None:
+        _need_dtype(type, "iinfo")
         if type.is_floating_point:
             raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         if type.name == "bool":
@@ -84,6 +90,41 @@ class iinfo:
         return hash(self.dtype)
 
 
+LEGACY = {which.legacy: which for which in arrays.DTYPES}
+
+
+def type_(input: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """torch's name of the tensor type, or the tensor in another dtype, which may be named so too."""
+    if dtype is None:
+        return f"torch.{input.dtype.legacy}"
+    if not isinstance(dtype, (str, arrays.dtype)):
+        dtype = getattr(dtype, "__name__", dtype)  # torch.DoubleTensor itself
+    if isinstance(dtype, str):
+        found = LEGACY.get(dtype.removeprefix("torch."))
+        if found is None:
+            raise ValueError(f"invalid type: '{dtype}'")
+        dtype = found
+    return to(input, dtype)
+
+
+def is_cpu(input: Tensor) -> bool:
+    """Whether the elements lie in the processor's memory."""
+    return not input.is_cuda
+
+
+def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """A number as a tensor without dimensions, of the default dtype where none is named."""
+    which = arrays.default_dtype if dtype is None else dtype
+    return tensor(s, dtype=which, device=device, requires_grad=requires_grad)
+
+
+def _need_dtype(value: Any, function: str, name: str = "type", position: int = 1) -> None:
+    if not isinstance(value, dtype):
+        raise TypeError(
+            f"{function}(): argument '{name}' (position {position}) must be torch.dtype, not {type(value).__name__}"
+        )
+
+
 def result_type(tensor1: Any, tensor2: Any) -> dtype:
     """The dtype of an arithmetic result of two tensors or numbers."""
     for value in (tensor1, tensor2):
@@ -94,6 +135,8 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The smallest dtype that both dtypes go into."""
+    _need_dtype(type1, "promote_types", "type1")
+    _need_dtype(type2, "promote_types", "type2", 2)
     return BY_NUMPY[result_dtype([xp.zeros(1, type1.numpy), xp.zeros(1, type2.numpy)])]
 
 
