@@ -13,21 +13,22 @@ from engine.op import REGISTRY
 from tests.samples import Sample
 
 
-def leaves(sample: Sample, library: Any = engine, dtype: Any = None) -> tuple[Any, ...]:
+def leaves(sample: Sample, library: Any = engine, dtype: Any = None, device: str = "cpu") -> tuple[Any, ...]:
     """The inputs of a row as tensors: floats require grad, where the op has a rule for them or none at all."""
     op = REGISTRY[sample.op]
     return tuple(
-        _leaf(value, library, dtype, not op.rules or name in op.rules)
+        _leaf(value, library, dtype, device, not op.rules or name in op.rules)
         for name, value in zip(op.inputs, sample.inputs, strict=True)
     )
 
 
-def _leaf(value: Any, library: Any, dtype: Any, differentiable: bool) -> Any:
+def _leaf(value: Any, library: Any, dtype: Any, device: str, differentiable: bool) -> Any:
     if isinstance(value, list):
-        return [_leaf(v, library, dtype, differentiable) for v in value]
+        return [_leaf(v, library, dtype, device, differentiable) for v in value]
     if not isinstance(value, np.ndarray):
         return value
     made = library.tensor(value.astype(dtype) if dtype is not None and value.dtype.kind == "f" else value)
+    made = made if device == "cpu" else made.to(device)
     return made.requires_grad_() if differentiable and value.dtype.kind == "f" else made
 
 
@@ -72,3 +73,10 @@ def function_of(sample: Sample) -> tuple[Callable[..., Any], list[Any]]:
         return tuple(made[nr] for nr in carriers if made[nr].is_floating_point())
 
     return function, flat(inputs)
+
+
+def spelled_outputs(sample: Sample, library: Any, inputs: tuple[Any, ...]) -> tuple[list[Any], list[Any]]:
+    """What a row gives as a user of torch spells it, and its inputs that require grad."""
+    names = {"torch": library, "float": float, **dict(zip("xyz", inputs, strict=False))}
+    made = eval(sample.spelled, names)  # noqa: S307 - the row's own expression
+    return (list(made) if isinstance(made, (tuple, list)) else [made]), flat(inputs)

@@ -13,7 +13,7 @@ from engine import autograd
 from engine.backward import run_backward
 from engine.node import gradient_edge
 from engine.op import REGISTRY
-from tests.engine.helpers import call, flat, floats, function_of, leaves
+from tests.engine.helpers import call, flat, floats, function_of, leaves, spelled_outputs
 from tests.samples import NOT_DIFFERENTIABLE, SAMPLES, Sample
 
 DIFFERENTIABLE = [s for s in SAMPLES if REGISTRY[s.op].rules and s.op not in NOT_DIFFERENTIABLE]
@@ -78,10 +78,6 @@ def test_gradients_have_shape_and_dtype_of_their_inputs(sample: Sample) -> None:
 # -- against torch ------------------------------------------------------------------------------------------------
 
 
-def named(inputs: Any, library: Any) -> dict[str, Any]:
-    return {"torch": library, "float": float, **dict(zip("xyz", inputs, strict=False))}
-
-
 def close(ours: Any, theirs: Any, sample: Sample) -> None:
     assert tuple(ours.shape) == tuple(theirs.shape)
     assert str(ours.dtype) == str(theirs.dtype)
@@ -91,9 +87,7 @@ def close(ours: Any, theirs: Any, sample: Sample) -> None:
 
 
 def outputs_of(sample: Sample, library: Any, dtype: str) -> tuple[list[Any], list[Any]]:
-    inputs = leaves(sample, library, dtype)
-    made = eval(sample.spelled, named(inputs, library))  # noqa: S307 - the row's own expression
-    return (list(made) if isinstance(made, (tuple, list)) else [made]), flat(inputs)
+    return spelled_outputs(sample, library, leaves(sample, library, dtype))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
