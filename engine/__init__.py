@@ -8,6 +8,8 @@ from . import tracefile as tracefile  # gives Trace its save and open
 from .api import absent as _absent
 from .api import arrange as _arrange
 from .api import choice as _choice
+from .api import counting as _counting
+from .api import drawing as _drawing
 from .api import einsum as _einsum
 from .api import elementwise as _elementwise
 from .api import functions as _functions
@@ -31,6 +33,8 @@ from .api import types as _types
 from .api.absent import *
 from .api.arrange import *
 from .api.choice import *
+from .api.counting import *
+from .api.drawing import *
 from .api.einsum import *
 from .api.elementwise import *
 from .api.functions import *
@@ -124,6 +128,8 @@ __all__ = [
     "utils",
 ]
 __all__ += _arrange.__all__
+__all__ += _counting.__all__
+__all__ += _drawing.__all__
 __all__ += _einsum.__all__
 __all__ += _absent.__all__
 __all__ += _choice.__all__

@@ -1,48 +1,42 @@
-"""Tensors out of nothing: from numbers, filled, counted, drawn."""
+"""Tensors out of nothing: from numbers, from memory, filled."""
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from . import array as arrays
 from . import errors
-from .api.check import sizes_of
-from .api.random import generator
+from .api.check import need_tensor, sizes_of
 from .array import as_numpy_dtype, bool_, device, dtype, dtype_of, float32, float64, int64, move, xp
 from .ops.shape import clone, detach
 from .slot import slot
-from .tensor import Size, Tensor, escape
+from .tensor import C_NAMES, Size, Tensor, escape
 
 __all__ = [
     "BoolTensor",
     "ByteTensor",
+    "CharTensor",
     "DoubleTensor",
     "FloatTensor",
     "HalfTensor",
     "IntTensor",
     "LongTensor",
-    "arange",
+    "ShortTensor",
     "as_tensor",
+    "asarray",
     "empty",
     "empty_like",
-    "eye",
+    "empty_strided",
     "from_numpy",
+    "frombuffer",
     "full",
     "full_like",
     "get_default_dtype",
-    "linspace",
-    "normal",
     "ones",
     "ones_like",
-    "rand",
-    "rand_like",
-    "randint",
-    "randn",
-    "randn_like",
-    "randperm",
+    "scalar_tensor",
     "set_default_dtype",
     "tensor",
     "zeros",
@@ -55,7 +49,7 @@ COPY_CONSTRUCT = (
 )
 
 
-def _made(data: Any, source: str, requires_grad: bool = False, where: Any = None) -> Tensor:
+def new_leaf(data: Any, source: str, requires_grad: bool = False, where: Any = None) -> Tensor:
     """A new leaf, which a recording is told of."""
     if where is not None and str(where) != "cpu":
         data = move(data, device(where))
@@ -73,7 +67,9 @@ def _made(data: Any, source: str, requires_grad: bool = False, where: Any = None
 def _numbers(data: Any) -> Any:
     """Data as numpy reads it: tensors among nested lists become their numbers."""
     if isinstance(data, Tensor):
-        return data.item() if data._array.size == 1 else data.tolist()
+        if data._array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return data.item()
     if isinstance(data, (list, tuple)) and any(isinstance(d, (Tensor, list, tuple)) for d in data):
         return [_numbers(d) for d in data]
     return data
@@ -115,18 +111,40 @@ def _array_of(data: Any, wanted: dtype | type | None) -> Any:
     if isinstance(data, complex):
         raise errors.OutOfScope("complex tensors are out of scope in Backstep")
     _check_data(data)
+    numbers = _numbers(data)
     try:
-        found = xp.array(_numbers(data), dtype=target)
+        found = _fitted(numbers, target) if target is not None and target.kind in "iu" else xp.array(numbers, target)
     except OverflowError:
-        raise errors.runtime("Overflow when unpacking long long") from None
+        raise ValueError("Overflow when unpacking long long") from None
     except (ValueError, TypeError) as error:
         raise TypeError(f"new(): data must be numbers ({error})") from None
     if target is None:
         if found.dtype.kind == "c":
             raise errors.OutOfScope("complex tensors are out of scope in Backstep")
+        if found.dtype.kind in "uO" and not _holds_array(data):
+            raise ValueError("Overflow when unpacking long long")
         if found.dtype.kind == "f" or not found.size:
             found = found.astype(float64.numpy if _holds_doubles(data) else arrays.default_dtype.numpy)
     return found
+
+
+def _fitted(numbers: Any, target: Any) -> Any:
+    """An array of integers; a negative number wraps in an unsigned dtype, one that does not fit is torch's error."""
+    wide = xp.array(numbers)
+    limits = xp.iinfo(target)
+    low = -int(limits.max) if target.kind == "u" else int(limits.min)
+    if wide.size and wide.dtype.kind in "ifuO" and not (wide.min() >= low and wide.max() <= int(limits.max)):
+        if wide.dtype.kind == "O" or (target.itemsize == 8 and wide.dtype.kind == "u"):
+            raise OverflowError
+        raise errors.runtime(f"value cannot be converted to type {target.name} without overflow")
+    return wide.astype(target)
+
+
+def _holds_array(data: Any) -> bool:
+    """Whether numbers come from an array, which has a dtype of its own."""
+    while isinstance(data, (list, tuple)) and data:
+        data = data[0]
+    return hasattr(data, "dtype")
 
 
 def _holds_doubles(data: Any) -> bool:
@@ -156,7 +174,7 @@ def tensor(
         made = xp.array(data._array, dtype=as_numpy_dtype(dtype))
     else:
         made = _array_of(data, dtype)
-    return _made(made, "tensor", requires_grad, device)
+    return new_leaf(made, "tensor", requires_grad, device)
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
@@ -165,8 +183,8 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         moved: Tensor = data.to(dtype=dtype, device=device)
         return moved
     if arrays.is_array(data):
-        return _made(xp.asarray(data, dtype=as_numpy_dtype(dtype)), "as_tensor", where=device)
-    return _made(_array_of(data, dtype), "as_tensor", where=device)
+        return new_leaf(xp.asarray(data, dtype=as_numpy_dtype(dtype)), "as_tensor", where=device)
+    return new_leaf(_array_of(data, dtype), "as_tensor", where=device)
 
 
 def from_numpy(data: Any) -> Tensor:
@@ -176,7 +194,7 @@ def from_numpy(data: Any) -> Tensor:
         name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
         raise TypeError(f"expected np.ndarray (got {name})")
     dtype_of(data)
-    return _made(data, "from_numpy")
+    return new_leaf(data, "from_numpy")
 
 
 def Variable(data: Any, requires_grad: bool = False, volatile: bool = False) -> Tensor:
@@ -196,49 +214,61 @@ def Variable(data: Any, requires_grad: bool = False, volatile: bool = False) -> 
 # -- filled -------------------------------------------------------------------------------------------------------
 
 
-def _sizes(function: str, given: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
+def shape_given(function: str, given: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
+    """The shape that a user gives as several numbers, as one sequence, or as `size=`."""
     if size is not None:
         given = (size,)
     if not given:
         raise TypeError(f'{function}() missing 1 required positional arguments: "size"')
     found = sizes_of(given)
     for n in found:
-        if not isinstance(n, int):
+        if not isinstance(n, int):  # what a user gives
+            if len(given) == 1 and not isinstance(given[0], (list, tuple)):
+                raise TypeError(
+                    f"{function}(): argument 'size' (position 1) must be tuple of ints, not {type(n).__name__}"
+                )
             raise TypeError(
                 f"{function}(): argument 'size' must be tuple of ints, but found element of type {type(n).__name__}"
             )
+        if n < 0 and function == "zeros":
+            raise errors.runtime("zeros: Dimension size must be non-negative.")
         if n < 0:
-            raise errors.runtime(f"{function}: Dimension size must be non-negative.")
+            raise errors.runtime(f"Trying to create tensor with negative dimension {n}: {list(found)}")
     return found
 
 
-def _floating(wanted: Any) -> Any:
+def floating(wanted: Any) -> Any:
+    """The numpy dtype asked for; the default one where none is."""
     return as_numpy_dtype(wanted) or arrays.default_dtype.numpy
 
 
 def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """Zeros of a shape."""
-    shape = _sizes("zeros", size, named.get("size"))
-    return _made(xp.zeros(shape, dtype=_floating(dtype)), "zeros", requires_grad, device)
+    shape = shape_given("zeros", size, named.get("size"))
+    return new_leaf(xp.zeros(shape, dtype=floating(dtype)), "zeros", requires_grad, device)
 
 
 def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """Ones of a shape."""
-    shape = _sizes("ones", size, named.get("size"))
-    return _made(xp.ones(shape, dtype=_floating(dtype)), "ones", requires_grad, device)
+    shape = shape_given("ones", size, named.get("size"))
+    return new_leaf(xp.ones(shape, dtype=floating(dtype)), "ones", requires_grad, device)
 
 
 def empty(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """A tensor of a shape whose elements nobody has set: zeros here, so that a recording can be run again."""
-    shape = _sizes("empty", size, named.get("size"))
-    return _made(xp.zeros(shape, dtype=_floating(dtype)), "empty", requires_grad, device)
+    shape = shape_given("empty", size, named.get("size"))
+    return new_leaf(xp.zeros(shape, dtype=floating(dtype)), "empty", requires_grad, device)
 
 
-def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def full(
+    size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
+) -> Tensor:
     """`fill_value` in a shape; its dtype is the value's."""
+    if isinstance(size, int):
+        raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
     number = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     wanted = as_numpy_dtype(dtype) or _of_number(number)
-    return _made(xp.full(_sizes("full", (size,)), number, dtype=wanted), "full", requires_grad, device)
+    return new_leaf(xp.full(shape_given("full", (size,)), number, dtype=wanted), "full", requires_grad, device)
 
 
 def _of_number(number: Any) -> Any:
@@ -246,7 +276,8 @@ def _of_number(number: Any) -> Any:
     return kind.numpy
 
 
-def _like(input: Tensor, dtype: Any, device: Any) -> tuple[Any, Any]:
+def like(input: Tensor, dtype: Any, device: Any) -> tuple[Any, Any]:
+    """The numpy dtype and the device of a tensor that is made like `input`."""
     return as_numpy_dtype(dtype) or input._array.dtype, device or input.device
 
 
@@ -254,135 +285,91 @@ def zeros_like(
     input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
     """Zeros in the shape and dtype of `input`."""
-    wanted, where = _like(input, dtype, device)
-    return _made(xp.zeros(input._array.shape, dtype=wanted), "zeros_like", requires_grad, where)
+    need_tensor(input, "zeros_like")
+    wanted, where = like(input, dtype, device)
+    return new_leaf(xp.zeros(input._array.shape, dtype=wanted), "zeros_like", requires_grad, where)
 
 
 def ones_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
     """Ones in the shape and dtype of `input`."""
-    wanted, where = _like(input, dtype, device)
-    return _made(xp.ones(input._array.shape, dtype=wanted), "ones_like", requires_grad, where)
+    need_tensor(input, "ones_like")
+    wanted, where = like(input, dtype, device)
+    return new_leaf(xp.ones(input._array.shape, dtype=wanted), "ones_like", requires_grad, where)
 
 
 def empty_like(
     input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
     """As `empty`, in the shape and dtype of `input`."""
-    wanted, where = _like(input, dtype, device)
-    return _made(xp.zeros(input._array.shape, dtype=wanted), "empty_like", requires_grad, where)
+    need_tensor(input, "empty_like")
+    wanted, where = like(input, dtype, device)
+    return new_leaf(xp.zeros(input._array.shape, dtype=wanted), "empty_like", requires_grad, where)
 
 
 def full_like(
-    input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
     """`fill_value` in the shape and dtype of `input`."""
-    wanted, where = _like(input, dtype, device)
+    need_tensor(input, "full_like")
+    wanted, where = like(input, dtype, device)
     number = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    return _made(xp.full(input._array.shape, number, dtype=wanted), "full_like", requires_grad, where)
+    return new_leaf(xp.full(input._array.shape, number, dtype=wanted), "full_like", requires_grad, where)
 
 
-def rand_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Even draws from [0, 1) in the shape and dtype of `input`."""
-    wanted, where = _like(input, dtype, None)
-    return _made(generator().random(input._array.shape).astype(wanted), "rand_like", requires_grad, where)
+def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
+    """A number as a tensor without dimensions, of the default floating dtype."""
+    return new_leaf(xp.asarray(s, dtype=floating(dtype)), "scalar_tensor", requires_grad, device)
 
 
-def randn_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Standard normal draws in the shape and dtype of `input`."""
-    wanted, where = _like(input, dtype, None)
-    return _made(generator().standard_normal(input._array.shape).astype(wanted), "randn_like", requires_grad, where)
-
-
-# -- counted ------------------------------------------------------------------------------------------------------
-
-
-def _plain(number: Any) -> Any:
-    return number.item() if isinstance(number, Tensor) else number
-
-
-def arange(
-    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+def empty_strided(
+    size: Any, stride: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
-    """start, start + step, ... up to but without `end`.
-
-    >>> arange(3)
-    tensor([0, 1, 2])
-    """
-    start, end, step = _plain(start), _plain(end), _plain(step)
-    if end is None:
-        start, end = 0, start
-    if not step:
-        raise errors.runtime("step must be nonzero")
-    if (end - start) * step < 0:
-        raise errors.runtime("upper bound and lower bound inconsistent with step sign")
-    whole = all(isinstance(n, int) for n in (start, end, step))
-    wanted = as_numpy_dtype(dtype) or (int64.numpy if whole else arrays.default_dtype.numpy)
-    count = math.ceil((end - start) / step)
-    data = (xp.arange(count, dtype="int64" if whole else "float64") * step + start).astype(wanted)
-    return _made(data, "arange", requires_grad, device)
+    """As `empty`, with given strides (in elements)."""
+    shape, steps = shape_given("empty_strided", (size,)), tuple(int(s) for s in stride)
+    if len(shape) != len(steps):
+        raise errors.runtime(
+            f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(steps)})"
+        )
+    wanted = floating(dtype)
+    held = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, steps, strict=True))
+    memory = xp.zeros(held, dtype=wanted)
+    data = arrays.strided(memory, shape, [s * wanted.itemsize for s in steps])
+    return new_leaf(data, "empty_strided", requires_grad, device)
 
 
-def linspace(
-    start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """`steps` numbers from `start` to `end`, evenly apart."""
-    if steps < 0:
-        raise errors.runtime("number of steps must be non-negative")
-    return _made(
-        xp.linspace(_plain(start), _plain(end), steps).astype(_floating(dtype)), "linspace", requires_grad, device
-    )
+    """`obj` as a tensor: itself, sharing memory with an array, or of numbers; a copy of its own with `copy`."""
+    made = as_tensor(obj, dtype=dtype, device=device)
+    if copy and isinstance(obj, (Tensor, xp.ndarray)):
+        made = clone(made)
+    if requires_grad and not made.requires_grad:
+        made.requires_grad = True
+    return made
 
 
-def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """Ones on the diagonal of an n x m matrix."""
-    return _made(xp.eye(n, m, dtype=_floating(dtype)), "eye", requires_grad, device)
-
-
-# -- drawn --------------------------------------------------------------------------------------------------------
-
-
-def rand(
-    *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any
-) -> Tensor:
-    """Even draws from [0, 1)."""
-    shape = _sizes("rand", size, named.get("size"))
-    return _made(_drawn().random(shape).astype(_floating(dtype)), "rand", requires_grad, device)
-
-
-def randn(
-    *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any
-) -> Tensor:
-    """Standard normal draws."""
-    shape = _sizes("randn", size, named.get("size"))
-    return _made(_drawn().standard_normal(shape).astype(_floating(dtype)), "randn", requires_grad, device)
-
-
-def _drawn() -> Any:
-    return generator()
-
-
-def randint(low: int, high: Any = None, size: Any = None, *, dtype: Any = None, device: Any = None, **_: Any) -> Tensor:
-    """Even draws from the integers low, ..., high - 1 (from 0 where one bound is given)."""
-    if size is None and high is not None and not isinstance(high, int):
-        low, high, size = 0, low, high
-    elif high is None:
-        low, high = 0, low
-    if high <= low:
-        raise errors.runtime(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    data = generator().integers(low, high, size=_sizes("randint", (size,)))
-    return _made(data.astype(as_numpy_dtype(dtype) or int64.numpy), "randint", where=device)
-
-
-def randperm(n: int, *, dtype: Any = None, **_: Any) -> Tensor:
-    """The integers 0, ..., n - 1 in a random order."""
-    return _made(generator().permutation(n).astype(as_numpy_dtype(dtype) or int64.numpy), "randperm")
-
-
-def normal(mean: Any, std: Any, size: Any = None) -> Tensor:
-    """Normal draws of a mean and a standard deviation (numbers, or tensors of one shape)."""
-    plain = [v._array if isinstance(v, Tensor) else v for v in (mean, std)]
-    data = generator().normal(plain[0], plain[1], None if size is None else _sizes("normal", (size,)))
-    return _made(xp.asarray(data).astype(arrays.default_dtype.numpy), "normal")
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+    """The bytes of a Python buffer as a vector that shares memory with it."""
+    wanted, held = as_numpy_dtype(dtype), len(memoryview(buffer).cast("B"))
+    assert wanted is not None
+    if not held or not count:
+        raise ValueError(f"both buffer length ({held}) and count ({count}) must not be 0")
+    if not 0 <= offset < held:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({held} bytes) minus 1"
+        )
+    if count < 0 and (held - offset) % wanted.itemsize:
+        raise ValueError(
+            f"buffer length ({held - offset} bytes) after offset ({offset} bytes) must be a multiple of element size "
+            f"({wanted.itemsize})"
+        )
+    if count > 0 and offset + count * wanted.itemsize > held:
+        raise ValueError(
+            f"requested buffer length ({count} * {wanted.itemsize} bytes) after offset ({offset} bytes) must not be "
+            f"greater than actual buffer length ({held} bytes)"
+        )
+    return new_leaf(xp.frombuffer(buffer, dtype=wanted, count=count, offset=offset), "frombuffer", requires_grad)
 
 
 # -- torch's old constructors -------------------------------------------------------------------------------------
@@ -400,8 +387,15 @@ def _legacy(name: str, which: dtype) -> Any:
 def legacy_tensor(name: str, which: dtype, args: tuple[Any, ...]) -> Tensor:
     """FloatTensor([1, 2]) holds numbers, FloatTensor(2, 3) is of that shape."""
     if len(args) == 1 and isinstance(args[0], Tensor):
+        if args[0].dtype is not which:
+            wanted, found = (
+                f"TensorOptions(dtype={C_NAMES[d.name]}, device=cpu, layout=Strided, requires_grad=false (default), "
+                "pinned_memory=false (default), memory_format=(nullopt))"
+                for d in (which, args[0].dtype)
+            )
+            raise TypeError(f"expected {wanted} (got {found})")
         return detach(args[0])  # type: ignore[no-any-return]
-    return _made(legacy_array(name, which, args), name)
+    return new_leaf(legacy_array(name, which, args), name)
 
 
 def legacy_array(name: str, which: dtype, args: tuple[Any, ...]) -> Any:
@@ -412,7 +406,9 @@ def legacy_array(name: str, which: dtype, args: tuple[Any, ...]) -> Any:
         return args[0]._array
     if isinstance(args[0], Size) or all(isinstance(a, int) and not isinstance(a, bool) for a in args):
         return xp.zeros(sizes_of(args), dtype=which.numpy)
-    if not isinstance(args[0], (Sequence, xp.ndarray)) or isinstance(args[0], str):
+    if isinstance(args[0], str):
+        raise TypeError("new(): invalid data type 'str'")
+    if not isinstance(args[0], (Sequence, xp.ndarray)):
         raise TypeError(f"new(): data must be a sequence (got {type(args[0]).__name__})")
     return _array_of(args[0], which)
 
@@ -423,6 +419,8 @@ LongTensor = _legacy("LongTensor", int64)
 IntTensor = _legacy("IntTensor", arrays.int32)
 BoolTensor = _legacy("BoolTensor", bool_)
 ByteTensor = _legacy("ByteTensor", arrays.uint8)
+ShortTensor = _legacy("ShortTensor", arrays.int16)
+CharTensor = _legacy("CharTensor", arrays.int8)
 HalfTensor = _legacy("HalfTensor", arrays.float16)
 
 

@@ -14,7 +14,6 @@ from ..ops import inplace as ip
 from ..ops import shape as so
 from ..slot import slot
 from ..tensor import Tensor
-from .random import generator
 from .shape import expanded
 
 
@@ -128,25 +127,6 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
             )
         return _write(ch.masked_fill_tensor, self, mask, value)
     return _write(ch.masked_fill, self, mask, value=value)
-
-
-def _drawn(self: Tensor, values: Any) -> Tensor:
-    made = Tensor(values.astype(self._array.dtype))
-    if slot.active is not None:
-        slot.active.see(made, "random")
-    return made
-
-
-def normal_(self: Tensor, mean: float = 0, std: float = 1) -> Tensor:
-    """Draw the elements from a normal distribution."""
-    drawn = _drawn(self, generator().normal(mean, std, self._array.shape))
-    return _write(ip.redraw_normal, self, drawn)
-
-
-def uniform_(self: Tensor, a: float = 0, b: float = 1) -> Tensor:
-    """Draw the elements evenly from [a, b)."""
-    drawn = _drawn(self, generator().uniform(a, b, self._array.shape))
-    return _write(ip.redraw_uniform, self, drawn)
 
 
 def detach_(self: Tensor) -> Tensor:

@@ -7,12 +7,12 @@ from typing import Any
 
 from .. import errors
 from ..array import xp
-from ..creation import arange
 from ..ops import arrange as ar
 from ..ops import patching as pa
 from ..ops import shape as sh
 from ..tensor import Size, Tensor
 from .check import one_dim, warn
+from .counting import arange
 from .shape import expand, flatten, reshape, unsqueeze, view
 
 __all__ = [

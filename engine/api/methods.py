@@ -17,7 +17,9 @@ from ..tensor import Tensor
 from . import absent as ab
 from . import arrange as ag
 from . import choice as cc
+from . import drawing as dw
 from . import elementwise as el
+from . import fresh as fr
 from . import functions as fn
 from . import indexing as ix
 from . import inplace as ip
@@ -38,7 +40,7 @@ from . import types as ty
 from . import writers as wr
 from .out import plain
 
-ROOMS = (ab, cc, ag, el, ix, jo, la, pt, pr, rd, sa, sc, se, sh, sr, sp, st, memory, ty)
+ROOMS = (ab, cc, ag, dw, el, fr, ix, jo, la, pt, pr, rd, sa, sc, se, sh, sr, sp, st, memory, ty)
 """The files of functions; each names in METHODS those that are methods too, the tensor first."""
 
 
@@ -56,14 +58,6 @@ def _dtype_method(name: str, which: Any) -> Callable[..., Tensor]:
 
     method.__name__ = name
     method.__doc__ = f"The tensor in dtype {which}."
-    return method
-
-
-def _new(function: Callable[..., Any]) -> Callable[..., Tensor]:
-    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        kwargs.setdefault("dtype", self.dtype)
-        return function(*args, **kwargs)  # type: ignore[no-any-return]
-
     return method
 
 
@@ -93,14 +87,12 @@ METHODS: dict[str, Callable[..., Any]] = {
     "sum_to_size": sh.sum_to_size, "type": ty.type_, "where": cc.where_method, "backward": _backward,
     "type_as": lambda self, other: sh.to(self, other.dtype), "element_size": lambda self: self.itemsize,
     "cpu": lambda self: sh.on_device(self, CPU), "cuda": _device_method("cuda"),
-    "new_zeros": _new(creation.zeros), "new_ones": _new(creation.ones), "new_empty": _new(creation.empty),
-    "new_full": _new(creation.full), "new_tensor": _new(creation.tensor),
     "polygamma": sp.polygamma_method,
     "add_": ip.add_, "sub_": ip.sub_, "pow_": ip.pow_, "square_": ip.square_,
     "remainder_": ip.remainder_,
     "floor_divide_": ip.floor_divide_, "div_": ip.div_, "clamp_": ip.clamp_, "clip_": ip.clamp_,
     "clamp_min_": ip.clamp_min_, "clamp_max_": ip.clamp_max_, "zero_": ip.zero_, "fill_": ip.fill_, "copy_": ip.copy_,
-    "masked_fill_": ip.masked_fill_, "normal_": ip.normal_, "uniform_": ip.uniform_, "detach_": ip.detach_,
+    "masked_fill_": ip.masked_fill_, "detach_": ip.detach_,
     "__repr__": printing.tensor_text, "__deepcopy__": creation.deepcopy, "__getitem__": ix.getitem,
     "__setitem__": ix.setitem, "__contains__": _contains,
     "float": _dtype_method("float", arrays.float32), "double": _dtype_method("double", arrays.float64),

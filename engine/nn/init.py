@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .. import creation
+from ..api import counting, drawing
 from ..array import xp
 from ..mode import no_grad
 from ..tensor import Tensor
@@ -123,7 +124,7 @@ def eye_(tensor: Tensor) -> Tensor:
     """Write ones on the diagonal of a matrix, zeros elsewhere."""
     if tensor.ndimension() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
-    tensor.copy_(creation.eye(*tensor.shape, dtype=tensor.dtype))
+    tensor.copy_(counting.eye(*tensor.shape, dtype=tensor.dtype))
     return tensor
 
 
@@ -222,7 +223,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
     tensor.normal_(0, std, **_drawn(generator))
     kept = tensor._array.copy()
     for column in range(columns):
-        kept[creation.randperm(rows)._array[:zeros], column] = 0
+        kept[drawing.randperm(rows)._array[:zeros], column] = 0
     tensor.copy_(Tensor(kept))
     return tensor
 

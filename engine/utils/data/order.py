@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ... import creation
+from ...api import drawing
 from ...array import float64
 from ...slot import unrecorded
 
@@ -22,7 +23,7 @@ __all__ = [
 def shuffled(size: int, generator: Any = None) -> list[int]:
     """The numbers below `size` in an order drawn by the engine's generator, or by another."""
     with unrecorded():
-        drawn: list[int] = creation.randperm(size, generator=generator).tolist()
+        drawn: list[int] = drawing.randperm(size, generator=generator).tolist()
     return drawn
 
 
@@ -70,7 +71,7 @@ class RandomSampler(Sampler):
         size, wanted = len(self.data_source), self.num_samples
         if self.replacement:
             with unrecorded():
-                drawn: list[int] = creation.randint(0, size, (wanted,), generator=self.generator).tolist()
+                drawn: list[int] = drawing.randint(0, size, (wanted,), generator=self.generator).tolist()
             yield from drawn
             return
         while wanted > 0:

@@ -1,0 +1,138 @@
+"""Tensors that are counted: evenly spaced numbers, unit matrices, the places of a triangle, powers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import array as arrays
+from .. import errors
+from ..array import as_numpy_dtype, int64, xp
+from ..creation import floating, new_leaf
+from ..tensor import Tensor, escape
+from .check import LETTERS, warn
+
+__all__ = [
+    "arange",
+    "eye",
+    "linspace",
+    "logspace",
+    "range",
+    "tril_indices",
+    "triu_indices",
+]
+
+
+def _plain(number: Any) -> Any:
+    """A Python number; that of a tensor without dimensions leaves for Python."""
+    if isinstance(number, Tensor):
+        escape(number, "item")
+        return number._array.item()
+    return number
+
+
+# -- evenly apart -------------------------------------------------------------------------------------------------
+
+
+def arange(
+    start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False, **_: Any,
+) -> Tensor:  # fmt: skip
+    """start, start + step, ... up to but without `end`.
+
+    >>> arange(3)
+    tensor([0, 1, 2])
+    """
+    start, end, step = _plain(start), _plain(end), _plain(step)
+    if end is None:
+        start, end = 0, start
+    _check_steps(start, end, step)
+    whole = all(isinstance(n, int) for n in (start, end, step))
+    wanted = as_numpy_dtype(dtype) or (int64.numpy if whole else arrays.default_dtype.numpy)
+    count = -((start - end) // step) if whole else math.ceil((end - start) / step)
+    data = (xp.arange(count, dtype="int64" if whole else "float64") * step + start).astype(wanted)
+    return new_leaf(data, "arange", requires_grad, device)
+
+
+def _check_steps(start: Any, end: Any, step: Any) -> None:
+    if not step:
+        raise errors.runtime("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise errors.runtime(f"unsupported range: {start:g} -> {end:g}")
+    if (end - start) * step < 0:
+        raise errors.runtime("upper bound and lower bound inconsistent with step sign")
+
+
+def range(
+    start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False, **_: Any,
+) -> Tensor:  # fmt: skip
+    """start, start + step, ... up to and with `end`: deprecated in torch, which recommends arange."""
+    warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
+    )
+    start, end, step = _plain(start), _plain(end), _plain(step)
+    if end is None:
+        start, end = 0, start
+    _check_steps(start, end, step)
+    count = int((end - start) / step + 1)
+    data = xp.arange(count, dtype="float64") * step + start
+    return new_leaf(data.astype(floating(dtype)), "range", requires_grad, device)
+
+
+def linspace(
+    start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
+) -> Tensor:
+    """`steps` numbers from `start` to `end`, evenly apart."""
+    if steps < 0:
+        raise errors.runtime("number of steps must be non-negative")
+    data = xp.linspace(_plain(start), _plain(end), steps)
+    return new_leaf(data.astype(floating(dtype)), "linspace", requires_grad, device)
+
+
+def logspace(
+    start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False, **_: Any,
+) -> Tensor:  # fmt: skip
+    """`base` to the power of `steps` numbers from `start` to `end`, evenly apart."""
+    if steps < 0:
+        raise errors.runtime("number of steps must be non-negative")
+    data = float(base) ** xp.linspace(_plain(start), _plain(end), steps)
+    return new_leaf(data.astype(floating(dtype)), "logspace", requires_grad, device)
+
+
+# -- matrices -----------------------------------------------------------------------------------------------------
+
+
+def eye(
+    n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
+) -> Tensor:
+    """Ones on the diagonal of an n x m matrix."""
+    for name, size in (("n", n), ("m", 0 if m is None else m)):
+        if size < 0:
+            raise errors.runtime(f"{name} must be greater or equal to 0, got {size}")
+    return new_leaf(xp.eye(n, m, dtype=floating(dtype)), "eye", requires_grad, device)
+
+
+def _triangle(name: str, kept: Any) -> Any:
+    def function(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, **_: Any) -> Tensor:
+        for what, size in (("row", row), ("col", col)):
+            if size < 0:
+                raise errors.runtime(f"{what} must be non-negative, got{size}")
+        wanted = as_numpy_dtype(dtype) or int64.numpy
+        if wanted.kind == "f":
+            raise NotImplementedError(f"\"{name}\" not implemented for '{LETTERS[arrays.BY_NUMPY[wanted].name]}'")
+        places = xp.stack(kept(xp.ones((row, col), dtype=bool), offset).nonzero())
+        return new_leaf(places.astype(wanted), name, where=device)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Rows and columns of the places that torch.{name[:4]} keeps of a row x col matrix."
+    return function
+
+
+tril_indices = _triangle("tril_indices", xp.tril)
+triu_indices = _triangle("triu_indices", xp.triu)
+
+METHODS: tuple[str, ...] = ()
+"""None of these is a method of Tensor."""

@@ -1,0 +1,387 @@
+"""Tensors of random numbers: new ones, and tensors filled with draws in place."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import array as arrays
+from .. import errors
+from ..array import as_numpy_dtype, int64, xp
+from ..creation import floating, like, new_leaf, shape_given
+from ..inplace import apply_inplace
+from ..ops import drawn as dr
+from ..ops import inplace as ip
+from ..slot import slot
+from ..tensor import C_NAMES, Tensor, escape
+from .check import LETTERS, kind, need_tensor
+from .joining import joint
+from .random import generator as stream
+
+__all__ = [
+    "bernoulli",
+    "binomial",
+    "multinomial",
+    "normal",
+    "poisson",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "randperm",
+]
+
+IN_UNIT = (
+    "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please "
+    "report an enhancement request to PyTorch.)"
+)
+
+
+def _not_implemented(kernel: str, dtype: Any) -> NotImplementedError:
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{LETTERS[arrays.BY_NUMPY[dtype].name]}'")
+
+
+def _need_float(kernel: str, dtype: Any) -> None:
+    if dtype.kind != "f":
+        raise _not_implemented(kernel, dtype)
+
+
+def _even(shape: tuple[int, ...], dtype: Any, given: Any) -> Any:
+    """Draws from [0, 1) in a floating dtype."""
+    _need_float("check_uniform_bounds", dtype)
+    if dtype.itemsize >= 4:
+        return stream(given).random(shape, dtype=dtype.name)
+    return stream(given).random(shape, dtype="float32").astype(dtype)
+
+
+def _standard(shape: tuple[int, ...], dtype: Any, given: Any) -> Any:
+    """Standard normal draws in a floating dtype."""
+    _need_float("normal_kernel_cpu", dtype)
+    if dtype.itemsize >= 4:
+        return stream(given).standard_normal(shape, dtype=dtype.name)
+    return stream(given).standard_normal(shape, dtype="float32").astype(dtype)
+
+
+# -- new tensors --------------------------------------------------------------------------------------------------
+
+
+def rand(
+    *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any
+) -> Tensor:
+    """Even draws from [0, 1)."""
+    shape = shape_given("rand", size, named.get("size"))
+    return new_leaf(_even(shape, floating(dtype), generator), "rand", requires_grad, device)
+
+
+def randn(
+    *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any
+) -> Tensor:
+    """Standard normal draws."""
+    shape = shape_given("randn", size, named.get("size"))
+    return new_leaf(_standard(shape, floating(dtype), generator), "randn", requires_grad, device)
+
+
+def rand_like(
+    input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None,
+    **_: Any,
+) -> Tensor:  # fmt: skip
+    """Even draws from [0, 1) in the shape and dtype of `input`."""
+    need_tensor(input, "rand_like")
+    wanted, where = like(input, dtype, device)
+    return new_leaf(_even(input._array.shape, wanted, generator), "rand_like", requires_grad, where)
+
+
+def randn_like(
+    input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None,
+    **_: Any,
+) -> Tensor:  # fmt: skip
+    """Standard normal draws in the shape and dtype of `input`."""
+    need_tensor(input, "randn_like")
+    wanted, where = like(input, dtype, device)
+    return new_leaf(_standard(input._array.shape, wanted, generator), "randn_like", requires_grad, where)
+
+
+def _whole(low: int, high: int, shape: tuple[int, ...], dtype: Any, given: Any) -> Any:
+    """Even draws from the integers low, ..., high - 1."""
+    if high <= low:
+        raise errors.runtime(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    if dtype.kind in "iu":
+        limits = xp.iinfo(dtype)
+        for name, number in (("from", low), ("to - 1", high - 1)):
+            if not limits.min <= number <= limits.max:
+                raise errors.runtime(f"{name} is out of bounds for {C_NAMES[arrays.BY_NUMPY[dtype].name]}")
+    return stream(given).integers(low, high, size=shape).astype(dtype, copy=False)
+
+
+def randint(
+    low: Any = None, high: Any = None, size: Any = None, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False, generator: Any = None, **_: Any,
+) -> Tensor:  # fmt: skip
+    """Even draws from the integers low, ..., high - 1 (from 0 where one bound is given)."""
+    if isinstance(high, (tuple, list)):
+        low, high, size = 0, low, high
+    elif high is None:
+        low, high = 0, low
+    elif low is None:
+        low = 0
+    if size is None:
+        raise TypeError(
+            f"randint() received an invalid combination of arguments - got ({type(high).__name__}), but expected one "
+            "of:\n * (int high, tuple of ints size, *)\n * (int low, int high, tuple of ints size, *)\n"
+        )
+    shape = shape_given("randint", (size,))
+    wanted = as_numpy_dtype(dtype) or int64.numpy
+    return new_leaf(_whole(int(low), int(high), shape, wanted, generator), "randint", requires_grad, device)
+
+
+def randint_like(
+    input: Tensor, low: int, high: int | None = None, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False, **_: Any,
+) -> Tensor:  # fmt: skip
+    """Even draws from the integers low, ..., high - 1, in the shape and dtype of `input`."""
+    low, high = (0, low) if high is None else (low, high)
+    wanted, where = like(input, dtype, device)
+    return new_leaf(_whole(low, high, input._array.shape, wanted, None), "randint_like", requires_grad, where)
+
+
+def randperm(
+    n: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None, **_: Any
+) -> Tensor:
+    """The integers 0, ..., n - 1 in a random order."""
+    shape_given("randperm", (n,))
+    wanted = as_numpy_dtype(dtype) or int64.numpy
+    if wanted.kind in "iu" and n - 1 > xp.iinfo(wanted).max:
+        raise errors.runtime(f"value cannot be converted to type {wanted.name}_t without overflow")
+    return new_leaf(stream(generator).permutation(n).astype(wanted), "randperm", requires_grad, device)
+
+
+def _drawn(values: Any, source: Tensor) -> Tensor:
+    """What was drawn, as a tensor where `source` is, of which a recording is told."""
+    found = Tensor(xp.asarray(values, like=source._array))
+    if slot.active is not None:
+        slot.active.see(found, "random")
+    return found
+
+
+def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, **named: Any) -> Tensor:
+    """Normal draws of a mean and a standard deviation: numbers with a `size`, or tensors that broadcast."""
+    tensors = [v for v in (mean, std) if isinstance(v, Tensor)]
+    if isinstance(std, Tensor):
+        if (std._array < 0).any():
+            raise errors.runtime("normal expects all elements of std >= 0.0")
+    elif std < 0:
+        raise errors.runtime(f"normal expects std >= 0.0, but found std {std:g}")
+    if not tensors:
+        if size is None:
+            raise TypeError(
+                "normal() received an invalid combination of arguments - got (float, float), but expected one of:\n"
+                " * (Tensor mean, Tensor std, *)\n * (float mean, float std, tuple of ints size, *)\n"
+            )
+        wanted = floating(named.get("dtype"))
+        values = _standard(shape_given("normal", (size,)), wanted, generator) * wanted.type(std) + wanted.type(mean)
+        return new_leaf(values, "normal", named.get("requires_grad", False), named.get("device"))
+    shape = joint(tensors[0]._array.shape, tensors[-1]._array.shape)
+    plain = [v._array if isinstance(v, Tensor) else v for v in (mean, std)]
+    around = tensors[0]._array.dtype
+    values = _drawn((_standard(shape, around, generator) * plain[1] + plain[0]).astype(around, copy=False), tensors[0])
+    if len(tensors) == 2:
+        return dr.normal_both(mean, std, values)  # type: ignore[no-any-return]
+    which = dr.normal_mean if isinstance(mean, Tensor) else dr.normal_std
+    return which(tensors[0], values)  # type: ignore[no-any-return]
+
+
+# -- distributions given by tensors -------------------------------------------------------------------------------
+
+
+def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None) -> Tensor:
+    """1 with the probability that the element is (or `p`), else 0."""
+    need_tensor(input, "bernoulli")
+    data = input._array
+    if p is not None:
+        if not 0 <= p <= 1:
+            raise errors.runtime(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+        chances: Any = p
+    else:
+        _need_float("bernoulli_tensor_cpu_p_", data.dtype)
+        if not ((data >= 0) & (data <= 1)).all():
+            raise errors.runtime(IN_UNIT)
+        chances = arrays.to_numpy(data)
+    values = _drawn((stream(generator).random(data.shape) < chances).astype(data.dtype), input)
+    return dr.bernoulli(input, values)  # type: ignore[no-any-return]
+
+
+def poisson(input: Tensor, generator: Any = None) -> Tensor:
+    """Poisson draws of the elements' rates."""
+    need_tensor(input, "poisson")
+    _need_float("poisson_cpu", input._array.dtype)
+    if (input._array < 0).any():
+        raise errors.runtime("invalid Poisson rate, expected rate to be non-negative")
+    values = stream(generator).poisson(arrays.to_numpy(input._array)).astype(input._array.dtype)
+    return dr.poisson(input, _drawn(values, input))  # type: ignore[no-any-return]
+
+
+def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
+    """How many of `count` trials with chance `prob` succeed."""
+    trials, chance = arrays.to_numpy(count._array), arrays.to_numpy(prob._array)
+    found = stream(generator).binomial(trials.astype("int64"), chance.astype("float64"))
+    return _drawn(xp.asarray(found).astype(count._array.dtype), count)
+
+
+def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
+    """Places drawn with the elements (of each row) as weights."""
+    need_tensor(input, "multinomial")
+    weights = arrays.to_numpy(input._array)
+    if weights.ndim not in (1, 2):
+        raise errors.runtime("prob_dist must be 1 or 2 dim")
+    if weights.dtype.kind != "f":
+        raise errors.runtime(f"multinomial only supports floating-point dtypes for input, got: {kind(input)}")
+    if num_samples <= 0:
+        raise errors.runtime("cannot sample n_sample <= 0 samples")
+    if not replacement and num_samples > weights.shape[-1]:
+        raise errors.runtime("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if not (xp.isfinite(weights) & (weights >= 0)).all():
+        raise errors.runtime("probability tensor contains either `inf`, `nan` or element < 0")
+    wide = weights.astype("float64")
+    if (wide.sum(axis=-1) <= 0).any():
+        raise errors.runtime("invalid multinomial distribution (sum of probabilities <= 0)")
+    escape(input, "multinomial")
+    places = _with_replacement if replacement else _without_replacement
+    found = Tensor(xp.asarray(places(wide, num_samples, stream(generator)).astype("int64"), like=input._array))
+    if slot.active is not None:
+        slot.active.see(found, "multinomial")
+    return found
+
+
+def _with_replacement(weights: Any, count: int, given: Any) -> Any:
+    """The inverse of the distribution function at even draws, row by row: rows are set apart by adding 2 to each."""
+    rows = weights.reshape(-1, weights.shape[-1])
+    steps = rows.cumsum(axis=1)
+    steps /= steps[:, -1:]
+    apart = 2.0 * xp.arange(len(rows))[:, None]
+    draws = given.random((len(rows), count))
+    found = xp.searchsorted((steps + apart).ravel(), (draws + apart).ravel(), side="right").reshape(draws.shape)
+    found -= rows.shape[1] * xp.arange(len(rows))[:, None]
+    return found.reshape(*weights.shape[:-1], count)
+
+
+def _without_replacement(weights: Any, count: int, given: Any) -> Any:
+    """The first to arrive where each place waits for an exponential time of its rate."""
+    waits = given.exponential(size=weights.shape)
+    with xp.errstate(divide="ignore"):
+        times = waits / weights
+    return xp.argsort(times, axis=-1, kind="stable")[..., :count]
+
+
+# -- in place -----------------------------------------------------------------------------------------------------
+
+
+def _redraw(self: Tensor, name: str, values: Any) -> Tensor:
+    found = _drawn(xp.asarray(values).astype(self._array.dtype), self)
+    return apply_inplace(dr.REDRAWN[name].op, (self, found), {})  # type: ignore[attr-defined]
+
+
+def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
+    """Write 1 with probability `p` (a number, or a tensor of one for each element), else 0."""
+    shape = self._array.shape
+    if isinstance(p, Tensor):
+        chances = arrays.to_numpy(p._array)
+        if not ((chances >= 0) & (chances <= 1)).all():
+            raise errors.runtime(IN_UNIT)
+        values = _drawn((stream(generator).random(shape) < chances).astype(self._array.dtype), self)
+        return apply_inplace(dr.bernoulli_by.op, (self, p, values), {})  # type: ignore[attr-defined]
+    if not 0 <= p <= 1:
+        raise errors.runtime(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    return _redraw(self, "bernoulli", stream(generator).random(shape) < p)
+
+
+def _reach(dtype: Any) -> int:
+    """One more than the largest integer that `random_` writes: all below are exact in the dtype."""
+    if dtype.kind == "b":
+        return 2
+    if dtype.kind == "f":
+        return int(2 ** (xp.finfo(dtype).nmant + 1)) + 1
+    return int(xp.iinfo(dtype).max) + int(dtype.itemsize < 8)
+
+
+def random_(
+    self: Tensor, from_: int | None = None, to: int | None = None, *, generator: Any = None, **named: int
+) -> Tensor:
+    """Write even draws from the integers from, ..., to - 1; without bounds from those that the dtype holds exactly."""
+    dtype, from_ = self._array.dtype, named.get("from", from_)
+    name = "random" if from_ is None else "random.to" if to is None else "random.from"
+    low, high = (0, from_) if to is None else (from_ or 0, to)
+    if high is None:
+        high = _reach(dtype)
+    return _redraw(self, name, _whole(int(low), int(high), self._array.shape, dtype, generator))
+
+
+def exponential_(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Tensor:
+    """Write exponential draws of a rate."""
+    if lambd <= 0:
+        raise errors.runtime(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
+    if not self.is_floating_point():
+        raise errors.runtime(
+            "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you "
+            f"specified {kind(self)}"
+        )
+    return _redraw(self, "exponential", stream(generator).exponential(1 / lambd, self._array.shape))
+
+
+def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
+    """Write how many trials with chance `p` it took to succeed."""
+    if not 0 < p < 1:
+        raise errors.runtime(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    return _redraw(self, "geometric", stream(generator).geometric(p, self._array.shape))
+
+
+def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Any = None) -> Tensor:
+    """Write draws from a Cauchy distribution."""
+    if sigma <= 0:
+        raise errors.runtime(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
+    if not self.is_floating_point():
+        raise errors.runtime(
+            "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you "
+            f"specified {C_NAMES[self.dtype.name]}"
+        )
+    return _redraw(self, "cauchy", median + sigma * stream(generator).standard_cauchy(self._array.shape))
+
+
+def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Any = None) -> Tensor:
+    """Write draws whose logarithms are normal."""
+    if std <= 0:
+        raise errors.runtime(f"log_normal_ expects std > 0.0, but found std={std:g}")
+    _need_float("log_normal_cpu", self._array.dtype)
+    return _redraw(self, "log_normal", stream(generator).lognormal(mean, std, self._array.shape))
+
+
+def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
+    """Write normal draws."""
+    if std < 0:
+        raise errors.runtime(f"normal expects std >= 0.0, but found std {std:g}")
+    dtype = self._array.dtype
+    values = _standard(self._array.shape, dtype, generator)
+    return apply_inplace(
+        ip.redraw_normal.op,  # type: ignore[attr-defined]
+        (self, _drawn(values * dtype.type(std) + dtype.type(mean), self)), {},
+    )  # fmt: skip
+
+
+def uniform_(self: Tensor, a: float = 0, b: float = 1, *, generator: Any = None, **named: float) -> Tensor:
+    """Write even draws from [a, b); torch calls the bounds `from` and `to`."""
+    low, high = named.get("from", a), named.get("to", b)
+    if low > high:
+        raise errors.runtime(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
+    dtype = self._array.dtype
+    values = _even(self._array.shape, dtype, generator) * dtype.type(high - low) + dtype.type(low)
+    if math.isfinite(high) and high > low:
+        values = xp.minimum(values, xp.nextafter(dtype.type(high), dtype.type(low)))  # rounding may have reached b
+    return apply_inplace(ip.redraw_uniform.op, (self, _drawn(values, self)), {})  # type: ignore[attr-defined]
+
+
+METHODS = (
+    "bernoulli", "multinomial", "bernoulli_", "random_", "exponential_", "geometric_", "cauchy_", "log_normal_",
+    "normal_", "uniform_",
+)  # fmt: skip
+"""Functions that are methods of Tensor too."""
