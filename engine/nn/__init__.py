@@ -4,6 +4,8 @@ Each room says in its `__all__` what is torch's.
 """
 
 from . import activation as _activation
+from . import attention as _attention
+from . import cells as _cells
 from . import container as _container
 from . import convolution as _convolution
 from . import distance as _distance
@@ -15,8 +17,12 @@ from . import loss as _loss
 from . import normalization as _normalization
 from . import padding as _padding
 from . import pooling as _pooling
+from . import recurrent as _recurrent
 from . import sparse as _sparse
+from . import transformer as _transformer
 from .activation import *
+from .attention import *
+from .cells import *
 from .container import *
 from .convolution import *
 from .distance import *
@@ -29,7 +35,9 @@ from .normalization import *
 from .padding import *
 from .parameter import Buffer, Parameter
 from .pooling import *
+from .recurrent import *
 from .sparse import *
+from .transformer import *
 
 __all__ = ["Buffer", "Module", "Parameter", "functional", "init", "modules", "parameter", "utils"]
 __all__ += _activation.__all__
@@ -44,3 +52,7 @@ __all__ += _normalization.__all__
 __all__ += _padding.__all__
 __all__ += _pooling.__all__
 __all__ += _sparse.__all__
+__all__ += _attention.__all__
+__all__ += _cells.__all__
+__all__ += _recurrent.__all__
+__all__ += _transformer.__all__

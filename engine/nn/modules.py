@@ -2,6 +2,8 @@
 
 from . import (
     activation,
+    attention,
+    cells,
     container,
     convolution,
     distance,
@@ -13,13 +15,17 @@ from . import (
     normalization,
     padding,
     pooling,
+    recurrent,
     sparse,
+    transformer,
 )
 from .module import Module
 
 __all__ = [
     "Module",
     "activation",
+    "attention",
+    "cells",
     "container",
     "convolution",
     "distance",
@@ -31,5 +37,7 @@ __all__ = [
     "normalization",
     "padding",
     "pooling",
+    "recurrent",
     "sparse",
+    "transformer",
 ]

@@ -1,0 +1,274 @@
+"""Recurrent layers: what they are made of, how they are called, and what they refuse."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any, ClassVar
+
+from .. import creation, errors
+from ..api.joining import cat, stack
+from ..slot import unrecorded
+from ..tensor import Tensor
+from . import functional as F
+from . import init
+from .module import Module
+from .parameter import Parameter, fresh
+from .steps import GATES, State, Weights, run
+from .utils.rnn import PackedSequence
+
+__all__ = ["GRU", "LSTM", "RNN", "RNNBase"]
+
+
+class RNNBase(Module):
+    """Layers that go through a sequence, one way or both.  Source: torch.nn.RNNBase.
+
+    `mode` is RNN_TANH, RNN_RELU, LSTM or GRU.
+    """
+
+    name: ClassVar[str] = "RNN"
+
+    def __init__(
+        self, mode: str, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
+        batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0,
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        _check(input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size)
+        if mode not in GATES:
+            raise ValueError(f"Unrecognized RNN mode: {mode}")
+        self.mode = mode
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.num_layers = num_layers
+        self.bias = bias
+        self.batch_first = batch_first
+        self.dropout = float(dropout)
+        self.bidirectional = bidirectional
+        self.proj_size = proj_size
+        self._all_weights: list[list[str]] = []
+        with unrecorded():
+            for layer in range(num_layers):
+                for suffix in self._suffixes():
+                    self._add_weights(layer, suffix, device, dtype)
+            self.reset_parameters()
+
+    def _suffixes(self) -> tuple[str, ...]:
+        return ("", "_reverse") if self.bidirectional else ("",)
+
+    @property
+    def _out_size(self) -> int:
+        return self.proj_size or self.hidden_size
+
+    def _add_weights(self, layer: int, suffix: str, device: Any, dtype: Any) -> None:
+        gates = GATES[self.mode] * self.hidden_size
+        given = self._out_size * len(self._suffixes()) if layer else self.input_size
+        shapes: dict[str, tuple[int, ...]] = {"weight_ih": (gates, given), "weight_hh": (gates, self._out_size)}
+        if self.bias:
+            shapes |= {"bias_ih": (gates,), "bias_hh": (gates,)}
+        if self.proj_size:
+            shapes["weight_hr"] = (self.proj_size, self.hidden_size)
+        names = [f"{name}_l{layer}{suffix}" for name in shapes]
+        for name, shape in zip(names, shapes.values(), strict=True):
+            self.register_parameter(name, fresh(*shape, dtype=dtype, device=device))
+        self._all_weights.append(names)
+
+    @property
+    def all_weights(self) -> list[list[Parameter]]:
+        """The parameters by layer and direction."""
+        return [[getattr(self, name) for name in names] for names in self._all_weights]
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew, evenly from ±1/sqrt(hidden_size)."""
+        bound = 1.0 / math.sqrt(self.hidden_size)
+        for parameter in self.parameters():
+            init.uniform_(parameter, -bound, bound)
+
+    def flatten_parameters(self) -> None:
+        """Nothing here: torch puts the parameters side by side for cuDNN."""
+
+    def extra_repr(self) -> str:
+        parts = [
+            f"{self.input_size}, {self.hidden_size}",
+            f"proj_size={self.proj_size}" if self.proj_size else "",
+            f"num_layers={self.num_layers}" if self.num_layers != 1 else "",
+            f"bias={self.bias}" if self.bias is not True else "",
+            f"batch_first={self.batch_first}" if self.batch_first is not False else "",
+            f"dropout={self.dropout}" if self.dropout else "",
+            f"bidirectional={self.bidirectional}" if self.bidirectional is not False else "",
+        ]
+        return ", ".join(part for part in parts if part)
+
+    # -- calls ----------------------------------------------------------------------------------------------------
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """The outputs of the last layer at every step, and the last state of every layer and direction.
+
+        Shapes: (steps, batch, size), with `batch_first` (batch, steps, size), or (steps, size); a PackedSequence gives
+        a packed one.
+        """
+        if isinstance(input, PackedSequence):
+            data, sizes = input.data, input.sizes()
+            hx = self._given_state(hx, input.sorted_indices)
+            state = self._checked(data, sizes[0], hx, packed=True)
+            out, last = self._layers(data, state, sizes)
+            packed = PackedSequence(out, input.batch_sizes, input.sorted_indices, input.unsorted_indices)
+            return packed, self._told(self._given_state(last, input.unsorted_indices))
+        if input.dim() not in (2, 3):
+            word = " tensor" if self.mode.startswith("RNN") else ""
+            raise ValueError(f"{self.name}: Expected input to be 2D or 3D, got {input.dim()}D{word} instead")
+        batched = input.dim() == 3
+        hx = self._with_batch(hx, batched)
+        if not batched:
+            input = input.unsqueeze(0 if self.batch_first else 1)
+        state = self._checked(input, int(input.size(0 if self.batch_first else 1)), hx)
+        out, last = self._layers(input.transpose(0, 1) if self.batch_first else input, state, None)
+        out = out.transpose(0, 1) if self.batch_first else out
+        if not batched:
+            out, last = out.squeeze(0 if self.batch_first else 1), tuple(s.squeeze(1) for s in last)
+        return out, self._told(last)
+
+    def _states(self, hx: Any) -> State:
+        """The state as a tuple, also where it is one tensor."""
+        return (hx,) if isinstance(hx, Tensor) else tuple(hx)
+
+    def _told(self, state: State) -> Any:
+        return state if self.mode == "LSTM" else state[0]
+
+    def _given_state(self, hx: Any, order: Tensor | None) -> Any:
+        """The state with its sequences in another order."""
+        if hx is None or order is None:
+            return hx
+        return tuple(s.index_select(1, order) for s in self._states(hx))
+
+    def _with_batch(self, hx: Any, batched: bool) -> Any:
+        if hx is None:
+            return None
+        states = self._states(hx)
+        wanted, word = (3, "batched") if batched else (2, "unbatched")
+        if any(s.dim() != wanted for s in states):
+            if self.mode == "LSTM":
+                raise errors.runtime(
+                    f"For {word} {wanted}-D input, hx and cx should also be {wanted}-D but got ({states[0].dim()}-D, "
+                    f"{states[1].dim()}-D) tensors"
+                )
+            raise errors.runtime(
+                f"For {word} {wanted}-D input, hx should also be {wanted}-D but got {states[0].dim()}-D tensor"
+            )
+        return states if batched else tuple(s.unsqueeze(1) for s in states)
+
+    def _checked(self, input: Tensor, batch: int, hx: Any, packed: bool = False) -> State:
+        """The state to begin with: what was given, or zeros."""
+        count = self.num_layers * len(self._suffixes())
+        sizes = (self._out_size, self.hidden_size) if self.mode == "LSTM" else (self._out_size,)
+        if hx is None:
+            options: dict[str, Any] = {"dtype": input.dtype, "device": input.device}
+            hx = tuple(creation.zeros(count, batch, size, **options) for size in sizes)
+        weight = self.all_weights[0][0]
+        if input.dtype != weight.dtype:
+            raise ValueError(
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). Convert input: "
+                f"input.to({weight.dtype}), or convert model: model.to({input.dtype})"
+            )
+        rank = 2 if packed else 3
+        if input.dim() != rank:
+            raise errors.runtime(f"input must have {rank} dimensions, got {input.dim()}")
+        if input.size(-1) != self.input_size:
+            raise errors.runtime(
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}"
+            )
+        states = self._states(hx)
+        for place, (state, size) in enumerate(zip(states, sizes, strict=True)):
+            name = f"hidden[{place}]" if self.mode == "LSTM" else "hidden"
+            if tuple(state.shape) != (count, batch, size):
+                raise errors.runtime(f"Expected {name} size {(count, batch, size)}, got {list(state.shape)}")
+        return states
+
+    def _layers(self, data: Any, state: State, sizes: list[int] | None) -> tuple[Any, State]:
+        """All layers, each in its directions."""
+        begins = list(zip(*(s.unbind(0) for s in state), strict=True))
+        ends: list[State] = []
+        for layer in range(self.num_layers):
+            outs = []
+            for direction, suffix in enumerate(self._suffixes()):
+                weights = Weights.of(self, layer, suffix)
+                out, end = run(self.mode, weights, data, begins[len(ends)], sizes, backwards=bool(direction))
+                outs.append(out)
+                ends.append(end)
+            data = outs[0] if len(outs) == 1 else cat(outs, -1)
+            if self.dropout and self.training and layer < self.num_layers - 1:
+                data = F.dropout(data, self.dropout)
+        return data, tuple(stack(list(parts)) for parts in zip(*ends, strict=True))
+
+
+def _check(
+    input_size: Any, hidden_size: Any, num_layers: int, bias: Any, batch_first: Any, dropout: Any, proj_size: int
+) -> None:
+    """torch's checks of the arguments."""
+    if not isinstance(dropout, (int, float)) or isinstance(dropout, bool) or not 0 <= dropout <= 1:
+        raise ValueError(
+            "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
+        )
+    if dropout > 0 and num_layers == 1:
+        warnings.warn(
+            "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers "
+            f"greater than 1, but got dropout={dropout} and num_layers={num_layers}",
+            stacklevel=4,
+        )
+    for name, value, kind in (
+        ("bias", bias, bool), ("batch_first", batch_first, bool), ("input_size", input_size, int),
+        ("hidden_size", hidden_size, int),
+    ):  # fmt: skip
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} should be of type {kind.__name__}, got: {type(value).__name__}")
+        if kind is int and value <= 0:
+            raise ValueError(f"{name} must be greater than zero")
+    if num_layers <= 0:
+        raise ValueError("num_layers must be greater than zero")
+    if proj_size < 0:
+        raise ValueError("proj_size should be a positive integer or zero to disable projections")
+    if proj_size >= hidden_size:
+        raise ValueError("proj_size has to be smaller than hidden_size")
+
+
+class RNN(RNNBase):
+    """h = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu by `nonlinearity`.  Source: torch.nn.RNN.
+
+    >>> RNN(2, 3, num_layers=2)
+    RNN(2, 3, num_layers=2)
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if "proj_size" in kwargs:
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        if len(args) > 3:
+            nonlinearity, args = args[3], (*args[:3], *args[4:])
+        else:
+            nonlinearity = kwargs.pop("nonlinearity", "tanh")
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+        super().__init__(f"RNN_{nonlinearity.upper()}", *args, **kwargs)
+        self.nonlinearity = nonlinearity
+
+
+class LSTM(RNNBase):
+    """A state that gates let in, keep and let out; with `proj_size` the output is projected.
+
+    Source: torch.nn.LSTM.
+    """
+
+    name = "LSTM"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__("LSTM", *args, **kwargs)
+
+
+class GRU(RNNBase):
+    """A state that gates reset and update.  Source: torch.nn.GRU."""
+
+    name = "GRU"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if "proj_size" in kwargs:
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        super().__init__("GRU", *args, **kwargs)
