@@ -11,7 +11,7 @@ from typing import Any
 from ..array import Array, xp
 from ..op import Traits, op
 from . import quick
-from .choice import ge, gt, le, logical_and, lt, where
+from .choice import chosen, ge, gt, le, logical_and, lt, where
 from .elementwise import exp, sigmoid, softplus, tanh
 from .shape import cat, slice_
 
@@ -26,11 +26,13 @@ def _hardtanh(self: Array, min_val: float = -1, max_val: float = 1) -> Array:
 
 
 def _leaky_relu(self: Array, negative_slope: float = 0.01) -> Array:
-    return xp.where(self > 0, self, self * negative_slope)
+    if 0 < negative_slope <= 1:
+        return xp.maximum(self, self * negative_slope)
+    return chosen(self > 0, self, self * negative_slope)
 
 
 def _prelu(self: Array, weight: Array) -> Array:
-    return xp.where(self > 0, self, self * weight)
+    return chosen(self > 0, self, self * weight)
 
 
 def _rrelu(self: Array, noise: Array, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False) -> Array:
@@ -44,19 +46,24 @@ def _rrelu_slope(grad: Any, self: Any, noise: Any, lower: float, upper: float, t
 
 
 def _threshold(self: Array, threshold: float, value: float) -> Array:
-    return xp.where(self > threshold, self, xp.asarray(value, like=self).astype(self.dtype))
+    return chosen(self > threshold, self, value).astype(self.dtype, copy=False)
 
 
 def _hardsigmoid(self: Array) -> Array:
-    return xp.minimum(xp.maximum(self + 3, 0), 6) / 6
+    out = self + 3
+    xp.minimum(xp.maximum(out, 0, out=out), 6, out=out)
+    out /= 6
+    return out
 
 
 def _hardswish(self: Array) -> Array:
-    return self * xp.minimum(xp.maximum(self + 3, 0), 6) / 6
+    out = _hardsigmoid(self)
+    out *= self
+    return out
 
 
 def _hardshrink(self: Array, lambd: float = 0.5) -> Array:
-    return xp.where((self >= -lambd) & (self <= lambd), xp.zeros_like(self), self)
+    return chosen((self >= -lambd) & (self <= lambd), 0.0, self)
 
 
 def _softshrink(self: Array, lambd: float = 0.5) -> Array:
@@ -101,8 +108,13 @@ softshrink = op("softshrink", _softshrink, self=lambda grad, self, lambd: where(
 
 
 def _elu(self: Array, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Array:
-    low = xp.minimum(self, 0) if input_scale == 1 else xp.minimum(self, 0) * input_scale
-    return xp.where(self > 0, self * scale, xp.expm1(low, out=low) * (alpha * scale))
+    low = xp.minimum(self, 0)
+    if input_scale != 1:
+        low *= input_scale
+    low = quick.expm1(low)
+    low *= alpha * scale
+    low += xp.maximum(self, 0) * scale  # where one of the two is not 0, the other is
+    return low
 
 
 def _elu_slope(grad: Any, self: Any, alpha: float, scale: float, input_scale: float) -> Any:

@@ -85,6 +85,12 @@ safe_softmax = op(
 # -- attention in one step ----------------------------------------------------------------------------------------
 
 
+def _hiding(seen: Array, scores: Array) -> Array:
+    """What is added to scores: 0 where `seen`, else minus infinity."""
+    number = scores.dtype.type
+    return xp.where(seen, number(0), number(-xp.inf))
+
+
 def _weights(
     query: Array, key: Array, attn_mask: Array | None, known: Array | None, is_causal: bool, scale: float
 ) -> Array:
@@ -96,12 +102,9 @@ def _weights(
         return scores
     if is_causal:
         rows, columns = scores.shape[-2:]
-        later = xp.arange(columns, like=scores) > xp.arange(rows, like=scores)[:, None]
-        scores[..., later] = -xp.inf
-    if attn_mask is not None and attn_mask.dtype.kind == "b":
-        scores = xp.where(attn_mask, scores, scores.dtype.type(-xp.inf))
-    elif attn_mask is not None:
-        scores += attn_mask
+        scores += _hiding(xp.arange(columns, like=scores) <= xp.arange(rows, like=scores)[:, None], scores)
+    if attn_mask is not None:
+        scores += _hiding(attn_mask, scores) if attn_mask.dtype.kind == "b" else attn_mask
     scores -= _top(scores, -1)
     return _normalize_weights(scores, -1)
 

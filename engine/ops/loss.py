@@ -46,8 +46,16 @@ def _mse(self: Array, target: Array, reduction: str = "mean") -> Array:
 
 
 def _smooth_l1(self: Array, target: Array, reduction: str = "mean", beta: float = 1.0) -> Array:
+    return _reduced(_bent(self, target, beta) / beta, reduction)
+
+
+def _bent(self: Array, target: Array, reach: float) -> Array:
+    """m (|d| - m / 2), where m is the distance |d| up to `reach`: half its square, and a straight line from there."""
     off = abs(self - target)
-    return _reduced(xp.where(off < beta, off * off * (0.5 / beta), off - 0.5 * beta), reduction)
+    near = xp.minimum(off, reach)
+    off -= near * 0.5
+    off *= near
+    return off
 
 
 def _smooth_l1_slope(off: Any, beta: float) -> Any:
@@ -55,8 +63,7 @@ def _smooth_l1_slope(off: Any, beta: float) -> Any:
 
 
 def _huber(self: Array, target: Array, reduction: str = "mean", delta: float = 1.0) -> Array:
-    off = abs(self - target)
-    return _reduced(xp.where(off <= delta, off * off * 0.5, (off - 0.5 * delta) * delta), reduction)
+    return _reduced(_bent(self, target, delta), reduction)
 
 
 def _huber_slope(off: Any, delta: float) -> Any:
@@ -165,14 +172,16 @@ def _chosen(sizes: Sizes, target: Array, ignore_index: int) -> tuple[Any, Array 
     """The key of each place's target in (samples, classes, places), and which places count (None: all of them)."""
     n, c, places = _classes(sizes)
     target = target.reshape(n, places)
-    counts = target != ignore_index
-    if counts.all():
-        counts = None
-    else:
-        target = xp.where(counts, target, 0)
-    if target.size and (target.min() < 0 or target.max() >= c):
-        wrong = target[(target < 0) | (target >= c)]
-        raise IndexError(f"Target {int(wrong[0])} is out of bounds.")
+    counts = None
+    if target.size:
+        least, most = target.min(), target.max()
+        if least <= ignore_index <= most:
+            counts = target != ignore_index
+            target = xp.where(counts, target, 0)
+            least, most = target.min(), target.max()
+        if least < 0 or most >= c:
+            wrong = target[(target < 0) | (target >= c)]
+            raise IndexError(f"Target {int(wrong[0])} is out of bounds.")
     return (xp.arange(n, like=target)[:, None], target, xp.arange(places, like=target)), counts
 
 

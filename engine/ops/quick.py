@@ -1,7 +1,7 @@
 """Special functions of float32 arrays on the processor, in a few passes of numpy's vector instructions.
 
-scipy computes erf and expit element by element, at 2 to 11 ns each: an activation would take longer than the matrix
-products around it.  Every function here falls back to scipy's (cupyx's) for other dtypes and on a GPU.
+erf and expit of scipy and expm1 of numpy go element by element, at 2 to 14 ns each: an activation would take longer
+than the matrix products around it.  Every function here falls back to theirs for other dtypes and on a GPU.
 """
 
 from __future__ import annotations
@@ -35,6 +35,17 @@ def erf(self: Array, scale: float = 1) -> Array:
     out += factors[-1]
     out *= self
     return xp.tanh(out, out=out)
+
+
+def expm1(self: Array) -> Array:
+    """exp(x) - 1 for x up to 0, as a new array: tanh(x / 2) (exp(x) + 1)."""
+    if not is_quick(self):
+        return xp.expm1(self)
+    out = xp.exp(self)
+    out += 1
+    half = self * 0.5
+    out *= xp.tanh(half, out=half)
+    return out
 
 
 def expit(self: Array) -> Array:

@@ -4,12 +4,10 @@ from . import activation as _activation
 from . import attention as _attention
 from . import averaging as _averaging
 from . import classes as _classes
-from . import composed as _composed
 from . import convolution as _convolution
 from . import distance as _distance
 from . import dropout as _dropout
 from . import embedding as _embedding
-from . import heads as _heads
 from . import image as _image
 from . import linear as _linear
 from . import loss as _loss
@@ -22,12 +20,10 @@ from .activation import *
 from .attention import *
 from .averaging import *
 from .classes import *
-from .composed import *
 from .convolution import *
 from .distance import *
 from .dropout import *
 from .embedding import *
-from .heads import *
 from .image import *
 from .linear import *
 from .loss import *
@@ -42,10 +38,8 @@ __all__ += _activation.__all__
 __all__ += _averaging.__all__
 __all__ += _attention.__all__
 __all__ += _classes.__all__
-__all__ += _composed.__all__
 __all__ += _convolution.__all__
 __all__ += _distance.__all__
-__all__ += _heads.__all__
 __all__ += _image.__all__
 __all__ += _dropout.__all__
 __all__ += _embedding.__all__
