@@ -269,8 +269,10 @@ class _Replay:
             if item.tensor is not None and value is None:
                 raise self.nothing(item.tensor)
             name, _, listed = item.name.partition("[")
-            if listed:
-                given.setdefault(name, []).append(value)
+            if listed:  # "indices[1]": a place that no tensor was given for, x[:, i], is not recorded
+                values = given.setdefault(name, [])
+                values += [None] * (int(listed.rstrip("]")) - len(values))
+                values.append(value)
             else:
                 given[name] = value
         return tuple(given.get(name) for name in op.inputs)
