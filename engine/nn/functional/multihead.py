@@ -74,13 +74,15 @@ def multi_head_attention_forward(
         query, key, value = unsqueeze(query, 1), unsqueeze(key, 1), unsqueeze(value, 1)
         key_padding_mask = None if key_padding_mask is None else unsqueeze(key_padding_mask, 0)
     length, samples, size = query._array.shape
-    padding = as_added(key_padding_mask, "key_padding_mask", query, attn_mask, "attn_mask")
+    padding = as_added(
+        key_padding_mask, "key_padding_mask", query.dtype, None if attn_mask is None else attn_mask.dtype, "attn_mask"
+    )
     if is_causal and attn_mask is None:
         raise errors.runtime(NO_HINT)
     if is_causal and padding is None and not need_weights:
         attn_mask = None
     else:
-        attn_mask = as_added(attn_mask, "attn_mask", query)
+        attn_mask = as_added(attn_mask, "attn_mask", query.dtype)
         is_causal = is_causal and padding is None
     head = _head_size(size, embed_dim_to_check, num_heads)
     if use_separate_proj_weight:
@@ -157,17 +159,17 @@ def _head_size(size: int, embed_dim_to_check: int, num_heads: int) -> int:
 # -- masks --------------------------------------------------------------------------------------------------------
 
 
-def as_added(mask: Tensor | None, name: str, target: Tensor, other: Tensor | None = None, other_name: str = "") -> Any:
-    """A mask as what is added to the scores, in the dtype of `target`: minus infinity where a bool one is True.
+def as_added(mask: Tensor | None, name: str, target: Any, other: Any = None, other_name: str = "") -> Any:
+    """A mask as what is added to the scores, in the dtype `target`: minus infinity where a bool one is True.
 
-    Warns as torch does where `other`, the mask that it goes together with, has another dtype.
+    Warns as torch does where `other`, the dtype of the mask that it goes together with, is another.
     """
     if mask is None:
         return None
     which = mask._array.dtype.kind
     if which not in "bf":
         raise AssertionError(f"only bool and floating types of {name} are supported")
-    if other is not None and other.dtype is not mask.dtype:
+    if other is not None and other is not mask.dtype:
         warnings.warn(
             f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.",
             UserWarning,
@@ -175,7 +177,7 @@ def as_added(mask: Tensor | None, name: str, target: Tensor, other: Tensor | Non
         )
     if which == "f":
         return mask
-    dtype = target._array.dtype.type
+    dtype = target.numpy.type
     return Tensor(xp.where(mask._array, dtype(-xp.inf), dtype(0)))
 
 
