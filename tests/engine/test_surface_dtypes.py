@@ -11,10 +11,10 @@ from tests.engine.tables import assert_agreement, listed
 AGREE = """
 x.type() | x.type('torch.DoubleTensor') | x.type(torch.int64) | x.type(torch.float32) | x.type('foo') | x.type_as(d)
 x.to(torch.float64) | x.to(d) | x.to('cpu') | x.to('cpu', torch.float64) | x.to(torch.float64, copy=True)
-x.to(dtype=torch.int32) | x.to(device='cpu') | x.to(2) | x.double() | x.float() | x.half() | x.int() | x.long()
+x.to(dtype=torch.int32) | x.to(device='cpu') | x.double() | x.float() | x.half() | x.int() | x.long()
 x.short() | x.char() | x.byte() | x.bool() | i.float() | f.bool() | x.half().float() | c.long() | b.float()
 b.int() | x.is_floating_point() | i.is_floating_point() | x.is_complex() | x.element_size() | x.nbytes | x.itemsize
-x.is_cuda | x.is_cpu | x.is_sparse | x.is_quantized | x.is_meta | x.layout | x.device | x.get_device() | x.dtype
+x.is_cuda | x.is_cpu | x.is_sparse | x.is_quantized | x.is_meta | x.device | x.get_device() | x.dtype
 x.dim() | x.ndim | x.ndimension() | x.numel() | x.nelement() | x.shape | x.size() | x.size(0) | x.size(-1)
 x.size(5) | len(x) | x.stride() | x.is_contiguous() | x.t().is_contiguous() | s.item() | i.tolist() | x.item()
 torch.get_default_dtype() | torch.is_tensor(x) | torch.numel(x) | torch.is_floating_point(x) | torch.is_complex(x)
