@@ -323,6 +323,8 @@ def _respaced(inner: Sizes, outer: Sizes, places: Places) -> list[str | None]:
 NAMES = {
     "select_backward": "place", "slice_backward": "place", "index_backward": "add_at", "index_cleared": "clear_at",
     "scatter_sum": "scatter", "even_share": "share", "off_diagonal": "set_diagonal", "spread_slice": "place",
+    **{f"special_{name}": name for name in ("i0e", "i1", "i1e", "zeta", "erfcx", "log_ndtr", "xlog1py")},
+    "linalg_vector_norm": "norm", "finite": "is_finite",
     "take_slice": "take", "zero_slice": "clear", "index_sum": "add_at", "sum_to_size": "sum_to",
 }  # fmt: skip
 """Words for ops of ours that have no name in torch, or one that says less."""
