@@ -417,3 +417,109 @@ def test_state_dict_shares_memory_with_the_module() -> None:
         module.weight.fill_(3.0)
     assert state["weight"].tolist() == [[3.0, 3.0], [3.0, 3.0]]
     assert not state["weight"].requires_grad and module.state_dict(keep_vars=True)["weight"] is module.weight
+
+
+def listed(grads: Any) -> Any:
+    return [None if g is None else g.tolist() for g in grads]
+
+
+class Two:
+    """A module of two inputs and two outputs, made of either library."""
+
+    def __new__(cls, t: Any) -> Any:
+        class Pair(t.nn.Module):
+            def forward(self, x: Any, y: Any, factor: float = 2.0) -> Any:
+                return x * y, y * factor
+
+        return Pair()
+
+
+def backward_hooks(t: Any) -> Any:
+    """Full backward hooks and their early ones: order, arguments, names of nodes."""
+    log: list[Any] = []
+    module = Two(t)
+    module.register_full_backward_hook(lambda m, gi, go: log.append(("after", listed(gi), listed(go))))
+    module.register_full_backward_hook(lambda m, gi, go: log.append(("first", listed(gi), listed(go))), prepend=True)
+    module.register_full_backward_pre_hook(lambda m, go: log.append(("before", listed(go))))
+    x, y = (t.tensor(numbers, requires_grad=True) for numbers in ([1.0, 2.0], [3.0, 4.0]))
+    a, b = module(x, y)
+    log.append([out.grad_fn.name() if out.grad_fn is not None else None for out in (a, b)])
+    (a.sum() + b.sum() * 3).backward()
+    log.append(x.grad.tolist())
+    return log
+
+
+def changing_backward_hooks(t: Any) -> Any:
+    """Hooks that return other gradients."""
+    module = t.nn.Linear(2, 2)
+    with t.no_grad():
+        module.weight.copy_(t.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    module.register_full_backward_pre_hook(lambda m, go: (go[0] * 10,))
+    module.register_full_backward_hook(lambda m, gi, go: (gi[0] + 1,))
+    x = t.tensor([[1.0, 1.0]], requires_grad=True)
+    module(x).sum().backward()
+    return x.grad.tolist(), module.weight.grad.tolist()
+
+
+def backward_hooks_without_inputs(t: Any) -> Any:
+    log: list[Any] = []
+    module = t.nn.Linear(2, 2)
+    module.register_full_backward_hook(lambda m, gi, go: log.append((listed(gi), listed(go))))
+    module(t.ones(1, 2)).sum().backward()
+    return log
+
+
+def too_many_gradients(t: Any) -> Any:
+    module = t.nn.Identity()
+    module.register_full_backward_hook(lambda m, gi, go: (gi[0], gi[0]))
+    return module(t.ones(1, requires_grad=True)).sum().backward()
+
+
+def too_few_gradients(t: Any) -> Any:
+    module = t.nn.Identity()
+    module.register_full_backward_pre_hook(lambda m, go: ())
+    return module(t.ones(1, requires_grad=True)).sum().backward()
+
+
+def no_tensor_out(t: Any) -> Any:
+    class Other(t.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return {"x": x}
+
+    module = Other()
+    module.register_full_backward_hook(lambda m, gi, go: None)
+    return module(t.ones(1, requires_grad=True))["x"].shape == (1,)
+
+
+def backward_hooks_of_all(t: Any) -> Any:
+    log: list[str] = []
+    register = t.nn.modules.module
+    with (
+        register.register_module_full_backward_hook(lambda m, gi, go: log.append(type(m).__name__)),
+        register.register_module_full_backward_pre_hook(lambda m, go: log.append(f"before {type(m).__name__}")),
+    ):
+        t.nn.Sequential(t.nn.Identity(), t.nn.Sigmoid())(t.ones(1, requires_grad=True)).sum().backward()
+    return log
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        backward_hooks, changing_backward_hooks, backward_hooks_without_inputs, too_many_gradients, too_few_gradients,
+        no_tensor_out, backward_hooks_of_all,
+    ],
+)  # fmt: skip
+def test_backward_hooks_run_as_torchs(action: Callable[[Any], Any]) -> None:
+    def first_sentence(found: Any) -> Any:
+        answer, given = found
+        return answer, [text.split("<class")[0] for _, text in given]
+
+    assert first_sentence(said(engine, action)) == first_sentence(said(torch, action))
+
+
+def test_backward_hooks_without_gradient_leave_the_call_as_it_is() -> None:
+    module = engine.nn.Identity()
+    module.register_full_backward_hook(lambda m, gi, go: None)
+    x = engine.ones(2, requires_grad=True)
+    with engine.no_grad():
+        assert module(x) is x
