@@ -66,6 +66,15 @@ def test_key_leads_through_all_panels(view: View) -> None:
     assert view.js(f"{FOCUS}.id") == "stage"
 
 
+def test_space_goes_on_with_the_story_while_a_panel_is_explained(view: View) -> None:
+    view.open("?program=weights&step=0")
+    view.js("document.getElementById('stage').focus(), backstep.speed(4)")
+    view.page.keyboard.press("i")
+    view.until(f"!{BOX}.hidden")
+    view.page.keyboard.press("Space")
+    view.until(f"{BOX}.hidden && backstep.t() > 0")
+
+
 def test_explanation_of_the_tabs_is_that_of_the_open_one(view: View) -> None:
     view.open("?program=weights")
     for tab in ("Inspect", "Commands", "Events"):

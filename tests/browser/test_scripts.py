@@ -89,5 +89,8 @@ def test_watched_script_that_does_not_parse_is_said_and_the_last_good_one_stays(
     script.write_text(DOUBLED + "y.backward(\n", "utf-8")
     view.until("document.getElementById('live-bar').classList.contains('wrong')")
     assert view.revision() == before
+    said = view.page.locator("#doubt").inner_text()
+    assert "line 6: '(' was never closed" in said and "last good recording is shown" in said
     script.write_text(DOUBLED, "utf-8")
     view.until("!document.getElementById('live-bar').classList.contains('wrong')")
+    view.until("document.getElementById('doubt').hidden")

@@ -29,7 +29,7 @@ let visible = () => {};
 /** `shows(panel)` brings a panel into view before it is explained. */
 export function setUp(player, shows) {
   visible = shows;
-  box = new Callout("explains", { closed: close, pressed: (key) => (key.toLowerCase() === "i" ? show(after(shown)) || true : false) });
+  box = new Callout("explains", { closed: close, pressed: (key, target) => pressed(player, key, target) });
   player.on("explain", () => { show(shown ? after(shown) : holding(document.activeElement)); return true; });
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("[data-what]");
@@ -41,6 +41,16 @@ export function setUp(player, shows) {
     const spot = byId(place).querySelector(name === "graph" ? ".bs-tools" : ".bs-aside");
     spot?.append(button(name));
   }
+}
+
+/** I goes on to the next panel; Space means the player here too, so that a lecture goes on. */
+function pressed(player, key, target) {
+  if (key.toLowerCase() === "i") show(after(shown));
+  else if (key === " " && target === box.element) {
+    close();
+    if (!player.emit("space")) player.play();
+  } else return false;
+  return true;
 }
 
 /** The small button of a panel. */

@@ -26,7 +26,7 @@ function remark(note) {
   place.dataset.by = "live";
   place.hidden = false;
   fill(place, h("div", {}, h("p", {}, h("b", {}, "Not recorded again: "), note.trim().split("\n").pop()),
-    h("p.hint", {}, "You look at the last version that ran. Save the script once more, and it is shown here.")));
+    h("p.hint", {}, "Save the script once more, and what it records is shown here.")));
 }
 
 async function look() {
