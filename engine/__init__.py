@@ -75,6 +75,8 @@ from .array import float32 as float
 from .array import int32 as int
 from .creation import *
 from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .nn import shared as _shared
+from .nn.shared import *
 from .ops.shape import detach
 from .printing import set_printoptions
 from .recording import record
@@ -146,6 +148,7 @@ __all__ += _scan.__all__
 __all__ += _scatter.__all__
 __all__ += _searching.__all__
 __all__ += _shape.__all__
+__all__ += _shared.__all__
 __all__ += _sorting.__all__
 __all__ += _special.__all__
 __all__ += _statistics.__all__
@@ -154,6 +157,7 @@ __all__ += _types.__all__
 __all__ += creation.__all__
 
 methods.bind(Tensor)
+_shared.bind(Tensor)
 
 
 def is_tensor(obj: object) -> "bool":  # type: ignore[valid-type]

@@ -1,0 +1,86 @@
+"""The functions of nn.functional that torch has under its own name too, with the same arguments."""
+
+from __future__ import annotations
+
+from ..tensor import Tensor
+from .functional import (
+    adaptive_avg_pool1d,
+    alpha_dropout,
+    avg_pool1d,
+    bilinear,
+    celu,
+    celu_,
+    channel_shuffle,
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+    cosine_similarity,
+    dropout,
+    feature_alpha_dropout,
+    group_norm,
+    hardshrink,
+    layer_norm,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+    pairwise_distance,
+    pdist,
+    pixel_shuffle,
+    pixel_unshuffle,
+    prelu,
+    relu_,
+    rms_norm,
+    rrelu,
+    rrelu_,
+    selu,
+    selu_,
+    threshold,
+    threshold_,
+)
+
+__all__ = [
+    "adaptive_avg_pool1d",
+    "alpha_dropout",
+    "avg_pool1d",
+    "bilinear",
+    "celu",
+    "celu_",
+    "channel_shuffle",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "cosine_similarity",
+    "dropout",
+    "feature_alpha_dropout",
+    "group_norm",
+    "hardshrink",
+    "layer_norm",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
+    "pairwise_distance",
+    "pdist",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "prelu",
+    "relu_",
+    "rms_norm",
+    "rrelu",
+    "rrelu_",
+    "selu",
+    "selu_",
+    "threshold",
+    "threshold_",
+]
+
+
+def bind(cls: type[Tensor]) -> None:
+    """Attach what are methods too."""
+    cls.hardshrink = hardshrink  # type: ignore[attr-defined]
+    cls.prelu = prelu  # type: ignore[attr-defined]
