@@ -81,6 +81,8 @@ class Facts:
     tensors: dict[int, TensorFact] = field(default_factory=dict)
     calls: dict[int, CallFact] = field(default_factory=dict)
     owner: dict[int, int] = field(default_factory=dict)
+    behind: dict[int, int] = field(default_factory=dict)
+    """What `x.data` gave -> x: a write to it changes x, and no version counts it."""
     retained: set[int] = field(default_factory=set)
     roots: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     seeds: set[int] = field(default_factory=set)
@@ -132,6 +134,9 @@ class Facts:
         if name is None and tensor in self.owner:
             owner = self.trace.names.get(self.owner[tensor])
             return f"{owner}.grad" if owner else None
+        if name is None and tensor in self.behind:
+            owner = self.trace.names.get(self.behind[tensor])
+            return f"{owner}.data" if owner else None
         return name
 
     def is_gradient(self, tensor: int) -> bool:
@@ -257,6 +262,8 @@ def _op(table: Facts, event: OpCalled, current: CallFact | None) -> None:
     if event.inplace is not None and event.inplace in table.owner:
         op.writes_grad = table.owner[event.inplace]
     op.id = _op_id(table, op)
+    if event.name == "data" and event.inplace is None and event.inputs[0].tensor is not None:
+        table.behind[event.outputs[0].tensor] = event.inputs[0].tensor
     for position, argument in enumerate(event.inputs):
         if argument.tensor is not None and op.writes_grad is None:
             version = table.resolve(argument.tensor, argument.version)

@@ -58,7 +58,8 @@ def _forward(event: OpCalled, facts: Facts) -> str:
     kept = ""
     if event.node is not None and event.node.saved:
         kept = f" {event.node.name} saves {text.join(_each([saved_name(s, facts) for s in event.node.saved]))}."
-    return f"{written(event, facts)} gives {name + ' = ' if name else ''}{result}.{kept}"
+    expression = written(event, facts)
+    return f"{expression} gives {name + ' = ' if name and name != expression else ''}{result}.{kept}"
 
 
 def written(event: OpCalled, facts: Facts) -> str:

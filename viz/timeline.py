@@ -258,9 +258,20 @@ class _Player:
                 self.exists(card, done)
                 self.line.put(card, "row:value", done, out.value)
                 self.move_grad(out.tensor, card)
+        if event.inplace in self.facts.behind:
+            self.behind(event, self.facts.behind[event.inplace], done)
         for link in self.drawing.out_of[index]:
             self.exists(link.id, done)
             step.flows.append(Flow(link, False, self.facts.tensors[link.tensor].values.get(link.version)))
+
+    def behind(self, event: OpCalled, tensor: int, done: int) -> None:
+        """What was written to `x.data` stands on the card of x; after `x.data = …` on the next one, which x gets then."""
+        later = self.facts.trace.events[event.index + 1 :]
+        next_ = next((e for e in later if isinstance(e, Refreshed) and e.tensor == tensor), None)
+        card = self.latest.get(tensor)
+        moves = next_ is not None and self.drawing.cards.get((tensor, next_.version)) != card
+        if card is not None and not moves:
+            self.line.put(card, "row:value", done, event.outputs[0].value)
 
     def write_grad(self, event: Any, owner: int, value: int | None, name: str) -> None:
         card = self.latest.get(owner)
