@@ -221,7 +221,8 @@ def by_hand(kernel: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callab
     def decorate(formula: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(formula)
         def call(grad: Any, *values: Any) -> Any:
-            return kernel(grad, *values) if type(grad) is ndarray else formula(grad, *values)
+            # What numpy makes of arrays without a dimension is no array that could be written into.
+            return kernel(grad, *values) if type(grad) is ndarray and grad.ndim else formula(grad, *values)
 
         return call
 

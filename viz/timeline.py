@@ -265,7 +265,7 @@ class _Player:
             step.flows.append(Flow(link, False, self.facts.tensors[link.tensor].values.get(link.version)))
 
     def behind(self, event: OpCalled, tensor: int, done: int) -> None:
-        """What was written to `x.data` stands on the card of x; after `x.data = …` on the next one, which x gets then."""
+        """What was written to `x.data` stands on the card of x; of `x.data = …` on the one that x gets then."""
         later = self.facts.trace.events[event.index + 1 :]
         next_ = next((e for e in later if isinstance(e, Refreshed) and e.tensor == tensor), None)
         card = self.latest.get(tensor)

@@ -50,7 +50,7 @@ def _threshold(self: Array, threshold: float, value: float) -> Array:
 
 
 def _hardsigmoid(self: Array) -> Array:
-    out = self + 3
+    out = xp.asarray(self + 3)  # an array also where there is one number
     xp.minimum(xp.maximum(out, 0, out=out), 6, out=out)
     out /= 6
     return out
@@ -177,7 +177,7 @@ def _gelu_inner(self: Any) -> Any:
 
 def _normal_slope(self: Array) -> Array:
     """Φ(x) + x φ(x): the derivative of x Φ(x)."""
-    density = self * self
+    density = xp.asarray(self * self)  # an array also where there is one number
     density *= -0.5
     xp.exp(density, out=density)
     density *= self

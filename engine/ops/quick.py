@@ -18,8 +18,8 @@ _SINGLE = float32.numpy
 
 
 def is_quick(data: Array) -> bool:
-    """Whether these functions have a form of their own for an array."""
-    return isinstance(data, xp.ndarray) and data.dtype is _SINGLE
+    """Whether these functions have a form of their own for an array: not of one number: no array comes of it."""
+    return isinstance(data, xp.ndarray) and data.dtype is _SINGLE and data.ndim > 0
 
 
 def erf(self: Array, scale: float = 1) -> Array:
