@@ -160,19 +160,15 @@ def _quantile(
     """
     q = _checked_quantile(name, input, q, interpolation)
     rows = _sorted_rows(input, dim, keepdim)
-    n = rows._array.shape[-1]
-    missing = (rows._array != rows._array).sum(axis=-1, keepdims=True)
-    scale = q._array.reshape(-1)
-    if ignore_nan:
-        ranks = xp.maximum(scale * (n - 1 - missing).astype(scale.dtype), 0)
-    else:  # a row with a nan gives nan, which stands last
-        ranks = xp.where(missing > 0, scale.dtype.type(n - 1), scale * scale.dtype.type(n - 1))
-    found = _between(rows, ranks.astype(scale.dtype, copy=False), interpolation)
-    last = rows._array.ndim
-    if q._array.ndim:
-        found = so.transpose(so.unsqueeze(found, dim=0), dim0=0, dim1=last)
+    last = rows._array.ndim - 1
+    below, above, weight = sr.quantile_places(rows, q, ignore_nan=ignore_nan, interpolation=interpolation)
+    found = rd.gather(rows, below, last)
+    if interpolation in ("linear", "midpoint"):
+        found = ar.lerp(found, rd.gather(rows, above, last), weight)
+    if not q._array.ndim:
         return so.squeeze_row(found, dim=last)  # type: ignore[no-any-return]
-    return so.squeeze_row(found, dim=last - 1)  # type: ignore[no-any-return]
+    found = so.transpose(so.unsqueeze(found, dim=0), dim0=0, dim1=last + 1)
+    return so.squeeze_row(found, dim=last + 1)  # type: ignore[no-any-return]
 
 
 def _sorted_rows(input: Tensor, dim: int | None, keepdim: bool) -> Tensor:
@@ -193,26 +189,6 @@ def _sorted_rows(input: Tensor, dim: int | None, keepdim: bool) -> Tensor:
 
 def _plain(input: Tensor) -> bool:
     return bool(input._array.flags.c_contiguous)
-
-
-def _between(rows: Tensor, ranks: Any, interpolation: str) -> Tensor:
-    """The elements of sorted rows at ranks that may lie between two of them."""
-    if interpolation == "lower":
-        ranks = xp.floor(ranks)
-    elif interpolation == "higher":
-        ranks = xp.ceil(ranks)
-    elif interpolation == "nearest":
-        ranks = xp.rint(ranks)
-    size = (*rows._array.shape[:-1], ranks.shape[-1])
-    ranks = xp.broadcast_to(ranks, size)
-    below = ranks.astype("int64")
-    last = rows._array.ndim - 1
-    found = rd.gather(rows, Tensor(below), last)
-    if interpolation not in ("linear", "midpoint"):
-        return found  # type: ignore[no-any-return]
-    weight = xp.full_like(ranks, 0.5) if interpolation == "midpoint" else ranks - xp.floor(ranks)
-    above = rd.gather(rows, Tensor(xp.ceil(ranks).astype("int64")), last)
-    return ar.lerp(found, above, Tensor(weight))  # type: ignore[no-any-return]
 
 
 @takes_out

@@ -218,11 +218,10 @@ def _free(total: Any, weights: Tensor | None, aweights: Tensor | None, correctio
         return max(0, total - correction)
     if not correction:
         return total
-    if aweights is None:
-        free = total._array - correction
-    else:
-        free = total._array - correction * (weights._array * aweights._array).sum() / total._array
-    return Tensor(xp.maximum(xp.asarray(free), 0))
+    lost: Any = correction
+    if aweights is not None:
+        lost = el.div(el.mul(rd.sum_all(el.mul(weights, aweights)), correction), total)
+    return ch.clamp_min(el.sub(total, lost), min=0)
 
 
 def _number(value: Any, like: Tensor) -> Tensor:

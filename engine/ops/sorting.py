@@ -168,6 +168,28 @@ nanmedian_dim = op(
 mode = op("mode", _mode, Traits(differentiable=VALUES), self=_chosen_slope)
 kthvalue = op("kthvalue", _kthvalue, Traits(differentiable=VALUES), self=_chosen_slope)
 
+
+def _quantile_places(self: Array, q: Array, ignore_nan: bool, interpolation: str) -> tuple[Array, Array, Array]:
+    """Of sorted rows: the place below each quantile, that above it, and which part of the way it lies between them.
+
+    A row with a nan gives nan, which stands last, or is taken as one that ends before its nans.
+    """
+    n = self.shape[-1]
+    missing, scale = _nans(self), q.reshape(-1)
+    if ignore_nan:
+        ranks = xp.maximum(scale * (n - 1 - missing).astype(q.dtype), 0)
+    else:
+        ranks = xp.where(missing > 0, q.dtype.type(n - 1), scale * q.dtype.type(n - 1))
+    if interpolation in ROUNDED:
+        ranks = ROUNDED[interpolation](ranks)
+    low = xp.floor(ranks)
+    weight = xp.full_like(ranks, 0.5) if interpolation == "midpoint" else ranks - low
+    return low.astype("int64"), xp.ceil(ranks).astype("int64"), weight.astype(q.dtype, copy=False)
+
+
+ROUNDED = {"lower": xp.floor, "higher": xp.ceil, "nearest": xp.rint}
+quantile_places = op("quantile_places", _quantile_places)
+
 # -- the different ones -------------------------------------------------------------------------------------------
 
 

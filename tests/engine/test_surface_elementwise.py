@@ -7,6 +7,26 @@ import pytest
 from tests.engine.tables import assert_agreement, listed
 
 AGREE = """
+x.add(other=w) | x.sub(w, alpha=2) | torch.add(input=x, other=w) | x.clamp(min=s) | torch.pow(x, torch.tensor(2))
+torch.lerp(x, w, torch.tensor(.3)) | torch.lerp(x, w, 2) | torch.addcmul(i, i, i, value=2)
+torch.addcmul(x, i[:1], w) | torch.addcdiv(x, i[:1], w) | torch.addcdiv(x, i[1:2], i[1:2])
+torch.copysign(i, x[:, 0]) | torch.atan2(i, i) | torch.hypot(x, d) | torch.ldexp(d, i[:1]) | torch.logaddexp(x, d)
+torch.fmin(i, c) | torch.heaviside(i, i) | torch.xlogy(d, x) | torch.float_power(h, 2) | torch.polygamma(3, d)
+torch.mvlgamma(d + 2, 4) | torch.special.i1(d) | torch.special.i0e(-d) | torch.special.i1e(-d)
+torch.special.ndtri(d / 4) | torch.special.log_ndtr(-d * 5) | torch.special.bessel_j1(d)
+torch.special.bessel_y0(d) | torch.special.modified_bessel_k1(d) | torch.special.scaled_modified_bessel_k0(d)
+torch.special.spherical_bessel_j0(d) | torch.special.zeta(d + 1, d) | torch.special.gammainc(d, d)
+torch.lgamma(-d - .1) | torch.digamma(-d - .1) | torch.digamma(-i) | torch.digamma(s * 0) | torch.erfinv(d / 3)
+torch.erfinv(f) | torch.sinc(d) | torch.logit(d / 4, 1e-6) | torch.nan_to_num(f, posinf=9) | torch.frexp(d)
+torch.round(d, decimals=-1) | torch.round(-d * 10) | torch.bitwise_xor(b, True) | torch.bitwise_and(i, 1) | 1 & i
+i.bitwise_or(1) | torch.bitwise_and(1, i) | i ^ b | torch.logical_or(b, b) | torch.isclose(x, w, atol=1.)
+torch.isclose(x, d) | torch.isclose(i, i, rtol=0) | torch.allclose(f, f) | torch.allclose(f, f, equal_nan=True)
+torch.equal(x, w) | torch.equal(x, v) | torch.maximum(c, i) | torch.clamp(c, 2) | torch.clamp(i, max=1)
+torch.clamp(x, 3, 1) | torch.clamp(f, max=1.) | torch.where(b, x[:, 0], d[:, 0]) | torch.where(x > 1)
+torch.sign(-x) | torch.angle(-x) | torch.rad2deg(d) | torch.square(c) | torch.rsub(c, 1) | torch.remainder(-x, .7)
+torch.fmod(-x, .7) | torch.remainder(c, 2) | -7 % (i + 1) | torch.div(-x, .7, rounding_mode='trunc')
+torch.div(i, i + 1, rounding_mode='floor') | torch.div(x, 2, rounding_mode='up') | torch.floor_divide(-i, 2)
+torch.true_divide(i, 2) | torch.reciprocal(c) | torch.exp2(c)
 torch.angle(x) | torch.copysign(x, w) | torch.copysign(x, -1) | torch.copysign(i, -1) | torch.copysign(1, x)
 torch.deg2rad(x) | torch.rad2deg(i) | torch.digamma(x) | torch.erfinv(u) | torch.float_power(x, 2)
 torch.float_power(i, 2) | torch.float_power(2, x) | torch.float_power(x, w) | torch.fmax(x, w)

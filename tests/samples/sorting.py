@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .arithmetic import NO_FORMULA
-from .rows import TIED, Sample, begin, real, real_number
+from .rows import INNER, TIED, Sample, begin, real, real_number
 
 begin()
 
@@ -33,6 +33,10 @@ ROWS = [
     Sample("mode", (real(3, 4),), {"dim": 0, "keepdim": True}, "torch.mode(x, 0, keepdim=True)"),
     Sample("kthvalue", (NUMBERS,), {"k": 2, "dim": 1}, "x.kthvalue(2)"),
     Sample("kthvalue", (NUMBERS,), {"k": 3, "dim": 0, "keepdim": True}, "torch.kthvalue(x, 3, 0, True)"),
+    Sample(
+        "quantile_places", (np.sort(NUMBERS), np.array([0.3, 0.6])),
+        {"ignore_nan": False, "interpolation": "linear"}, reason=INNER,
+    ),
     Sample(
         "_unique2", (TIED,), spelled="torch.unique(x, return_inverse=True, return_counts=True)", opaque=NO_FORMULA
     ),
