@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .symbol import ELEMENTWISE, Sizes, Symbol, dims_order, is_number, shown_number
+from .symbol import ELEMENTWISE, MATRICES, Sizes, Symbol, dims_order, is_number, shown_number
 
 LETTERS = "ijklmnprs"
 """Index letters, in the order in which they are taken; Unicode has subscripts of all of them."""
@@ -246,7 +246,7 @@ class Printer:
         """An op that moves, repeats or sums places."""
         assert x.op is not None
         name, item = x.op.name, x.inputs[0]
-        if name in ("mm", "bmm", "mv", "dot"):
+        if name in (*MATRICES, "mv", "dot"):
             return self.product(x, places)
         if not isinstance(item, Symbol) or item.shape is None or x.shape is None:
             raise NoIndices
@@ -303,7 +303,7 @@ class Printer:
             raise NoIndices
         shared = None if a.shape[-1] == 1 else self.letter()
         assert x.op is not None
-        matrices = x.op.name in ("mm", "bmm")
+        matrices = x.op.name in MATRICES
         left = [*(places[:-1] if matrices else places), shared]
         right = [*places[:-2], shared, places[-1]] if matrices else [shared]
         shown = f"{self.held(a, left, PRODUCT)}{self.style.times}{self.held(b, right, PRODUCT)}"
@@ -324,7 +324,8 @@ NAMES = {
     "select_backward": "place", "slice_backward": "place", "index_backward": "add_at", "index_cleared": "clear_at",
     "scatter_sum": "scatter", "even_share": "share", "off_diagonal": "set_diagonal", "spread_slice": "place",
     **{f"special_{name}": name for name in ("i0e", "i1", "i1e", "zeta", "erfcx", "log_ndtr", "xlog1py")},
-    "linalg_vector_norm": "norm", "finite": "is_finite",
+    "linalg_vector_norm": "norm", "attention_weights": "weights", "finite": "is_finite",
+    "gelu_slope": "gelu_derivative",
     "take_slice": "take", "zero_slice": "clear", "index_sum": "add_at", "sum_to_size": "sum_to",
 }  # fmt: skip
 """Words for ops of ours that have no name in torch, or one that says less."""
@@ -436,6 +437,7 @@ _WRITERS: dict[str, Writer] = {
     "add": _terms("+"), "sub": _terms("−"), "neg": _negated, "mul": _times, "div": _over, "reciprocal": _reciprocal,
     "sqrt": _root, "rsqrt": _inverse_root, "pow.Tensor_Scalar": _power, "pow.Tensor_Tensor": _power,
     "pow.Scalar": _power, "where": _choice, "masked_fill": _masked, "abs": _magnitude, "zero": _nothing,
-    "zero_of": _nothing, "mm": _matrices, "bmm": _matrices, "mv": _matrices, "t": _transposed, "transpose": _transposed,
+    "zero_of": _nothing, "mm": _matrices, "bmm": _matrices, "mv": _matrices,
+    "matmul_pairs": _matrices, "t": _transposed, "transpose": _transposed,
     "select": _part, "slice": _part, "index": _picked, "sum": _summed, "sum_to_size": _summed,
 }  # fmt: skip

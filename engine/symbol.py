@@ -118,9 +118,12 @@ SIZED = {
     "unfold_backward": "sizes", "as_strided_backward": "sizes", "as_strided_from": "size",
 }  # fmt: skip
 """Ops whose result has the shape that an argument names."""
+MATRICES = ("mm", "bmm", "matmul_pairs")
+"""Products of matrices, of batches of them, of batches by head."""
 LIKE_FIRST = frozenset({
     "zero", "flip", "cumsum", "prod_of_others", "off_diagonal", "even_share", "zero_slice", "index_cleared", "clone",
-    "alias", "to", "tril", "triu", "to.device", "softmax", "log_softmax", "normalized", "normalized_backward",
+    "alias", "to", "tril", "triu", "to.device", "softmax", "log_softmax", "normalized",
+    "normalized_backward", "softmax_slope",
     "shifted", "recurrence", "cumprod",
     "roll", "scatter", "scatter.value", "scatter_add", "scatter_reduce", "index_add", "index_copy", "index_fill",
     "index_fill.Tensor", "index_reduce", "put", "masked_scatter", "select_scatter", "slice_scatter", "diagonal_scatter",
@@ -174,8 +177,10 @@ def _shape(name: str, shapes: list[Sizes], attrs: Mapping[str, Any]) -> Sizes | 
         return np.broadcast_shapes(*shapes)
     if name == "multiplied":
         return (*np.broadcast_shapes(first[:-2], shapes[1][:-2]), first[-2], shapes[1][-1])
-    if name in ("mm", "bmm", "mv", "dot"):
-        return (*first[:-1], *(shapes[1][-1:] if name in ("mm", "bmm") else ()))
+    if name in (*MATRICES, "mv", "dot"):
+        return (*first[:-1], *(shapes[1][-1:] if name in MATRICES else ()))
+    if name == "attention_weights":
+        return (*first[:-1], shapes[1][-2])
     return None
 
 
@@ -328,6 +333,16 @@ def _outside_sum(a: Any, size: Sizes) -> Any:
     return _unless_same(a, size)
 
 
+def _turned(a: Any) -> Any:
+    """(aᵀ)ᵀ is a, and (aᵀ b)ᵀ is bᵀ a."""
+    if is_call(a, "t"):
+        return a.inputs[0]
+    if is_call(a, "mm") and is_call(a.inputs[0], "t"):
+        left, right = a.inputs
+        return noted("mm", noted("t", right), left.inputs[0])
+    return None
+
+
 _SIMPLER: dict[str, Callable[..., Any]] = {
     "add": _add,
     "sub": _sub,
@@ -339,7 +354,7 @@ _SIMPLER: dict[str, Callable[..., Any]] = {
     "sum_to_size": _outside_sum,
     "view": _unless_same,
     "reshape": _unless_same,
-    "t": lambda a: a.inputs[0] if is_call(a, "t") else None,
+    "t": _turned,
 }
 
 
