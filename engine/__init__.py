@@ -126,6 +126,7 @@ __all__ = [
     "set_printoptions",
     "short",
     "special",
+    "strided",
     "uint8",
     "utils",
 ]
@@ -185,4 +186,5 @@ nan = array.xp.nan
 pi = array.xp.pi
 e = array.xp.e
 newaxis = None
+strided = _storage.strided_layout
 __version__ = "0.1.0"

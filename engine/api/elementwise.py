@@ -329,7 +329,7 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
 
 def clone(input: Tensor, *, memory_format: Any = "preserve") -> Tensor:
     """A copy that gradients pass through."""
-    return sh.clone(input) if memory_format == "preserve" else sh.clone(input, memory_format="contiguous")  # type: ignore[no-any-return]
+    return sh.clone(input) if memory_format == "preserve" else sh.clone(input, memory_format=str(memory_format))  # type: ignore[no-any-return]
 
 
 divide = div

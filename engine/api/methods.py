@@ -120,7 +120,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 PROPERTIES: dict[str, Any] = {
     "is_cpu": property(ty.is_cpu),
     "T": property(sh.transposed), "mT": property(sh.matrix_transposed), "mH": property(sh.conjugate_transposed),
-    "H": property(sh.plane_transposed), "_base": property(memory.base),
+    "H": property(sh.plane_transposed), "_base": property(memory.base), "layout": property(memory.layout_of),
     **{name: property(memory.no) for name in ("is_sparse", "is_quantized", "is_meta", "is_mkldnn", "is_xpu", "is_mps")},
     "data": property(ip.get_data, ip.set_data),
     "real": property(el.real, ip.set_real), "imag": property(el.imag),

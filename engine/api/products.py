@@ -8,18 +8,21 @@ from typing import Any
 
 from .. import errors
 from ..ops import elementwise as el
+from ..ops import linalg as la
 from ..ops import products as pr
 from ..ops import shape as sh
 from ..ops.reduction import sum_dim
 from ..tensor import C_NAMES, Tensor
 from .check import kind, need_tensor, one_dim, warn
 from .joining import joint
-from .linalg import dot, mm, outer
+from .linalg import check_addmm, dot, mm, outer
+from .scatter import Call, both, written
 from .shape import expanded, reshape, unsqueeze, view
 
 __all__ = [
     "addbmm",
     "addmv",
+    "addmv_",
     "addr",
     "baddbmm",
     "cdist",
@@ -37,9 +40,7 @@ ger = outer
 # -- with something added ---------------------------------------------------------------------------------------------
 
 
-def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """beta * input + alpha * mat @ vec, where `input` broadcasts to the product."""
-    need_tensor(input, "addmv")
+def _addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Call:
     start, a, b = input._array.shape, mat._array.shape, vec._array.shape
     if len(a) != 2 or len(b) != 1 or len(start) > 1:
         raise errors.runtime(f"vector + matrix @ vector expected, got {len(start)}, {len(a)}, {len(b)}")
@@ -51,12 +52,10 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: fl
         raise errors.runtime(
             f"addmv input tensors must have the same dtype, but got {kind(input)}, {kind(mat)}, and {kind(vec)}"
         )
-    return pr.addmv(input, mat, vec, beta, alpha)  # type: ignore[no-any-return]
+    return pr.addmv, (input, mat, vec), {"beta": beta, "alpha": alpha}
 
 
-def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """beta * input + alpha * (all products of an element of `vec1` and one of `vec2`)."""
-    need_tensor(input, "addr")
+def _addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Call:
     for name, vector in (("vec1", vec1), ("vec2", vec2)):
         if vector._array.ndim != 1:
             raise errors.runtime(f"addr: Expected 1-D argument {name}, but got {vector._array.ndim}-D")
@@ -68,7 +67,7 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: f
                 raise errors.runtime(
                     f"For integral input tensors, argument {name} must not be a floating point number."
                 )
-    return pr.addr(input, vec1, vec2, beta, alpha)  # type: ignore[no-any-return]
+    return pr.addr, (input, vec1, vec2), {"beta": beta, "alpha": alpha}
 
 
 def _check_batches(batch1: Tensor, batch2: Tensor) -> None:
@@ -77,9 +76,7 @@ def _check_batches(batch1: Tensor, batch2: Tensor) -> None:
             raise errors.runtime(f"{name} must be a 3D tensor")
 
 
-def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """beta * input + alpha * (the sum of all products of a matrix of one batch and one of the other)."""
-    need_tensor(input, "addbmm")
+def _addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Call:
     a, b = batch1._array.shape, batch2._array.shape
     one_dim(2, len(b))
     expanded(input, (a[1], b[2]), input._array.shape)
@@ -90,12 +87,10 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
         raise errors.runtime(f"Incompatible matrix sizes for bmm ({a[1]}x{a[2]} and {b[1]}x{b[2]})")
     if input._array.dtype != batch1._array.dtype:
         raise errors.runtime(f"self and mat2 must have the same dtype, but got {kind(input)} and {kind(batch1)}")
-    return pr.addbmm(input, batch1, batch2, beta, alpha)  # type: ignore[no-any-return]
+    return pr.addbmm, (input, batch1, batch2), {"beta": beta, "alpha": alpha}
 
 
-def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """beta * input + alpha * (the products of two batches of matrices)."""
-    need_tensor(input, "baddbmm")
+def _baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Call:
     a, b = batch1._array.shape, batch2._array.shape
     dtypes = [x._array.dtype for x in (input, batch1, batch2)]
     if dtypes[0] != dtypes[1]:
@@ -112,7 +107,45 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, a
     expanded(input, (a[0], a[1], b[2]), input._array.shape)
     if dtypes[1] != dtypes[2]:
         raise errors.runtime(f"expected scalar type {kind(batch1)} but found {kind(batch2)}")
-    return pr.baddbmm(input, batch1, batch2, beta, alpha)  # type: ignore[no-any-return]
+    return pr.baddbmm, (input, batch1, batch2), {"beta": beta, "alpha": alpha}
+
+
+addmv, addmv_ = both(
+    "addmv",
+    _addmv,
+    "beta * input + alpha * mat @ vec, where `input` broadcasts to the product.",
+)
+addr, addr_ = both(
+    "addr",
+    _addr,
+    "beta * input + alpha * (all products of an element of `vec1` and one of `vec2`).",
+)
+addbmm, addbmm_ = both(
+    "addbmm",
+    _addbmm,
+    "beta * input + alpha * (the sum of all products of a matrix of one batch and one of the other).",
+)
+baddbmm, baddbmm_ = both(
+    "baddbmm",
+    _baddbmm,
+    "beta * input + alpha * (the products of two batches of matrices).",
+)
+
+
+def _same_size(self: Tensor, wanted: tuple[int, ...]) -> None:
+    """Raise torch's error where a result of that shape cannot be written into the tensor."""
+    if self._array.shape != wanted:
+        raise errors.runtime(
+            f"Bad in-place call: input tensor size {list(self._array.shape)} and output tensor size {list(wanted)} "
+            "should match"
+        )
+
+
+def addmm_(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """addmm, written into the tensor."""
+    check_addmm(self, mat1, mat2)
+    _same_size(self, (mat1._array.shape[0], mat2._array.shape[1]))
+    return written((la.addmm, (self, mat1, mat2), {"beta": beta, "alpha": alpha}))
 
 
 # -- of two tensors ---------------------------------------------------------------------------------------------------
@@ -365,5 +398,20 @@ def _multiplied(listed: list[Tensor], split: dict[tuple[int, int], int], i: int,
     return mm(_multiplied(listed, split, i, k), _multiplied(listed, split, k + 1, j))
 
 
-METHODS = ("addbmm", "addmv", "addr", "baddbmm", "cross", "ger", "inner", "kron", "vdot")
+METHODS = (
+    "addmm_",
+    "addmv_",
+    "addr_",
+    "addbmm_",
+    "baddbmm_",
+    "addbmm",
+    "addmv",
+    "addr",
+    "baddbmm",
+    "cross",
+    "ger",
+    "inner",
+    "kron",
+    "vdot",
+)
 """Functions that are methods of Tensor too."""

@@ -44,7 +44,8 @@ def _run(call: Call) -> Tensor:
     return op(*inputs, **statics)  # type: ignore[no-any-return]
 
 
-def _write(call: Call) -> Tensor:
+def written(call: Call) -> Tensor:
+    """The op run in place."""
     op, inputs, statics = call
     return apply_inplace(op.op, inputs, statics)  # type: ignore[attr-defined]
 
@@ -57,7 +58,7 @@ def both(name: str, build: Callable[..., Call], doc: str) -> tuple[Callable[...,
         return _run(build(input, *args, **named))
 
     def method(self: Tensor, *args: Any, **named: Any) -> Tensor:
-        return _write(build(self, *args, **named))
+        return written(build(self, *args, **named))
 
     build.__qualname__ = name  # what Python says where arguments are missing
     pair: tuple[tuple[Any, str], ...] = ((function, name), (method, f"{name}_"))
@@ -441,7 +442,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 
 def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """masked_scatter, written into the tensor."""
-    return _write(_masked_scatter(self, mask, source))
+    return written(_masked_scatter(self, mask, source))
 
 
 METHODS = (

@@ -172,12 +172,19 @@ def ravel(input: Tensor) -> Tensor:
 
 
 def contiguous(input: Tensor, memory_format: Any = None) -> Tensor:
-    """Itself, or a copy whose elements lie one after the other."""
-    return input if input._array.flags.c_contiguous else sh.clone(input, memory_format="contiguous")
+    """Itself, or a copy whose elements lie one after the other; with channels_last, channels innermost."""
+    if is_contiguous(input, memory_format):
+        return input
+    last = memory_format == "channels_last"
+    return sh.clone(input, memory_format="channels_last" if last else "contiguous")  # type: ignore[no-any-return]
 
 
-def is_contiguous(input: Tensor) -> bool:
-    """Whether the elements lie one after the other in memory."""
+def is_contiguous(input: Tensor, memory_format: Any = None) -> bool:
+    """Whether the elements lie one after the other in memory; with channels_last, channels innermost."""
+    if memory_format == "channels_last":
+        if input._array.ndim != 4:
+            raise errors.runtime("required rank 4 tensor to use channels_last format")
+        return bool(input._array.transpose(0, 2, 3, 1).flags.c_contiguous)
     return bool(input._array.flags.c_contiguous)
 
 

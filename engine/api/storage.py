@@ -11,19 +11,27 @@ from typing import Any
 
 from .. import errors
 from ..array import memory_of, pointer, strided, xp
-from ..inplace import check_inplace
+from ..inplace import apply_inplace, check_inplace
 from ..ops import shape as sh
 from ..ops import views as vw
 from ..slot import slot
 from ..tensor import C_NAMES, Storage, Tensor
 from .check import one_dim, sizes_of
-from .parts import geometry, strides_of
+from .inplace import copy_, fill_, get_data
+from .parts import as_strided, geometry, storage_offset, strides_of
 
 __all__ = [
+    "as_strided_",
+    "channels_last",
+    "contiguous_format",
     "get_device",
     "is_inference",
     "is_neg",
     "is_storage",
+    "layout",
+    "memory_format",
+    "preserve_format",
+    "resize_as_",
     "resolve_conj",
     "resolve_neg",
 ]
@@ -78,6 +86,35 @@ def is_view(self: Tensor) -> bool:
 def base(self: Tensor) -> Tensor | None:
     """The tensor that this one is a view of; None for one that is none."""
     return None if self._view is None else self._view.base
+
+
+class memory_format(str):
+    """In which order elements lie in memory.  Source: torch.memory_format."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"torch.{str.__str__(self)}" + ("" if self.startswith("channels") else "_format")
+
+
+contiguous_format = memory_format("contiguous")
+preserve_format = memory_format("preserve")
+channels_last = memory_format("channels_last")
+
+
+class layout:
+    """How a tensor keeps its elements: here all of them, by strides.  Source: torch.layout."""
+
+    def __repr__(self) -> str:
+        return "torch.strided"
+
+
+strided_layout = layout()
+
+
+def layout_of(self: Tensor) -> layout:
+    """torch.strided, for every tensor here."""
+    return strided_layout
 
 
 # -- what real, dense tensors on one device are -------------------------------------------------------------------
@@ -180,6 +217,37 @@ def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None
     return _becomes(self, lambda x: vw.as_strided_into(x, **named))
 
 
+def tril_(self: Tensor, diagonal: int = 0) -> Tensor:
+    """Zeros above a diagonal, written into the tensor."""
+    return _triangle(sh.tril, "tril_", self, diagonal)
+
+
+def triu_(self: Tensor, diagonal: int = 0) -> Tensor:
+    """Zeros below a diagonal, written into the tensor."""
+    return _triangle(sh.triu, "triu_", self, diagonal)
+
+
+def _triangle(op: Any, name: str, self: Tensor, diagonal: int) -> Tensor:
+    if self._array.ndim < 2:
+        raise errors.runtime(f"{name.removesuffix('_')}: input tensor must have at least 2 dimensions")
+    return apply_inplace(op.op, (self,), {"diagonal": diagonal})
+
+
+def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """A number written on the main diagonal; with `wrap` again below, of a matrix with more rows than columns."""
+    sizes = self._array.shape
+    if len(sizes) < 2:
+        raise errors.runtime("dimensions must larger than 1")
+    if len(sizes) > 2 and len(set(sizes)) > 1:
+        raise errors.runtime("all dimensions of input must be of equal length")
+    step, first = sum(strides_of(self)), storage_offset(self)
+    fill_(as_strided(self, (min(sizes),), (step,), first), fill_value)
+    if wrap and len(sizes) == 2 and sizes[0] > sizes[1] + 1:
+        rest = -(-self._array.size // (sizes[1] + 1)) - min(sizes)
+        fill_(as_strided(self, (rest,), (step,), first + strides_of(self)[0] * (sizes[1] + 1)), fill_value)
+    return self
+
+
 def resize_(self: Tensor, *sizes: Any) -> Tensor:
     """Another shape for the same memory; where that is too small, larger memory with the elements at its start."""
     if self._requires_grad:
@@ -251,13 +319,14 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> T
 
 def _rewritten(self: Tensor, values: list[Any]) -> Tensor:
     made = Tensor(xp.asarray(values, dtype=self._array.dtype).reshape(self._array.shape))
-    self.copy_(made)
+    copy_(get_data(self), made)  # which the version does not count, as in torch
     return self
 
 
 METHODS = (
     "get_device", "is_neg", "is_inference", "resolve_conj",
     "resolve_neg", "data_ptr", "untyped_storage", "is_set_to", "dim_order", "transpose_", "swapaxes_", "swapdims_",
-    "t_", "squeeze_", "unsqueeze_", "as_strided_", "resize_", "resize_as_", "set_", "apply_", "map_",
+    "t_", "squeeze_", "unsqueeze_", "as_strided_", "tril_", "triu_", "fill_diagonal_",
+    "resize_", "resize_as_", "set_", "apply_", "map_",
 )  # fmt: skip
 """Functions that are methods of Tensor too."""

@@ -114,6 +114,8 @@ view_dtype = op("view.dtype", _view_dtype, VIEW)
 
 
 def _clone(self: Array, memory_format: str = "preserve") -> Array:
+    if memory_format == "channels_last":
+        return self.transpose(0, 2, 3, 1).copy(order="C").transpose(0, 3, 1, 2)
     return self.copy(order="K" if memory_format == "preserve" else "C")
 
 
