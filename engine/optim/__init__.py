@@ -3,11 +3,13 @@
 from . import lr_scheduler
 from .adam import Adam, AdamW
 from .adaptive import Adadelta, Adagrad, RMSprop
+from .lbfgs import LBFGS
 from .optimizer import Optimizer
 from .sgd import SGD
 from .variants import Adamax, NAdam, RAdam
 
 __all__ = [
+    "LBFGS",
     "SGD",
     "Adadelta",
     "Adagrad",

@@ -232,6 +232,37 @@ def learning_rate_as_tensor(t: Any) -> Any:
     return numbers(p)
 
 
+def lbfgs(t: Any, **options: Any) -> Any:
+    """A curve of several steps per call, and what is kept."""
+    p = parameters(t)
+    optimizer = t.optim.LBFGS(p, **options)
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        now = loss(t, p, 0) + sum((q - 1).pow(4).sum() for q in p)
+        now.backward()
+        return now
+
+    losses = [optimizer.step(closure).item() for _ in range(6)]
+    state = optimizer.state_dict()["state"][0]
+    return losses, [q.tolist() for q in p], [state["func_evals"], state["n_iter"]]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"lr": 0.1}, {"lr": 0.5, "max_iter": 5, "history_size": 3}, {"line_search_fn": "strong_wolfe"},
+        {"line_search_fn": "strong_wolfe", "max_iter": 3, "lr": 5.0}, {"lr": 0.1, "tolerance_grad": 1.0},
+    ],
+)  # fmt: skip
+def test_lbfgs_goes_torchs_way(options: dict[str, Any]) -> None:
+    mine, theirs = lbfgs(engine, **options), lbfgs(torch, **options)
+    np.testing.assert_allclose(mine[0], theirs[0], rtol=1e-7)
+    for a, b in zip(mine[1], theirs[1], strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-8)
+    assert mine[2] == theirs[2]
+
+
 @pytest.mark.parametrize("action", [groups, closures, step_hooks, of_the_users_own, named, learning_rate_as_tensor])
 def test_optimiser_is_used_as_torchs(action: Callable[[Any], Any]) -> None:
     assert_close(action(engine), action(torch))
@@ -267,6 +298,8 @@ REFUSED: dict[str, Callable[[Any], Any]] = {
     "Adamax beta": lambda t: t.optim.Adamax([t.zeros(1)], betas=(0.9, 1.0)),
     "NAdam momentum decay": lambda t: t.optim.NAdam([t.zeros(1)], momentum_decay=-1),
     "fused and foreach": lambda t: t.optim.Adam([t.zeros(1)], foreach=True, fused=True),
+    "LBFGS groups": lambda t: t.optim.LBFGS([{"params": [t.zeros(1)]}, {"params": [t.zeros(2)]}]),
+    "LBFGS search": lambda t: lbfgs(t, line_search_fn="golden"),
     "no rate": lambda t: t.optim.Optimizer([t.zeros(1)], {"lr": 1}).step(),
     "another number of groups": lambda t: t.optim.SGD([t.zeros(1)]).load_state_dict({"state": {}, "param_groups": []}),
     "another size of a group": lambda t: t.optim.SGD([t.zeros(1)]).load_state_dict(
