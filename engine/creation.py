@@ -36,7 +36,6 @@ __all__ = [
     "get_default_dtype",
     "ones",
     "ones_like",
-    "scalar_tensor",
     "set_default_dtype",
     "tensor",
     "zeros",
@@ -221,8 +220,9 @@ def shape_given(function: str, given: tuple[Any, ...], size: Any = None) -> tupl
     if not given:
         raise TypeError(f'{function}() missing 1 required positional arguments: "size"')
     found = sizes_of(given)
-    for n in found:
-        if not isinstance(n, int):  # what a user gives
+    listed: tuple[Any, ...] = found
+    for n in listed:
+        if not isinstance(n, int):
             if len(given) == 1 and not isinstance(given[0], (list, tuple)):
                 raise TypeError(
                     f"{function}(): argument 'size' (position 1) must be tuple of ints, not {type(n).__name__}"
@@ -314,11 +314,6 @@ def full_like(
     wanted, where = like(input, dtype, device)
     number = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     return new_leaf(xp.full(input._array.shape, number, dtype=wanted), "full_like", requires_grad, where)
-
-
-def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
-    """A number as a tensor without dimensions, of the default floating dtype."""
-    return new_leaf(xp.asarray(s, dtype=floating(dtype)), "scalar_tensor", requires_grad, device)
 
 
 def empty_strided(
