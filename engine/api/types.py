@@ -6,7 +6,6 @@ from typing import Any
 
 from .. import array as arrays
 from ..array import BY_NUMPY, dtype, result_dtype, xp
-from ..creation import tensor
 from ..tensor import Tensor
 from .check import combination, need_tensor, typename
 from .shape import to
@@ -23,7 +22,6 @@ __all__ = [
     "is_signed",
     "promote_types",
     "result_type",
-    "scalar_tensor",
     "typename",
 ]
 
@@ -110,12 +108,6 @@ def type_(input: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
 def is_cpu(input: Tensor) -> bool:
     """Whether the elements lie in the processor's memory."""
     return not input.is_cuda
-
-
-def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """A number as a tensor without dimensions, of the default dtype where none is named."""
-    which = arrays.default_dtype if dtype is None else dtype
-    return tensor(s, dtype=which, device=device, requires_grad=requires_grad)
 
 
 def _need_dtype(value: Any, function: str, name: str = "type", position: int = 1) -> None:
