@@ -121,18 +121,19 @@ def _spread(
     places, channels = self.shape[2:], weight.shape[1] * groups
     around = tuple(d * (k - 1) - p for k, p, d in zip(kernel, padding, dilation, strict=True))
     simple = spread_of(places, kernel, stride, padding, dilation) == sizes and min(around) >= 0
-    if simple and set(stride) == {1} and filters <= 2 * channels:  # the windows of the result are then fewer to copy
+    few = filters * math.prod(sizes) <= 2 * channels * math.prod(places)  # the result's windows are no more to copy
+    if simple and set(stride) == {1} and few:
         return _correlate(self, _turned(weight, groups), stride, around, dilation, groups, sizes)
     table = weight.reshape(groups, filters // groups, -1).swapaxes(1, 2)
-    seen = self.reshape(samples, groups, filters // groups, -1)
+    seen = self.reshape(samples, groups, filters // groups, math.prod(places))
     wide = tuple(
         max(n + 2 * p, (m - 1) * s + d * (k - 1) + 1)
         for n, p, m, s, d, k in zip(sizes, padding, places, stride, dilation, kernel, strict=True)
     )
     out = zeros_at(self, (samples, channels, *wide))
     for block in _blocks(samples, table.shape[1] * seen.shape[3]):
-        parts = xp.matmul(table, seen[block]).reshape(-1, channels, *kernel, *places)
         target = out[block]
+        parts = xp.matmul(table, seen[block]).reshape(len(target), channels, *kernel, *places)
         for offset in product(*map(range, kernel)):
             target[(..., *_steps(offset, stride, dilation, places))] += parts[(slice(None), slice(None), *offset)]
     inner = out[(..., *(slice(p, p + n) for p, n in zip(padding, sizes, strict=True)))]
