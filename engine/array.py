@@ -12,11 +12,13 @@ from contextlib import nullcontext
 from typing import Any
 
 import numpy
+import scipy.linalg
 import scipy.special
 from numpy import ndarray
 
 try:
     import cupy
+    import cupyx.scipy.linalg
     import cupyx.scipy.special
 except ImportError:
     cupy = None
@@ -193,6 +195,11 @@ def is_array(value: Any) -> bool:
 def special_of(data: Array) -> Any:
     """The special functions for an array: scipy's, or cupyx's on a GPU."""
     return scipy.special if cupy is None or isinstance(data, ndarray | xp.generic) else cupyx.scipy.special
+
+
+def linalg_of(data: Array) -> Any:
+    """What numpy.linalg lacks, for an array: scipy's, or cupyx's on a GPU."""
+    return scipy.linalg if cupy is None or isinstance(data, ndarray) else cupyx.scipy.linalg
 
 
 def memory_of(data: Array) -> tuple[Array, int]:

@@ -43,6 +43,10 @@ def runtime(message: str, note: str = "", *, node: object = None, tensors: tuple
     return error
 
 
+class LinAlgError(RuntimeError):
+    """A matrix that cannot be decomposed or inverted: torch.linalg.LinAlgError."""
+
+
 class OutOfScope(NotImplementedError):
     """Something that torch has and Backstep leaves out on purpose (complex and sparse tensors, other devices)."""
 

@@ -35,14 +35,14 @@ from .sequences import *
 
 __all__: list[str] = []
 __all__ += _activation.__all__
-__all__ += _averaging.__all__
 __all__ += _attention.__all__
+__all__ += _averaging.__all__
 __all__ += _classes.__all__
 __all__ += _convolution.__all__
 __all__ += _distance.__all__
-__all__ += _image.__all__
 __all__ += _dropout.__all__
 __all__ += _embedding.__all__
+__all__ += _image.__all__
 __all__ += _linear.__all__
 __all__ += _loss.__all__
 __all__ += _margin.__all__
