@@ -9,6 +9,7 @@ from .api import absent as _absent
 from .api import arrange as _arrange
 from .api import choice as _choice
 from .api import counting as _counting
+from .api import decomposition as _decomposition
 from .api import drawing as _drawing
 from .api import einsum as _einsum
 from .api import elementwise as _elementwise
@@ -27,6 +28,7 @@ from .api import searching as _searching
 from .api import shape as _shape
 from .api import sorting as _sorting
 from .api import special as _special
+from .api import spectrum as _spectrum
 from .api import statistics as _statistics
 from .api import storage as _storage
 from .api import types as _types
@@ -34,6 +36,7 @@ from .api.absent import *
 from .api.arrange import *
 from .api.choice import *
 from .api.counting import *
+from .api.decomposition import *
 from .api.drawing import *
 from .api.einsum import *
 from .api.elementwise import *
@@ -51,6 +54,7 @@ from .api.searching import *
 from .api.shape import *
 from .api.sorting import *
 from .api.special import *
+from .api.spectrum import *
 from .api.statistics import *
 from .api.storage import *
 from .api.types import *
@@ -136,6 +140,7 @@ __all__ += _drawing.__all__
 __all__ += _einsum.__all__
 __all__ += _absent.__all__
 __all__ += _choice.__all__
+__all__ += _decomposition.__all__
 __all__ += _elementwise.__all__
 __all__ += _functions.__all__
 __all__ += _indexing.__all__
@@ -152,6 +157,7 @@ __all__ += _shape.__all__
 __all__ += _shared.__all__
 __all__ += _sorting.__all__
 __all__ += _special.__all__
+__all__ += _spectrum.__all__
 __all__ += _statistics.__all__
 __all__ += _storage.__all__
 __all__ += _types.__all__

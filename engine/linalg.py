@@ -1,14 +1,88 @@
-"""What torch.linalg has of products and diagonals."""
+"""What torch.linalg has, of real matrices: norms, decompositions, inverses, equations, products."""
 
 from __future__ import annotations
 
+from .api.decomposition import (
+    cholesky,
+    cholesky_ex,
+    det,
+    inv,
+    inv_ex,
+    lu,
+    lu_factor,
+    lu_factor_ex,
+    matrix_power,
+    solve,
+    solve_ex,
+    solve_triangular,
+    tensorinv,
+    tensorsolve,
+)
+from .api.decomposition import linalg_lu_solve as lu_solve
+from .api.decomposition import linalg_slogdet as slogdet
 from .api.linalg import matmul
 from .api.parts import diagonal as _diagonal
 from .api.products import linalg_cross as cross
 from .api.products import multi_dot
+from .api.spectrum import (
+    cond,
+    eigh,
+    eigvalsh,
+    householder_product,
+    lstsq,
+    matrix_exp,
+    matrix_norm,
+    matrix_rank,
+    pinv,
+    svdvals,
+)
+from .api.spectrum import linalg_norm as norm
+from .api.spectrum import linalg_qr as qr
+from .api.spectrum import linalg_svd as svd
+from .api.spectrum import linalg_vander as vander
+from .api.spectrum import linalg_vector_norm as vector_norm
+from .errors import LinAlgError, runtime
 from .tensor import Tensor
 
-__all__ = ["cross", "diagonal", "matmul", "multi_dot", "vecdot"]
+__all__ = [
+    "LinAlgError",
+    "cholesky",
+    "cholesky_ex",
+    "cond",
+    "cross",
+    "det",
+    "diagonal",
+    "eigh",
+    "eigvalsh",
+    "householder_product",
+    "inv",
+    "inv_ex",
+    "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_factor_ex",
+    "lu_solve",
+    "matmul",
+    "matrix_exp",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "multi_dot",
+    "norm",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "solve_ex",
+    "solve_triangular",
+    "svd",
+    "svdvals",
+    "tensorinv",
+    "tensorsolve",
+    "vander",
+    "vecdot",
+    "vector_norm",
+]
 
 
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
@@ -23,5 +97,11 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     >>> torch.linalg.vecdot(torch.ones(2, 3), torch.ones(3))
     tensor([3., 3.])
     """
+    if x._array.dtype != y._array.dtype:
+        names = [v.dtype.legacy.removesuffix("Tensor") for v in (x, y)]
+        raise runtime(
+            f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {names[0]} and y of type "
+            f"{names[1]} instead"
+        )
     made: Tensor = (x * y).sum(dim)
     return made

@@ -181,6 +181,12 @@ def _shape(name: str, shapes: list[Sizes], attrs: Mapping[str, Any]) -> Sizes | 
         return (*first[:-1], *(shapes[1][-1:] if name in MATRICES else ()))
     if name == "attention_weights":
         return (*first[:-1], shapes[1][-2])
+    if name == "matrix_solve":
+        many = 1 if len(shapes[1]) == 1 or shapes[1] == first[:-1] else 2
+        return (*np.broadcast_shapes(first[:-2], shapes[1][:-many]), *shapes[1][-many:])
+    if name in ("linalg_solve_triangular", "cholesky_solve"):
+        given = shapes[name != "cholesky_solve"]
+        return (*np.broadcast_shapes(first[:-2], shapes[1][:-2]), *given[-2:])
     return None
 
 

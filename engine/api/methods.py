@@ -17,6 +17,7 @@ from ..tensor import Tensor
 from . import absent as ab
 from . import arrange as ag
 from . import choice as cc
+from . import decomposition as dc
 from . import drawing as dw
 from . import elementwise as el
 from . import fresh as fr
@@ -34,13 +35,14 @@ from . import searching as se
 from . import shape as sh
 from . import sorting as sr
 from . import special as sp
+from . import spectrum as sm
 from . import statistics as st
 from . import storage as memory
 from . import types as ty
 from . import writers as wr
 from .out import plain
 
-ROOMS = (ab, cc, ag, dw, el, fr, ix, jo, la, pt, pr, rd, sa, sc, se, sh, sr, sp, st, memory, ty)
+ROOMS = (ab, cc, ag, dc, dw, el, fr, ix, jo, la, pt, pr, rd, sa, sc, se, sh, sr, sm, sp, st, memory, ty)
 """The files of functions; each names in METHODS those that are methods too, the tensor first."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import Any, NamedTuple
 
 from ..tensor import Tensor
@@ -34,3 +35,10 @@ def pair(name: str, base: type = _Pair) -> Any:
 
 
 aminmax_pair, frexp_pair = pair("aminmax", _Bounds), pair("frexp", _Parts)
+
+
+def result(name: str, *fields: str) -> Any:
+    """The type of the several results of the function `name`."""
+    return type(
+        name, (namedtuple(name, fields),), {"__slots__": (), "__repr__": shown, "__doc__": f"What {name} returns."}
+    )

@@ -377,9 +377,12 @@ def _check_factors(listed: list[Tensor]) -> None:
 def _best_order(sizes: list[int]) -> dict[tuple[int, int], int]:
     """Where to split each run of factors; `sizes` are the rows of the first and the columns of each.
 
-    The least cost of a run is that of its best split.  Source: Cormen et al., matrix-chain order.
+    The least cost of a run is that of its best split; of several the first, of three factors the last, as in torch.
+    Source: Cormen et al., matrix-chain order.
     """
     n = len(sizes) - 1
+    if n == 3 and sizes[0] * sizes[2] * (sizes[1] + sizes[3]) <= sizes[1] * sizes[3] * (sizes[0] + sizes[2]):
+        return {(0, 2): 1, (0, 1): 0}
     cost = {(i, i): 0 for i in range(n)}
     split: dict[tuple[int, int], int] = {}
     for length in range(1, n):

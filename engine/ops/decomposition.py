@@ -170,6 +170,11 @@ linalg_inv_ex = op(
     "linalg_inv_ex", _inv_ex, Traits(differentiable=(0,)),
     A=lambda grad, result0, A_sizes: _by_inverse(grad, result0, A_sizes),
 )  # fmt: skip
+matrix_inverse = op(
+    "matrix_inverse", lambda self: _inv_ex(self)[0],
+    self=lambda grad, result, self_sizes: _by_inverse(grad, result, self_sizes),
+)  # fmt: skip
+"""The inverse alone, for rules."""
 near_inverse = op(
     "near_inverse", _near_inverse, self=lambda grad, result, self_sizes: _by_inverse(grad, result, self_sizes)
 )
@@ -178,8 +183,8 @@ linalg_det = op(
     A=lambda grad, A, result0, A_sizes: _spread(grad * result0, A_sizes) * flipped(near_inverse(A), A_sizes),
 )  # fmt: skip
 linalg_slogdet = op(
-    "_linalg_slogdet", _slogdet, Traits(node="LinalgSlogdetBackward0", differentiable=(1,)),
-    A=lambda grad, A, A_sizes: _spread(grad, A_sizes) * flipped(linalg_inv_ex(A)[0], A_sizes),
+    "_linalg_slogdet", _slogdet, Traits(node="LinalgSlogdetBackward0", differentiable=(0, 1)),
+    A=lambda grads, A, A_sizes: _spread(grads[1], A_sizes) * flipped(matrix_inverse(A), A_sizes),
 )  # fmt: skip
 
 # -- equations ----------------------------------------------------------------------------------------------------
@@ -216,10 +221,18 @@ def _by_solution(gB: Any, result: Any, A_sizes: Sizes, B_sizes: Sizes, left: boo
 linalg_solve_ex = op(
     "_linalg_solve_ex", _solve_ex, Traits(node="LinalgSolveExBackward0", differentiable=(0,)),
     A=lambda grad, A, result0, A_sizes, B_sizes, left: _by_solution(
-        linalg_solve_ex(flipped(A, A_sizes), grad, left)[0], result0, A_sizes, B_sizes, left
+        matrix_solve(flipped(A, A_sizes), grad, left), result0, A_sizes, B_sizes, left
     ),
-    B=lambda grad, A, A_sizes, left: linalg_solve_ex(flipped(A, A_sizes), grad, left)[0],
+    B=lambda grad, A, A_sizes, left: matrix_solve(flipped(A, A_sizes), grad, left),
 )  # fmt: skip
+matrix_solve = op(
+    "matrix_solve", lambda self, B, left=True: _solve_ex(self, B, left)[0],
+    self=lambda grad, self, result, self_sizes, B_sizes, left: _by_solution(
+        matrix_solve(flipped(self, self_sizes), grad, left), result, self_sizes, B_sizes, left
+    ),
+    B=lambda grad, self, self_sizes, left: matrix_solve(flipped(self, self_sizes), grad, left),
+)  # fmt: skip
+"""The solution alone, for rules."""
 
 
 def _solve_triangular(self: Array, B: Array, upper: bool, left: bool = True, unitriangular: bool = False) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 from .. import errors
 from ..array import Array, linalg_of, xp
 from ..op import Traits, op
-from .choice import eq, where
+from .choice import eq, logical_and, where
 from .decomposition import each, flipped, identity_of, linalg_solve_triangular
 from .products import multiplied
 from .reduction import sum_dim
@@ -76,19 +76,15 @@ def _gaps(values: Any, rank: int) -> Any:
 
 def _over_gaps(numerator: Any, gaps: Any) -> Any:
     """What is 0 stays 0, also where two values are equal: the gradient of the values alone does not see their gaps."""
-    return where(eq(numerator, 0), 0, numerator / gaps)
+    return numerator / where(logical_and(eq(numerator, 0), eq(gaps, 0)), 1, gaps)
 
 
 def _by_eigh(grads: Any, result0: Any, result1: Any, A_sizes: Sizes) -> Any:
-    """V (diag(gL) + (V^T gV) / (L_j - L_i)) V^T."""
+    """V (diag(gL) + skew(V^T gV) / 2 (L_j - L_i)) V^T: what keeps V orthonormal is skew."""
     rank = len(A_sizes)
     back = flipped(result1, A_sizes)
-    turned = _over_gaps(_off_diagonal(multiplied(back, grads[1])), _gaps(result0, rank))
+    turned = _over_gaps(_skew(multiplied(back, grads[1]), A_sizes) / 2, _gaps(result0, rank))
     return multiplied(multiplied(result1, turned + diag_embed(grads[0], 0, rank - 2, rank - 1)), back)
-
-
-def _off_diagonal(matrices: Any) -> Any:
-    return tril(matrices, -1) + triu(matrices, 1)
 
 
 linalg_eigh = op("_linalg_eigh", _eigh, Traits(node="LinalgEighBackward0"), A=_by_eigh)
@@ -202,23 +198,32 @@ def _lstsq(self: Array, b: Array, rcond: float = 0.0, driver: str = "gelsy") -> 
     )  # fmt: skip
 
 
-def _by_lstsq(grad: Any, self: Any, b: Any, self_sizes: Sizes, b_sizes: Sizes) -> Any:
-    """The solution is pinv(A) b."""
-    vector = len(b_sizes) == len(self_sizes) - 1
-    if vector:
-        grad, b = unsqueeze(grad, len(b_sizes)), unsqueeze(b, len(b_sizes))
-    return by_pinv(multiplied(grad, flipped(b, self_sizes)), self, linalg_pinv(self), self_sizes)
+def _by_lstsq(grads: Any, self: Any, b: Any, results: Any, self_sizes: Sizes, b_sizes: Sizes) -> Any:
+    """The solution is pinv(A) b, the residuals are the sums of (A X - b)^2."""
+    grad, b, X = _columns((grads[0], b, results[0]), self_sizes, b_sizes)
+    made = by_pinv(multiplied(grad, flipped(b, self_sizes)), self, linalg_pinv(self), self_sizes)
+    if grads[1].shape == (0,):
+        return made
+    off = (multiplied(self, X) - b) * unsqueeze(grads[1], len(self_sizes) - 2)
+    return made + 2 * multiplied(off, flipped(X, self_sizes))
 
 
-def _by_lstsq_of_b(grad: Any, self: Any, self_sizes: Sizes, b_sizes: Sizes) -> Any:
-    back = flipped(linalg_pinv(self), self_sizes)
-    if len(b_sizes) == len(self_sizes) - 1:
-        product = multiplied(back, unsqueeze(grad, len(b_sizes)))
-        return sum_dim(product, len(self_sizes) - 1)
-    return multiplied(back, grad)
+def _by_lstsq_of_b(grads: Any, self: Any, b: Any, results: Any, self_sizes: Sizes, b_sizes: Sizes) -> Any:
+    grad, b, X = _columns((grads[0], b, results[0]), self_sizes, b_sizes)
+    made = multiplied(flipped(linalg_pinv(self), self_sizes), grad)
+    if grads[1].shape != (0,):
+        made = made - 2 * (multiplied(self, X) - b) * unsqueeze(grads[1], len(self_sizes) - 2)
+    return sum_dim(made, len(self_sizes) - 1) if len(b_sizes) == len(self_sizes) - 1 else made
 
 
-linalg_lstsq = op("linalg_lstsq", _lstsq, Traits(differentiable=(0,)), self=_by_lstsq, b=_by_lstsq_of_b)
+def _columns(values: tuple[Any, ...], self_sizes: Sizes, b_sizes: Sizes) -> tuple[Any, ...]:
+    """Vectors as matrices of one column."""
+    if len(b_sizes) != len(self_sizes) - 1:
+        return values
+    return tuple(unsqueeze(value, len(b_sizes)) for value in values)
+
+
+linalg_lstsq = op("linalg_lstsq", _lstsq, Traits(differentiable=(0, 1)), self=_by_lstsq, b=_by_lstsq_of_b)
 
 # -- exponential --------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ begin()
 
 TALL, WIDE = regular(2, 4, 3), regular(2, 4)
 SYMMETRIC = positive_definite(2, 3, 3)
-REFLECTIONS = real(4, 3)
+REFLECTIONS = real(4, 3) / 2
 L = "torch.linalg"
 ROWS = [
     Sample("linalg_qr", (TALL,), {"mode": "reduced"}, f"{L}.qr(x)"),
@@ -24,9 +24,11 @@ ROWS = [
     Sample("linalg_pinv", (TALL,), {"rtol": 1e-12}, f"{L}.pinv(x)"),
     Sample("linalg_pinv", (WIDE,), {"rtol": 1e-12}, f"{L}.pinv(x)"),
     Sample("linalg_lstsq", (TALL, real(2, 4, 2)), {"rcond": 1e-12}, f"{L}.lstsq(x, y)"),
+    Sample("linalg_lstsq", (TALL[0], real(4, 2)), {"rcond": 1e-12, "driver": "gelsd"},
+           f"{L}.lstsq(x, y, driver='gelsd')"),
     Sample("linalg_lstsq", (WIDE, real(2)), {"rcond": 1e-12}, reason="one vector"),
     Sample("linalg_matrix_exp", (real(2, 3, 3),), spelled=f"{L}.matrix_exp(x)"),
-    Sample("linalg_householder_product", (REFLECTIONS, real(3)), spelled=f"{L}.householder_product(x, y)"),
-    Sample("linalg_householder_product", (np.stack([REFLECTIONS] * 2), real(2, 2)),
+    Sample("linalg_householder_product", (REFLECTIONS, real(3) / 2), spelled=f"{L}.householder_product(x, y)"),
+    Sample("linalg_householder_product", (np.stack([REFLECTIONS] * 2), real(2, 2) / 2),
            spelled=f"{L}.householder_product(x, y)"),
 ]  # fmt: skip

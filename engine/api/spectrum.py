@@ -1,0 +1,370 @@
+"""QR, eigenvalues, singular values, norms of matrices, and what is made of them.
+
+Source: torch.linalg, and the older names in torch.  Matrices are the last two dimensions, all before them a batch.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import errors
+from ..array import xp
+from ..errors import LinAlgError
+from ..ops import decomposition as de
+from ..ops import shape as sh
+from ..ops import spectrum as sp
+from ..tensor import Tensor
+from .check import combination, kind, need_tensor, one_dim, refused
+from .choice import masked_fill
+from .decomposition import need_matrix, need_real, need_square
+from .elementwise import nan_to_num
+from .named import result
+from .reduction import amax, amin, flip, sum, vector_norm
+from .scan import cumprod
+from .shape import expand, matrix_transposed, squeeze, unsqueeze
+
+__all__ = [
+    "cholesky",
+    "matrix_exp",
+    "orgqr",
+    "pinverse",
+    "qr",
+    "svd",
+    "vander",
+]
+
+Qr, OldQr = result("linalg_qr", "Q", "R"), result("qr", "Q", "R")
+Eigh = result("linalg_eigh", "eigenvalues", "eigenvectors")
+Svd, OldSvd = result("linalg_svd", "U", "S", "Vh"), result("svd", "U", "S", "V")
+Lstsq = result("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
+
+# -- factors ------------------------------------------------------------------------------------------------------
+
+
+def cholesky(input: Tensor, upper: bool = False) -> Tensor:
+    """L of A = L L^T, for symmetric positive definite matrices; with `upper` its transpose."""
+    from_linalg: Tensor = _cholesky(input, upper)
+    return from_linalg
+
+
+def _cholesky(A: Tensor, upper: bool) -> Tensor:
+    need_square(A, "cholesky")
+    made, info = de.linalg_cholesky_ex(A, upper)
+    if info._array.any():
+        raise LinAlgError(
+            "cholesky: The factorization could not be completed because the input is not positive-definite (the "
+            f"leading minor of order {int(info._array.max())} is not positive-definite)."
+        )
+    return made  # type: ignore[no-any-return]
+
+
+def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
+    """(Q, R): A = Q R, Q with orthonormal columns, R an upper triangle; `mode` "complete": a square Q, "r": none."""
+    need_matrix(A, "linalg.qr")
+    need_real(A, "linalg.qr")
+    if mode not in ("reduced", "r", "complete"):
+        raise errors.runtime(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
+        )
+    return Qr(*sp.linalg_qr(A, mode))
+
+
+def qr(input: Tensor, some: bool = True) -> Any:
+    """(Q, R) of input = Q R; Q is square for `some` False."""
+    return OldQr(*linalg_qr(input, "reduced" if some else "complete"))
+
+
+def _eigh(A: Tensor, UPLO: str) -> tuple[Tensor, Tensor]:
+    need_matrix(A, "linalg.eigh")
+    need_square(A, "linalg.eigh")
+    if UPLO.upper() not in ("L", "U"):
+        raise errors.runtime(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    if A._array.dtype.kind != "f":
+        raise refused("linalg_eigh_cpu", A)
+    made: tuple[Tensor, Tensor] = sp.linalg_eigh(A, UPLO.upper())
+    if not xp.isfinite(made[0]._array).all():
+        raise LinAlgError(
+            "linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
+            f"repeated eigenvalues (error code: {A._array.shape[-1] - 1})."
+        )
+    return made
+
+
+def eigh(A: Tensor, UPLO: str = "L") -> Any:
+    """(eigenvalues, eigenvectors) of symmetric matrices, in ascending order; one triangle (`UPLO`) is read."""
+    return Eigh(*_eigh(A, UPLO))
+
+
+def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
+    """The eigenvalues of symmetric matrices, in ascending order."""
+    return _eigh(A, UPLO)[0]
+
+
+def _svd(A: Tensor, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
+    need_matrix(A, "linalg.svd")
+    need_real(A, "linalg.svd")
+    made: tuple[Tensor, Tensor, Tensor] = sp.linalg_svd(A, full_matrices)
+    if not xp.isfinite(made[1]._array).all():
+        raise LinAlgError(
+            "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
+        )
+    return made
+
+
+def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
+    """(U, S, Vh): A = U diag(S) Vh, S in descending order; `full_matrices` False gives no more than belongs to S."""
+    return Svd(*_svd(A, full_matrices))
+
+
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
+    """(U, S, V): input = U diag(S) V^T."""
+    U, S, Vh = _svd(input, not some)
+    if compute_uv:
+        return OldSvd(U, S, matrix_transposed(Vh))
+    return OldSvd(sh.detach(U) * 0, S, matrix_transposed(sh.detach(Vh) * 0))
+
+
+def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
+    """The singular values, in descending order."""
+    return _svd(A, False)[1]
+
+
+def householder_product(A: Tensor, tau: Tensor) -> Tensor:
+    """The first columns of the product of reflections 1 - tau_i v_i v_i^T, v_i column i of `A` below a 1."""
+    function = "torch.linalg.householder_product"
+    a, t = A._array.shape, tau._array.shape
+    if len(a) < 2:
+        raise errors.runtime(f"{function}: input must have at least 2 dimensions.")
+    if a[-2] < a[-1]:
+        raise errors.runtime(f"{function}: input.shape[-2] must be greater than or equal to input.shape[-1]")
+    if len(t) != len(a) - 1:
+        raise errors.runtime(
+            f"{function}: Expected tau to have one dimension less than input, but got tau.ndim equal to {len(t)} and "
+            f"input.ndim is equal to {len(a)}"
+        )
+    if a[-1] < t[-1]:
+        raise errors.runtime(f"{function}: input.shape[-1] must be greater than or equal to tau.shape[-1]")
+    return sp.linalg_householder_product(A, tau)  # type: ignore[no-any-return]
+
+
+def orgqr(input: Tensor, tau: Tensor) -> Tensor:
+    """`torch.linalg.householder_product` by its older name."""
+    return householder_product(input, tau)
+
+
+# -- what is made of them -----------------------------------------------------------------------------------------
+
+
+def _bounds(A: Tensor, atol: Any, rtol: Any) -> tuple[float, float]:
+    """Below which size, and below which share of the largest, a singular value counts as 0."""
+    low = 0.0 if atol is None else float(atol)
+    if rtol is not None:
+        return low, float(rtol)
+    return low, 0.0 if low > 0 else float(xp.finfo(A._array.dtype).eps) * max(A._array.shape[-2:])
+
+
+def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
+    """The pseudoinverse: singular values up to max(atol, rtol * the largest) count as 0."""
+    need_tensor(A, "linalg_pinv", "A")
+    if A._array.ndim < 2 or A._array.dtype.kind != "f":
+        raise errors.runtime(
+            f"linalg.pinv({kind(A)}{{{list(A._array.shape)}}}): expected a tensor with 2 or more dimensions of float, "
+            "double, cfloat or cdouble types"
+        )
+    if hermitian:
+        need_square(A, "linalg.eigh")
+    low, share = _bounds(A, atol, rcond if rtol is None else rtol)
+    return sp.linalg_pinv(A, low, share, hermitian)  # type: ignore[no-any-return]
+
+
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
+    """The pseudoinverse: singular values up to `rcond` times the largest count as 0."""
+    return pinv(input, rcond)
+
+
+def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
+    """How many singular values lie above max(atol, rtol * the largest); `tol` is `atol` alone."""
+    need_matrix(A, "torch.linalg.matrix_rank", "input")
+    if A._array.dtype.kind != "f":
+        raise errors.runtime("This function doesn't handle types other than float and double")
+    if tol is not None:
+        atol, rtol = tol, 0.0
+    data = A._array
+    if not data.size:
+        return Tensor(xp.zeros(data.shape[:-2], dtype="int64", like=data))
+    low, share = _bounds(A, atol, rtol)
+    values = abs(xp.linalg.eigvalsh(data)) if hermitian else xp.linalg.svd(data, compute_uv=False)
+    least = xp.maximum(share * values.max(axis=-1, keepdims=True), low)
+    return Tensor((values > least).sum(axis=-1))
+
+
+def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: str | None = None) -> Any:
+    """(solution, residuals, rank, singular_values): the X for which |A X - B| is least, the shortest of several."""
+    function = "torch.linalg.lstsq"
+    a, b = A._array.shape, B._array.shape
+    if len(a) < 2:
+        raise errors.runtime(f"{function}: input must have at least 2 dimensions.")
+    if not b:
+        raise errors.runtime(f"{function}: other must have at least 1 dimension.")
+    if A._array.dtype != B._array.dtype:
+        raise errors.runtime(
+            f"{function}: Expected input and other to have the same dtype, but got input's dtype {kind(A)} and other's "
+            f"dtype {kind(B)}"
+        )
+    vector = len(a) - 1 == len(b) and b == a[:-1]
+    if not vector and (len(b) < 2 or b[-2] != a[-2]):
+        place = -1 if len(b) == len(a) - 1 else -2
+        raise errors.runtime(f"{function}: input.size(-2) should match other.size({place})")
+    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
+        raise errors.runtime(f"{function}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
+    share = float(xp.finfo(A._array.dtype).eps) * max(a[-2:]) if rcond is None else float(rcond)
+    return Lstsq(*sp.linalg_lstsq(A, B, share, driver or "gelsy"))
+
+
+def matrix_exp(A: Tensor) -> Tensor:
+    """The sum of the powers of a matrix over their factorials.
+
+    >>> import engine as torch
+    >>> torch.matrix_exp(torch.zeros(2, 2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    need_matrix(A, "linalg.matrix_exp")
+    need_real(A, "linalg.matrix_exp")
+    need_square(A, "linalg.matrix_exp")
+    return sp.linalg_matrix_exp(A)  # type: ignore[no-any-return]
+
+
+def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
+    """The powers 0 ... N - 1 of every element, in a last dimension."""
+    if not x._array.ndim or (N is not None and N <= 1):
+        raise errors.runtime("N must be greater than 1.")
+    count = x._array.shape[-1] if N is None else N
+    shape = x._array.shape
+    ones = Tensor(xp.ones((*shape, 1), dtype=x._array.dtype, like=x._array))
+    powers = cumprod(expand(unsqueeze(x, -1), *shape, count - 1), -1)
+    return sh.cat([ones, powers], len(shape))  # type: ignore[no-any-return]
+
+
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
+    """The powers N - 1 ... 0 of every element of a vector, one row each; with `increasing` 0 ... N - 1."""
+    if x._array.ndim != 1:
+        raise errors.runtime("x must be a one-dimensional tensor.")
+    count = x._array.size if N is None else N
+    if count < 2:
+        made = Tensor(xp.ones((x._array.size, count), dtype=x._array.dtype, like=x._array))
+    else:
+        made = linalg_vander(x, N=count)
+    return made if increasing else flip(made, 1)
+
+
+# -- norms --------------------------------------------------------------------------------------------------------
+
+
+def linalg_vector_norm(
+    x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """(sum |x|^ord)^(1/ord) over `dim` or all elements; for ord 0 how many are not zero, for inf the largest."""
+    need_tensor(x, "linalg_vector_norm", "self")
+    if isinstance(ord, str):
+        raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {type(ord).__name__}")
+    need_real(x, "linalg.vector_norm")
+    if dtype is not None:
+        if not dtype.is_floating_point:
+            word = dtype.legacy.removesuffix("Tensor")
+            raise errors.runtime(f"linalg.vector_norm: dtype should be floating point or complex, but got {word}")
+        if dtype.itemsize < x._array.itemsize:
+            word = dtype.legacy.removesuffix("Tensor")
+            raise errors.runtime(
+                f"linalg.vector_norm: the dtype of the input ({kind(x)}) should be convertible without narrowing to "
+                f"the specified dtype ({word})"
+            )
+    if not x._array.size and (ord == math.inf or ord < 0) and dim is None:
+        raise errors.runtime(
+            f"linalg.vector_norm cannot compute the {'inf' if ord == math.inf else ord} norm on an empty tensor "
+            "because the operation does not have an identity"
+        )
+    return vector_norm(x, ord, None if dim == () else dim, keepdim, dtype=dtype)
+
+
+def matrix_norm(
+    A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """The norm of matrices: "fro", "nuc", 1 and inf (the largest sum of a column, a row), 2 (the largest singular
+    value), and the negative ones (the smallest)."""
+    need_matrix(A, "linalg.matrix_norm")
+    need_real(A, "linalg.matrix_norm")
+    if not isinstance(dim, (tuple, list)):
+        raise combination("linalg_matrix_norm", A, dim=dim)
+    known = ("fro", "nuc") if isinstance(ord, str) else (1, -1, 2, -2, math.inf, -math.inf)
+    if ord not in known:
+        raise errors.runtime(f"linalg.matrix_norm: Order {ord} not supported.")
+    if len(dim) != 2:
+        raise errors.runtime(f"linalg.matrix_norm: dim must be a 2-tuple. Got {', '.join(map(str, dim))}")
+    rank = A._array.ndim
+    down, along = one_dim(dim[0], rank), one_dim(dim[1], rank)
+    if down == along:
+        raise errors.runtime(f"linalg.matrix_norm: dims must be different. Got ({dim[0]}, {dim[1]})")
+    if ord == "fro":
+        return linalg_vector_norm(A, 2, (down, along), keepdim, dtype=dtype)
+    if dtype is not None:
+        A = A.to(dtype)
+    pick = amax if ord == "nuc" or ord > 0 else amin
+    if ord != "nuc" and abs(ord) != 2:
+        if not math.isfinite(ord):
+            down, along = along, down
+        sums = linalg_vector_norm(A, 1, down, keepdim)
+        return pick(sums, along - (0 if keepdim or along < down else 1), keepdim)
+    order = [d for d in range(rank) if d not in (down, along)] + [down, along]
+    values = svdvals(sh.permute(A, tuple(order)))
+    made = sum(values, -1, keepdim) if ord == "nuc" else pick(values, -1, keepdim)
+    if not keepdim:
+        return made
+    back = tuple(sorted(range(rank), key=order.__getitem__))
+    return sh.permute(unsqueeze(made, -1), back)  # type: ignore[no-any-return]
+
+
+def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """The norm of vectors (one `dim`, or all elements where neither `ord` nor `dim` is given) or of matrices (two)."""
+    need_tensor(A, "linalg_norm", "A")
+    rank = A._array.ndim
+    dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    if dims is not None and len(dims) not in (1, 2):
+        raise errors.runtime(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
+    if dims is None and ord is not None and rank not in (1, 2):
+        raise errors.runtime(
+            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {rank}D."
+        )
+    matrices = ord is not None and (rank if dims is None else len(dims)) == 2
+    if matrices or isinstance(ord, str):
+        return matrix_norm(A, ord, (-2, -1) if dims is None else dims, keepdim, dtype=dtype)
+    return linalg_vector_norm(A, 2 if ord is None else ord, dims, keepdim, dtype=dtype)
+
+
+def cond(A: Tensor, p: Any = None) -> Tensor:
+    """The norm of a matrix times that of its inverse: for `p` None, 2 the largest over the smallest singular value."""
+    if A._array.ndim < 2:
+        raise errors.runtime("linalg.cond: The input tensor must have at least 2 dimensions.")
+    if p in (None, 2, -2):
+        values = svdvals(A)
+        n = values._array.ndim - 1
+        ends = [sh.slice_(values, n, i, i + 1) for i in (0, values._array.shape[-1] - 1)]
+        large, small = ends if p != -2 else ends[::-1]
+        return squeeze(large / small, -1)
+    if p not in ("fro", "nuc", 1, -1, math.inf, -math.inf):
+        raise errors.runtime(f"linalg.cond got an invalid norm type: {p}")
+    need_square(A, f"linalg.cond(ord={p})")
+    inverse, info = de.linalg_inv_ex(A)
+    wrong = info > 0
+    inverse = masked_fill(inverse, unsqueeze(unsqueeze(wrong, -1), -1), math.inf)
+    if p == "nuc" and wrong.any():
+        return matrix_norm(A, p) * math.inf
+    made: Any = matrix_norm(A, p) * matrix_norm(inverse, p)
+    return nan_to_num(made, math.inf, math.inf, -math.inf)
+
+
+METHODS = (
+    "cholesky", "matrix_exp", "orgqr", "pinverse", "qr", "svd",
+)  # fmt: skip
+"""Functions that are methods of Tensor too."""
