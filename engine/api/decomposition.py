@@ -10,7 +10,7 @@ from typing import Any
 from .. import errors
 from ..errors import LinAlgError
 from ..ops import decomposition as de
-from ..ops.choice import gt
+from ..ops.choice import eq, gt
 from ..tensor import Tensor
 from .check import kind, need_tensor, refused
 from .choice import where
@@ -165,7 +165,7 @@ def logdet(input: Tensor) -> Tensor:
     """The logarithm of the determinant: nan where that is negative, -inf where it is 0."""
     need_square(input, "logdet")
     sign, size = _slogdet(input, "linalg.slogdet")
-    return where(sign == -1.0, float("nan"), size)
+    return where(eq(sign, -1.0), float("nan"), size)  # type: ignore[no-any-return]
 
 
 def matrix_power(input: Tensor, n: int) -> Tensor:

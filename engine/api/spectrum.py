@@ -262,9 +262,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
 # -- norms --------------------------------------------------------------------------------------------------------
 
 
-def linalg_vector_norm(
-    x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
-) -> Tensor:
+def linalg_vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """(sum |x|^ord)^(1/ord) over `dim` or all elements; for ord 0 how many are not zero, for inf the largest."""
     need_tensor(x, "linalg_vector_norm", "self")
     if isinstance(ord, str):

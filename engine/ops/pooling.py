@@ -81,7 +81,8 @@ def _pooled_quickly(
     That is a number of 8 bits, chosen by masks of as many: choosing among places themselves would cost more than all
     the rest.  Right where nothing is nan.
     """
-    best, taken = self, []
+    best: Array = self
+    taken: list[Array] = []
     for dim in range(-1, -len(places) - 1, -1):
         keys = [_steps(dim, i * dilation[dim], places[dim], stride[dim]) for i in range(kernel_size[dim])]
         before, source = taken, best

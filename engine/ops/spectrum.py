@@ -20,7 +20,7 @@ from .views import diag_embed
 # -- QR -----------------------------------------------------------------------------------------------------------
 
 
-def _qr(A: Array, mode: str = "reduced") -> tuple[Array, Array]:
+def _qr(A: Array, mode: Any = "reduced") -> tuple[Array, Array]:
     if mode == "r":
         return xp.zeros(0, dtype=A.dtype, like=A), xp.linalg.qr(A, mode="r")
     made = xp.linalg.qr(A, mode=mode)
@@ -59,7 +59,7 @@ linalg_qr = op("linalg_qr", _qr, A=_by_qr)
 # -- eigenvalues and singular values ------------------------------------------------------------------------------
 
 
-def _eigh(A: Array, UPLO: str = "L", compute_v: bool = True) -> tuple[Array, Array]:
+def _eigh(A: Array, UPLO: Any = "L", compute_v: bool = True) -> tuple[Array, Array]:
     if not A.size:
         return xp.zeros(A.shape[:-1], dtype=A.dtype, like=A), A.copy()
     try:
@@ -100,10 +100,9 @@ def _svd(A: Array, full_matrices: bool = False, compute_uv: bool = True) -> tupl
     try:
         U, S, Vh = xp.linalg.svd(A, full_matrices=full_matrices)
     except xp.linalg.LinAlgError:
-        wide = (rows, columns) if full_matrices else (k, k)
-        lead = A.shape[:-2]
-        shapes = (*lead, rows, wide[0]), (*lead, k), (*lead, wide[1], columns)
-        U, S, Vh = (xp.full(s, xp.nan, dtype=A.dtype, like=A) for s in shapes)
+        wide, lead = (rows, columns) if full_matrices else (k, k), A.shape[:-2]
+        sizes = (*lead, rows, wide[0]), (*lead, k), (*lead, wide[1], columns)
+        U, S, Vh = (xp.full(s, xp.nan, dtype=A.dtype, like=A) for s in sizes)
     return U, S, Vh
 
 

@@ -46,7 +46,7 @@ L.norm(v, 0) | L.vector_norm(a, 2, (0, 2), True) | L.vector_norm(m, 0.5) | L.vec
 L.matrix_norm(a, "nuc") | L.matrix_norm(a, 2) | L.matrix_norm(a, -2) | L.matrix_norm(a, 1) | L.matrix_norm(a, inf)
 L.matrix_norm(a, -1, dim=(0, 1)) | L.matrix_norm(a, 2, (0, 2), True) | L.matrix_norm(a, 1, (2, 0), True)
 L.matrix_norm(a, -inf, (2, 0)) | L.matrix_norm(a, "nuc", (2, 0), True) | L.det(a) | L.det(m) | torch.det(r[:3])
-a.det() | L.slogdet(a) | torch.slogdet(m) | torch.logdet(p) | L.slogdet(-m)[1] | L.inv(a) | torch.inverse(m)
+a.det() | L.slogdet(a) | torch.slogdet(m) | torch.logdet(p) | L.slogdet(-m)[1] | L.slogdet(a.mT)[1] | L.inv(a) | torch.inverse(m)
 L.inv_ex(m)[0] | L.pinv(r) | L.pinv(p, hermitian=True) | torch.pinverse(r.mT) | L.pinv(r, rtol=0.1)
 L.pinv(r, atol=0.1) | L.solve(a, b) | L.solve(m, v) | L.solve(a, v) | L.solve(a, b.mT, left=False) | L.solve(m, b)
 L.solve(a, a[:, 0]) | L.solve_ex(a, b)[0] | L.solve_triangular(a, b, upper=True)
@@ -85,6 +85,8 @@ WITHOUT = (
     "lu(r)[0]",
     "lstsq(r, r)[2]",
     "factor(a)[1]",
+    "slogdet(a)",
+    "slogdet(m)",
     "(v, 0)",
     "cond(m, 1)",
     'cond(m, "fro")',
