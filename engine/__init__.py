@@ -4,7 +4,9 @@
 """
 
 from . import array, autograd, creation, linalg, nn, optim, special, utils
+from . import saved as saved  # gives nodes what they keep as attributes
 from . import tracefile as tracefile  # gives Trace its save and open
+from .anomaly import is_anomaly_enabled
 from .api import absent as _absent
 from .api import arrange as _arrange
 from .api import choice as _choice
@@ -78,7 +80,14 @@ from .array import (
 from .array import float32 as float
 from .array import int32 as int
 from .creation import *
-from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 from .nn import shared as _shared
 from .nn.shared import *
 from .ops.shape import detach
@@ -108,12 +117,15 @@ __all__ = [
     "float64",
     "half",
     "inf",
+    "inference_mode",
     "int",
     "int8",
     "int16",
     "int32",
     "int64",
+    "is_anomaly_enabled",
     "is_grad_enabled",
+    "is_inference_mode_enabled",
     "is_tensor",
     "linalg",
     "long",

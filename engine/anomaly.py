@@ -15,10 +15,10 @@ from typing import Any
 
 from . import errors
 from .array import xp
-from .dispatch import noting
+from .dispatch import AFTER
 from .mode import mode
 from .op import Op
-from .slot import is_users
+from .slot import is_users, slot
 from .tensor import Tensor
 
 HINT = (
@@ -48,6 +48,9 @@ def _note_op(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], made: Any) -
         first = made[0] if isinstance(made, tuple) else made
         if first._node is not None:
             note(first._node)
+
+
+AFTER.append(_note_op)
 
 
 def note(node: Any) -> None:
@@ -127,8 +130,9 @@ class set_detect_anomaly:
 
 
 def _switch(enabled: bool, check_nan: bool) -> None:
+    if mode.anomaly != enabled:
+        slot.note(1 if enabled else -1)
     mode.anomaly, mode.check_nan = enabled, check_nan
-    noting("anomaly", _note_op if enabled else None)
 
 
 class detect_anomaly:

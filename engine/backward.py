@@ -10,6 +10,7 @@ The values that flow are arrays, or Tensors when a graph is to be made of the ba
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from numpy import ndarray
 from . import anomaly
 from .array import as_array, xp
 from .dispatch import unpack_saved
+from .hooks import Hooks, accumulated
 from .mode import mode
 from .node import AccumulateGrad, Node
 from .op import spread
@@ -29,6 +31,14 @@ from .tensor import Tensor
 
 Capture = tuple[Any, int]
 sum_array = sum_to_size.op.kernel  # type: ignore[attr-defined]
+
+
+class _Current(threading.local):
+    run: _Run | None = None
+
+
+current = _Current()
+"""The backward pass that runs in this thread, innermost."""
 
 
 def run_backward(
@@ -53,7 +63,8 @@ def run_backward(
     if captures is not None:
         taken = dict.fromkeys(captures)
     run = _Run(waiting, wanted, taken, captures is None or accumulate, keep, create_graph)
-    before, mode.enabled = mode.enabled, create_graph
+    before, mode.enabled = mode.enabled, create_graph and not mode.inference
+    outer, current.run = current.run, run
     try:
         for (node, nr), gradient in zip(roots, gradients, strict=True):
             run.deliver(node, nr, gradient)
@@ -63,6 +74,7 @@ def run_backward(
         run.drain()
     finally:
         mode.enabled = before
+        current.run = outer
     return [taken[c] for c in captures] if captures is not None else []
 
 
@@ -117,6 +129,11 @@ class _Run:
         self.keep = keep
         self.create_graph = create_graph
         self.ready: list[Any] = []
+        self.hooks = Hooks(create_graph)
+
+    def will_run(self, node: Any) -> bool:
+        """Whether a node takes part in this pass."""
+        return node in self.waiting and (self.wanted is None or node in self.wanted)
 
     def deliver(self, node: Any, nr: int, gradient: Any) -> None:
         """Add a contribution to what waits for output `nr` of `node`: one value, or a list for several outputs."""
@@ -206,26 +223,29 @@ class _Run:
 
     def visited(self, node: Any, upstream: Any) -> Sequence[Any]:
         """The same, whether or not anomalies are looked for."""
+        goes_on = not self.taken or any(target in self.wanted for target in node.targets if target is not None)
+        if self.taken and goes_on:  # torch's order: what is asked for on the way is taken before hooks have seen it
+            self.capture(node, upstream)
         if node.more is not None:
-            upstream = self.before(node, upstream)
-        if self.taken and not self.capture(node, upstream):
+            upstream = self.before(node, upstream, goes_on)
+        if not goes_on:
+            self.capture(node, upstream)
             return (None,) * len(node.targets)
         cotangents = self.vjp(node, upstream)
         if mode.anomaly:
             anomaly.check(node, cotangents)
         freed = False if self.keep else node.free()
-        if node.more is not None and "post_hooks" in node.more:
-            cotangents = _post_hooks(node, cotangents, _listed(node, upstream), self.create_graph)
+        if node.more is not None and node.more.get("post_hooks"):
+            cotangents = self.hooks.after(node.more["post_hooks"], cotangents, _listed(node, upstream), node)
         if slot.active is not None:
             self.report(slot.active, node, _listed(node, upstream), cotangents, freed)
         return cotangents
 
-    def capture(self, node: Any, upstream: Any) -> bool:
-        """Take the gradients that were asked for at this node; whether the node still has to run."""
+    def capture(self, node: Any, upstream: Any) -> None:
+        """Take the gradients that were asked for at this node."""
         for nr, gradient in enumerate(_listed(node, upstream)):
             if (node, nr) in self.taken:
                 self.taken[node, nr] = gradient
-        return any(target in self.wanted for target in node.targets if target is not None)
 
     def vjp(self, node: Node, upstream: Any) -> Sequence[Any]:
         """Run the rules of a node on its saved values, or the code of its own that it has."""
@@ -259,48 +279,19 @@ class _Run:
 
     # -- hooks and leaves -----------------------------------------------------------------------------------------
 
-    def before(self, node: Any, upstream: Any) -> Any:
-        """Tensor hooks, prehooks and retained gradients, in torch's order."""
-        grads = _listed(node, upstream)
-        for nr, (hooks, reference) in node.more.get("tensor_hooks", {}).items():
+    def before(self, node: Any, upstream: Any, runs: bool = True) -> Any:
+        """Tensor hooks, prehooks (of a node that runs) and retained gradients, in torch's order."""
+        grads, more, hooks = _listed(node, upstream), node.more, self.hooks
+        for nr, (registered, reference) in more.get("tensor_hooks", {}).items():
             if grads[nr] is not None:
-                grads[nr] = self.hooked(hooks, grads[nr], reference())
-        for hook in tuple(node.more.get("pre_hooks", {}).values()):
-            found = hook(tuple(self.shown(g) for g in grads))
-            if found is not None:
-                grads = [self.inner(g) for g in found]
-        for nr, reference in node.more.get("retain", {}).items():
+                grads[nr] = hooks.of_tensor(registered, grads[nr], reference())
+        if runs and more.get("pre_hooks"):
+            grads = hooks.before(more["pre_hooks"], grads, node)
+        for nr, reference in more.get("retain", {}).items():
             tensor = reference()
             if tensor is not None and grads[nr] is not None:
                 self.add_into(tensor, grads[nr], retained=True)
         return grads if node.metas is not None else grads[0]
-
-    def hooked(self, hooks: dict[int, Any], gradient: Any, tensor: Any) -> Any:
-        """The gradient after the hooks of one tensor."""
-        active = slot.active
-        for hook in tuple(hooks.values()):
-            slot.active = None  # what a hook computes is its own affair; what it returns is recorded
-            try:
-                found = hook(self.shown(gradient))
-            finally:
-                slot.active = active
-            if found is not None:
-                if active is not None and tensor is not None:
-                    active.hook(tensor, self.raw(gradient), self.raw(self.inner(found)))
-                gradient = self.inner(found)
-        return gradient
-
-    def shown(self, gradient: Any) -> Any:
-        """A gradient as the user's hook sees it."""
-        return gradient if gradient is None or self.create_graph else Tensor(gradient)
-
-    def inner(self, gradient: Any) -> Any:
-        """What a hook returned as the loop carries it."""
-        return gradient if gradient is None or self.create_graph else gradient._array
-
-    def raw(self, gradient: Any) -> Any:
-        """The array of a gradient."""
-        return gradient._array if self.create_graph else gradient
 
     def arrive(self, node: AccumulateGrad, gradient: Any) -> None:
         """A gradient has arrived at a leaf."""
@@ -308,22 +299,19 @@ class _Run:
             return
         tensor = node.variable
         if tensor._hooks:
-            gradient = self.hooked(tensor._hooks, gradient, tensor)
-        if node.more is not None:
-            for hook in tuple(node.more.get("pre_hooks", {}).values()):
-                found = hook((self.shown(gradient),))
-                gradient = gradient if found is None else self.inner(found[0])
+            gradient = self.hooks.of_tensor(tensor._hooks, gradient, tensor)
+        more = node.more
         if (node, 0) in self.taken:
             self.taken[node, 0] = gradient
         if not self.accumulate:
             return
+        if more is not None and more.get("pre_hooks"):
+            (gradient,) = self.hooks.before(more["pre_hooks"], (gradient,), node, tensor)
         self.add_into(tensor, gradient, retained=False)
         if tensor._post_hooks:
-            for hook in tuple(tensor._post_hooks.values()):
-                hook(tensor)
-        if node.more is not None:
-            for hook in tuple(node.more.get("post_hooks", {}).values()):
-                hook((), (self.shown(gradient),))
+            accumulated(tensor)
+        if more is not None and more.get("post_hooks"):
+            self.hooks.after(more["post_hooks"], (), (gradient,), node)
 
     def add_into(self, tensor: Tensor, gradient: Any, retained: bool) -> None:
         """Accumulate into `.grad`."""
@@ -341,7 +329,7 @@ class _Run:
                 final.append(None)
                 sums.append(None)
                 continue
-            array = self.raw(cotangent)
+            array = cotangent._array if self.create_graph else cotangent
             shape = target.meta(node.number(edge))[0]
             sums.append(array if array.shape != shape else None)
             final.append(array if array.shape == shape else sum_to_size(array, shape))
@@ -355,6 +343,14 @@ def _listed(node: Any, upstream: Any) -> list[Any]:
 
 def add_into(tensor: Tensor, gradient: Any, create_graph: bool, retained: bool) -> None:
     """Accumulate into `.grad`: in place, as torch does, unless a graph is made of it."""
+    with _accumulating:  # backward calls of several threads may meet in one leaf
+        _add(tensor, gradient, create_graph, retained)
+
+
+_accumulating = threading.RLock()
+
+
+def _add(tensor: Tensor, gradient: Any, create_graph: bool, retained: bool) -> None:
     active = slot.active
     present = tensor._grad
     earlier = None
@@ -372,14 +368,3 @@ def add_into(tensor: Tensor, gradient: Any, create_graph: bool, retained: bool) 
         present._storage.version += 1
     if active is not None:
         active.accumulate(tensor, tensor._grad, earlier, gradient._array if create_graph else gradient, retained)
-
-
-def _post_hooks(node: Any, cotangents: Any, upstream: Any, tensors: bool) -> Any:
-    """Hooks of the user on a node, which may replace the cotangents."""
-    for hook in tuple(node.more["post_hooks"].values()):
-        shown = tuple(c if c is None or tensors else Tensor(c) for c in cotangents)
-        given = tuple(g if g is None or tensors else Tensor(g) for g in upstream)
-        found = hook(shown, given)
-        if found is not None:
-            cotangents = [c if c is None or tensors else c._array for c in found]
-    return cotangents

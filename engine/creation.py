@@ -10,9 +10,10 @@ from . import array as arrays
 from . import errors
 from .api.check import need_tensor, sizes_of
 from .array import as_numpy_dtype, bool_, device, dtype, dtype_of, float32, float64, int64, move, xp
+from .mode import mode
 from .ops.shape import clone, detach
 from .slot import slot
-from .tensor import C_NAMES, Size, Tensor, escape
+from .tensor import C_NAMES, InferenceStorage, Size, Tensor, escape
 
 __all__ = [
     "BoolTensor",
@@ -55,6 +56,8 @@ def new_leaf(data: Any, source: str, requires_grad: bool = False, where: Any = N
     if requires_grad and data.dtype.kind != "f":
         raise errors.runtime("Only Tensors of floating point and complex dtype can require gradients")
     made = Tensor(data, requires_grad=requires_grad)
+    if mode.inference:
+        made._storage = InferenceStorage()
     if slot.active is not None:
         slot.active.see(made, source)
     return made

@@ -15,12 +15,17 @@ from .node import Node, SavedResult, accumulator, gradient_edge, next_number
 from .op import HANDLERS, Op
 from .ops.shape import cast
 from .slot import slot
-from .tensor import Storage, Tensor, View, refresh_view
+from .tensor import InferenceStorage, Storage, Tensor, View, refresh_view
 
 _new = object.__new__
 SINGLE = float32.numpy
 KERNEL_ERRORS = (ValueError, IndexError, TypeError, AttributeError)
 NONE: dict[str, Any] = {}
+SAVED_INFERENCE = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+    "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in "
+    "autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+)
 OPERATORS: dict[Callable[..., Any], Callable[..., Any]] = {
     xp.add: operator.add,
     xp.subtract: operator.sub,
@@ -355,7 +360,8 @@ def _saved_result(out: Tensor) -> SavedResult:
 
 def saved_value(node: Node, tensor: Tensor) -> Any:
     """What a node keeps of a tensor: an output of its own without the way back to the node."""
-    return _saved_result(tensor) if tensor._node is node else tensor
+    kept = _saved_result(tensor) if tensor._node is node else tensor
+    return packed(node, kept) if mode.packing else kept
 
 
 def unpack_saved(node: Node, value: Any) -> Any:
@@ -368,6 +374,8 @@ def unpack_saved(node: Node, value: Any) -> Any:
         return out
     if type(value) is Promoted:
         return cast(value.tensor, value.dtype)
+    if type(value) is Packed:
+        return value.tensor(node)
     if type(value) is list:
         return [unpack_saved(node, v) for v in value]
     return value
@@ -379,7 +387,11 @@ def saved_version(value: Any) -> int:
     if type(value) is list:
         return saved_version(value[0]) if value else 0
     storage = getattr(value, "_shared", None)
-    return 0 if storage is None else storage.version
+    if storage is None:
+        return 0
+    if storage.inference:
+        raise errors.runtime(SAVED_INFERENCE)
+    return int(storage.version)
 
 
 class Promoted:
@@ -429,28 +441,111 @@ def _plain(name: str) -> str:
     return name.rpartition("::")[2].removesuffix("Backward0")
 
 
-def noting(name: str, function: Callable[..., None] | None) -> None:
-    """Have `function(op, args, made)` called after each op on Tensors, or (None) no more.
-
-    While there is none, ops do not pay for it: a handler of its own stands in front of `apply`, and the quick ways are
-    closed by `slot.noted`.
-    """
-    if function is None:
-        NOTERS.pop(name, None)
-    else:
-        NOTERS[name] = function
-    slot.noted = bool(NOTERS)
-    HANDLERS[Tensor] = _noted if NOTERS else apply
-
-
-NOTERS: dict[str, Callable[..., None]] = {}
+AFTER: list[Callable[..., None]] = []
+"""What is told of each op on Tensors while `slot.noted`: functions of (op, args, kwargs, made)."""
 
 
 def _noted(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     made = apply(op, args, kwargs)
-    for function in tuple(NOTERS.values()):
+    for function in AFTER:
         function(op, args, kwargs, made)
     return made
+
+
+def _swap(noted: bool) -> None:
+    HANDLERS[Tensor] = _noted if noted else apply
+
+
+slot.swap = _swap
+
+
+def _infer(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], made: Any) -> None:
+    """In inference mode results are inference tensors, unless they share the storage of others."""
+    if mode.inference:
+        for tensor in made if isinstance(made, tuple) else (made,):
+            if tensor._shared is None:
+                tensor._shared = InferenceStorage()
+
+
+AFTER.append(_infer)
+
+
+def _pack(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], made: Any) -> None:
+    """Within saved_tensors_hooks, what a new node keeps is packed."""
+    if mode.packing and mode.enabled:
+        first = made[0] if isinstance(made, tuple) else made
+        node = first._node
+        if node is not None and node.own is None and node.saved:
+            node.saved = tuple(packed(node, v) if i in node.plan.tensors else v for i, v in enumerate(node.saved))
+
+
+AFTER.append(_pack)
+
+
+def packed(node: Node, value: Any) -> Any:
+    """A saved value as the user's pack hook made it; what is no tensor as it is."""
+    if type(value) is list:
+        return [packed(node, v) for v in value]
+    if not isinstance(value, (Tensor, SavedResult, Promoted)):
+        return value
+    return Packed(node, value, *mode.packing[-1])
+
+
+class Packed:
+    """A saved tensor that went through the hooks of saved_tensors_hooks: what the user made of it, and the way back.
+
+    It has no version: what was written since is the hooks' affair, as in torch.
+    """
+
+    __slots__ = ("_node", "_nr", "_shared", "accumulator", "kept", "requires", "unpack")
+
+    def __init__(self, node: Node, value: Any, pack: Any, unpack: Any) -> None:
+        shown = unpack_saved(node, value)
+        self._shared = None
+        self.unpack = unpack
+        own = type(value) is SavedResult
+        self._node, self._nr, self.requires = (None if own else shown._node), shown._nr, shown._requires_grad
+        self.accumulator = accumulator(shown) if self.requires and shown._node is None else None
+        enabled, mode.enabled = mode.enabled, False
+        version = shown._version
+        noted, mode.packing = mode.packing, ()
+        try:
+            self.kept = pack(shown)
+        finally:
+            mode.enabled, mode.packing = enabled, noted
+        if shown._version != version:
+            raise errors.runtime(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
+                "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open "
+                "an issue if you need to perform in-place operations on the input to a pack hook."
+            )
+
+    @property
+    def _array(self) -> Array:
+        return self.found()._array
+
+    def found(self) -> Tensor:
+        """What the unpack hook gives."""
+        found = self.unpack(self.kept)
+        if not isinstance(found, Tensor):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(found).__name__}"
+            )
+        return found
+
+    def tensor(self, node: Node) -> Tensor:
+        """The same with the history of what was packed."""
+        found = self.found()
+        out: Tensor = _new(Tensor)
+        out._array, out._shared = found._array, found._storage
+        if self.requires:
+            out._requires_grad = True
+            out._node = node if self._node is None and self.accumulator is None else self._node
+            out._nr = self._nr
+            if self.accumulator is not None:
+                out._accumulator = lambda held=self.accumulator: held
+        return out
 
 
 def kernel_error(op: Op, arrays: Any, error: Exception) -> BaseException:

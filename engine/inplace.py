@@ -7,7 +7,7 @@ from typing import Any
 
 from . import errors
 from .array import as_array, dtype_of, is_array
-from .dispatch import NOTERS, connect, kernel_error, save
+from .dispatch import AFTER, connect, kernel_error, save
 from .mode import INFERENCE_INPLACE, mode
 from .node import Node, gradient_edge, next_number
 from .op import Op
@@ -29,7 +29,7 @@ def check_inplace(tensor: Tensor, needs: bool = True) -> None:
 
     `needs`: whether something that takes part in the write requires grad.
     """
-    if tensor._inference and not mode.inference:
+    if tensor.is_inference() and not mode.inference:
         raise errors.runtime(INFERENCE_INPLACE, "Backstep: write inside the block, or on a clone.", tensors=(tensor,))
     if not (mode.enabled and needs):
         return
@@ -97,7 +97,7 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     if node is not None and target._view is not None:
         refresh_view(target)
     if slot.noted:
-        for function in tuple(NOTERS.values()):
+        for function in AFTER:
             function(op, args, kwargs, target)
     return target
 

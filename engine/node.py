@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from . import errors
-from .array import Array, dtype_of
+from .array import BY_NUMPY, Array, dtype_of
 from .op import Op, Plan
 
 LAST = 2**64 - 1
@@ -18,7 +18,7 @@ LAST = 2**64 - 1
 _numbers = itertools.count()
 next_number = _numbers.__next__
 
-SECOND_BACKWARD = (
+FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
     "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
     "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved "
@@ -117,6 +117,20 @@ class Node(_Rare):
         found: dict[str, Any] = self.extras().setdefault("metadata", {})
         return found
 
+    def look(self, name: str) -> Any:
+        """The value of `_saved_...`; `engine.saved` has it."""
+        raise AttributeError(name)
+
+    def listed(self) -> list[str]:
+        """What dir() shows; `engine.saved` has it."""
+        raise NotImplementedError
+
+    def __getattr__(self, name: str) -> Any:
+        return self.look(name)
+
+    def __dir__(self) -> list[str]:
+        return self.listed()
+
     def extras(self) -> dict[str, Any]:
         """Hooks and other things that few nodes have."""
         if self.more is None:
@@ -136,7 +150,7 @@ class Node(_Rare):
 
     @property
     def _input_metadata(self) -> list[InputMetadata]:
-        listed = [(self.shape, self.dtype)] if self.metas is None else self.metas
+        listed: list[Any] = [(self.shape, self.dtype)] if self.metas is None else self.metas
         return [InputMetadata(shape, dtype) for shape, dtype in listed]
 
     def meta(self, nr: int) -> tuple[Any, Any]:
@@ -158,7 +172,7 @@ class Node(_Rare):
         """torch's error for a node that ran before and has nothing left to run on."""
         shapes = " and ".join(str(list(shape)) for shape, _ in self.metas or [(self.shape, self.dtype)])
         return errors.runtime(
-            SECOND_BACKWARD,
+            FREED,
             f"Backstep: {self.name()}, whose output has the shape {shapes}, needs what it saved in forward, and an "
             "earlier backward has freed it. "
             "Pass retain_graph=True to the earlier call, or compute the forward again.",
@@ -206,7 +220,7 @@ class InputMetadata:
     """Shape and dtype of the gradient that a node takes for one output."""
 
     def __init__(self, shape: Any, which: Any) -> None:
-        self.shape, self.dtype = shape, dtype_of(which)
+        self.shape, self.dtype = shape, BY_NUMPY[which]
 
 
 class AccumulateGrad:

@@ -355,8 +355,11 @@ class _Reader:
         self.current[held] = after
         return Accumulated(at, stack, call, self.tensors[tensor], held, before, added, after, retained)
 
-    def hook(self, at: int, stack: int, call: int, tensor: int, before: int, after: int) -> AnyEvent:
-        return HookRan(at, stack, call, self.tensors[tensor], before, after)
+    def hook(self, at: int, stack: int, call: int, tensor: int | None, before: int | None, after: int | None,
+             sequence: int | None, place: str, nr: int) -> AnyEvent:  # fmt: skip
+        number = None if tensor is None else self.tensors[tensor]
+        node = None if sequence is None else self.nodes[sequence]
+        return HookRan(at, stack, call, number, before, after, node, place, nr)
 
     def escape(self, at: int, stack: int, tensor: int, kind: str, value: int) -> AnyEvent:
         return Escaped(at, stack, self.tensors[tensor], kind, value)

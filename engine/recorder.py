@@ -299,9 +299,13 @@ class Recorder:
         held = self.register(grad, after)
         self.log.append(("accumulate", -1, self.call, number, held, before, self.keep(added), after, retained))
 
-    def hook(self, tensor: Any, before: Any, after: Any) -> None:
-        """A tensor hook replaced a gradient."""
-        self.log.append(("hook", -1, self.call, self.see(tensor)[0], self.keep(before), self.keep(after)))
+    def hook(self, tensor: Any, node: Any, place: str, nr: int, before: Any, after: Any) -> None:
+        """A hook replaced a gradient: of a tensor, or gradient `nr` before or after a node; or it is about to run after
+        the accumulation in a leaf."""
+        seen = None if tensor is None else self.see(tensor)[0]
+        kept = [None if g is None else self.keep(g) for g in (before, after)]
+        sequence = None if node is None else node.sequence_nr
+        self.log.append(("hook", -1, self.call, seen, *kept, sequence, place, nr))
 
     def event(self, kind: str, *fields: Any) -> None:
         """Anything rare."""

@@ -10,6 +10,7 @@ Cost: that of the recorded ops, run once.
 from __future__ import annotations
 
 import re
+import weakref
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -19,12 +20,13 @@ from .dispatch import apply
 from .held import Held
 from .inplace import JOINT, apply_inplace, share_data
 from .mode import mode
+from .node import accumulator
 from .op import CUSTOM, REGISTRY
 from .program import Command, Edits, calls_of, program
 from .reading import read
 from .recorder import Recorder, written_out
 from .slot import slot
-from .standins import StandIns, same_bits
+from .standins import StandIns, block_after, same_bits
 from .tensor import RETAKE, Tensor, refresh_view
 from .trace import (
     Accumulated,
@@ -80,6 +82,7 @@ class _Replay:
         self.groups = calls_of(base.events)
         self.first = min((group[0].index for group in self.groups.values()), default=len(base.events))
         self.seeds: dict[int, int] = {}
+        self.nodes: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
         self.standins = StandIns(base, self.doubted)
         self.known: dict[tuple[int, int], int] = {}  # (tensor, version) -> the value that it had in the recording
         for event in base.events:
@@ -240,6 +243,7 @@ class _Replay:
             share_data(args[0], made)
         for out, tensor in zip(event.outputs, made if isinstance(made, tuple) else (made,), strict=True):
             self.live[out.tensor] = tensor
+            self.note(event, tensor)
 
     def custom(self, event: OpCalled) -> None:
         """A custom Function: what it returned, for the same inputs; a doubt where they are others."""
@@ -260,6 +264,20 @@ class _Replay:
             raise Stopped from error
         for out, tensor in zip(event.outputs, made, strict=True):
             self.live[out.tensor] = tensor
+            self.note(event, tensor)
+
+    def note(self, event: OpCalled, made: Tensor) -> None:
+        """Remember the nodes that a recorded call has made again, by their number in the recording."""
+        if event.node is not None:
+            self.nodes[event.node.node] = made._node
+        after = self.base.events[event.index + 1] if event.index + 1 < len(self.base.events) else None
+        if (
+            isinstance(after, OpCalled)
+            and "writer" in after.attrs
+            and after.node is not None
+            and made._view is not None
+        ):
+            self.nodes[after.node.node] = made._view.base._node
 
     def arguments(self, op: Any, event: OpCalled) -> tuple[Any, ...]:
         """The inputs of an op as its function takes them."""
@@ -405,23 +423,41 @@ class _Replay:
         return raised and group[-1].index < self.base.events[-1].index
 
     def hooks(self, group: Sequence[AnyEvent] | None) -> list[Any]:
-        """Stand-ins for the user's tensor hooks: they return what was recorded for the gradient that was recorded."""
+        """Stand-ins for the user's hooks: they return what was recorded for the gradient that was recorded."""
         handles = []
-        self.waiting = 0
         for event in group or ():
-            if isinstance(event, HookRan) and event.tensor in self.live:
-                before, after = self.base.value(event.before).array, self.base.value(event.after).array
-                handles.append(self.live[event.tensor].register_hook(self.stand_in(before, after)))
-                self.waiting += 1
+            if isinstance(event, HookRan):
+                node = None if event.node is None else self.nodes.get(event.node)
+                leaf = None if event.tensor is None else self.live.get(event.tensor)
+                if event.place == "accumulated":
+                    if leaf is not None:
+                        block = block_after(self.base.events, event.index)
+                        handles.append(leaf.register_post_accumulate_grad_hook(self.program_of_hook(block)))
+                elif event.place == "tensor":
+                    if leaf is not None:
+                        handles.append(leaf.register_hook(self.standins.tensor_hook(event)))
+                else:
+                    where: Any = node if leaf is None else accumulator(leaf)
+                    if where is not None:
+                        before = event.place == "before"
+                        register = where.register_prehook if before else where.register_hook
+                        handles.append(register(self.standins.node_hook(event)))
         return handles
 
-    def stand_in(self, before: Any, after: Any) -> Any:
-        def hook(gradient: Tensor) -> Tensor | None:
-            self.waiting -= 1
-            if before is not None and same_bits(gradient._array, before):
-                return Tensor(xp.array(after))
-            self.doubted()
-            return None
+    def program_of_hook(self, block: Sequence[AnyEvent]) -> Any:
+        """What a hook did that ran after the accumulation in a leaf, done again."""
+        left = [block]
+
+        def hook(leaf: Tensor) -> None:
+            pinned = self.recorder.pinned
+            for event in left.pop() if left else ():
+                self.recorder.pinned = event.stack
+                if isinstance(event, GradSet):
+                    target = self.tensor(event.tensor)
+                    target.grad = None if event.source is None else self.tensor(event.source)
+                else:
+                    self.fixed(event)
+            self.recorder.pinned = pinned
 
         return hook
 
@@ -441,6 +477,12 @@ class _Replay:
         if [entry[7] for entry in seen] == [e.source for e in leaves]:
             for entry, leaf in zip(seen, leaves, strict=True):
                 self.seeds.setdefault(entry[2], leaf.tensor)
+        sums = [entry for entry in log if entry[0] == "accumulate"]
+        arrived = [e for e in group if isinstance(e, Accumulated)]
+        for entry, one in zip(sums, arrived, strict=False):
+            leaf = self.live.get(one.tensor)
+            if leaf is not None and leaf._id == entry[3] and leaf._grad is None:  # a hook has taken it away
+                self.seeds.setdefault(entry[4], one.grad)
         for event in group:
             if isinstance(event, Accumulated) and event.tensor in self.live:
                 grad = self.live[event.tensor]._grad

@@ -17,15 +17,22 @@ _OURS = (_HERE + os.sep, os.path.join(os.path.dirname(_HERE), "viz") + os.sep)
 class Slot:
     """Where op dispatch and the backward loop look for the recording that runs, if any.
 
-    `noted` tells that some thread detects anomalies: ops then take the way on which nodes keep their call stacks.
+    `noted` counts the threads that want to know of every op (to detect anomalies, to pack what is saved, in inference
+    mode, in forward mode): ops then take the way on which they are told.  `swap` opens that way and closes it.
     """
 
-    __slots__ = ("active", "noted")
+    __slots__ = ("active", "noted", "swap")
     active: Any
 
     def __init__(self) -> None:
         self.active = None
-        self.noted = False
+        self.noted = 0
+        self.swap: Any = None
+
+    def note(self, step: int) -> None:
+        """One more (1) or one less (-1) wants to know of every op."""
+        self.noted += step
+        self.swap(self.noted > 0)
 
 
 slot = Slot()

@@ -15,7 +15,20 @@ from .array import xp
 from .autograd.function import Function
 from .ops.inplace import retake
 from .tensor import Tensor
-from .trace import AnyEvent, ErrorRaised, OpCalled, Trace, VjpRun
+from .trace import (
+    AnyEvent,
+    ErrorRaised,
+    Escaped,
+    FlagChanged,
+    GradSet,
+    HookRan,
+    LeafCreated,
+    ModeChanged,
+    OpCalled,
+    Refreshed,
+    Trace,
+    VjpRun,
+)
 
 NOT_RECORDED = (
     "the recording has no gradient of {}: its backward is the program's own code, which a replay does not run. Add "
@@ -124,6 +137,29 @@ class StandIns:
             return after.node, after.attrs["path"]
         return event.node, ()
 
+    def tensor_hook(self, event: HookRan) -> Any:
+        """What stands for a hook on a tensor."""
+
+        def hook(gradient: Tensor) -> Tensor | None:
+            if self.equal((event.before,), (gradient,), ()):
+                return Tensor(self.array(event.after))
+            self.doubt()
+            return None
+
+        return hook
+
+    def node_hook(self, event: HookRan) -> Any:
+        """What stands for a hook before or after a node, for one of its gradients."""
+
+        def hook(gradients: tuple[Any, ...], upstream: tuple[Any, ...] = ()) -> tuple[Any, ...] | None:
+            if not self.equal((event.before,), (gradients[event.nr],), ()):
+                self.doubt()
+                return None
+            after = None if event.after is None else Tensor(self.array(event.after))
+            return tuple(after if nr == event.nr else gradient for nr, gradient in enumerate(gradients))
+
+        return hook
+
     def equal(self, recorded: Sequence[int | None], gradients: Sequence[Any], path: Any) -> bool:
         """Whether gradients are those of the recording."""
         for index, gradient in zip(recorded, gradients, strict=True):
@@ -132,6 +168,17 @@ class StandIns:
             if index is not None and not same_bits(gradient._array, part(self.array(index), path)):
                 return False
         return True
+
+
+def block_after(events: Sequence[AnyEvent], index: int) -> list[AnyEvent]:
+    """What the program did right after an event of a backward call: what a hook did that ran there."""
+    block: list[AnyEvent] = []
+    for event in events[index + 1 :]:
+        if not isinstance(event, (OpCalled, GradSet, FlagChanged, ModeChanged, Escaped, LeafCreated, Refreshed)):
+            break
+        if not isinstance(event, Refreshed):
+            block.append(event)
+    return block
 
 
 def part(data: Any, path: Any) -> Any:

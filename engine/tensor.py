@@ -15,6 +15,7 @@ from numpy import generic, ndarray
 
 from . import errors
 from .array import CPU, Array, as_array, default_dtype, device, device_of, dtype, dtype_of, is_array
+from .mode import mode
 from .node import Node, next_number
 from .node import RemovableHandle as RemovableHandle
 from .op import HANDLERS, Op
@@ -59,6 +60,7 @@ class Storage:
     origin: Storage | None = None
     recorded: tuple[int, ...] = ()
     number = -1
+    inference = False
     views: list[weakref.ref[Tensor]] | None = None
 
     def add(self, view: Tensor) -> None:
@@ -69,6 +71,14 @@ class Storage:
         if len(views) > 8 and len(views) & (len(views) - 1) == 0:
             views[:] = [reference for reference in views if reference() is not None]
         views.append(weakref.ref(view))
+
+
+class InferenceStorage(Storage):
+    """Of a tensor made in inference mode.  It has no version for history: what is truthy here only opens the way on
+    which saving it is refused."""
+
+    version = 1
+    inference = True
 
 
 class Size(tuple[int, ...]):
@@ -111,7 +121,6 @@ class Tensor:
     _hooks: dict[int, Any] | None = None
     _post_hooks: dict[int, Any] | None = None
     _retains = False
-    _inference = False
     _id = -1
     _value = -1
     _seen = 0
@@ -236,6 +245,8 @@ class Tensor:
                 "a subgraph that doesn't require differentiation use var_no_grad = var.detach().",
                 tensors=(self,),
             )
+        if wanted and not mode.inference and self.is_inference():
+            raise errors.runtime("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         if wanted and self._array.dtype.kind != "f":
             raise errors.runtime("only Tensors of floating point dtype can require gradients", tensors=(self,))
         if slot.active is not None and self._requires_grad != wanted:
@@ -254,6 +265,10 @@ class Tensor:
             if slot.active is not None:
                 slot.active.event("warning", "UserWarning", NON_LEAF_GRAD)
         return self._grad
+
+    @grad.deleter
+    def grad(self) -> None:
+        self.grad = None
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
@@ -278,8 +293,14 @@ class Tensor:
             held = (None, None) if value is None else (active.keep_copy(value._array), active.see(value)[0])
             active.event("grad_set", active.see(self)[0], *held)
 
+    def is_inference(self) -> bool:
+        """Whether this was made in inference mode."""
+        return self._shared is not None and self._shared.inference
+
     @property
     def _version(self) -> int:
+        if self._shared is not None and self._shared.inference:
+            raise errors.runtime("Inference tensors do not track version counter.")
         return 0 if self._shared is None else self._shared.version
 
     @property

@@ -242,12 +242,20 @@ class Accumulated(Event):
 
 @dataclass(frozen=True, slots=True)
 class HookRan(Event):
-    """A tensor hook ran on the gradient of `tensor`; `after` differs from `before` where it returned another one."""
+    """A hook ran, and returned `after` in place of `before`.
+
+    `place` says where: on the gradient of `tensor` ("tensor"), on upstream gradient `nr` ("before") or cotangent `nr`
+    ("after") of `node` (None: the AccumulateGrad of the leaf `tensor`); or ("accumulated") it runs now that the leaf
+    `tensor` has its gradient, and the events that follow are what it does.
+    """
 
     call: int
-    tensor: int
-    before: int
-    after: int
+    tensor: int | None
+    before: int | None
+    after: int | None
+    node: int | None = None
+    place: str = "tensor"
+    nr: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,9 +175,11 @@ def _hooks(event: VjpRun, facts: Facts) -> str:
     for index in (event.index - 1, event.index + 1):
         if 0 <= index < len(facts.trace.events):
             other = facts.trace.events[index]
-            if isinstance(other, HookRan) and other.before != other.after:
+            if isinstance(other, HookRan) and other.before is not None and other.after is not None:
                 before, after = value(facts.trace, other.before), value(facts.trace, other.after)
-                said.append(f" A hook on {called(other.tensor, facts)} turns {before} into {after}.")
+                record = facts.node(facts.op_of_node[other.node]) if other.node in facts.op_of_node else None
+                where = called(other.tensor, facts) if other.tensor is not None else record.name if record else "a node"
+                said.append(f" A hook on {where} turns {before} into {after}.")
     return "".join(said)
 
 

@@ -131,8 +131,8 @@ def is_neg(input: Tensor) -> bool:
 
 
 def is_inference(input: Tensor) -> bool:
-    """Whether the tensor was made in inference mode; none here is."""
-    return False
+    """Whether the tensor was made in inference mode."""
+    return Tensor.is_inference(input)
 
 
 def is_storage(obj: object) -> bool:
@@ -324,7 +324,7 @@ def _rewritten(self: Tensor, values: list[Any]) -> Tensor:
 
 
 METHODS = (
-    "get_device", "is_neg", "is_inference", "resolve_conj",
+    "get_device", "is_neg", "resolve_conj",
     "resolve_neg", "data_ptr", "untyped_storage", "is_set_to", "dim_order", "transpose_", "swapaxes_", "swapdims_",
     "t_", "squeeze_", "unsqueeze_", "as_strided_", "tril_", "triu_", "fill_diagonal_",
     "resize_", "resize_as_", "set_", "apply_", "map_",

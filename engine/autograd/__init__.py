@@ -2,8 +2,8 @@
 
 from ..anomaly import detect_anomaly, is_anomaly_enabled, set_detect_anomaly
 from ..creation import Variable
-from ..mode import enable_grad, is_grad_enabled, legacy_broadcasting, no_grad, set_grad_enabled
-from . import function, functional
+from ..mode import enable_grad, inference_mode, is_grad_enabled, legacy_broadcasting, no_grad, set_grad_enabled
+from . import function, functional, graph
 from .calls import backward, grad
 from .function import Function
 from .gradcheck import gradcheck, gradgradcheck
@@ -19,6 +19,8 @@ __all__ = [
     "grad",
     "gradcheck",
     "gradgradcheck",
+    "graph",
+    "inference_mode",
     "is_anomaly_enabled",
     "is_grad_enabled",
     "legacy_broadcasting",

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import errors
 from ..array import as_array, dtype_of, xp
-from ..backward import add_into, run_backward
+from ..backward import run_backward
 from ..mode import mode
 from ..node import gradient_edge
 from ..ops.reduction import sum_to_size
+from ..ops.shape import select, stack
 from ..slot import slot
 from ..tensor import Size, Tensor, refresh_view
+from .graph import GradientEdge, inner_node
 
-Tensors = Tensor | Sequence[Tensor]
+Tensors = Tensor | Sequence[Tensor] | GradientEdge | dict[str, Tensor]
 
+ONLY_INPUTS = (
+    "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other parts "
+    "of the graph, please use torch.autograd.backward."
+)
 CREATE_GRAPH = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
     "which "
@@ -54,10 +60,8 @@ def backward(
                 "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
                 "use `grad_tensors`."
             )
-    if inputs is not None and not isinstance(inputs, Tensor) and len(inputs) == 0:
-        raise errors.runtime("`inputs` argument to `backward()` cannot be empty.", tensors=tuple(_listed(tensors)))
     roots = _listed(tensors)
-    wanted = None if inputs is None else _listed(inputs)
+    wanted = None if inputs is None else _inputs(inputs, "backward", roots)
     keep = create_graph if retain_graph is None else retain_graph
     call("backward", roots, grad_tensors, keep, create_graph, wanted, accumulate=True)
 
@@ -72,7 +76,7 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Tensor | None, ...]:
+) -> Any:
     """The gradients of `outputs`, weighted by `grad_outputs`, with respect to `inputs`; no `.grad` is touched.
 
     Source: torch.autograd.grad.
@@ -85,16 +89,16 @@ def grad(
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
-    wanted = _listed(inputs)
+    if not only_inputs:
+        warnings.warn(ONLY_INPUTS, FutureWarning, stacklevel=2)
+    wanted = _inputs(inputs, "grad")
     keep = create_graph if retain_graph is None else retain_graph
     roots = _listed(outputs)
+    if materialize_grads and any(isinstance(i, GradientEdge) for i in wanted):
+        raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
     if is_grads_batched:
-        batches = [_listed(g) for g in _as_sequence(grad_outputs) or ()]
-        rows = [
-            grad(roots, wanted, [g[i] for g in (b[0] for b in batches)], True, create_graph, True, allow_unused)
-            for i in range(len(batches[0][0]))
-        ]
-        return tuple(_stacked([row[i] for row in rows]) for i in range(len(wanted)))
+        batched = _batched(roots, wanted, grad_outputs, keep, create_graph, allow_unused, materialize_grads)
+        return dict(zip(inputs, batched, strict=True)) if isinstance(inputs, dict) else batched
     found = call("grad", roots, grad_outputs, keep, create_graph, wanted, accumulate=False)
     results: list[Tensor | None] = []
     for position, (tensor, gradient) in enumerate(zip(wanted, found, strict=True)):
@@ -108,7 +112,61 @@ def grad(
                 tensors=(tensor,),
             )
         results.append(gradient)
-    return tuple(results)
+    return dict(zip(inputs, results, strict=True)) if isinstance(inputs, dict) else tuple(results)
+
+
+def _batched(
+    roots: list[Any], wanted: list[Any], gradients: Any, keep: bool, create_graph: bool, allow_unused: Any, zeros: bool
+) -> tuple[Tensor | None, ...]:
+    """One backward per row of the gradients; the results stacked."""
+    given = _as_sequence(gradients) or [None] * len(roots)
+    counts = set()
+    for position, (root, gradient) in enumerate(zip(roots, given, strict=False)):
+        if gradient is None:
+            _implicit(root)
+            continue
+        if not gradient._array.ndim:
+            raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in "
+                             "C++ to convert a 0-dim tensor to a number")  # fmt: skip
+        if gradient._array.shape[1:] != root._array.shape:
+            raise errors.runtime(
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+                "dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
+                f"output, but a mismatch was detected: grad_output[{position}] has a shape of "
+                f"{Size(gradient._array.shape[2:])} and output[{position}] has a shape of {root.shape}. If you only "
+                "want some tensors in `grad_output` to be considered batched, consider using vmap."
+            )
+        counts.add(gradient._array.shape[0])
+    if len(counts) > 1:
+        sizes = [g._array.shape[0] for g in given if g is not None]
+        raise ValueError(
+            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the "
+            "mapped dimension"
+        )
+    count = counts.pop() if counts else 1
+    rows = []
+    for row in range(count):
+        weights = [None if g is None else select(g, 0, row) for g in given]
+        last = row + 1 == count
+        rows.append(grad(roots, wanted, weights, keep or not last, create_graph, True, allow_unused, False, zeros))
+    return tuple(_stacked([row[i] for row in rows]) for i in range(len(wanted)))
+
+
+def _inputs(inputs: Any, function: str, roots: Sequence[Any] = ()) -> list[Any]:
+    """The `inputs` argument as a list; one that is empty raises torch's error."""
+    if type(inputs) is dict:
+        found = list(inputs.values())
+    elif isinstance(inputs, Mapping):
+        raise TypeError(
+            f"`inputs` argument to `{function}()` must be a dict, not {type(inputs).__name__}. Other Mapping types are "
+            "not supported."
+        )
+    else:
+        found = _listed(inputs)
+    if not found:
+        tensors = tuple(r for r in roots if isinstance(r, Tensor))
+        raise errors.runtime(f"`inputs` argument to `{function}()` cannot be empty.", tensors=tensors)
+    return found
 
 
 def call(
@@ -118,6 +176,8 @@ def call(
     try:
         given = _gradients(roots, gradients)
         edges = [_root_edge(i, root) for i, root in enumerate(roots)]
+        if accumulate:
+            _retain(inputs or ())
         captures = None if inputs is None else [_input_edge(t) for t in inputs]
     except (RuntimeError, TypeError, ValueError) as error:
         _refused(function, roots, gradients, keep, create_graph, inputs, error)
@@ -131,8 +191,10 @@ def call(
     number = -1
     if active is not None:
         passed = _as_sequence(gradients) or [None] * len(roots)
+        told = [place for place, root in enumerate(roots) if isinstance(root, Tensor)]
+        asked = None if inputs is None else [t for t in inputs if isinstance(t, Tensor)]
         number = active.start(
-            function, roots, [g._array for g in given], passed, inputs,
+            function, [roots[i] for i in told], [given[i]._array for i in told], [passed[i] for i in told], asked,
             keep=keep, graph=create_graph, legacy=mode.legacy_broadcasting, anomaly=mode.anomaly,
         )  # fmt: skip
     completed, found = False, []
@@ -142,9 +204,6 @@ def call(
                 edges, given if create_graph else [g._array for g in given],
                 keep=keep, create_graph=create_graph, captures=captures, accumulate=accumulate,
             )  # fmt: skip
-        for tensor, gradient in zip(inputs or (), found, strict=True) if accumulate else ():
-            if tensor._node is not None and gradient is not None:
-                add_into(tensor, gradient, create_graph, retained=True)
         found = [g if g is None or create_graph else Tensor(g) for g in found]
         completed = True
     except Exception as error:
@@ -155,6 +214,17 @@ def call(
         if active is not None:
             active.end(number, completed, outer, found if function == "grad" else ())
     return found
+
+
+def _retain(inputs: Sequence[Any]) -> None:
+    """backward(inputs=...) fills the `.grad` of what is no leaf, from then on."""
+    active, slot.active = slot.active, None
+    try:
+        for tensor in inputs:
+            if isinstance(tensor, Tensor):
+                tensor.retain_grad()
+    finally:
+        slot.active = active
 
 
 def _refused(
@@ -180,7 +250,7 @@ def _refused(
 
 
 def _listed(value: Any) -> list[Any]:
-    return [value] if isinstance(value, Tensor) else list(value)
+    return [value] if isinstance(value, (Tensor, GradientEdge)) else list(value)
 
 
 def _as_sequence(value: Any) -> list[Any] | None:
@@ -189,9 +259,25 @@ def _as_sequence(value: Any) -> list[Any] | None:
     return [value] if isinstance(value, Tensor) or not isinstance(value, (list, tuple)) else list(value)
 
 
+class _Edge:
+    """What a GradientEdge that backward starts from has of a tensor: shape and dtype."""
+
+    _requires_grad = True
+
+    def __init__(self, edge: GradientEdge) -> None:
+        node = inner_node(edge.node)
+        shape, which = node.meta(edge.output_nr)
+        self._array = xp.zeros(shape, dtype=which)
+        self._node = node
+
+
 def _gradients(roots: list[Tensor], gradients: Any) -> list[Tensor]:
     """One gradient per root, checked as torch checks them."""
     given = _as_sequence(gradients) or [None] * len(roots)
+    roots = [_Edge(root) if isinstance(root, GradientEdge) else root for root in roots]
+    for root in roots:
+        if not isinstance(root, (Tensor, _Edge)):
+            raise AssertionError("Expected output to be a torch.Tensor")
     if len(given) != len(roots):
         raise errors.runtime(f"got {len(roots)} tensors and {len(given)} gradients")
     made = []
@@ -257,6 +343,8 @@ def _legacy_fit(gradient: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _root_edge(position: int, root: Any) -> tuple[Any, int]:
+    if isinstance(root, GradientEdge):
+        return inner_node(root.node), root.output_nr
     if not isinstance(root, Tensor):
         raise TypeError(f"expected a Tensor to start from, found {type(root).__name__}")
     refresh_view(root)
@@ -272,6 +360,11 @@ def _root_edge(position: int, root: Any) -> tuple[Any, int]:
 
 
 def _input_edge(tensor: Any) -> tuple[Any, int]:
+    if isinstance(tensor, GradientEdge):
+        return inner_node(tensor.node), tensor.output_nr
+    if not isinstance(tensor, Tensor):
+        raise errors.runtime(f"all inputs have to be Tensors or GradientEdges, but got {type(tensor).__name__}")
+    refresh_view(tensor)
     edge = gradient_edge(tensor)
     if edge is None:
         raise errors.runtime("One of the differentiated Tensors does not require grad", tensors=(tensor,))
@@ -279,4 +372,4 @@ def _input_edge(tensor: Any) -> tuple[Any, int]:
 
 
 def _stacked(rows: list[Any]) -> Any:
-    return None if rows[0] is None else Tensor(xp.stack([r._array for r in rows]))
+    return None if rows[0] is None else stack(rows)

@@ -46,7 +46,7 @@ def plain(line: str) -> str:
 def same(program: Callable[[Any], Any]) -> None:
     """Assert that a program has the same outcome here and in torch."""
     ours, theirs = (outcome(program, library) for library in both())
-    assert ours == theirs
+    assert ours == theirs, "\n".join(("here", *ours, "in torch", *theirs))
 
 
 def programs(namespace: dict[str, Any]) -> list[Any]:
@@ -56,3 +56,20 @@ def programs(namespace: dict[str, Any]) -> list[Any]:
         for name, function in namespace.items()
         if name.startswith("program_")
     ]
+
+
+START = "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\nseen = []\n"
+
+
+def texts(rows: dict[str, str]) -> list[Any]:
+    """Programs given as texts of `torch`, which leave in `r` what is compared; `x` is a leaf and `seen` a list."""
+    return [pytest.param(_program(text), id=name) for name, text in rows.items()]
+
+
+def _program(source: str) -> Callable[[Any], Any]:
+    def program(library: Any) -> Any:
+        space: dict[str, Any] = {"torch": library, "r": None}
+        exec(compile(START + source, "<program>", "exec"), space)
+        return space["r"]
+
+    return program

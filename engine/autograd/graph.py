@@ -1,0 +1,189 @@
+"""Looking into the graph, and changing what it keeps.  Source: torch.autograd.graph."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from .. import node as nodes
+from ..array import CPU
+from ..backward import current
+from ..mode import mode
+from ..node import RemovableHandle, gradient_edge
+from ..slot import slot
+from ..tensor import Tensor, refresh_view
+from .function import BackwardCFunction
+
+
+class Node(abc.ABC):  # noqa: B024 - what its methods are stands in the classes that are registered
+    """What `grad_fn` and `next_functions` show; for isinstance."""
+
+
+for kind in (nodes.Node, nodes.AccumulateGrad, BackwardCFunction):
+    Node.register(kind)
+
+
+class GradientEdge(NamedTuple):
+    """Where the gradient of a tensor goes: stands for the tensor in backward and grad, which need not be alive."""
+
+    node: Any
+    output_nr: int
+    ownership_token: Any = None
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The edge of a tensor.
+
+    >>> import engine as torch
+    >>> get_gradient_edge(torch.ones(1, requires_grad=True) * 2).output_nr
+    0
+    """
+    if tensor.requires_grad:
+        refresh_view(tensor)
+    edge = gradient_edge(tensor)
+    if not tensor.requires_grad or edge is None:
+        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
+    return GradientEdge(edge[0].shown(), edge[1])
+
+
+def inner_node(shown: Any) -> Any:
+    """The engine's node behind what the user holds."""
+    return getattr(shown, "_own_node", shown)
+
+
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
+    """Say that elements were written in a way that nobody could see."""
+    for one in (tensor,) if isinstance(tensor, Tensor) else tensor:
+        if slot.active is not None:
+            slot.active.before_write(one)
+        if not one.is_inference():
+            one._storage.version += 1
+
+
+class saved_tensors_hooks:
+    """Inside, what ops save goes through `pack_hook(tensor)`, and what that returned through `unpack_hook` when it is
+    used.
+
+    >>> import engine as torch
+    >>> x = torch.tensor([3.0], requires_grad=True)
+    >>> with saved_tensors_hooks(lambda tensor: tensor.numpy(force=True) * 10, torch.from_numpy):
+    ...     y = x * x
+    >>> y.backward()
+    >>> x.grad
+    tensor([60.])
+    """
+
+    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self) -> None:
+        if mode.packing_refused is not None:
+            raise RuntimeError(mode.packing_refused)
+        mode.packing = (*mode.packing, (self.pack_hook, self.unpack_hook))
+        slot.note(1)
+
+    def __exit__(self, *_: object) -> None:
+        mode.packing = mode.packing[:-1]
+        slot.note(-1)
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Inside, what ops save on a GPU is kept in the memory of the host."""
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(lambda tensor: (tensor.device, tensor.to(CPU)), lambda packed: packed[1].to(packed[0]))
+
+
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """Inside, saved_tensors_hooks raise an error with this message."""
+    if mode.packing:
+        raise RuntimeError(error_message)
+    before, mode.packing_refused = mode.packing_refused, error_message
+    try:
+        yield
+    finally:
+        mode.packing_refused = before
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all"
+) -> RemovableHandle:
+    """Call `fn` in each backward when the gradients of all `tensors` that take part are there (a list, None for those
+    that do not); or, with `mode="any"`, when the first of them is."""
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    watch = _All(tensors, fn) if mode == "all" else _Any(fn)
+    handles = [t.register_hook(watch.hook(place)) for place, t in enumerate(tensors)]
+    return _Several(handles)
+
+
+class _Several(RemovableHandle):
+    """One handle for several hooks."""
+
+    def __init__(self, handles: Sequence[RemovableHandle]) -> None:
+        self.handles = tuple(handles)
+
+    def remove(self) -> None:
+        for handle in self.handles:
+            handle.remove()
+
+
+class _All:
+    """Counts what arrives in one backward pass."""
+
+    def __init__(self, tensors: Sequence[Tensor], fn: Callable[..., None]) -> None:
+        self.fn = fn
+        self.nodes = [inner_node(get_gradient_edge(t).node) for t in tensors]
+        self.run: Any = None
+        self.found: list[Any] = []
+        self.left = 0
+
+    def hook(self, place: int) -> Callable[[Tensor], None]:
+        """The hook of one tensor."""
+
+        def arrived(gradient: Tensor) -> None:
+            if self.run is not current.run:
+                self.run, self.found = current.run, [None] * len(self.nodes)
+                self.left = sum(self.run is not None and self.run.will_run(node) for node in self.nodes)
+            self.found[place] = gradient
+            self.left -= 1
+            if not self.left:
+                found, self.run, self.found = self.found, None, []
+                self.fn(found)
+
+        return arrived
+
+
+class _Any:
+    """Knows in which backward pass something has arrived."""
+
+    def __init__(self, fn: Callable[..., None]) -> None:
+        self.fn = fn
+        self.run: Any = None
+
+    def hook(self, place: int) -> Callable[[Tensor], None]:
+        """The hook of one tensor."""
+
+        def arrived(gradient: Tensor) -> None:
+            if self.run is not current.run:
+                self.run = current.run
+                self.fn(gradient)
+
+        return arrived
+
+
+class allow_mutation_on_saved_tensors:
+    """Inside, a saved tensor may be written: the graph keeps a copy of what it was."""
+
+    def __init__(self) -> None:
+        self.hooks = saved_tensors_hooks(lambda tensor: tensor.clone(), lambda kept: kept)
+
+    def __enter__(self) -> None:
+        self.hooks.__enter__()
+
+    def __exit__(self, *_: object) -> None:
+        self.hooks.__exit__()
