@@ -34,6 +34,9 @@ SEEK = """
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     with page() as (made, origin):
+        made.add_init_script(
+            "localStorage.setItem('backstep.tour', 'seen')"
+        )  # the offer of the tour is for new visitors
         for name, (address, where, label, dark) in PICTURES.items():
             made.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
             made.goto(f"{origin}/{address}")
