@@ -36,13 +36,12 @@ def _prelu(self: Array, weight: Array) -> Array:
 
 
 def _rrelu(self: Array, noise: Array, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False) -> Array:
-    return self * noise if training else _leaky_relu(self, (lower + upper) / 2)
+    return chosen(self > 0, self, self * noise) if training else _leaky_relu(self, (lower + upper) / 2)
 
 
 def _rrelu_slope(grad: Any, self: Any, noise: Any, lower: float, upper: float, training: bool) -> Any:
-    if training and upper - lower > 1e-6:
-        return grad * noise
-    return where(gt(self, 0), grad, grad * ((lower + upper) / 2))
+    drawn = training and upper - lower > 1e-6
+    return where(gt(self, 0), grad, grad * (noise if drawn else (lower + upper) / 2))
 
 
 def _threshold(self: Array, threshold: float, value: float) -> Array:

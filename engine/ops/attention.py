@@ -85,10 +85,13 @@ safe_softmax = op(
 # -- attention in one step ----------------------------------------------------------------------------------------
 
 
-def _hiding(seen: Array, scores: Array) -> Array:
-    """What is added to scores: 0 where `seen`, else minus infinity."""
-    number = scores.dtype.type
-    return xp.where(seen, number(0), number(-xp.inf))
+def _mask_scores(self: Array, dtype: Any, hides: bool = False) -> Array:
+    """What a mask adds to scores: minus infinity where it is False (or where it `hides`, True), else 0."""
+    nothing, never = dtype.type(0), dtype.type(-xp.inf)
+    return xp.where(self, never, nothing) if hides else xp.where(self, nothing, never)
+
+
+mask_scores = op("mask_scores", _mask_scores)
 
 
 def _weights(
@@ -102,9 +105,10 @@ def _weights(
         return scores
     if is_causal:
         rows, columns = scores.shape[-2:]
-        scores += _hiding(xp.arange(columns, like=scores) <= xp.arange(rows, like=scores)[:, None], scores)
+        later = xp.arange(columns, like=scores) > xp.arange(rows, like=scores)[:, None]
+        scores += _mask_scores(later, scores.dtype, True)
     if attn_mask is not None:
-        scores += _hiding(attn_mask, scores) if attn_mask.dtype.kind == "b" else attn_mask
+        scores += _mask_scores(attn_mask, scores.dtype) if attn_mask.dtype.kind == "b" else attn_mask
     scores -= _top(scores, -1)
     return _normalize_weights(scores, -1)
 

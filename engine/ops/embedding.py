@@ -93,6 +93,18 @@ embedding = op(
     ),
 )  # fmt: skip
 
+
+def _renormed(self: Array, indices: Array, max_norm: float, norm_type: float) -> Array:
+    """The rows that are named, brought to at most `max_norm`; the others as they are."""
+    named = xp.zeros(self.shape[0], dtype=bool, like=self)
+    named[indices.reshape(-1)] = True
+    sizes = xp.linalg.norm(self, ord=norm_type, axis=1)
+    factors = xp.where(named & (sizes > max_norm), max_norm / (sizes + 1e-7), 1)
+    return self * factors.astype(self.dtype)[:, None]
+
+
+embedding_renorm = op("embedding_renorm", _renormed)
+
 # -- bags ---------------------------------------------------------------------------------------------------------
 
 SUM, MEAN, MAX = 0, 1, 2

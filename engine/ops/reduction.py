@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, folded, xp, zeros_at
+from ..array import Array, as_array, folded, xp, zeros_at
 from ..op import FLOAT, Traits, op
 from .choice import eq, where, zero
 from .elementwise import absolute, exp, sign
@@ -298,8 +298,10 @@ def _softmax(self: Array, dim: int) -> Array:
         return self.copy()
     if self.dtype == "float16":  # as torch, which rounds the result alone
         return _softmax(self.astype("float32"), dim).astype("float16")
-    lifted = xp.exp(self - folded(xp.maximum, self, _axis(self, dim), True))
-    return lifted / folded(xp.add, lifted, _axis(self, dim), True)
+    lifted = as_array(self - folded(xp.maximum, self, _axis(self, dim), True))
+    xp.exp(lifted, out=lifted)
+    lifted /= folded(xp.add, lifted, _axis(self, dim), True)
+    return lifted
 
 
 def _log_softmax(self: Array, dim: int) -> Array:
@@ -307,8 +309,9 @@ def _log_softmax(self: Array, dim: int) -> Array:
         return self.copy()
     if self.dtype == "float16":
         return _log_softmax(self.astype("float32"), dim).astype("float16")
-    shifted = self - folded(xp.maximum, self, _axis(self, dim), True)
-    return shifted - xp.log(folded(xp.add, xp.exp(shifted), _axis(self, dim), True))
+    shifted = as_array(self - folded(xp.maximum, self, _axis(self, dim), True))
+    shifted -= xp.log(folded(xp.add, xp.exp(shifted), _axis(self, dim), True))
+    return shifted
 
 
 def _axis(self: Array, dim: int) -> int | None:

@@ -21,6 +21,7 @@ ROWS = [
     Sample(
         "attention_weights", (real(*SHAPE), real(*SHAPE), None, None), {"is_causal": False, "scale": 0.7}, reason=INNER
     ),
+    Sample("mask_scores", (HIDDEN,), {"dtype": np.dtype("float64")}, reason=INNER),
     *(
         Sample(
             "_scaled_dot_product_flash_attention_for_cpu",

@@ -39,5 +39,11 @@ ROWS = [
     Sample("spread_chosen", (real(2, 3), index([1, 1, 0], [-1, 2, 2])), {"rows": 4}, reason=INNER),
     Sample("take_chosen", (real(4, 3), index([1, 1, 0], [-1, 2, 2])), {"rows": 4}, reason=INNER),
     Sample("one_over_sizes", (index(2, 0), np.zeros(2)), reason=INNER),
+    Sample(
+        "embedding_renorm",
+        (real(4, 3), PLACES),
+        {"max_norm": 1.0, "norm_type": 2.0},
+        reason="written in place by embedding",
+    ),
     Sample("one_hot", (PLACES,), {"num_classes": 4}, f"{F}one_hot(x)"),
 ]

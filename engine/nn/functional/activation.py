@@ -10,10 +10,12 @@ from ...api import functions as fn
 from ...api import reduction as rd
 from ...api.check import kind, need_tensor, one_dim
 from ...api.random import generator
+from ...api.scatter import scatter
 from ...api.shape import reshape
 from ...array import xp
 from ...inplace import apply_inplace
 from ...ops import activation as ac
+from ...ops import choice as ch
 from ...ops import elementwise as eo
 from ...ops import shape as sh
 from ...slot import slot
@@ -163,10 +165,9 @@ def rrelu(
 
 
 def _slopes(input: Tensor, lower: float, upper: float) -> Tensor:
-    """1 where `input` is positive, elsewhere a draw."""
+    """The slopes on the left of 0."""
     data = input._array
-    slopes = xp.asarray(generator().uniform(lower, upper, data.shape), dtype=data.dtype, like=data)
-    return drawn(xp.where(data > 0, xp.ones_like(data), slopes))
+    return drawn(xp.asarray(generator().uniform(lower, upper, data.shape), dtype=data.dtype, like=data))
 
 
 def drawn(values: Any) -> Tensor:
@@ -352,10 +353,9 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     if not hard:
         return soft
     place = one_dim(dim, data.ndim)
-    first = rd.max(soft, place, keepdim=True)[1]._array
-    chosen = xp.zeros_like(data)
-    xp.put_along_axis(chosen, first, 1, axis=place)
-    return eo.add(eo.sub(Tensor(chosen), sh.detach(soft)), soft)  # type: ignore[no-any-return]
+    first = rd.max(sh.detach(soft), place, keepdim=True)[1]
+    one = scatter(ch.zero(sh.detach(soft)), place, first, 1.0)
+    return eo.add(eo.sub(one, sh.detach(soft)), soft)  # type: ignore[no-any-return]
 
 
 # -- written into their input -------------------------------------------------------------------------------------

@@ -147,8 +147,6 @@ def _in_steps(
 
 def _added(attn_mask: Tensor, query: Tensor) -> Tensor:
     """A mask as what is added to the scores: minus infinity where a bool one is False."""
-    data = attn_mask._array
-    if data.dtype.kind != "b":
+    if attn_mask._array.dtype.kind != "b":
         return attn_mask
-    dtype = query._array.dtype.type
-    return Tensor(xp.where(data, dtype(0), dtype(-xp.inf)))
+    return at.mask_scores(attn_mask, query._array.dtype)  # type: ignore[no-any-return]

@@ -8,6 +8,7 @@ from ... import errors
 from ...api.check import need_tensor
 from ...api.shape import reshape
 from ...array import int32, int64, xp
+from ...inplace import apply_inplace
 from ...mode import no_grad
 from ...ops import embedding as em
 from ...tensor import Tensor
@@ -72,15 +73,8 @@ def embedding(
 
 def _renorm(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
     """Bring the rows that `input` names to at most `max_norm`, in place."""
-    data = weight._array
-    named = xp.zeros(data.shape[0], dtype=bool, like=data)
-    named[input._array.reshape(-1)] = True
-    sizes = xp.linalg.norm(data, ord=norm_type, axis=1)
-    long = named & (sizes > max_norm)
-    if long.any():
-        factors = xp.where(long, max_norm / (sizes + 1e-7), 1).astype(data.dtype)[:, None]
-        with no_grad():
-            weight.mul_(Tensor(factors))
+    with no_grad():
+        apply_inplace(em.embedding_renorm.op, (weight, input), {"max_norm": max_norm, "norm_type": norm_type})  # type: ignore[attr-defined]
 
 
 SWAPPED = (

@@ -20,6 +20,7 @@ from ...api.shape import contiguous, expand, reshape, squeeze, transpose, unflat
 from ...array import xp
 from ...ops import elementwise as eo
 from ...ops import shape as so
+from ...ops.attention import mask_scores
 from ...tensor import Tensor
 from .activation import softmax
 from .attention import scaled_dot_product_attention
@@ -177,8 +178,7 @@ def as_added(mask: Tensor | None, name: str, target: Any, other: Any = None, oth
         )
     if which == "f":
         return mask
-    dtype = target.numpy.type
-    return Tensor(xp.where(mask._array, dtype(-xp.inf), dtype(0)))
+    return mask_scores(mask, target.numpy, True)
 
 
 def _of_rank_3(mask: Tensor | None, length: int, keys: int, heads: int) -> Tensor | None:
