@@ -15,6 +15,7 @@ from ..ops import views as vw
 from ..tensor import Tensor, escape
 from .check import kind, one_dim, sizes_of
 from .joining import cat
+from .out import takes_out
 from .parts import narrow, two_dims
 from .scan import cumprod
 from .shape import flatten, reshape, unsqueeze
@@ -194,6 +195,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
 # -- diagonals and edges ------------------------------------------------------------------------------------------
 
 
+@takes_out
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """A matrix with a vector on its diagonal, or the diagonal of a matrix (a copy)."""
     rank = input._array.ndim

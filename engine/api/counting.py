@@ -11,6 +11,7 @@ from ..array import as_numpy_dtype, int64, xp
 from ..creation import floating, new_leaf
 from ..tensor import Tensor, escape
 from .check import LETTERS, warn
+from .out import takes_out
 
 __all__ = [
     "arange",
@@ -34,6 +35,7 @@ def _plain(number: Any) -> Any:
 # -- evenly apart -------------------------------------------------------------------------------------------------
 
 
+@takes_out
 def arange(
     start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
     requires_grad: bool = False, **_: Any,
@@ -63,6 +65,7 @@ def _check_steps(start: Any, end: Any, step: Any) -> None:
         raise errors.runtime("upper bound and lower bound inconsistent with step sign")
 
 
+@takes_out
 def range(
     start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
     requires_grad: bool = False, **_: Any,
@@ -81,6 +84,7 @@ def range(
     return new_leaf(data.astype(floating(dtype)), "range", requires_grad, device)
 
 
+@takes_out
 def linspace(
     start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
@@ -91,6 +95,7 @@ def linspace(
     return new_leaf(data.astype(floating(dtype)), "linspace", requires_grad, device)
 
 
+@takes_out
 def logspace(
     start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, device: Any = None,
     requires_grad: bool = False, **_: Any,
@@ -105,6 +110,7 @@ def logspace(
 # -- matrices -----------------------------------------------------------------------------------------------------
 
 
+@takes_out
 def eye(
     n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:

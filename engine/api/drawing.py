@@ -16,6 +16,7 @@ from ..slot import slot
 from ..tensor import C_NAMES, Tensor, escape
 from .check import LETTERS, kind, need_tensor
 from .joining import joint
+from .out import takes_out
 from .random import generator as stream
 
 __all__ = [
@@ -67,6 +68,7 @@ def _standard(shape: tuple[int, ...], dtype: Any, given: Any) -> Any:
 # -- new tensors --------------------------------------------------------------------------------------------------
 
 
+@takes_out
 def rand(
     *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any
 ) -> Tensor:
@@ -75,6 +77,7 @@ def rand(
     return new_leaf(_even(shape, floating(dtype), generator), "rand", requires_grad, device)
 
 
+@takes_out
 def randn(
     *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any
 ) -> Tensor:
@@ -146,6 +149,7 @@ def randint_like(
     return new_leaf(_whole(low, high, input._array.shape, wanted, None), "randint_like", requires_grad, where)
 
 
+@takes_out
 def randperm(
     n: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None, **_: Any
 ) -> Tensor:
@@ -212,6 +216,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None) -
     return dr.bernoulli(input, values)  # type: ignore[no-any-return]
 
 
+@takes_out
 def poisson(input: Tensor, generator: Any = None) -> Tensor:
     """Poisson draws of the elements' rates."""
     need_tensor(input, "poisson")
@@ -229,6 +234,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
     return _drawn(xp.asarray(found).astype(count._array.dtype), count)
 
 
+@takes_out
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
     """Places drawn with the elements (of each row) as weights."""
     need_tensor(input, "multinomial")

@@ -42,6 +42,8 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         viewed, indices = _at(self, 0, key, 0), None
     elif key is Ellipsis:
         viewed, indices = self, None
+    elif key is False:
+        return  # nothing is picked, and nothing written
     else:
         viewed, indices = _parse(self, key)
     if indices is not None:
@@ -51,7 +53,18 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     elif isinstance(value, (bool, int, float)):
         apply_inplace(ip.fill_tensor.op, (viewed, value), {})  # type: ignore[attr-defined]
     else:
-        raise TypeError(f"can't assign a {type(value).__name__} to a torch.{viewed.dtype.legacy}")
+        raise _strange(viewed, value)
+
+
+def _strange(target: Tensor, value: Any) -> TypeError:
+    kind = type(value)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    return TypeError(f"can't assign a {name} to a torch.{target.dtype.legacy}")
+
+
+def delitem(self: Tensor, key: Any) -> None:
+    """Raises torch's error: a tensor keeps its elements."""
+    raise TypeError("Tensor does not support deleting items")
 
 
 def _copy(target: Tensor, value: Tensor) -> None:
@@ -65,12 +78,16 @@ def _copy(target: Tensor, value: Tensor) -> None:
 
 
 def _put(target: Tensor, indices: list[Any], value: Any) -> None:
+    if not isinstance(value, (Tensor, bool, int, float)):
+        raise _strange(target, value)
     if not isinstance(value, Tensor):
         value = Tensor(xp.asarray(value, dtype=target._array.dtype, like=target._array))
     elif value._array.dtype != target._array.dtype:
         if value._array.ndim:
             raise _other_dtype(target, value)
         value = sh.cast(value, target._array.dtype)
+    if value._array.ndim:
+        _check_values(target, indices, value)
     apply_inplace(ix.index_put.op, (target, value, indices), {"accumulate": False})  # type: ignore[attr-defined]
 
 

@@ -13,6 +13,7 @@ from ..ops import shape as sh
 from ..tensor import Size, Tensor
 from .check import one_dim, warn
 from .counting import arange
+from .out import takes_out
 from .shape import expand, flatten, reshape, unsqueeze, view
 
 __all__ = [
@@ -65,6 +66,7 @@ def _listed(tensors: tuple[Any, ...]) -> list[Any]:
 # -- along a dimension --------------------------------------------------------------------------------------------
 
 
+@takes_out
 def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
     """Tensors one after the other along `dim`.
 
@@ -101,6 +103,7 @@ def _check_joined(first: tuple[int, ...], shape: tuple[int, ...], dim: int, plac
 concat = concatenate = cat
 
 
+@takes_out
 def stack(tensors: Any, dim: int = 0) -> Tensor:
     """Tensors of one shape along a new dimension.
 
@@ -120,12 +123,14 @@ def stack(tensors: Any, dim: int = 0) -> Tensor:
     return sh.stack(listed, dim=place)  # type: ignore[no-any-return]
 
 
+@takes_out
 def hstack(tensors: Any) -> Tensor:
     """Tensors side by side: along the second dimension, vectors along their only one."""
     listed = [atleast_1d(x) for x in _some("hstack", tensors)]
     return cat(listed, 0 if listed[0]._array.ndim == 1 else 1)
 
 
+@takes_out
 def vstack(tensors: Any) -> Tensor:
     """Tensors on top of each other: along the first dimension, vectors as rows."""
     return cat([atleast_2d(x) for x in _some("vstack", tensors)], 0)
@@ -134,11 +139,13 @@ def vstack(tensors: Any) -> Tensor:
 row_stack = vstack
 
 
+@takes_out
 def dstack(tensors: Any) -> Tensor:
     """Tensors behind each other: along the third dimension."""
     return cat([atleast_3d(x) for x in _some("dstack", tensors)], 2)
 
 
+@takes_out
 def column_stack(tensors: Any) -> Tensor:
     """Tensors side by side, vectors as columns."""
     listed = _some("column_stack", tensors)

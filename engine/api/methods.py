@@ -96,7 +96,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "clamp_min_": ip.clamp_min_, "clamp_max_": ip.clamp_max_, "zero_": ip.zero_, "fill_": ip.fill_, "copy_": ip.copy_,
     "masked_fill_": ip.masked_fill_, "detach_": ip.detach_,
     "__repr__": printing.tensor_text, "__deepcopy__": creation.deepcopy, "__getitem__": ix.getitem,
-    "__setitem__": ix.setitem, "__contains__": _contains,
+    "__setitem__": ix.setitem, "__delitem__": ix.delitem, "__contains__": _contains,
     "float": _dtype_method("float", arrays.float32), "double": _dtype_method("double", arrays.float64),
     "long": _dtype_method("long", arrays.int64), "int": _dtype_method("int", arrays.int32),
     "bool": _dtype_method("bool", arrays.bool_), "half": _dtype_method("half", arrays.float16),
@@ -134,7 +134,8 @@ def bind(cls: type[Tensor]) -> None:
     table: dict[str, Any] = dict(fn.FUNCTIONS)
     for room in ROOMS:
         table |= {name: getattr(room, name) for name in room.METHODS}
-    table |= {name: plain(table[name]) for name in (*el.METHODS, *cc.METHODS)}
+    rooms = (el, cc, pt, jo, pr, sa)
+    table |= {name: plain(table[name]) for room in rooms for name in room.METHODS}
     table |= METHODS | PROPERTIES
     table |= {f"{name}_": ip.writes(op, f"{name}_") for name, op in fn.WRITERS.items()} | wr.WRITERS
     table.update({f"__{name}__": plain(function) for name, function in OPERATORS.items()})

@@ -16,6 +16,7 @@ from ..tensor import C_NAMES, Tensor
 from .check import kind, need_tensor, one_dim, warn
 from .joining import joint
 from .linalg import check_addmm, dot, mm, outer
+from .out import takes_out
 from .scatter import Call, both, written
 from .shape import expanded, reshape, unsqueeze, view
 
@@ -151,6 +152,7 @@ def addmm_(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
 # -- of two tensors ---------------------------------------------------------------------------------------------------
 
 
+@takes_out
 def vdot(input: Tensor, other: Tensor) -> Tensor:
     """The sum of the products of two vectors' elements; of real numbers the same as dot."""
     need_tensor(input, "vdot")
@@ -170,6 +172,7 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
     return pr.vdot(input, other)  # type: ignore[no-any-return]
 
 
+@takes_out
 def inner(input: Tensor, other: Tensor) -> Tensor:
     """The sums of products along the last dimensions of both; of a number the product."""
     need_tensor(input, "inner")
@@ -183,6 +186,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
     return tensordot(input, other, ([-1], [-1]))
 
 
+@takes_out
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """The sums of products over the last `dims` dimensions of one and the first of the other, or over listed ones.
 
@@ -241,6 +245,7 @@ def _by_dot(left: Tensor, right: Tensor, size: int) -> Tensor:
     return reshape(dot(left, right), ())
 
 
+@takes_out
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """Every element of one times the whole of the other, laid out in blocks."""
     need_tensor(input, "kron")
@@ -253,6 +258,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     return sh.unsafe_view(left * right, tuple(m * n for m, n in zip(a, b, strict=True)))  # type: ignore[no-any-return]
 
 
+@takes_out
 def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """The cross products of vectors along `dim`; without it along the first dimension of size 3."""
     need_tensor(input, "cross")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 from .. import errors
@@ -16,6 +17,7 @@ from ..ops import shape as sh
 from ..tensor import Tensor
 from .check import kind, need_tensor, one_dim, warn
 from .joining import joint
+from .out import takes_out
 from .shape import expand, flatten
 
 __all__ = [
@@ -65,7 +67,7 @@ def both(name: str, build: Callable[..., Call], doc: str) -> tuple[Callable[...,
     for made, called in pair:
         made.__name__ = made.__qualname__ = called
         made.__doc__ = doc if made is function else f"{name}, written into the tensor."
-        made.__wrapped__ = build  # its parameters are those of `build`
+        made.__signature__ = signature(build)
     return function, method
 
 
@@ -135,6 +137,7 @@ def _check_scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | None) -
 # -- scatter and gather -------------------------------------------------------------------------------------------
 
 
+@takes_out
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
     """The elements that `index` names along `dim`: out[i][j] = input[index[i][j]][j] for dim 0.
 
@@ -209,6 +212,7 @@ scatter_reduce, scatter_reduce_ = both(
 )  # fmt: skip
 
 
+@takes_out
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """The elements at `indices` along `dim`, both broadcast; without `dim`, of the flattened tensor."""
     if indices._array.dtype != "int64":
@@ -237,6 +241,7 @@ def _flat(x: Tensor) -> Tensor:
 # -- along one dimension ------------------------------------------------------------------------------------------
 
 
+@takes_out
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The parts of `dim` that the vector `index` names."""
     place = one_dim(dim, input._array.ndim)
@@ -385,6 +390,7 @@ def _check_places(name: str, input: Tensor, index: Tensor) -> None:
         raise IndexError(f"out of range: tried to access index {place} on a tensor of {n} elements.")
 
 
+@takes_out
 def take(input: Tensor, index: Tensor) -> Tensor:
     """The elements at places of the flattened tensor, in the shape of `index`."""
     _check_places("take", input, index)
@@ -410,6 +416,7 @@ def _put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
 put, put_ = both("put", _put, "A copy with the elements of `source` at places of the flattened tensor.")
 
 
+@takes_out
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements where `mask`, in one dimension."""
     if mask._array.dtype.kind != "b":

@@ -9,6 +9,7 @@ from ..array import xp
 from ..slot import slot
 from ..tensor import Tensor, escape
 from .check import kind
+from .out import takes_out
 
 __all__ = [
     "argwhere",
@@ -81,6 +82,7 @@ def _check_search(edges: Any, values: Any, number: bool) -> None:
         )
 
 
+@takes_out
 def searchsorted(
     sorted_sequence: Tensor, input: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None,
     sorter: Tensor | None = None,
@@ -124,6 +126,7 @@ def _ordered(edges: Any, sorter: Tensor) -> Any:
     return xp.take_along_axis(edges, sorter._array, axis=-1)
 
 
+@takes_out
 def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
     """Between which of the sorted `boundaries` each element lies."""
     if boundaries._array.ndim != 1:
