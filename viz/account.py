@@ -7,18 +7,22 @@ from typing import Any
 
 from engine.trace import Trace
 
-from . import births
+from . import births, silent
 from .forgotten import forgotten
 from .reading import reading
 
 Json = dict[str, Any]
+
+MEANT = frozenset({"sum", "choice"})
+"""Kinds of findings that are meant as often as not: marked on the graph, and not told."""
 
 
 def chapters(trace: Trace, scene: Mapping[str, Any]) -> list[Json]:
     """One chapter per finding and one for the error, in the order in which they happened; none where all is well."""
     read = reading(trace)
     told = []
-    for finding in [*births.findings(read.facts), *forgotten(read.facts)]:
+    sure = [finding for finding in silent.findings(read.facts) if finding.kind not in MEANT]
+    for finding in [*births.findings(read.facts), *forgotten(read.facts), *sure]:
         step = read.line.step_of.get(finding.event)
         if step is not None:
             place = scene["steps"][step]["at"]
@@ -41,7 +45,7 @@ def opens(trace: Trace, told: list[Json]) -> int | None:
 
 def _found(finding: births.Finding, step: int, select: list[str]) -> Json:
     where = f" in line {finding.line}" if finding.line is not None else ""
-    title = finding.label if finding.kind == "sum" else _birth(finding) + where
+    title = _birth(finding) + where if finding.kind in ("nan", "inf") else finding.label
     lines = [finding.line, finding.line] if finding.line is not None else None
     told = "\n\n".join(part for part in (finding.why, finding.fix) if part)
     return {"title": title, "text": told, "lines": lines, "step": step, "select": select, "fix": False}

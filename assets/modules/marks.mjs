@@ -99,10 +99,12 @@ export function paintFold({ context, tokens }, box, folded) {
 export function paintCallout(brush, node, error) {
   const shapes = [320, 230, 170].map((room) => calloutShape(brush, error, room));
   const spots = shapes.flatMap((shape) => calloutSpots(node, shape));
-  const clear = ({ x, y, shape }) => brush.plane.nodes.within([x - 4, y - 4, x + shape.w + 4, y + shape.h + 4]).length === 0;
+  const covers = ({ x, y, shape }) => brush.plane.nodes.within([x - 4, y - 4, x + shape.w + 4, y + shape.h + 4]).length;
+  const clear = (spot) => covers(spot) === 0;
   const [x0, y0, x1, y1] = visibleBox(brush.camera, brush.view, -8 / brush.camera.zoom);
   const seen = spots.filter(({ x, y, shape }) => x >= x0 && y >= y0 && x + shape.w <= x1 && y + shape.h <= y1);
-  const { x, y, shape, px, py } = seen.find(clear) ?? spots.find(clear) ?? seen[0] ?? spots[0];
+  const least = [...seen].sort((one, other) => covers(one) - covers(other))[0]; // rather over a node than out of sight
+  const { x, y, shape, px, py } = seen.find(clear) ?? least ?? spots.find(clear) ?? spots[0];
   const { context, write, font, tokens } = brush;
   context.strokeStyle = tokens.error;
   context.lineWidth = 1.5;

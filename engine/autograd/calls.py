@@ -279,7 +279,8 @@ def _gradients(roots: list[Tensor], gradients: Any) -> list[Tensor]:
         if not isinstance(root, (Tensor, _Edge)):
             raise AssertionError("Expected output to be a torch.Tensor")
     if len(given) != len(roots):
-        raise errors.runtime(f"got {len(roots)} tensors and {len(given)} gradients")
+        wanting = tuple(roots[len(given) :]) or tuple(roots)
+        raise errors.runtime(f"got {len(roots)} tensors and {len(given)} gradients", tensors=wanting)
     made = []
     for position, (root, gradient) in enumerate(zip(roots, given, strict=True)):
         if gradient is None:

@@ -113,3 +113,24 @@ def test_a_gradient_that_is_zeroed_is_no_finding(between: str, tmp_path: Path) -
 
 def test_adding_up_before_one_update_is_no_finding(tmp_path: Path) -> None:
     assert told(LOOP + "w.data -= 0.1 * w.grad\n", tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "title", "proof"),
+    [
+        ("(x * x.detach()).sum().backward()", "one way is cut", "brings [1 2]"),
+        ("y = (x * x).sum()\nx.data.mul_(10)\ny.backward()", "x changed unseen", "it would be [1 2]"),
+        ("(x.view(2, 1) - torch.ones(2)).sum().backward()", "4 differences, not 2", "they are 2: [0 1]"),
+    ],
+)
+def test_what_goes_wrong_in_silence_is_told(line: str, title: str, proof: str, tmp_path: Path) -> None:
+    chapters = told(f"x = torch.tensor([1., 2], requires_grad=True)\n{line}\n", tmp_path)
+    assert [chapter["title"] for chapter in chapters] == [title]
+    assert proof in chapters[0]["text"]
+
+
+def test_gradients_that_add_up_are_not_told_as_a_mistake(tmp_path: Path) -> None:
+    assert (
+        told("x = torch.ones(2, requires_grad=True)\nfor _ in range(2):\n    (x * x).sum().backward()\n", tmp_path)
+        == []
+    )

@@ -1,6 +1,6 @@
 import engine as torch
 
-scale = torch.tensor([1., 10, 100])
+scale = torch.exp(torch.tensor([0., 1, 2]))
 x = torch.tensor([1., 2, 3], requires_grad=True)
 loss = (scale * x * x).sum()
 loss.backward()
