@@ -354,20 +354,20 @@ def statistics(data: Array) -> dict[str, float]:
     """min, max, mean and norm of the finite elements, and how many are nan, infinite, zero.  Linear in the size."""
     flat = data.reshape(-1)
     nan = inf = 0
-    if flat.dtype.kind == "f":
+    if flat.dtype.kind == "f" and flat.size and not xp.isfinite(flat.min() + flat.max()):
         finite = xp.isfinite(flat)
-        if not finite.all():
-            nan = int(xp.isnan(flat).sum())
-            inf = int(flat.size - finite.sum()) - nan
-            flat = flat[finite]
-    wide = flat.astype("float64") if flat.size else xp.zeros(1)
+        nan = int(xp.isnan(flat).sum())
+        inf = int(flat.size - finite.sum()) - nan
+        flat = flat[finite]
+    if not flat.size:
+        flat = xp.zeros(1)
     return {
-        "min": float(wide.min()),
-        "max": float(wide.max()),
-        "mean": float(wide.mean()),
-        "norm": float(xp.sqrt((wide * wide).sum())),
+        "min": float(flat.min()),
+        "max": float(flat.max()),
+        "mean": float(flat.mean(dtype="float64")),
+        "norm": float(xp.sqrt(xp.square(flat, dtype="float64").sum())),
         "nan": nan,
         "inf": inf,
-        "zeros": int((data == 0).sum()),
+        "zeros": int(data.size - xp.count_nonzero(data)),
         "size": int(data.size),
     }

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import os
 import sys
+from collections import deque
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import CodeType
 from typing import Any
@@ -20,6 +21,10 @@ from .source import Places
 
 LIMIT = 65_536
 """Elements up to which a value is kept whole; beyond it, a sample and statistics."""
+SAMPLE = 64
+"""Elements in a sample."""
+WAITING = 256 * 2**20
+"""Bytes of large arrays that may wait for their statistics."""
 
 _ids = itertools.count()
 
@@ -45,6 +50,8 @@ class Recorder:
         self.stacks: dict[tuple[Any, ...], int] = {}
         self.codes: dict[int, CodeType] = {}
         self.users: dict[int, bool] = {}
+        self.large: deque[Summary] = deque()
+        self.waiting = 0
         self.pinned: int | None = None  # replay: the stack to record instead of the one that runs
         self.base: Any = None
         self.beyond: tuple[int, ...] = ()
@@ -101,12 +108,26 @@ class Recorder:
     def keep(self, data: Any) -> int:
         """Keep an array that nobody will write (a gradient on its way, a fresh result); its value number."""
         values = self.values
-        values.append(data if data.size <= self.limit else Summary.of(data))
+        values.append(data if data.size <= self.limit else self.summary(data))
         return len(values) - 1
+
+    def summary(self, data: Any) -> Summary:
+        """What is kept of a large array; where more than `WAITING` bytes wait to be looked at, the oldest are."""
+        made = Summary(data)
+        self.large.append(made)
+        self.waiting += data.nbytes
+        while self.waiting > WAITING:
+            oldest = self.large.popleft()
+            self.waiting -= oldest.size * oldest.dtype.itemsize
+            oldest.settle()
+        return made
 
     def keep_copy(self, data: Any) -> int:
         """Keep what an array holds now, though it may be written later."""
-        self.values.append(data.copy() if data.size <= self.limit else Summary.of(data))
+        kept = data.copy() if data.size <= self.limit else Summary(data)
+        if isinstance(kept, Summary):
+            kept.settle()
+        self.values.append(kept)
         return len(self.values) - 1
 
     def register(self, tensor: Any, value: int) -> int:
@@ -130,7 +151,9 @@ class Recorder:
             if shared.number >= self.first:
                 for value in shared.recorded:
                     data = self.values[value]
-                    if array.is_array(data):
+                    if isinstance(data, Summary):
+                        data.settle()
+                    elif array.is_array(data):
                         self.values[value] = data.copy()
             shared.recorded = ()
             shared = shared.origin
@@ -173,16 +196,19 @@ class Recorder:
                 refs.append((("list",), *(self.see(v) if hasattr(v, "_array") else (None, v) for v in value)))
             elif value is inplace:
                 refs.append((value._id, value._shared.version + value._shared.unseen - 1))
-            elif value._shared is None and value._id >= first:
+            elif value._id >= first and ((shared := value._shared) is None or not (shared.version or shared.unseen)):
                 refs.append(value._id)
             else:
                 refs.append(self.see(value))
         out = outputs[0]
-        if out._shared is None and out._id < first and len(outputs) == 1:
+        shared = out._shared
+        if out._id < first and len(outputs) == 1 and (shared is None or fresh(shared, first)):
             data = out._array
             number = out._id = next(_ids)
             out._value = len(values)
-            values.append(data if data.size <= limit else Summary.of(data))
+            values.append(data if data.size <= limit else self.summary(data))
+            if shared is not None:
+                shared.number, shared.recorded = number, (out._value,)
             results: tuple[Any, ...] = (number, out._value, out._requires_grad)
         else:
             results = tuple([self.result(out, inplace) for out in outputs])
@@ -295,7 +321,7 @@ class Recorder:
     def accumulate(self, tensor: Any, grad: Any, before: int | None, added: Any, retained: bool) -> None:
         """A gradient was added to `.grad`."""
         number = self.see(tensor)[0]
-        after = self.keep_copy(grad._array)
+        after = self.keep(grad._array)  # whoever writes into it goes through `before_write`
         held = self.register(grad, after)
         self.log.append(("accumulate", -1, self.call, number, held, before, self.keep(added), after, retained))
 
@@ -382,24 +408,48 @@ class Group:
         self.recorder.log.append(("leave", -1))
 
 
+def fresh(shared: Any, first: int) -> bool:
+    """Whether a storage is known to no recording yet and was never written: that of a new result."""
+    return shared.number < first and not (shared.version or shared.unseen or shared.origin)
+
+
 class Summary:
-    """What is kept of an array over the limit: statistics and at most 64 elements, taken with an even stride."""
+    """What is kept of an array over the limit: statistics and at most 64 elements, taken with an even stride.
 
-    __slots__ = ("dtype", "sample", "shape", "size", "stats")
-    shape: tuple[int, ...]
-    dtype: Any
-    size: int
-    sample: Any
-    stats: dict[str, float]
+    They are worked out when they are first asked for, before the array is written, or when many wait: till then the
+    array itself is held.
+    """
 
-    @classmethod
-    def of(cls, data: Any) -> Summary:
-        self = cls()
-        flat = data.reshape(-1)
-        self.shape, self.dtype, self.size = data.shape, data.dtype, data.size
-        self.sample = array.to_numpy(flat[:: max(1, -(-flat.size // 64))]).copy()
-        self.stats = array.statistics(data)
-        return self
+    __slots__ = ("_data", "_made", "dtype", "shape", "size")
+
+    def __init__(self, data: Any) -> None:
+        self._data: Any = data
+        self._made: tuple[Any, dict[str, float]] | None = None
+        self.shape: tuple[int, ...] = data.shape
+        self.dtype = data.dtype
+        self.size: int = data.size
+
+    def settle(self) -> tuple[Any, dict[str, float]]:
+        """The sample and the statistics, and let the array go.  Linear in its size, once.
+
+        Two threads may both be at it (the program before a write, and the one that streams): who ends first is right.
+        """
+        data, made = self._data, self._made
+        if made is None:
+            flat = data.reshape(-1)
+            sample = array.to_numpy(flat[:: max(1, -(-flat.size // SAMPLE))]).copy()
+            made = sample, array.statistics(data)
+            if self._made is None:
+                self._made, self._data = made, None
+        return self._made or made
+
+    @property
+    def sample(self) -> Any:
+        return self.settle()[0]
+
+    @property
+    def stats(self) -> dict[str, float]:
+        return self.settle()[1]
 
 
 def written_out(results: tuple[Any, ...]) -> tuple[tuple[int, int, int, bool, int], ...]:
