@@ -11,7 +11,7 @@ from .dispatch import AFTER, connect, kernel_error, save
 from .mode import INFERENCE_INPLACE, mode
 from .node import Node, gradient_edge, next_number
 from .op import Op
-from .ops.inplace import copy_slices, take_slice, zero_slice
+from .ops.inplace import INTO, copy_slices, fits_into, take_slice, zero_slice
 from .ops.reduction import sum_to_size
 from .slot import slot
 from .tensor import Storage, Tensor, View, limited, refresh_view
@@ -63,6 +63,8 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     if op.traits.promote is not None:
         arrays = op.traits.promote(arrays)
     result = None
+    if writer is None and op.name in INTO and arrays is sources and fits_into(arrays):
+        writer = INTO[op.name]
     if writer is None:
         result = _computed(op, arrays, statics, target)
     if not target._array.flags.writeable:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..array import Array, xp, zeros_at
@@ -93,3 +94,69 @@ copy = op(
 )  # fmt: skip
 redraw_normal = op("normal", _redrawn, Traits(write=_write_fill), self=lambda grad: zero(grad))
 redraw_uniform = op("uniform", _redrawn, Traits(write=_write_fill), self=lambda grad: zero(grad))
+
+
+# -- what is computed where it is written -----------------------------------------------------------------------------
+# The same numbers as the op's kernel gives, bit for bit, without an array for the result and often without one on the
+# way.  Only for floats whose arguments are numbers or have the shape and dtype of what is written.
+
+
+def _into_add_scaled(out: Array, other: Any, alpha: Any) -> None:
+    out += alpha * other
+
+
+def _into_sub_scaled(out: Array, other: Any, alpha: Any) -> None:
+    out -= alpha * other
+
+
+def _into_addcmul(out: Array, tensor1: Array, tensor2: Array, value: Any = 1) -> None:
+    if value == 1:
+        out += tensor1 * tensor2
+    else:
+        step = value * tensor1
+        step *= tensor2
+        out += step
+
+
+def _into_addcdiv(out: Array, tensor1: Array, tensor2: Array, value: Any = 1) -> None:
+    if value == 1:
+        out += tensor1 / tensor2
+    else:
+        step = value * tensor1
+        step /= tensor2
+        out += step
+
+
+def _into_lerp(out: Array, end: Array, weight: float) -> None:
+    step = end - out
+    if abs(weight) < 0.5:
+        step *= weight
+        out += step
+    else:
+        step *= 1 - weight
+        xp.subtract(end, step, out=out)
+
+
+INTO: dict[str, Callable[..., Any]] = {
+    "mul": lambda out, other: xp.multiply(out, other, out=out), "add": lambda out, other: xp.add(out, other, out=out),
+    "sub": lambda out, other: xp.subtract(out, other, out=out),
+    "div": lambda out, other: xp.true_divide(out, other, out=out), "add.alpha": _into_add_scaled,
+    "sub.alpha": _into_sub_scaled, "addcmul": _into_addcmul, "addcdiv": _into_addcdiv, "lerp.Scalar": _into_lerp,
+}  # fmt: skip
+"""By name of op: how to write its result straight into its first argument."""
+
+
+def fits_into(arrays: list[Any]) -> bool:
+    """Whether a result of these arguments can be computed in the memory of the first."""
+    target = arrays[0]
+    if target.dtype.kind != "f":
+        return False
+    for value in arrays[1:]:
+        kind = type(value)
+        if (
+            kind is not float
+            and kind is not int
+            and (getattr(value, "shape", None) != target.shape or value.dtype != target.dtype)
+        ):
+            return False
+    return True

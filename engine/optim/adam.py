@@ -63,8 +63,11 @@ class Adam(Optimizer):
             largest = state["max_exp_avg_sq"]
             largest.copy_(largest.maximum(square))
             square = largest
-        root = (square.sqrt() / correction).add(group["eps"])
-        param.addcdiv_(mean.clone() if group["differentiable"] else mean, root, value=-step_size)
+        if group["differentiable"]:  # what is written once more may not be saved
+            mean, root = mean.clone(), (square.sqrt() / correction).add(group["eps"])
+        else:
+            root = square.sqrt().div_(correction).add_(group["eps"])
+        param.addcdiv_(mean, root, value=-step_size)
 
 
 class AdamW(Adam):

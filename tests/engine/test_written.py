@@ -1,0 +1,64 @@
+"""What is computed straight into the tensor that is written is what the op's kernel gives, bit for bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import engine
+from engine.op import REGISTRY
+from engine.ops.inplace import INTO, fits_into
+
+ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
+    "mul": [(0,), (2.5,), (-1,)],
+    "add": [(0,), (2.5,)],
+    "sub": [(0,), (2.5,)],
+    "div": [(0,), (2.5,)],
+    "add.alpha": [(0, {"alpha": 0.3}), (0, {"alpha": -2})],
+    "sub.alpha": [(0, {"alpha": 0.3})],
+    "addcmul": [(0, 1, {"value": 0.3}), (0, 1, {"value": 1})],
+    "addcdiv": [(0, 1, {"value": -0.3}), (0, 1, {"value": 1})],
+    "lerp.Scalar": [(0, {"weight": 0.3}), (0, {"weight": 0.7}), (0, {"weight": -0.6})],
+}
+"""Per op its arguments: a number of one of two arrays, or a number as it is where it is no such."""
+
+
+def test_table_is_tried_whole() -> None:
+    assert set(ARGUMENTS) == set(INTO) and set(INTO) <= set(REGISTRY)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+@pytest.mark.parametrize("name", INTO)
+def test_written_result_is_the_kernels(name: str, dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    for given in ARGUMENTS[name]:
+        target, *others = (rng.standard_normal((4, 5)).astype(dtype) for _ in range(3))
+        statics = given[-1] if isinstance(given[-1], dict) else {}
+        inputs = [others[a] if type(a) is int and 0 <= a < 2 else a for a in given if not isinstance(a, dict)]
+        expected = REGISTRY[name].kernel(target, *inputs, **statics)
+        written = target.copy()
+        assert fits_into([written, *inputs])
+        INTO[name](written, *inputs, **statics)
+        assert written.dtype == expected.dtype
+        assert written.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("name", ["mul_", "add_", "addcmul_", "lerp_"])
+def test_tensor_that_is_its_own_argument_is_written_right(name: str) -> None:
+    data = np.arange(9.0).reshape(3, 3) + 1
+    x = engine.from_numpy(data.copy())
+    other = {"addcmul_": (x.T, x), "lerp_": (x.T, 0.25)}.get(name, (x.T,))
+    expected = {"mul_": data * data.T, "add_": data + data.T, "addcmul_": data + data.T * data,
+                "lerp_": data + 0.25 * (data.T - data)}[name]  # fmt: skip
+    getattr(x, name)(*other)
+    np.testing.assert_array_equal(x.numpy(), expected)
+
+
+def test_what_does_not_fit_takes_the_longer_way() -> None:
+    single, double = np.ones((2, 2), "float32"), np.ones((2, 2))
+    assert not fits_into([single, double])
+    assert not fits_into([single, np.ones(2, "float32")])
+    assert not fits_into([np.ones((2, 2), "int64"), 2])
+    assert not fits_into([single, True])
