@@ -8,7 +8,6 @@ from .api.decomposition import (
     det,
     inv,
     inv_ex,
-    lu,
     lu_factor,
     lu_factor_ex,
     matrix_power,
@@ -18,6 +17,7 @@ from .api.decomposition import (
     tensorinv,
     tensorsolve,
 )
+from .api.decomposition import linalg_lu as lu
 from .api.decomposition import linalg_lu_solve as lu_solve
 from .api.decomposition import linalg_slogdet as slogdet
 from .api.linalg import matmul

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
+from ..array import xp
 from ..errors import LinAlgError
 from ..ops import decomposition as de
 from ..ops.choice import eq, gt
@@ -15,8 +16,9 @@ from ..tensor import Tensor
 from .check import kind, need_tensor, refused
 from .choice import where
 from .elementwise import clone
-from .linalg import matmul
+from .linalg import matmul, tril, triu
 from .named import result
+from .parts import narrow
 from .shape import matrix_transposed, movedim, reshape
 
 __all__ = [
@@ -25,7 +27,9 @@ __all__ = [
     "det",
     "inverse",
     "logdet",
+    "lu",
     "lu_solve",
+    "lu_unpack",
     "matrix_power",
     "slogdet",
     "triangular_solve",
@@ -37,6 +41,7 @@ SolveEx = result("linalg_solve_ex", "result", "info")
 CholeskyEx = result("linalg_cholesky_ex", "L", "info")
 Lu, LuFactor = result("linalg_lu", "P", "L", "U"), result("linalg_lu_factor", "LU", "pivots")
 LuFactorEx = result("linalg_lu_factor_ex", "LU", "pivots", "info")
+LuUnpack = result("lu_unpack", "P", "L", "U")
 TriangularSolve = result("triangular_solve", "solution", "cloned_coefficient")
 
 # -- arguments ----------------------------------------------------------------------------------------------------
@@ -355,7 +360,7 @@ def _factored(A: Tensor, pivot: bool, function: str) -> None:
         raise refused("lu_cpu", A)
 
 
-def lu(A: Tensor, *, pivot: bool = True) -> Any:
+def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
     """(P, L, U): A = P L U, with rows exchanged by P, L a lower triangle with ones on its diagonal, U an upper one."""
     _factored(A, pivot, "linalg.lu")
     return Lu(*de.linalg_lu(A, pivot))
@@ -403,8 +408,26 @@ def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     return linalg_lu_solve(LU_data, LU_pivots, b)
 
 
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
+    """(LU, pivots), and info where it is asked for: `torch.linalg.lu_factor` by its older name."""
+    if get_infos:
+        return tuple(lu_factor_ex(A, pivot=pivot))
+    return tuple(lu_factor(A, pivot=pivot))
+
+
+def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
+    """(P, L, U) from what `torch.linalg.lu_factor` gave; what is not asked for is empty."""
+    none = Tensor(xp.zeros(0, dtype=LU_data._array.dtype, like=LU_data._array))
+    P = de.permutation_of(LU_pivots, LU_data) if unpack_pivots else none
+    if not unpack_data:
+        return LuUnpack(P, none, none)
+    rows, columns = LU_data._array.shape[-2:]
+    left, top = narrow(LU_data, -1, 0, min(rows, columns)), narrow(LU_data, -2, 0, min(rows, columns))
+    return LuUnpack(P, tril(left, -1) + de.identity_of(left), triu(top))
+
+
 METHODS = (
-    "cholesky_inverse", "cholesky_solve", "det", "inverse", "logdet", "lu_solve", "matrix_power", "slogdet",
+    "cholesky_inverse", "cholesky_solve", "det", "inverse", "logdet", "lu", "lu_solve", "matrix_power", "slogdet",
     "triangular_solve",
 )  # fmt: skip
 """Functions that are methods of Tensor too."""

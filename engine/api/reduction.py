@@ -29,7 +29,6 @@ __all__ = [
     "max",
     "mean",
     "min",
-    "norm",
     "prod",
     "softmax",
     "std",
@@ -340,16 +339,6 @@ def _need_elements(x: Tensor, ord: float, dims: Any) -> None:
             )
 
 
-@takes_out
-def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
-    """The norm of all elements as one vector, or over `dim`; `p` "fro" is 2."""
-    if p == "nuc":
-        raise errors.OutOfScope("norm(p='nuc') needs a singular value decomposition, which Backstep does not have yet")
-    if isinstance(p, str) and p != "fro":
-        raise errors.runtime(f"linalg.matrix_norm: Order {p} not supported.")
-    return vector_norm(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype)
-
-
 def flip(input: Tensor, *dims: Any) -> Tensor:
     """The elements in the opposite order along `dims`."""
     given = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
@@ -362,6 +351,6 @@ def flip(input: Tensor, *dims: Any) -> Tensor:
 
 METHODS = (
     "sum", "mean", "var", "std", "prod", "max", "min", "amax", "amin", "argmax", "argmin", "all", "any",
-    "logsumexp", "softmax", "log_softmax", "norm", "flip",
+    "logsumexp", "softmax", "log_softmax", "flip",
 )  # fmt: skip
 """Functions that are methods of Tensor too."""

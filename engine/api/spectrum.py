@@ -20,6 +20,7 @@ from .choice import masked_fill
 from .decomposition import need_matrix, need_real, need_square
 from .elementwise import nan_to_num
 from .named import result
+from .out import takes_out
 from .reduction import amax, amin, flip, sum, vector_norm
 from .scan import cumprod
 from .shape import expand, matrix_transposed, squeeze, unsqueeze
@@ -27,6 +28,7 @@ from .shape import expand, matrix_transposed, squeeze, unsqueeze
 __all__ = [
     "cholesky",
     "matrix_exp",
+    "norm",
     "orgqr",
     "pinverse",
     "qr",
@@ -340,6 +342,16 @@ def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = Fal
     return linalg_vector_norm(A, 2 if ord is None else ord, dims, keepdim, dtype=dtype)
 
 
+@takes_out
+def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+    """The norm of all elements as one vector, or over `dim`; `p` "fro" is 2, "nuc" the sum of singular values."""
+    if p == "nuc":
+        return matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+    if isinstance(p, str) and p != "fro":
+        raise errors.runtime(f"linalg.matrix_norm: Order {p} not supported.")
+    return vector_norm(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype)
+
+
 def cond(A: Tensor, p: Any = None) -> Tensor:
     """The norm of a matrix times that of its inverse: for `p` None, 2 the largest over the smallest singular value."""
     if A._array.ndim < 2:
@@ -363,6 +375,6 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
 
 
 METHODS = (
-    "cholesky", "matrix_exp", "orgqr", "pinverse", "qr", "svd",
+    "cholesky", "matrix_exp", "norm", "orgqr", "pinverse", "qr", "svd",
 )  # fmt: skip
 """Functions that are methods of Tensor too."""

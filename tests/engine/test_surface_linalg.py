@@ -66,8 +66,10 @@ torch.matrix_power(m, 6) | m.matrix_power(-1) | L.cond(m) | L.cond(m, 1) | L.con
 L.cond(a, "nuc") | L.cond(a, inf) | L.cond(r) | L.tensorinv(t, ind=1) | L.tensorsolve(t, w[0, :1].expand(6))
 L.vander(v) | L.vander(v, N=2) | torch.vander(v, 4) | L.vander(m, N=4) | torch.vander(v, 3, True) | L.vecdot(m, m)
 L.cross(m, m) | L.diagonal(a) | L.householder_product(r, v) | torch.orgqr(r, v[:2]) | L.multi_dot([m, r.T, r])
-L.multi_dot([v, m, v]) | L.matrix_exp(m) | torch.matrix_exp(a) | L.matmul(m, m) | L.householder_product(a, b[:, :, 0])
-L.inv(e) | L.det(e) | L.cholesky(e) | L.solve(e, e) | L.matrix_exp(e) | L.cond(z, 1) | L.matrix_power(i, 2)
+L.multi_dot([v, m, v]) | L.matrix_exp(m) | torch.matrix_exp(a) | torch.norm(m, "nuc")
+torch.norm(a, "nuc", dim=(0, 2)) | m.norm("nuc", keepdim=True) | torch.lu_unpack(*L.lu_factor(r))[1]
+torch.lu_unpack(*torch.lu(a))[2] | torch.lu(m)[0] | L.matmul(m, m) | L.householder_product(a, b[:, :, 0]) | L.inv(e)
+L.det(e) | L.cholesky(e) | L.solve(e, e) | L.matrix_exp(e) | L.cond(z, 1) | L.matrix_power(i, 2)
 L.vander(torch.arange(3)) | L.matrix_rank(m) | L.matrix_rank(r[:2]) | L.matrix_rank(e) | L.matrix_rank(m, tol=10.0)
 L.matrix_rank(m, atol=0.1, rtol=0.5) | L.matrix_rank(p, hermitian=True) | L.matrix_rank(zb) | L.slogdet(z) | L.det(z)
 torch.logdet(z) | torch.logdet(n) | L.matrix_power(m, 0) | L.lu_factor(a)[1] | L.lu(r)[0] | L.inv_ex(z)[1]
@@ -100,6 +102,8 @@ OTHER_NODES = {
     'L.cond(a, "nuc")': "torch masks singular inverses by another sum",
     "torch.triangular_solve(b, a)[0]": "the older function is the newer one here",
     "torch.triangular_solve(b, a, upper=False, transpose=True)[0]": "the older function is the newer one here",
+    "torch.lu_unpack(*L.lu_factor(r))[1]": "the factors are taken out by triangles",
+    "torch.lu_unpack(*torch.lu(a))[2]": "the factors are taken out by triangles",
     "L.tensorinv(t, ind=1)": "a view where torch makes an alias",
     "L.tensorsolve(t, w[0, :1].expand(6))": "the expanded side is copied, not seen as an alias",
 }
