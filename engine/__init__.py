@@ -19,6 +19,7 @@ from .api import functions as _functions
 from .api import indexing as _indexing
 from .api import joining as _joining
 from .api import linalg as _linalg
+from .api import masking as _masking
 from .api import methods
 from .api import parts as _parts
 from .api import products as _products
@@ -46,6 +47,7 @@ from .api.functions import *
 from .api.indexing import *
 from .api.joining import *
 from .api.linalg import *
+from .api.masking import *
 from .api.parts import *
 from .api.products import *
 from .api.random import *
@@ -158,6 +160,7 @@ __all__ += _functions.__all__
 __all__ += _indexing.__all__
 __all__ += _joining.__all__
 __all__ += _linalg.__all__
+__all__ += _masking.__all__
 __all__ += _parts.__all__
 __all__ += _products.__all__
 __all__ += _random.__all__

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
-from ..array import int64, xp
-from ..creation import ones_like
+from ..array import xp
 from ..ops import arrange as ar
 from ..ops import image as im
 from ..ops import indexing as ix
@@ -14,10 +13,8 @@ from ..ops import shape as sh
 from ..ops import views as vw
 from ..tensor import Tensor, escape
 from .check import kind, one_dim, sizes_of
-from .joining import cat
 from .out import takes_out
-from .parts import narrow, two_dims
-from .scan import cumprod
+from .parts import two_dims
 from .shape import flatten, reshape, unsqueeze
 
 __all__ = [
@@ -31,7 +28,6 @@ __all__ = [
     "roll",
     "rot90",
     "tile",
-    "vander",
 ]
 
 # -- several times ------------------------------------------------------------------------------------------------
@@ -171,25 +167,6 @@ def flipud(input: Tensor) -> Tensor:
     if input._array.ndim < 1:
         raise errors.runtime("Input must be >= 1-d.")
     return sh.flip(input, (0,))  # type: ignore[no-any-return]
-
-
-# -- powers -------------------------------------------------------------------------------------------------------
-
-
-def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
-    """The powers of each element in a row, from the highest to 1; from 1 on with `increasing`."""
-    if x._array.ndim != 1:
-        raise errors.runtime("x must be a one-dimensional tensor.")
-    count = x._array.size if N is None else N
-    if count < 0:
-        raise errors.runtime("N must be non-negative.")
-    ones = ones_like(x) if x.is_floating_point() else ones_like(x, dtype=int64)
-    if not count:
-        return narrow(unsqueeze(ones, 1), 1, 0, 0)
-    powers = unsqueeze(ones, 1)
-    if count > 1:
-        powers = cat([powers, cumprod(sh.expand(unsqueeze(x, 1), (x._array.size, count - 1)), 1)], 1)
-    return powers if increasing else sh.flip(powers, (1,))
 
 
 # -- diagonals and edges ------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Tensors that are counted: evenly spaced numbers, unit matrices, the places of a triangle, powers."""
+"""Tensors that are counted: single and evenly spaced numbers, unit matrices, the places of a triangle, powers."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ __all__ = [
     "linspace",
     "logspace",
     "range",
+    "scalar_tensor",
     "tril_indices",
     "triu_indices",
 ]
@@ -105,6 +106,11 @@ def logspace(
         raise errors.runtime("number of steps must be non-negative")
     data = float(base) ** xp.linspace(_plain(start), _plain(end), steps)
     return new_leaf(data.astype(floating(dtype)), "logspace", requires_grad, device)
+
+
+def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
+    """A number as a tensor without dimensions, of the default floating dtype where none is named."""
+    return new_leaf(xp.asarray(_plain(s), dtype=floating(dtype)), "scalar_tensor", requires_grad, device)
 
 
 # -- matrices -----------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from . import indexing as ix
 from . import inplace as ip
 from . import joining as jo
 from . import linalg as la
+from . import masking as ma
 from . import parts as pt
 from . import products as pr
 from . import reduction as rd
@@ -42,7 +43,7 @@ from . import types as ty
 from . import writers as wr
 from .out import plain
 
-ROOMS = (ab, cc, ag, dc, dw, el, fr, ix, jo, la, pt, pr, rd, sa, sc, se, sh, sr, sm, sp, st, memory, ty)
+ROOMS = (ab, cc, ag, dc, dw, el, fr, ix, jo, la, ma, pt, pr, rd, sa, sc, se, sh, sr, sm, sp, st, memory, ty)
 """The files of functions; each names in METHODS those that are methods too, the tensor first."""
 
 
@@ -61,6 +62,10 @@ def _dtype_method(name: str, which: Any) -> Callable[..., Tensor]:
     method.__name__ = name
     method.__doc__ = f"The tensor in dtype {which}."
     return method
+
+
+def _reversed(self: Tensor) -> Tensor:
+    return rd.flip(self, 0) if self.dim() else self
 
 
 def _contains(self: Tensor, element: Any) -> bool:
@@ -96,7 +101,8 @@ METHODS: dict[str, Callable[..., Any]] = {
     "clamp_min_": ip.clamp_min_, "clamp_max_": ip.clamp_max_, "zero_": ip.zero_, "fill_": ip.fill_, "copy_": ip.copy_,
     "masked_fill_": ip.masked_fill_, "detach_": ip.detach_,
     "__repr__": printing.tensor_text, "__deepcopy__": creation.deepcopy, "__getitem__": ix.getitem,
-    "__setitem__": ix.setitem, "__delitem__": ix.delitem, "__contains__": _contains,
+    "__setitem__": ix.setitem, "__reversed__": _reversed,
+    "__delitem__": ix.delitem, "__contains__": _contains,
     "float": _dtype_method("float", arrays.float32), "double": _dtype_method("double", arrays.float64),
     "long": _dtype_method("long", arrays.int64), "int": _dtype_method("int", arrays.int32),
     "bool": _dtype_method("bool", arrays.bool_), "half": _dtype_method("half", arrays.float16),
@@ -134,7 +140,7 @@ def bind(cls: type[Tensor]) -> None:
     table: dict[str, Any] = dict(fn.FUNCTIONS)
     for room in ROOMS:
         table |= {name: getattr(room, name) for name in room.METHODS}
-    rooms = (el, cc, pt, jo, pr, sa)
+    rooms = (el, cc, pt, jo, pr, sa, ma)
     table |= {name: plain(table[name]) for room in rooms for name in room.METHODS}
     table |= METHODS | PROPERTIES
     table |= {f"{name}_": ip.writes(op, f"{name}_") for name, op in fn.WRITERS.items()} | wr.WRITERS

@@ -10,7 +10,6 @@ from .. import errors
 from ..array import xp
 from ..inplace import apply_inplace
 from ..ops import indexing as ix
-from ..ops import patching as pa
 from ..ops import reduction as rd
 from ..ops import scatter as sc
 from ..ops import shape as sh
@@ -27,13 +26,9 @@ __all__ = [
     "index_fill",
     "index_reduce",
     "index_select",
-    "masked_scatter",
-    "masked_select",
-    "put",
     "scatter",
     "scatter_add",
     "scatter_reduce",
-    "take",
     "take_along_dim",
 ]
 
@@ -371,90 +366,9 @@ index_fill, index_fill_ = both(
     "index_fill", _index_fill, "A copy with `value` in the parts of `dim` that `index` names."
 )
 
-# -- by place and by mask -----------------------------------------------------------------------------------------
-
-
-def _check_places(name: str, input: Tensor, index: Tensor) -> None:
-    if index._array.dtype != "int64":
-        raise errors.runtime(f"{name}(): Expected a long tensor for index, but got {kind(index)}")
-    n, data = input._array.size, index._array
-    if not data.size:
-        return
-    if not n:
-        words = "tried to take from an empty tensor" if name == "take" else "Tried to put elements into an empty tensor"
-        raise IndexError(f"{name}(): {words}")
-    flat = data.reshape(-1)
-    wrong = (flat < -n) | (flat >= n)
-    if wrong.any():
-        place = int(flat[int(xp.argmax(wrong))])
-        raise IndexError(f"out of range: tried to access index {place} on a tensor of {n} elements.")
-
-
-@takes_out
-def take(input: Tensor, index: Tensor) -> Tensor:
-    """The elements at places of the flattened tensor, in the shape of `index`."""
-    _check_places("take", input, index)
-    return pa.take(input, index)  # type: ignore[no-any-return]
-
-
-def _put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Call:
-    if index._array.dtype == "int64":
-        if source._array.dtype != input._array.dtype:
-            raise errors.runtime(
-                "put_(): self and source expected to have the same dtype, but got self.dtype = "
-                f"{kind(input)} and source.dtype = {kind(source)}"
-            )
-        if source._array.size != index._array.size:
-            raise IndexError(
-                "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
-                f"{source._array.size}, index.numel() = {index._array.size}"
-            )
-    _check_places("put_", input, index)
-    return pa.put, (input, index, source), {"accumulate": accumulate}
-
-
-put, put_ = both("put", _put, "A copy with the elements of `source` at places of the flattened tensor.")
-
-
-@takes_out
-def masked_select(input: Tensor, mask: Tensor) -> Tensor:
-    """The elements where `mask`, in one dimension."""
-    if mask._array.dtype.kind != "b":
-        raise errors.runtime("masked_select: expected BoolTensor for mask")
-    joint(mask._array.shape, input._array.shape)
-    return pa.masked_select(input, mask)  # type: ignore[no-any-return]
-
-
-def _masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Call:
-    need_tensor(source, "masked_scatter", "source", 2)
-    if source._array.dtype != input._array.dtype:
-        raise errors.runtime(
-            f"masked_scatter: expected self and source to have same dtypes but got{kind(input)} and {kind(source)}"
-        )
-    if mask._array.dtype.kind != "b":
-        raise errors.runtime(f"masked_scatter_ only supports boolean masks, but got mask with dtype {kind(mask)}")
-    wide = joint(mask._array.shape, input._array.shape)
-    repeated = xp.broadcast_to(mask._array, wide)
-    if source._array.size < int(repeated.sum()):
-        raise errors.runtime("Number of elements of source < number of ones in mask")
-    return pa.masked_scatter, (input, mask, source), {}
-
-
-def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """A copy with the elements of `source`, one after the other, where `mask`."""
-    op, (_, mask, source), _ = _masked_scatter(input, mask, source)
-    wide = joint(mask._array.shape, input._array.shape)
-    return op(input if input._array.shape == wide else expand(input, *wide), mask, source)  # type: ignore[no-any-return]
-
-
-def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """masked_scatter, written into the tensor."""
-    return written(_masked_scatter(self, mask, source))
-
-
 METHODS = (
     "gather", "index_add", "index_add_", "index_copy", "index_copy_", "index_fill", "index_fill_", "index_reduce",
-    "index_reduce_", "index_select", "masked_scatter", "masked_scatter_", "masked_select", "put", "put_", "scatter",
-    "scatter_", "scatter_add", "scatter_add_", "scatter_reduce", "scatter_reduce_", "take", "take_along_dim",
+    "index_reduce_", "index_select", "scatter",
+    "scatter_", "scatter_add", "scatter_add_", "scatter_reduce", "scatter_reduce_", "take_along_dim",
 )  # fmt: skip
 """Functions that are methods of Tensor too."""

@@ -254,6 +254,8 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if x._array.ndim != 1:
         raise errors.runtime("x must be a one-dimensional tensor.")
     count = x._array.size if N is None else N
+    if count < 0:
+        raise errors.runtime("N must be non-negative.")
     if count < 2:
         made = Tensor(xp.ones((x._array.size, count), dtype=x._array.dtype, like=x._array))
     else:
