@@ -268,7 +268,7 @@ class _Replay:
 
     def note(self, event: OpCalled, made: Tensor) -> None:
         """Remember the nodes that a recorded call has made again, by their number in the recording."""
-        if event.node is not None:
+        if event.node is not None and made._node is not None:  # not every output of an op has its node
             self.nodes[event.node.node] = made._node
         after = self.base.events[event.index + 1] if event.index + 1 < len(self.base.events) else None
         if (

@@ -169,3 +169,62 @@ def test_trace_of_a_training_loop_is_saved_and_opened(tmp_path: Path) -> None:
     opened = Trace.open(str(tmp_path / "t.backstep"))
     assert tuple(opened.events) == tuple(base.events)
     assert opened.names == base.names
+
+
+class Images(nn.Module):
+    """Everything that keeps state or draws: batch norm, dropout, pooling."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU(), nn.Dropout(0.5), nn.MaxPool2d(2), nn.Flatten(),
+            nn.Linear(8, 3),
+        )  # fmt: skip
+
+    def forward(self, x: Any) -> Any:
+        return self.body(x)
+
+
+class Words(nn.Module):
+    """Tables, recurrent layers and attention."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Embedding(5, 4)
+        self.lstm = nn.LSTM(4, 4, batch_first=True)
+        self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 6, batch_first=True), 1)
+        self.head = nn.Linear(4, 3)
+
+    def forward(self, x: Any) -> Any:
+        return self.head(self.encoder(self.lstm(self.table(x))[0])[:, -1])
+
+
+NETWORKS: dict[str, tuple[type[nn.Module], Callable[[], Any], str]] = {
+    "images": (Images, lambda: torch.randn(4, 1, 7, 6), "body.0.bias"),
+    "words": (Words, lambda: torch.randint(0, 5, (4, 3)), "head.bias"),
+}
+
+
+def network(name: str, bias: float) -> Trace:
+    """Two steps of a network, one bias of which is given."""
+    torch.manual_seed(0)
+    kind, data, edited = NETWORKS[name]
+    model, x = kind(), data()
+    with torch.no_grad():
+        model.get_parameter(edited).fill_(bias)
+    optimizer = optim.Adam(model.parameters(), lr=0.05)
+    with torch.record() as trace:
+        for _ in range(2):
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(model(x), torch.tensor([0, 1, 2, 0])).backward()
+            optimizer.step()
+    return trace
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_replay_of_a_network_equals_a_fresh_run(name: str) -> None:
+    base, fresh = (network(name, bias) for bias in (0.5, 0.25))
+    assert canonical(replay(base), FILE) == canonical(base, FILE)
+    leaf = next(e for e in base.events if isinstance(e, LeafCreated) and e.name == NETWORKS[name][2])
+    again = replay(base, Edits({leaf.tensor: [0.25] * leaf.shape[0]}))
+    assert canonical(again, FILE) == canonical(fresh, FILE)
