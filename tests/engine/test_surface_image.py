@@ -32,7 +32,13 @@ INDICES = np.arange(2 * 4 * 8 * 7).reshape(2, 4, 8, 7) % 56
 def scope(library: Any, grads: bool, dtype: str) -> dict[str, Any]:
     """Names that the expressions below use."""
     found = {k: library.tensor(v.astype(dtype), requires_grad=grads) for k, v in ARRAYS.items()}
-    found |= {"torch": library, "F": library.nn.functional, "i2": library.tensor(INDICES), "nan": float("nan")}
+    found |= {
+        "torch": library,
+        "F": library.nn.functional,
+        "i2": library.tensor(INDICES),
+        "nan": float("nan"),
+        "np": np,
+    }
     return found
 
 
@@ -156,9 +162,12 @@ F.unfold(x2, (2, 2, 2)) | F.fold(x1, (0, 3), 2) | F.unfold(i2, 2) | F.lp_pool2d(
 
 
 IMAGE_ERRORS = """
-F.pad(x2, (1,)) | F.pad(x2, (1, 1, 1), "reflect") | F.pad(x2, (1,) * 10) | F.pad(x2, (9, 9), "reflect")
-F.pad(x2, (8, 0, 0, 0), "reflect") | F.pad(x2, (0, 0, 8, 0), "reflect") | F.pad(x2, (1, 1), "foo")
-F.pad(x2, (1, 1), "reflect", 1) | F.pad(x2, (-9, 0)) | F.pad(x1[0, 0], (1, 1), "reflect")
+F.conv2d(x2.double(), w2) | F.conv2d(i2, w2) | F.conv2d(x2.double(), w2, b) | F.conv2d(x2, w2.half(), b)
+F.max_pool2d(x2, 2.0) | F.avg_pool2d(x2, "a") | F.max_pool2d(3, 2) | F.avg_pool2d(None, 2) | F.pad(3, (1, 1))
+F.pixel_shuffle(3, 2) | F.max_pool1d(3, 2) | F.avg_pool1d(3, 2) | F.unfold(3, 2) | F.max_unpool2d(x2, 3, 2)
+F.conv_transpose2d(x2, v2, stride=1.5) | F.pad(x2, (1,)) | F.pad(x2, (1, 1, 1), "reflect") | F.pad(x2, (1,) * 10)
+F.pad(x2, (9, 9), "reflect") | F.pad(x2, (8, 0, 0, 0), "reflect") | F.pad(x2, (0, 0, 8, 0), "reflect")
+F.pad(x2, (1, 1), "foo") | F.pad(x2, (1, 1), "reflect", 1) | F.pad(x2, (-9, 0)) | F.pad(x1[0, 0], (1, 1), "reflect")
 F.pad(x3, (1, 1), "replicate") | F.pad(x2, (9, 9, 0, 0), "circular") | F.pad(x1, (9, 0), "circular")
 F.pad(x2[:, :, :0], (1, 1, 1, 1), "reflect") | F.pad(x2[:, :, :0], (1, 1, 1, 1), "replicate")
 F.pad(x3, (9, 0, 0, 0, 0, 0), "reflect") | F.pad(x1, (8, 0), "reflect") | F.pad(x2, 1)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 from ... import errors
+from ...api.check import need_tensor
 from ...ops import pooling as po
 from ...ops import shape as sh
 from ...tensor import Tensor
 
 Ints = int | Sequence[int]
+POSITIONS = {"kernel_size": 2, "stride": 3, "padding": 4, "dilation": 5}
 NAMES = {1: "one int", 2: "two ints", 3: "three ints"}
 LETTERS = {2: ("H", "W"), 3: ("T", "H", "W")}
 BATCHES = {
@@ -22,8 +25,12 @@ BATCHES = {
 def numbers(function: str, name: str, value: Any, rank: int, omitted: str = "") -> tuple[int, ...]:
     """One number per spatial dimension."""
     given = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-    if not all(isinstance(n, int) for n in given):
-        raise TypeError(f"{function}(): argument '{name}' must be tuple of ints, not {type(value).__name__}")
+    if not all(hasattr(n, "__index__") for n in given):
+        raise TypeError(
+            f"{function}(): argument '{name}' (position {POSITIONS[name]}) must be tuple of ints, not "
+            f"{type(value).__name__}"
+        )
+    given = tuple(index(n) for n in given)
     if len(given) == 1:
         return given * rank
     if len(given) != rank:
@@ -109,6 +116,7 @@ def _check_sizes(input: Tensor, rank: int, sizes: list[int]) -> None:
 
 def flat(input: Tensor, function: str, message: str) -> Tensor:
     """The input of a one-dimensional function with the dimension that the two-dimensional one needs."""
+    need_tensor(input, function)
     if input._array.ndim not in (2, 3):
         raise errors.runtime(message)
     return sh.unsqueeze(input, input._array.ndim - 1)  # type: ignore[no-any-return]
@@ -119,6 +127,7 @@ def line(made: Tensor) -> Tensor:
 
 
 def checked_argument(function: str, input: Tensor) -> str:
+    need_tensor(input, function)
     return (
         f"Expected 2 to 3 dimensions, but got {input._array.ndim}-dimensional tensor for argument #1 'self' (while "
         f"checking arguments for {function})"

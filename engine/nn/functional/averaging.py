@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import errors
+from ...api.check import need_tensor
 from ...api.elementwise import abs
 from ...api.functions import relu, sign
 from ...api.reduction import mean
@@ -82,6 +83,7 @@ def _avg_pool(
     divisor: int | None,
 ) -> Tensor:  # fmt: skip
     name = f"avg_pool{rank}d"
+    need_tensor(input, name)
     kernel = numbers(name, "kernel_size", kernel_size, rank)
     step = steps(name, stride, kernel, rank)
     around = numbers(name, "padding", padding, rank)
@@ -110,6 +112,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 
 def _adaptive_avg(rank: int, input: Tensor, output_size: Any) -> Tensor:
     name = f"adaptive_avg_pool{rank}d"
+    need_tensor(input, name)
     sizes = wanted(input, output_size, rank)
     if len(sizes) != rank:
         raise errors.runtime(f"{name}: output_size must be {rank}")
@@ -186,6 +189,7 @@ def _sides(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> list[t
 
 def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1) -> Tensor:
     """Every window of (batch, channels, height, width) as a column: (batch, channels * kernel, windows)."""
+    need_tensor(input, "im2col")
     kernel, gap, around, step = _sides(kernel_size, dilation, padding, stride)
     sizes = list(input._array.shape)
     if len(sizes) not in (3, 4) or 0 in sizes[-3:]:
@@ -208,6 +212,7 @@ def fold(
     input: Tensor, output_size: Ints, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1
 ) -> Tensor:
     """The transpose of `unfold`: every column added to the places of its window."""
+    need_tensor(input, "col2im")
     size = _pair(output_size, "output_size")
     kernel, gap, around, step = _sides(kernel_size, dilation, padding, stride)
     sizes = list(input._array.shape)

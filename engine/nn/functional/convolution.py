@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 from ... import errors
+from ...api.check import kind
+from ...array import float32
 from ...ops import convolution as cv
 from ...ops import image as im
 from ...ops import shape as sh
@@ -90,11 +93,11 @@ def _convolution(
 ) -> Tensor:
     _need_tensors(name, input, weight, bias)
     batched, batch = _batch(name, rank, input)
-    steps, gaps = _numbers("stride", stride, rank, weight), _numbers("dilation", dilation, rank, weight)
+    steps, gaps = _numbers(name, "stride", stride, rank, weight), _numbers(name, "dilation", dilation, rank, weight)
     if isinstance(padding, str):
         batched, around = _named_padding(padding, batched, weight, steps, gaps)
     else:
-        around = _numbers("padding", padding, rank, weight)
+        around = _numbers(name, "padding", padding, rank, weight)
     _check(batched, weight, bias, steps, around, gaps, False, (0,) * rank, groups)
     made = cv.convolution(batched, weight, bias, steps, around, gaps, False, (0,) * rank, groups)
     return made if batch else sh.squeeze_dim(made, 0)  # type: ignore[no-any-return]
@@ -106,9 +109,9 @@ def _transposed(
 ) -> Tensor:  # fmt: skip
     _need_tensors(name, input, weight, bias)
     batched, batch = _batch(name, rank, input)
-    steps, gaps = _numbers("stride", stride, rank, weight), _numbers("dilation", dilation, rank, weight)
-    around = _numbers("padding", padding, rank, weight)
-    more = _numbers("output_padding", output_padding, rank, weight)
+    steps, gaps = _numbers(name, "stride", stride, rank, weight), _numbers(name, "dilation", dilation, rank, weight)
+    around = _numbers(name, "padding", padding, rank, weight)
+    more = _numbers(name, "output_padding", output_padding, rank, weight)
     _check(batched, weight, bias, steps, around, gaps, True, more, groups)
     made = cv.convolution(batched, weight, bias, steps, around, gaps, True, more, groups)
     return made if batch else sh.squeeze_dim(made, 0)  # type: ignore[no-any-return]
@@ -134,12 +137,12 @@ def _batch(name: str, rank: int, input: Tensor) -> tuple[Tensor, bool]:
     )
 
 
-def _numbers(name: str, value: Any, rank: int, weight: Tensor) -> tuple[int, ...]:
+def _numbers(function: str, name: str, value: Any, rank: int, weight: Tensor) -> tuple[int, ...]:
     """One number per spatial dimension."""
     given = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-    if not all(isinstance(n, int) for n in given):
-        kind = type(value).__name__
-        raise TypeError(f"convolution(): argument '{name}' must be tuple of ints, not {kind}")
+    if not all(hasattr(n, "__index__") for n in given):
+        raise TypeError(f"{function}(): argument '{name}' must be tuple of ints, not {type(value).__name__}")
+    given = tuple(index(n) for n in given)
     given = given * rank if len(given) == 1 else given
     dims = weight._array.ndim - 2
     if len(given) != dims:
@@ -215,14 +218,17 @@ def _too_much_output_padding(
 
 def _check_dtypes(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     found, other = input.dtype, weight.dtype
-    if found is not other:
+    if bias is not None and bias.dtype is not found:
+        names = [d.legacy.removesuffix("Tensor").lower() for d in (found, bias.dtype)]
+        raise errors.runtime(f"Input type ({names[0]}) and bias type ({names[1]}) should be the same")
+    if found is other:
+        return
+    if found is float32:
         raise errors.runtime(
             f"Input type (torch.{found.legacy}) and weight type (torch.{other.legacy}) should be the same or input "
             "should be a MKLDNN tensor and weight is a dense tensor"
         )
-    if bias is not None and bias.dtype is not found:
-        names = [d.legacy.removesuffix("Tensor").lower() for d in (found, bias.dtype)]
-        raise errors.runtime(f"Input type ({names[0]}) and bias type ({names[1]}) should be the same")
+    raise errors.runtime(f"expected scalar type {kind(input)} but found {kind(weight)}")
 
 
 def _check_channels(input: Tensor, weight: Tensor, bias: Tensor | None, transposed: bool, groups: int) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import creation, errors
+from ...api.check import need_tensor
 from ...inplace import apply_inplace
 from ...ops import image as im
 from ...ops import inplace as ip
@@ -40,6 +41,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     >>> pad(torch.tensor([[1.0, 2.0, 3.0]]), (2, 1), "reflect")
     tensor([[3., 2., 1., 2., 3., 2.]])
     """
+    need_tensor(input, "pad")
     if not isinstance(pad, (tuple, list)):
         raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type(pad).__name__}")
     sides, rank = tuple(pad), input._array.ndim
@@ -372,6 +374,7 @@ def _check_grid(input: Tensor, grid: Tensor, mode: str) -> None:
 
 
 def _need_rank(name: str, input: Tensor) -> None:
+    need_tensor(input, name)
     if input._array.ndim < 3:
         raise errors.runtime(
             f"{name} expects input to have at least 3 dimensions, but got input with {input._array.ndim} dimension(s)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import errors
+from ...api.check import need_tensor
 from ...ops import pooling as po
 from ...ops import shape as sh
 from ...tensor import Tensor
@@ -50,6 +51,7 @@ def max_pool1d_with_indices(
     ceil_mode: bool = False, return_indices: bool = False,
 ) -> Pair:  # fmt: skip
     """The largest of every window of (batch, channels, length), and its place; `return_indices` says nothing here."""
+    need_tensor(input, "max_pool1d")
     kernel = one("max_pool1d", "kernel_size", kernel_size)
     step = kernel if stride is None or stride == () else one("max_pool1d", "stride", stride)
     around, gap = one("max_pool1d", "padding", padding), one("max_pool1d", "dilation", dilation)
@@ -82,6 +84,7 @@ def max_pool1d(
 
 def _check_line(input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> None:
     """What max_pool1d says without indices, in its own words."""
+    need_tensor(input, "max_pool1d")
     name = "max_pool1d()"
     k = one("max_pool1d", "kernel_size", kernel_size)
     s = k if stride is None or stride == () else one("max_pool1d", "stride", stride)
@@ -106,6 +109,7 @@ def _check_line(input: Tensor, kernel_size: Any, stride: Any, padding: Any, dila
 
 def _max_pool(rank: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil: bool) -> Pair:
     name = f"max_pool{rank}d"
+    need_tensor(input, name)
     kernel = numbers(name, "kernel_size", kernel_size, rank)
     step = steps(name, stride, kernel, rank)
     around, gap = numbers(name, "padding", padding, rank), numbers(name, "dilation", dilation, rank)
@@ -157,6 +161,7 @@ def max_pool3d(
 
 def _adaptive_max(rank: int, input: Tensor, output_size: Any) -> Pair:
     name = f"adaptive_max_pool{rank}d"
+    need_tensor(input, name)
     sizes = wanted(input, output_size, rank)
     check_adaptive(name, input, rank, ":")
     if len(sizes) != rank:
@@ -290,6 +295,8 @@ def _unpool(
     rank: int, input: Tensor, indices: Tensor, kernel_size: Any, stride: Any, padding: Any, output_size: Any
 ) -> Tensor:
     name = f"max_unpool{rank}d"
+    need_tensor(input, name)
+    need_tensor(indices, name, "indices", 2)
     kernel = numbers(name, "kernel_size", kernel_size, rank)
     step = steps(name, stride, kernel, rank)
     around = numbers(name, "padding", padding, rank)
