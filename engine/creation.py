@@ -49,8 +49,8 @@ COPY_CONSTRUCT = (
 )
 
 
-def new_leaf(data: Any, source: str, requires_grad: bool = False, where: Any = None) -> Tensor:
-    """A new leaf, which a recording is told of."""
+def new_leaf(data: Any, source: str, requires_grad: bool = False, where: Any = None, outside: bool = False) -> Tensor:
+    """A new leaf, which a recording is told of; `outside`: the program holds its memory too."""
     if where is not None and str(where) != "cpu":
         data = move(data, device(where))
     if requires_grad and data.dtype.kind != "f":
@@ -58,6 +58,8 @@ def new_leaf(data: Any, source: str, requires_grad: bool = False, where: Any = N
     made = Tensor(data, requires_grad=requires_grad)
     if mode.inference:
         made._storage = InferenceStorage()
+    if outside:
+        made._storage.outside = True
     if slot.active is not None:
         slot.active.see(made, source)
     return made
@@ -185,7 +187,8 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         moved: Tensor = data.to(dtype=dtype, device=device)
         return moved
     if arrays.is_array(data):
-        return new_leaf(xp.asarray(data, dtype=as_numpy_dtype(dtype)), "as_tensor", where=device)
+        made = xp.asarray(data, dtype=as_numpy_dtype(dtype))
+        return new_leaf(made, "as_tensor", where=device, outside=made is data)
     return new_leaf(_array_of(data, dtype), "as_tensor", where=device)
 
 
@@ -196,7 +199,7 @@ def from_numpy(data: Any) -> Tensor:
         name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
         raise TypeError(f"expected np.ndarray (got {name})")
     dtype_of(data)
-    return new_leaf(data, "from_numpy")
+    return new_leaf(data, "from_numpy", outside=True)
 
 
 def Variable(data: Any, requires_grad: bool = False, volatile: bool = False) -> Tensor:

@@ -24,6 +24,7 @@ from .trace import (
     Refreshed,
     Trace,
     VjpRun,
+    WrittenOutside,
 )
 
 
@@ -124,7 +125,9 @@ def program(trace: Trace) -> list[tuple[int, AnyEvent | Command]]:
                 number += 1
         elif isinstance(event, BackwardEnded):
             depth -= 1
-        elif depth or isinstance(event, (VjpRun, Accumulated, HookRan, Refreshed)):
+        elif depth or (
+            isinstance(event, (VjpRun, Accumulated, HookRan, Refreshed)) and not isinstance(event, WrittenOutside)
+        ):
             continue
         elif isinstance(event, OpCalled) and event.inplace in holders:
             command = Command(f"c{number}", "zero", after, event.index, leaf=holders[event.inplace])

@@ -43,6 +43,7 @@ from .trace import (
     Value,
     VjpRun,
     WarningGiven,
+    WrittenOutside,
 )
 
 SAMPLE = 64
@@ -162,7 +163,8 @@ class _Reader:
             "leaf": self.leaf, "op": self.op, "flag": self.flag, "mode": self.mode, "grad_set": self.grad_set,
             "start": self.start, "vjp": self.vjp, "accumulate": self.accumulate, "hook": self.hook,
             "escape": self.escape, "error": self.error, "warning": self.warning, "end": self.end,
-            "refresh": self.refresh, "raised": self.raised, "enter": self.enter, "leave": self.leave,
+            "refresh": self.refresh, "outside": self.outside, "raised": self.raised, "enter": self.enter,
+            "leave": self.leave,
         }  # fmt: skip
 
     def read(self, entry: tuple[Any, ...]) -> AnyEvent:
@@ -324,6 +326,11 @@ class _Reader:
         number = self.tensors[tensor]
         self.current[number] = value
         return Refreshed(at, stack, number, version, value)
+
+    def outside(self, at: int, stack: int, tensor: int, version: int, value: int) -> AnyEvent:
+        number = self.tensors[tensor]
+        self.current[number] = value
+        return WrittenOutside(at, stack, number, version, value)
 
     def flag(self, at: int, stack: int, tensor: int, flag: str, value: bool) -> AnyEvent:
         number = self.tensors[tensor]

@@ -38,8 +38,8 @@ class Recorder:
 
     Kinds and their fields:
     leaf (tensor, storage, version, value, requires_grad, source, grad) · op (name, inputs, statics, outputs, sequence,
-    needs, inplace, call) · refresh · flag · mode · grad_set · start · vjp · accumulate · hook · escape · error ·
-    warning · end · enter · leave.
+    needs, inplace, call) · refresh · outside · flag · mode · grad_set · start · vjp · accumulate · hook · escape ·
+    error · warning · end · enter · leave.
     """
 
     def __init__(self, limit: int = LIMIT) -> None:
@@ -165,11 +165,14 @@ class Recorder:
         number: int = tensor._id
         if number >= self.first:
             if tensor._seen != version:  # a view whose base was written since, or the other way round
-                value = self.keep_copy(tensor._array)
-                self.register(tensor, value)
-                self.log.append(("refresh", -1, number, version, value))
+                self.refresh("refresh", tensor, version)
+            elif shared is not None and shared.outside and self.differs(tensor):
+                shared.unseen += 1
+                version += 1
+                self.refresh("outside", tensor, version)
             return number, version
-        value = self.keep(tensor._array)
+        outside = shared is not None and shared.outside
+        value = self.keep_copy(tensor._array) if outside else self.keep(tensor._array)
         number = self.register(tensor, value)
         grad = tensor._grad
         held = self.see(grad)[0] if grad is not None else None
@@ -177,6 +180,20 @@ class Recorder:
         requires = tensor._requires_grad
         self.log.append(("leaf", self.stack(2), number, storage, version, value, requires, source, held, name))
         return number, version
+
+    def refresh(self, kind: str, tensor: Any, version: int) -> None:
+        """A tensor has become another since it was seen: through another name of its storage, or from outside."""
+        value = self.keep_copy(tensor._array)
+        self.register(tensor, value)
+        self.log.append((kind, -1, tensor._id, version, value))
+
+    def differs(self, tensor: Any) -> bool:
+        """Whether a tensor holds something else than it did when it was seen.  Linear in its size."""
+        kept, found = self.values[tensor._value], tensor._array
+        if isinstance(kept, Summary):
+            now = Summary(found)
+            return repr((now.stats, now.sample.tolist())) != repr((kept.stats, kept.sample.tolist()))
+        return bool(kept.tobytes() != found.tobytes())
 
     # -- what happens ---------------------------------------------------------------------------------------------
 
@@ -196,7 +213,7 @@ class Recorder:
                 refs.append((("list",), *(self.see(v) if hasattr(v, "_array") else (None, v) for v in value)))
             elif value is inplace:
                 refs.append((value._id, value._shared.version + value._shared.unseen - 1))
-            elif value._id >= first and ((shared := value._shared) is None or not (shared.version or shared.unseen)):
+            elif value._id >= first and ((shared := value._shared) is None or plain(shared)):
                 refs.append(value._id)
             else:
                 refs.append(self.see(value))
@@ -406,6 +423,11 @@ class Group:
     def __exit__(self, *_: object) -> None:
         self.recorder.depth -= 1
         self.recorder.log.append(("leave", -1))
+
+
+def plain(shared: Any) -> bool:
+    """Whether a storage is in its first version, and nobody can write it unseen."""
+    return not (shared.version or shared.unseen or shared.outside)
 
 
 def fresh(shared: Any, first: int) -> bool:

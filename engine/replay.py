@@ -46,6 +46,7 @@ from .trace import (
     Refreshed,
     Trace,
     WarningGiven,
+    WrittenOutside,
 )
 
 
@@ -186,6 +187,8 @@ class _Replay:
         elif isinstance(event, ModeChanged):
             mode.enabled = event.grad_enabled
             self.recorder.event("mode", event.grad_enabled)
+        elif isinstance(event, WrittenOutside):
+            self.written(event)
         elif isinstance(event, Escaped):
             self.escaped(event)
         elif isinstance(event, WarningGiven):
@@ -199,6 +202,22 @@ class _Replay:
             self.recorder.log.append(("leave", -1))
         elif isinstance(event, ErrorRaised) and event.call is None:
             self.recorder.log.append(("raised", event.stack, event))
+
+    def written(self, event: WrittenOutside) -> None:
+        """The program's own write through numpy: the same numbers again; a doubt where it found others before."""
+        tensor, kept = self.tensor(event.tensor), self.base.value(event.value).array
+        if kept is None:
+            name = self.base.names.get(event.tensor, f"tensor {event.tensor}")
+            raise ValueError(
+                f"{name} was written through numpy and recorded as a sample only: record with a higher limit"
+            )
+        before = self.base.value(self.known[event.tensor, event.version - 1]).array
+        if before is None or not same_bits(tensor._array, before):
+            self.doubted()
+        self.recorder.before_write(tensor)
+        tensor._array[...] = kept
+        tensor._storage.unseen += 1
+        self.recorder.refresh("outside", tensor, event.version)
 
     def leaf(self, event: LeafCreated) -> None:
         if event.tensor in self.live:  # the result of autograd.grad, seen again

@@ -52,11 +52,13 @@ class Storage:
     """What views share: the count of in-place writes, and the recorded values that a write must not change.
 
     `unseen` counts the writes through `.data`, which history does not see but a recording tells; `origin` is, for what
-    `.data` gave, the storage that such a write changes.
+    `.data` gave, the storage that such a write changes.  `outside`: the memory is a numpy array of the program's
+    too, who may write there past all of this; a recording looks whether it did.
     """
 
     version = 0
     unseen = 0
+    outside = False
     origin: Storage | None = None
     recorded: tuple[int, ...] = ()
     number = -1
@@ -379,6 +381,9 @@ class Tensor:
                 "memory first."
             )
         escape(self, "numpy")
+        self._storage.outside = True
+        if slot.active is not None:
+            slot.active.before_write(self)
         return self._array if isinstance(self._array, ndarray) else self._array.get()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> ndarray:

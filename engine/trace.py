@@ -167,6 +167,11 @@ class Refreshed(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenOutside(Refreshed):
+    """The program wrote into a tensor's memory through numpy: found when the tensor was used again."""
+
+
+@dataclass(frozen=True, slots=True)
 class FlagChanged(Event):
     """`requires_grad` or `retain_grad` of a tensor set by the user."""
 
@@ -326,6 +331,7 @@ AnyEvent = (
     LeafCreated
     | OpCalled
     | Refreshed
+    | WrittenOutside
     | FlagChanged
     | ModeChanged
     | GradSet

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import engine
@@ -99,3 +100,26 @@ def test_data_changes_no_version_that_history_looks_at() -> None:
         assert x._version == 0
         y.backward()
     assert x.grad is not None and x.grad.tolist() == [40.0]
+
+
+def test_a_write_through_numpy_leaves_the_past_as_it_was_and_is_found_when_the_tensor_is_used() -> None:
+    data = np.ones(2, dtype="float32")
+    with engine.record() as trace:
+        x = engine.from_numpy(data)
+        x * 2
+        data[0] = 5
+        x * 3
+        y = x + 1
+        y.numpy()[1] = 9
+        y * 1
+    held = {
+        (e.tensor, e.version): trace.value(e.value).array
+        for e in trace.events
+        if isinstance(e, (LeafCreated, Refreshed))
+    }
+    assert [held[0, version].tolist() for version in (0, 1)] == [[1, 1], [5, 1]]
+    ops = [e for e in trace.events if isinstance(e, OpCalled)]
+    assert [op.inputs[0].version for op in ops] == [0, 1, 1, 1]
+    assert [trace.value(op.outputs[0].value).array.tolist() for op in ops] == [[2, 2], [15, 3], [6, 2], [6, 9]]
+    again = replay(trace)
+    assert list(again.events) == list(trace.events)

@@ -74,6 +74,7 @@ def every_kind() -> list[tr.AnyEvent]:
         tr.BackwardEnded(14, -1, 0, False, (1, None)),
         tr.GroupEntered(15, 0, "layers.0", "Linear"),
         tr.GroupLeft(16, -1),
+        tr.WrittenOutside(17, -1, 1, 3, 2),
     ]
     assert {type(event) for event in made} == set(KINDS.values()) == set(typing.get_args(tr.AnyEvent))
     return made
