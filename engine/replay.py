@@ -76,7 +76,7 @@ class _Replay:
         self.edits = edits
         self.live: dict[int, Tensor] = {}  # tensor id in the base -> the tensor that runs now
         self.recorder = Recorder()
-        self.recorder.stacks = {(frames,): number for number, frames in enumerate(base.stacks)}
+        self.recorder.stacks = {(frames, number): number for number, frames in enumerate(base.stacks)}
         self.held = Held(base)
         self.doubt: int | None = None
         self.waiting = 0  # hooks that ran in the recorded call and not yet in this one

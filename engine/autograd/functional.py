@@ -1,6 +1,7 @@
 """Whole derivatives of functions.  Source: torch.autograd.functional.
 
-A row of a Jacobian is one backward pass whose gradient is one-hot: `jacobian` runs them all.
+A row of a Jacobian is one backward pass from one element of the output: `jacobian` runs them all.  What is computed on
+the way are ops like any others, in torch's order.
 """
 
 from __future__ import annotations
@@ -9,73 +10,226 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import errors
-from ..array import xp, zeros_at
-from ..mode import enable_grad
-from ..ops.shape import detach, reshape, stack, view
-from ..slot import slot
+from ..api.joining import stack
+from ..array import xp
+from ..mode import enable_grad, is_grad_enabled, set_grad_enabled
 from ..tensor import Tensor
 from .calls import grad
 
-Tensors = Tensor | Sequence[Tensor]
+Tensors = Tensor | tuple[Tensor, ...]
+
+INDEPENDENT = " This is not allowed in strict mode."
+WITHOUT_GRAD = {
+    "outputs": (
+        "Output {} of the user-provided function does not require gradients. The outputs must be computed in a "
+        "differentiable manner from the input when running in strict mode."
+    ),
+    "grad_inputs": (
+        "The gradient with respect to input {} is independent of the inputs of the user-provided function."
+        + INDEPENDENT
+    ),
+    "jacobian": (
+        "While computing the hessian, found that the jacobian of the user-provided function with respect to input {} "
+        "is independent of the input. This is not allowed in strict mode. You should ensure that your function is "
+        "twice differentiable and that the jacobian depends on the inputs (this would be violated by a linear function "
+        "for example)."
+    ),
+    "hessian": (
+        "The hessian of the user-provided function with respect to input {} is independent of the input. This is not "
+        "allowed in strict mode. You should ensure that your function is thrice differentiable and that the hessian "
+        "depends on the inputs."
+    ),
+}
+"""What strict mode says of a tensor that does not require grad, by what it is."""
+
+UNUSED = {
+    "back": "The output of the user-provided function is independent of input {}." + INDEPENDENT,
+    "back_trick": (
+        "The gradient with respect to the input is independent of entry {} in the grad_outputs when using the double "
+        "backward trick to compute forward mode gradients." + INDEPENDENT
+    ),
+    "double_back": "The jacobian of the user-provided function is independent of input {}." + INDEPENDENT,
+    "double_back_trick": (
+        "The hessian of the user-provided function is independent of entry {} in the grad_jacobian. This is not "
+        "allowed in strict mode as it prevents from using the double backward trick to replace forward mode AD."
+    ),
+}
+"""What strict mode says where no gradient came, by the stage of the computation."""
+
+BATCHED_STRICT = (
+    "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please either "
+    "set `strict=False` or `vectorize=False`."
+)
+FORWARD_STRICT = (
+    'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported together (yet). '
+    'Please either set `strict=False` or `strategy="reverse-mode"`.'
+)
+FORWARD_GRAPH = (
+    'torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not supported together '
+    '(yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.'
+)
+FORWARD_LOOP = (
+    "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for `vectorize=True`."
+)
+STRATEGIES = (
+    'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs than '
+    'inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".'
+)
 
 
-def _as_tuple(value: Any, what: str, function: str) -> tuple[tuple[Tensor, ...], bool]:
-    """The tensors as a tuple, and whether they were given as one."""
-    several = isinstance(value, (tuple, list))
-    found = tuple(value) if several else (value,)
-    for place, tensor in enumerate(found):
-        if not isinstance(tensor, Tensor):
-            if several:
+class _Task:
+    """One call of a function of this file: its name, and what was asked for."""
+
+    def __init__(self, name: str, create_graph: bool, strict: bool) -> None:
+        self.name, self.create_graph, self.strict = name, create_graph, strict
+
+    def listed(self, value: Any, what: str) -> tuple[bool, tuple[Tensor, ...]]:
+        """Whether a tuple was given, and its tensors; raises TypeError for anything else."""
+        several = isinstance(value, tuple)
+        found: tuple[Any, ...] = value if several else (value,)
+        for place, tensor in enumerate(found):
+            if not isinstance(tensor, Tensor):
+                where = f"the value at index {place}" if several else f"the given {what}"
                 raise TypeError(
-                    f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but the value at "
-                    f"index "
-                    f"{place} has type {type(tensor)}."
+                    f"The {what} given to {self.name} must be either a Tensor or a tuple of Tensors but {where} has "
+                    f"type {type(tensor)}."
                 )
-            raise TypeError(
-                f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but the given {what} "
-                f"has type "
-                f"{type(tensor)}."
-            )
-    return found, several
+        return several, found
 
+    def points(self, inputs: tuple[Tensor, ...], need: bool = True) -> tuple[Tensor, ...]:
+        """The tensors at which to differentiate: leaves, or with `create_graph` joined to the caller's graph."""
+        return tuple(
+            t.view_as(t) if self.create_graph and t.requires_grad else t.detach().requires_grad_(need) for t in inputs
+        )
 
-def _leaves(inputs: tuple[Tensor, ...], create_graph: bool) -> tuple[Tensor, ...]:
-    """The points at which to differentiate: leaves of their own, or with `create_graph` joined to the caller's "
-    "graph."""
-    made = []
-    for tensor in inputs:
-        if create_graph and tensor.requires_grad:
-            made.append(view(tensor, tensor._array.shape))
-        else:
-            made.append(detach(tensor).clone().requires_grad_())
-    return tuple(made)
+    def called(self, func: Callable[..., Any], points: tuple[Tensor, ...]) -> tuple[bool, tuple[Tensor, ...]]:
+        """What the user's function returns."""
+        several, outputs = self.listed(func(*points), "outputs of the user-provided function")
+        self.need_grad(outputs, "outputs")
+        return several, outputs
 
-
-def _one_hot(like: Tensor, place: int) -> Tensor:
-    array = zeros_at(like._array, (like._array.size,))
-    array[place] = 1
-    made = Tensor(array.reshape(like._array.shape))
-    if slot.active is not None:
-        slot.active.see(made, "one_hot")
-    return made
-
-
-def _zeros(tensor: Tensor) -> Tensor:
-    return Tensor(xp.zeros_like(tensor._array))
-
-
-def _filled(found: Sequence[Tensor | None], points: Sequence[Tensor], strict: bool, function: str) -> list[Tensor]:
-    """Gradients with zeros where a point was not used (an error where that is strictly forbidden)."""
-    made = []
-    for place, (gradient, point) in enumerate(zip(found, points, strict=True)):
-        if gradient is None and strict:
+    def value(self, func: Callable[..., Any], points: tuple[Tensor, ...]) -> Tensor:
+        """The one number that the user's function returns."""
+        several, outputs = self.called(func, points)
+        if several:
+            raise errors.runtime(f"The function given to {self.name} should return a single Tensor")
+        if outputs[0].numel() != 1:
             raise errors.runtime(
-                f"Output 0 of the user-provided function is independent of input {place}. This is not allowed in "
-                f"strict "
-                f"mode when computing {function}."
+                f"The Tensor returned by the function given to {self.name} should contain a single element"
             )
-        made.append(_zeros(point) if gradient is None else gradient)
-    return made
+        return outputs[0]
+
+    def weights(self, v: Any, like: tuple[Tensor, ...], several: bool, side: str) -> tuple[Tensor, ...] | None:
+        """The vector of the product, checked against what it multiplies; None where it is the implicit 1."""
+        if v is None:
+            if len(like) != 1 or like[0].numel() != 1:
+                raise errors.runtime(f"The vector v can only be None if {side} a single Tensor with a single element.")
+            return None
+        found = self.points(self.listed(v, "v")[1], need=False)
+        if len(found) != len(like):
+            raise errors.runtime(
+                f"v is a tuple of invalid length: should be {len(like)} but got {len(found)}."
+                if several
+                else "The given v should contain a single Tensor."
+            )
+        for place, (mine, other) in enumerate(zip(found, like, strict=True)):
+            if mine.shape != other.shape:
+                which = f"Entry {place} in " if several else ""
+                raise errors.runtime(f"{which}v has invalid size: should be {other.shape} but got {mine.shape}.")
+        return found
+
+    def need_grad(self, tensors: Sequence[Tensor | None], kind: str) -> None:
+        """In strict mode: raise torch's error where a tensor does not depend on the inputs."""
+        if not self.strict:
+            return
+        for place, tensor in enumerate(tensors):
+            if tensor is None:
+                raise errors.runtime(UNUSED["back"].format(place))
+            if not tensor.requires_grad:
+                raise errors.runtime(WITHOUT_GRAD[kind].format(place))
+
+    def filled(self, found: Sequence[Tensor | None], like: Sequence[Tensor], stage: str) -> tuple[Tensor, ...]:
+        """Gradients with zeros where none came; in strict mode torch's error."""
+        made = []
+        for place, (gradient, other) in enumerate(zip(found, like, strict=True)):
+            if gradient is None:
+                if self.strict:
+                    raise errors.runtime(UNUSED[stage].format(place))
+                gradient = zeros(other)
+            elif self.strict and self.create_graph and not gradient.requires_grad:
+                what = "hessian" if "double" in stage else "jacobian"
+                raise errors.runtime(
+                    f"The {what} of the user-provided function is independent of input {place}. This is not allowed in "
+                    "strict mode when create_graph=True."
+                )
+            made.append(gradient)
+        return tuple(made)
+
+    def released(self, tensors: Sequence[Tensor], several: bool) -> Any:
+        """The results, without history unless a graph was asked for; one alone where one was given."""
+        made = tuple(t if self.create_graph else t.detach() for t in tensors)
+        return made if several else made[0]
+
+
+def zeros(like: Tensor, requires_grad: bool = False) -> Tensor:
+    """Zeros of the shape and dtype of a tensor."""
+    return Tensor(xp.zeros_like(like._array), requires_grad=requires_grad)
+
+
+def _pulled(
+    outputs: Sequence[Tensor | None], inputs: Sequence[Tensor], weights: Any = None, *, graph: bool = False,
+    keep: bool | None = None,
+) -> Any:  # fmt: skip
+    """autograd.grad of the outputs that require grad; None for all where none does."""
+    pairs = zip(outputs, weights or (None,) * len(outputs), strict=True)
+    wanted = [(out, weight) for out, weight in pairs if out is not None and out.requires_grad]
+    if not wanted:
+        return (None,) * len(inputs)
+    roots, given = (tuple(column) for column in zip(*wanted, strict=True))
+    return grad(roots, tuple(inputs), given, keep, graph, allow_unused=True)
+
+
+def vjp(
+    func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> Any:
+    """(outputs, v times the Jacobian): what `backward(v)` gives.
+
+    >>> import engine as torch
+    >>> vjp(lambda x: x * x, torch.tensor([1.0, 3.0]), torch.tensor([0.0, 1.0]))[1]
+    tensor([0., 6.])
+    """
+    task = _Task("vjp", create_graph, strict)
+    with enable_grad():
+        several_inputs, given = task.listed(inputs, "inputs")
+        points = task.points(given)
+        several, outputs = task.called(func, points)
+        weights = task.weights(v, outputs, several, "the user-provided function returns")
+    with set_grad_enabled(create_graph or is_grad_enabled()):
+        found = task.filled(_pulled(outputs, points, weights, graph=create_graph), points, "back")
+    return task.released(outputs, several), task.released(found, several_inputs)
+
+
+def jvp(
+    func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> Any:
+    """(outputs, the Jacobian times v), by two backward passes: the vjp is linear in its weights.
+
+    >>> import engine as torch
+    >>> jvp(lambda x: x * x, torch.tensor([1.0, 3.0]), torch.tensor([0.0, 1.0]))[1]
+    tensor([0., 6.])
+    """
+    task = _Task("jvp", create_graph, strict)
+    with enable_grad():
+        several_inputs, given = task.listed(inputs, "inputs")
+        points = task.points(given)
+        weights = task.weights(v, points, several_inputs, "the input to the user-provided function is")
+        several, outputs = task.called(func, points)
+        dummies = tuple(zeros(out, requires_grad=True) for out in outputs)
+        slopes = _pulled(outputs, points, dummies, graph=True)
+        task.need_grad(slopes, "grad_inputs")
+    with set_grad_enabled(create_graph or is_grad_enabled()):
+        found = task.filled(_pulled(slopes, dummies, weights, graph=create_graph), outputs, "back_trick")
+    return task.released(outputs, several), task.released(found, several)
 
 
 def jacobian(
@@ -85,52 +239,63 @@ def jacobian(
     """All first derivatives of `func`: entry [i..., j...] is d output[i...] / d input[j...].
 
     A tensor of shape (*output, *input); for several outputs or inputs a (nested) tuple.  One backward pass per element
-    of the output.  Raises TypeError where `func` returns something else than tensors.
+    of the output, also with `vectorize` and for the strategy "forward-mode".  Raises TypeError where `func` returns
+    something else than tensors.
 
     >>> import engine as torch
     >>> jacobian(lambda x: x * x, torch.tensor([1.0, 3.0]))
     tensor([[2., 0.],
             [0., 6.]])
     """
-    given, several_inputs = _as_tuple(inputs, "inputs", "jacobian")
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(STRATEGIES)
+    if strategy == "forward-mode":
+        _check_forward(create_graph, strict, vectorize)
+    task = _Task("jacobian", create_graph, strict)
     with enable_grad():
-        points = _leaves(given, create_graph)
-        outputs, several_outputs = _as_tuple(func(*points), "outputs of the user-provided function", "jacobian")
-        table = []
-        for output in outputs:
-            rows: list[list[Tensor]] = [[] for _ in points]
-            for place in range(output._array.size):
-                found: Any = (None,) * len(points)
-                if output.requires_grad:
-                    found = grad(
-                        output,
-                        points,
-                        _one_hot(output, place),
-                        retain_graph=True,
-                        create_graph=create_graph,
-                        allow_unused=True,
+        several_inputs, given = task.listed(inputs, "inputs")
+        points = task.points(given)
+        several, outputs = task.called(func, points)
+        if vectorize and strict:
+            raise errors.runtime(BATCHED_STRICT)
+        table = [_rows(task, number, output, points) for number, output in enumerate(outputs)]
+        shown = [task.released(row, several_inputs) for row in table]
+    return tuple(shown) if several else shown[0]
+
+
+def _check_forward(create_graph: bool, strict: bool, vectorize: bool) -> None:
+    """What torch does not offer in forward mode."""
+    if create_graph:
+        raise NotImplementedError(FORWARD_GRAPH)
+    if strict:
+        raise errors.runtime(FORWARD_STRICT)
+    if not vectorize:
+        raise NotImplementedError(FORWARD_LOOP)
+
+
+def _rows(task: _Task, number: int, output: Tensor, points: tuple[Tensor, ...]) -> list[Tensor]:
+    """The derivatives of one output with respect to each input."""
+    rows: list[list[Tensor]] = [[] for _ in points]
+    for place in range(output.numel()):
+        found = _pulled((output.reshape(-1)[place],), points, graph=task.create_graph, keep=True)
+        for column, (row, gradient, point) in enumerate(zip(rows, found, points, strict=True)):
+            if gradient is None:
+                if task.strict:
+                    raise errors.runtime(
+                        f"Output {number} of the user-provided function is independent of input {column}." + INDEPENDENT
                     )
-                for row, gradient in zip(rows, _filled(found, points, strict, "the Jacobian"), strict=True):
-                    row.append(gradient)
-            table.append(tuple(_joined(row, output, point) for row, point in zip(rows, points, strict=True)))
-    shown = [row if several_inputs else row[0] for row in table]
-    return tuple(shown) if several_outputs else shown[0]
+                gradient = zeros(point)
+            elif task.strict and task.create_graph and not gradient.requires_grad:
+                raise errors.runtime(
+                    f"The jacobian of the user-provided function is independent of input {number}. This is not allowed "
+                    "in strict mode when create_graph=True."
+                )
+            row.append(gradient)
+    return [_joined(row, output, point) for row, point in zip(rows, points, strict=True)]
 
 
 def _joined(rows: list[Tensor], output: Tensor, point: Tensor) -> Tensor:
-    shape = (*output._array.shape, *point._array.shape)
-    if not rows:
-        return Tensor(zeros_at(point._array, shape))
-    return reshape(stack(rows), shape)  # type: ignore[no-any-return]
-
-
-def _scalar(func: Callable[..., Any], points: tuple[Tensor, ...], function: str) -> Tensor:
-    made, several = _as_tuple(func(*points), "outputs of the user-provided function", function)
-    if several:
-        raise errors.runtime(f"The function given to {function} should return a single Tensor")
-    if made[0]._array.size != 1:
-        raise errors.runtime(f"The Tensor returned by the function given to {function} should contain a single element")
-    return reshape(made[0], ()) if made[0]._array.ndim else made[0]
+    return stack(rows).view((*output.shape, *point.shape))  # type: ignore[no-any-return]
 
 
 def hessian(
@@ -144,111 +309,52 @@ def hessian(
     tensor([[ 6.,  0.],
             [ 0., 12.]])
     """
-    _, several = _as_tuple(inputs, "inputs", "hessian")
+    task = _Task("hessian", create_graph, strict)
+    several, given = task.listed(inputs, "inputs")
+    if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
-    def slopes(*points: Tensor) -> tuple[Tensor, ...]:
-        value = _scalar(func, points, "hessian")
-        found: Any = (None,) * len(points)
-        if value.requires_grad:
-            found = grad(value, points, create_graph=True, allow_unused=True)
-        return tuple(_filled(found, points, strict, "the Hessian"))
+    def slopes(*points: Tensor) -> Any:
+        found = jacobian(lambda *p: task.value(func, p).squeeze(), points, create_graph=True)
+        task.need_grad(found, "jacobian")
+        return found
 
-    listed = inputs if several else (inputs,)
-    table = jacobian(slopes, listed, create_graph=create_graph)  # type: ignore[arg-type]
+    table = jacobian(slopes, given, create_graph, strict, vectorize, outer_jacobian_strategy)
     return table if several else table[0][0]
-
-
-def _weights(v: Any, like: tuple[Tensor, ...], function: str) -> tuple[Tensor, ...]:
-    if v is None:
-        if len(like) == 1 and like[0]._array.size == 1:
-            return (Tensor(xp.ones_like(like[0]._array)),)
-        side = "inputs" if function == "jvp" else "outputs"
-        raise errors.runtime(
-            f"The vector v can only be None if the user-provided function {side} a single Tensor with a single element."
-        )
-    found, _ = _as_tuple(v, "v", function)
-    if len(found) != len(like):
-        raise errors.runtime(f"v is a tuple of invalid length: should be {len(like)} but got {len(found)}.")
-    for place, (a, b) in enumerate(zip(found, like, strict=True)):
-        if a._array.shape != b._array.shape:
-            prefix = f"Entry {place} in " if len(like) > 1 else ""
-            raise errors.runtime(f"{prefix}v has invalid size: should be {b.shape} but got {a.shape}.")
-    return found
-
-
-def _released(tensors: Sequence[Tensor], several: bool, create_graph: bool) -> Any:
-    made = tuple(t if create_graph else detach(t) for t in tensors)
-    return made if several else made[0]
-
-
-def vjp(
-    func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> Any:
-    """(outputs, v times the Jacobian): what `backward(v)` gives.
-
-    >>> import engine as torch
-    >>> vjp(lambda x: x * x, torch.tensor([1.0, 3.0]), torch.tensor([0.0, 1.0]))[1]
-    tensor([0., 6.])
-    """
-    given, several_inputs = _as_tuple(inputs, "inputs", "vjp")
-    with enable_grad():
-        points = _leaves(given, create_graph)
-        outputs, several_outputs = _as_tuple(func(*points), "outputs of the user-provided function", "vjp")
-        weights = _weights(v, outputs, "vjp")
-        found = grad(outputs, points, weights, create_graph=create_graph, allow_unused=True)
-        filled = _filled(found, points, strict, "the vjp")
-    return _released(outputs, several_outputs, create_graph), _released(filled, several_inputs, create_graph)
-
-
-def jvp(
-    func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> Any:
-    """(outputs, the Jacobian times v), by two backward passes: the vjp is linear in its weights.
-
-    >>> import engine as torch
-    >>> jvp(lambda x: x * x, torch.tensor([1.0, 3.0]), torch.tensor([0.0, 1.0]))[1]
-    tensor([0., 6.])
-    """
-    given, _ = _as_tuple(inputs, "inputs", "jvp")
-    with enable_grad():
-        points = _leaves(given, create_graph)
-        directions = _weights(v, points, "jvp")
-        outputs, several_outputs = _as_tuple(func(*points), "outputs of the user-provided function", "jvp")
-        dummies = tuple(Tensor(xp.zeros_like(o._array), requires_grad=True) for o in outputs)
-        found = grad(outputs, points, dummies, create_graph=True, allow_unused=True)
-        filled = _filled(found, points, strict, "the jvp")
-        used = [(f, d) for f, d in zip(filled, directions, strict=True) if f.requires_grad]
-        pushed: Any = (None,) * len(dummies)
-        if used:
-            pushed = grad(
-                [f for f, _ in used], dummies, [d for _, d in used], create_graph=create_graph, allow_unused=True
-            )
-        result = _filled(pushed, outputs, False, "the jvp")
-    return _released(outputs, several_outputs, create_graph), _released(result, several_outputs, create_graph)
 
 
 def vhp(
     func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> Any:
     """(output, v times the Hessian) of a function that returns one element."""
-    given, several = _as_tuple(inputs, "inputs", "vhp")
+    task = _Task("vhp", create_graph, strict)
     with enable_grad():
-        points = _leaves(given, create_graph)
-        weights = _weights(v, points, "vhp")
-        value = _scalar(func, points, "vhp")
-        slopes = _filled(grad(value, points, create_graph=True, allow_unused=True), points, strict, "the vhp")
-        used = [(s, w) for s, w in zip(slopes, weights, strict=True) if s.requires_grad]
-        found: Any = (None,) * len(points)
-        if used:
-            found = grad(
-                [s for s, _ in used], points, [w for _, w in used], create_graph=create_graph, allow_unused=True
-            )
-        filled = _filled(found, points, strict, "the vhp")
-    return _released([value], False, create_graph), _released(filled, several, create_graph)
+        several, given = task.listed(inputs, "inputs")
+        points = task.points(given)
+        weights = task.weights(v, points, several, "the input to the user-provided function is")
+        value = task.value(func, points)
+        slopes = _pulled((value,), points, graph=True)
+        task.need_grad(slopes, "jacobian")
+    with set_grad_enabled(create_graph or is_grad_enabled()):
+        found = task.filled(_pulled(slopes, points, weights, graph=create_graph), points, "double_back")
+    return task.released((value,), False), task.released(found, several)
 
 
 def hvp(
     func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> Any:
-    """(output, the Hessian times v): the Hessian is symmetric, so this is vhp."""
-    return vhp(func, inputs, v, create_graph, strict)
+    """(output, the Hessian times v), by a third backward pass; `vhp`, equal by symmetry, needs only two."""
+    task = _Task("hvp", create_graph, strict)
+    with enable_grad():
+        several, given = task.listed(inputs, "inputs")
+        points = task.points(given)
+        weights = task.weights(v, points, several, "the input to the user-provided function is")
+        value = task.value(func, points)
+        slopes = _pulled((value,), points, graph=True)
+        task.need_grad(slopes, "jacobian")
+        dummies = tuple(zeros(point, requires_grad=True) for point in points)
+        twice = _pulled(slopes, points, dummies, graph=True)
+        task.need_grad(slopes, "hessian")
+    with set_grad_enabled(create_graph or is_grad_enabled()):
+        found = task.filled(_pulled(twice, dummies, weights, graph=create_graph), points, "double_back_trick")
+    return task.released((value,), False), task.released(found, several)

@@ -173,13 +173,9 @@ def order_here(trace: Trace) -> list[Fired]:
 
 
 def is_inside(trace: Trace, event: BackwardStarted) -> bool:
-    """Whether a function of autograd.functional, or gradcheck, made this call.
-
-    Which nodes it takes to pick single outputs is PyTorch's own affair: of these functions only results are compared.
-    """
+    """Whether gradcheck made this call: how it goes through outputs is PyTorch's own affair, results are compared."""
     frame = trace.stacks[event.stack][-1]
-    line = trace.files[frame.file].splitlines()[frame.line - 1]
-    return "functional." in line or "gradcheck(" in line
+    return "gradcheck(" in trace.files[frame.file].splitlines()[frame.line - 1]
 
 
 def read(trace: Trace, index: int) -> Any:
@@ -199,7 +195,7 @@ def noting(order: list[Fired]) -> Iterator[None]:
 
 def noted(function: Callable[..., Any], order: list[Fired]) -> Callable[..., Any]:
     def call(roots: Any, *args: Any, **kwargs: Any) -> Any:
-        inside = sys._getframe(1).f_globals["__name__"] in ("torch.autograd.functional", "torch.autograd.gradcheck")
+        inside = sys._getframe(1).f_globals["__name__"] == "torch.autograd.gradcheck"
         handles = [] if inside else [node.register_prehook(note(node, order)) for node in reachable(roots)]
         try:
             return function(roots, *args, **kwargs)

@@ -48,7 +48,7 @@ INF, NAN = float("inf"), float("nan")
 LONGEST_TEXT = 210  # three short sentences
 STEPS = (8, 60)
 # Six passes over four selections each, as the case is written; eight moments of time, since fewer show no decay.
-MORE_STEPS = {"element_by_element": 70, "rnn": 70}
+MORE_STEPS = {"element_by_element": 70, "jacobian": 70, "rnn": 70}
 
 # Numbers of a story that no tensor holds.
 KNOWN_NUMBERS: dict[str, set[float]] = {
