@@ -231,7 +231,7 @@ def _frexp(self: Array) -> tuple[Array, Array]:
     return mantissa, exponent.astype("int32", copy=False)
 
 
-frexp = op("frexp", _frexp, Traits(differentiable=(0,)), self=lambda grad, results: grad / exp2(results[1]))
+frexp = op("frexp", _frexp, Traits(differentiable=(0,)), self=lambda grad, result1: grad / exp2(result1))
 
 
 def _signbit(self: Array) -> Array:

@@ -177,14 +177,15 @@ one_over = op("one_over_sizes", _one_over)
 
 
 def _bag_slope(
-    grad: Any, indices: Any, per_sample_weights: Any, results: Any, weight_sizes: Sizes, scale_grad_by_freq: bool,
+    grad: Any, indices: Any, per_sample_weights: Any, result1: Any, result2: Any, result3: Any,
+    weight_sizes: Sizes, scale_grad_by_freq: bool,
     mode: int, padding_idx: int,
 ) -> Any:  # fmt: skip
     if mode == MAX:
-        return spread_chosen(grad, results[3], weight_sizes[0])
+        return spread_chosen(grad, result3, weight_sizes[0])
     if mode == MEAN:
-        grad = grad * one_over(results[2], grad)
-    rows = index_select(grad, results[1], 0)
+        grad = grad * one_over(result2, grad)
+    rows = index_select(grad, result1, 0)
     if per_sample_weights is not None:
         rows = rows * unsqueeze(per_sample_weights, 1)
     return embedding_backward(rows, indices, weight_sizes[0], padding_idx, scale_grad_by_freq)
@@ -193,8 +194,8 @@ def _bag_slope(
 embedding_bag = op(
     "_embedding_bag", _embedding_bag, Traits(node="EmbeddingBagBackward0", differentiable=(0,)),
     weight=_bag_slope,
-    per_sample_weights=lambda grad, weight, indices, results, weight_sizes, padding_idx: sum_dim(
-        index_select(grad, results[1], 0) * embedding_again(weight, indices, weight_sizes[0], padding_idx, False),
+    per_sample_weights=lambda grad, weight, indices, result1, weight_sizes, padding_idx: sum_dim(
+        index_select(grad, result1, 0) * embedding_again(weight, indices, weight_sizes[0], padding_idx, False),
         1, False,
     ),
 )  # fmt: skip

@@ -222,9 +222,9 @@ def _nll_backward(
 
 
 def _nll_slope(
-    grad: Any, target: Any, weight: Any, results: Any, self_sizes: Sizes, reduction: str, ignore_index: int
+    grad: Any, target: Any, weight: Any, result1: Any, self_sizes: Sizes, reduction: str, ignore_index: int
 ) -> Any:
-    return nll_backward(grad, target, weight, results[1], self_sizes, reduction, ignore_index)
+    return nll_backward(grad, target, weight, result1, self_sizes, reduction, ignore_index)
 
 
 def _scaled_nll(

@@ -132,11 +132,11 @@ def _times(grad: Any, weight: Any) -> Any:
 
 layer_norm = op(
     "native_layer_norm", _layer_norm, Traits(differentiable=(0,)),
-    input=lambda grad, input, weight, results, input_sizes, normalized_shape, eps: normalized_backward(
-        _times(grad, weight), input, results[1], results[2], _last(input_sizes, normalized_shape), eps
+    input=lambda grad, input, weight, result1, result2, input_sizes, normalized_shape, eps: normalized_backward(
+        _times(grad, weight), input, result1, result2, _last(input_sizes, normalized_shape), eps
     ),
-    weight=lambda grad, input, results, input_sizes, normalized_shape, eps: grad
-    * normalized(input, results[1], results[2], _last(input_sizes, normalized_shape), eps),
+    weight=lambda grad, input, result1, result2, input_sizes, normalized_shape, eps: grad
+    * normalized(input, result1, result2, _last(input_sizes, normalized_shape), eps),
     bias=lambda grad: grad,
 )  # fmt: skip
 
@@ -164,7 +164,8 @@ def _group_slope(
     grad: Any,
     input: Any,
     weight: Any,
-    results: Any,
+    result1: Any,
+    result2: Any,
     input_sizes: Sizes,
     N: int,
     C: int,
@@ -175,19 +176,26 @@ def _group_slope(
     by_group, statistic = (N, group, C * HxW // group), (N, group, 1)
     scaled = grad if weight is None else grad * reshape(weight, _by_channel(input_sizes))
     found = normalized_backward(
-        reshape(scaled, by_group), reshape(input, by_group), reshape(results[1], statistic),
-        reshape(results[2], statistic), (2,), eps,
+        reshape(scaled, by_group), reshape(input, by_group), reshape(result1, statistic),
+        reshape(result2, statistic), (2,), eps,
     )  # fmt: skip
     return reshape(found, input_sizes)
 
 
 def _group_weight_slope(
-    grad: Any, input: Any, results: Any, input_sizes: Sizes, N: int, C: int, HxW: int, group: int, eps: float
+    grad: Any,
+    input: Any,
+    result1: Any,
+    result2: Any,
+    input_sizes: Sizes,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    eps: float,
 ) -> Any:
     by_group, statistic = (N, group, C * HxW // group), (N, group, 1)
-    unit = normalized(
-        reshape(input, by_group), reshape(results[1], statistic), reshape(results[2], statistic), (2,), eps
-    )
+    unit = normalized(reshape(input, by_group), reshape(result1, statistic), reshape(result2, statistic), (2,), eps)
     return sum_dim(grad * reshape(unit, input_sizes), _all_but_channel(input_sizes), False)
 
 
@@ -227,24 +235,24 @@ def _known(running_mean: Any, running_var: Any, sizes: Sizes, eps: float) -> tup
 
 
 def _batch_slope(
-    grad: Any, input: Any, weight: Any, running_mean: Any, running_var: Any, results: Any, input_sizes: Sizes,
-    training: bool, eps: float,
+    grad: Any, input: Any, weight: Any, running_mean: Any, running_var: Any, result1: Any, result2: Any,
+    input_sizes: Sizes, training: bool, eps: float,
 ) -> Any:  # fmt: skip
     wide = _by_channel(input_sizes)
     scaled = grad if weight is None else grad * reshape(weight, wide)
     if not training:
         return scaled * _known(running_mean, running_var, input_sizes, eps)[1]
-    mean, rstd = reshape(results[1], wide), reshape(results[2], wide)
+    mean, rstd = reshape(result1, wide), reshape(result2, wide)
     return normalized_backward(scaled, input, mean, rstd, _all_but_channel(input_sizes), eps)
 
 
 def _batch_weight_slope(
-    grad: Any, input: Any, running_mean: Any, running_var: Any, results: Any, input_sizes: Sizes, training: bool,
-    eps: float,
+    grad: Any, input: Any, running_mean: Any, running_var: Any, result1: Any, result2: Any, input_sizes: Sizes,
+    training: bool, eps: float,
 ) -> Any:  # fmt: skip
     wide, dims = _by_channel(input_sizes), _all_but_channel(input_sizes)
     if training:
-        unit = normalized(input, reshape(results[1], wide), reshape(results[2], wide), dims, eps)
+        unit = normalized(input, reshape(result1, wide), reshape(result2, wide), dims, eps)
     else:
         mean, rstd = _known(running_mean, running_var, input_sizes, eps)
         unit = (input - mean) * rstd

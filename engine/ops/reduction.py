@@ -249,12 +249,12 @@ def _extreme_dim(place: str) -> Any:
     return kernel
 
 
-def _chosen_slope(grad: Any, results: Any, self_sizes: Sizes, dim: int, keepdim: bool) -> Any:
+def _chosen_slope(grad: Any, result1: Any, self_sizes: Sizes, dim: int, keepdim: bool) -> Any:
     """The gradient goes to the place that was chosen."""
     if not self_sizes:
         return grad
     return scatter_sum(
-        raised(grad, self_sizes, dim, keepdim), raised(results[1], self_sizes, dim, keepdim), dim, self_sizes
+        raised(grad, self_sizes, dim, keepdim), raised(result1, self_sizes, dim, keepdim), dim, self_sizes
     )
 
 

@@ -92,9 +92,9 @@ def _running_extreme(ufunc: Any, reaches: Any) -> Any:
     return kernel
 
 
-def _running_slope(grad: Any, results: Any, self_sizes: Sizes, dim: int) -> Any:
+def _running_slope(grad: Any, result1: Any, self_sizes: Sizes, dim: int) -> Any:
     """Each gradient goes to the place that was the extreme then."""
-    return scatter_sum(grad, results[1], dim, self_sizes) if self_sizes else grad
+    return scatter_sum(grad, result1, dim, self_sizes) if self_sizes else grad
 
 
 RUNNING = (0,)

@@ -64,9 +64,9 @@ def _argsort(self: Array, dim: int, descending: bool = False) -> Array:
     return xp.ascontiguousarray(xp.moveaxis(_order(xp.moveaxis(self, dim, -1), descending), -1, dim))
 
 
-def _placed(grad: Any, results: Any, self_sizes: Sizes, dim: int) -> Any:
+def _placed(grad: Any, result1: Any, self_sizes: Sizes, dim: int) -> Any:
     """Each gradient goes to the place that its value came from."""
-    return scatter_sum(grad, results[1], dim, self_sizes) if self_sizes else grad
+    return scatter_sum(grad, result1, dim, self_sizes) if self_sizes else grad
 
 
 SORTED = Traits(node="SortBackward0", differentiable=VALUES)
@@ -146,11 +146,11 @@ def _nanmedian_of_all(self: Array) -> Array:
     return _nanmedian(self.reshape(-1), 0)[0] if self.size else xp.full_like(self, xp.nan, shape=())
 
 
-def _chosen_slope(grad: Any, results: Any, self_sizes: Sizes, dim: int, keepdim: bool) -> Any:
+def _chosen_slope(grad: Any, result1: Any, self_sizes: Sizes, dim: int, keepdim: bool) -> Any:
     """The gradient goes to the place that was chosen."""
     if not self_sizes:
         return grad
-    index = raised(results[1], self_sizes, dim, keepdim)
+    index = raised(result1, self_sizes, dim, keepdim)
     return scatter_sum(raised(grad, self_sizes, dim, keepdim), index, dim, self_sizes)
 
 

@@ -250,3 +250,33 @@ def test_nodes_and_two_derivatives_are_torchs(expression: str) -> None:
             same(mine, yours, 1e-9)
     if "circular" not in expression:  # what CopySlices applies is a node of its own here
         assert found[0][1] == found[1][1]
+
+
+WRITTEN = """
+F.max_pool2d(x2 * 1, 2) | F.adaptive_max_pool2d(x2 * 1, 3) | (x1 * 1).max(1)[0] | (x1 * 1).sort(1)[0]
+(x1 * 1).cummax(1)[0] | (x1 * 1).kthvalue(2)[0] | F.conv2d(x2, w2) | F.avg_pool2d(x2 * 1, 2)
+F.layer_norm(x1 * 1, (8,)) | F.group_norm(x2 * 1, 2) | F.batch_norm(x2 * 1, None, None, training=True)
+F.interpolate(x2 * 1, 3) | F.pad(x2 * 1, (1, 1, 1, 1), "reflect") | torch.linalg.inv_ex(k2[..., :2, :2] * 1)[0]
+torch.linalg.cholesky_ex(k2 @ k2.mT + 4 * torch.eye(4))[0]
+"""
+
+
+@pytest.mark.parametrize("expression", listed(WRITTEN))
+def test_result_may_be_written_where_torch_does_not_save_it(expression: str) -> None:
+    torch = pytest.importorskip("torch")
+    found = []
+    for library in (engine, torch):
+        made, known = outcome(expression, library, True)
+        made.mul_(2)
+        try:
+            made.sum().backward()
+        except RuntimeError as error:
+            found.append(str(error)[:60])
+        else:
+            found.append([known[k].grad for k in ARRAYS])
+    for mine, yours in zip(*found, strict=True):
+        assert type(mine).__name__ == type(yours).__name__
+        if mine is None or isinstance(mine, str):
+            assert mine == yours
+        else:
+            same(mine, yours, 1e-9)
