@@ -86,6 +86,7 @@ CONTENTS: Mapping[str, tuple[str, ...]] = {
         "int_flag",
         "numpy_of_leaf",
         "flag_of_inner",
+        "inference",
         "grad_of_other_size",
         "no_inputs",
     ),
