@@ -390,7 +390,7 @@ def saved_version(value: Any) -> int:
     if storage is None:
         return 0
     if storage.inference:
-        raise errors.runtime(SAVED_INFERENCE)
+        raise errors.runtime(SAVED_INFERENCE, tensors=(value,))
     return int(storage.version)
 
 

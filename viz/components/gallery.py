@@ -96,13 +96,14 @@ def card(program: Program) -> html.A:
     about: Mapping[str, Any] = program.about
     chapters = len(about.get("chapters") or [])
     marks = [html.Span("legacy", className="chip grey")] if about.get("legacy") else []
+    fixed = ", and the fixed program" if about.get("other") else ""
     words = " ".join(str(about.get(key, "")) for key in ("title", "question", "words", "id"))
     return html.A(
         [
             html.Div([html.Span(about.get("title", program.id), className="card-title"), *marks], className="card-top"),
             html.P(about.get("question", ""), className="card-question"),
             *says(str(about.get("says") or "")),
-            html.Span(f"{chapters} chapters" if chapters > 1 else "", className="card-foot"),
+            html.Span(f"{chapters} chapters{fixed}" if chapters > 1 else "", className="card-foot"),
         ],
         href=f"/?program={quote(program.id)}",
         className="card",

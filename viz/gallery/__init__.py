@@ -89,6 +89,7 @@ CONTENTS: Mapping[str, tuple[str, ...]] = {
         "inference",
         "grad_of_other_size",
         "no_inputs",
+        "retain_constant",
     ),
     "Mistakes: silent": (
         "added_up",
