@@ -14,6 +14,7 @@ from .module import Module
 __all__ = [
     "BCELoss",
     "BCEWithLogitsLoss",
+    "CTCLoss",
     "CosineEmbeddingLoss",
     "CrossEntropyLoss",
     "GaussianNLLLoss",
@@ -52,6 +53,24 @@ class _WeightedLoss(_Loss):
     ) -> None:  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
+
+
+class CTCLoss(_Loss):
+    """Minus the logarithm of the probability of a sequence, over all ways to stretch it.
+
+    Source: torch.nn.CTCLoss.
+    """
+
+    def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
+        super().__init__(reduction=reduction)
+        self.blank = blank
+        self.zero_infinity = zero_infinity
+
+    def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any) -> Tensor:
+        """Of log-probabilities (steps, batch, classes), the sequences, and how long each is."""
+        return F.ctc_loss(
+            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
+        )
 
 
 class _WithMargin(_Loss):

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..api.joining import cat, stack
+from ..slot import slot
 from ..tensor import Tensor
 from .functional.activation import relu, sigmoid, tanh
 from .functional.linear import linear
 
 State = tuple[Any, ...]
+Step = Callable[["Weights", Any, State], State]
 GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
 """How many rows of the weights there are per hidden element."""
 
@@ -38,7 +40,7 @@ class Weights:
         return linear(x, self.ih, self.bias_ih)
 
 
-def rnn(activation: Callable[[Any], Any]) -> Callable[[Weights, Any, State], State]:
+def rnn(activation: Callable[[Any], Any]) -> Step:
     """h' = activation(given + W_hh h + b_hh)."""
 
     def step(weights: Weights, given: Any, state: State) -> State:
@@ -50,7 +52,7 @@ def rnn(activation: Callable[[Any], Any]) -> Callable[[Weights, Any, State], Sta
 def lstm(weights: Weights, given: Any, state: State) -> State:
     """c' = f c + i g; h' = o tanh(c')."""
     hidden, cell = state
-    i, f, g, o = (linear(hidden, weights.hh, weights.bias_hh) + given).chunk(4, 1)
+    i, f, g, o = (linear(hidden, weights.hh, weights.bias_hh) + given).unsafe_chunk(4, 1)
     cell = sigmoid(f) * cell + sigmoid(i) * tanh(g)
     hidden = sigmoid(o) * tanh(cell)
     return (hidden if weights.hr is None else linear(hidden, weights.hr)), cell
@@ -59,15 +61,23 @@ def lstm(weights: Weights, given: Any, state: State) -> State:
 def gru(weights: Weights, given: Any, state: State) -> State:
     """n = tanh(given + r (W_hn h + b_hn)); h' = n + z (h - n)."""
     (hidden,) = state
-    r_given, z_given, n_given = given.chunk(3, 1)
-    r, z, n = linear(hidden, weights.hh, weights.bias_hh).chunk(3, 1)
+    r_given, z_given, n_given = given.unsafe_chunk(3, 1)
+    r, z, n = linear(hidden, weights.hh, weights.bias_hh).unsafe_chunk(3, 1)
     new = tanh(n_given + n * sigmoid(r + r_given))
     return ((hidden - new) * sigmoid(z + z_given) + new,)
 
 
-STEPS: dict[str, Callable[[Weights, Any, State], State]] = {
+STEPS: dict[str, Step] = {
     "RNN_TANH": rnn(tanh), "RNN_RELU": rnn(relu), "LSTM": lstm, "GRU": gru,
 }  # fmt: skip
+
+
+def taken(step: Step, number: int, weights: Weights, given: Any, state: State) -> State:
+    """One step; a recording has its ops as a group."""
+    if (active := slot.active) is None:
+        return step(weights, given, state)
+    with active.within(f"step {number}"):
+        return step(weights, given, state)
 
 
 def run(
@@ -83,14 +93,15 @@ def run(
         return _packed(step, weights, given, state, sizes, backwards)
     parts = given.unbind(0)
     outs = []
-    for part in reversed(parts) if backwards else parts:
-        state = step(weights, part, state)
+    order = range(len(parts))
+    for number in reversed(order) if backwards else order:
+        state = taken(step, number, weights, parts[number], state)
         outs.append(state[0])
     return stack(outs[::-1] if backwards else outs), state
 
 
 def _packed(
-    step: Callable[[Weights, Any, State], State], weights: Weights, given: Any, state: State, sizes: list[int],
+    step: Step, weights: Weights, given: Any, state: State, sizes: list[int],
     backwards: bool,
 ) -> tuple[Any, State]:  # fmt: skip
     """Sequences end early: forwards the shorter ones leave on the way, backwards they come in on the way."""
@@ -99,19 +110,20 @@ def _packed(
     outs: list[Any] = []
     if backwards:
         state = tuple(s[: sizes[-1]] for s in state)
-        for part, size in zip(reversed(parts), reversed(sizes), strict=True):
+        for number in reversed(range(len(sizes))):
+            part, size = parts[number], sizes[number]
             here = state[0].shape[0]
             if size > here:
                 state = tuple(cat([s, w[here:size]]) for s, w in zip(state, whole, strict=True))
-            state = step(weights, part, state)
+            state = taken(step, number, weights, part, state)
             outs.append(state[0])
         return cat(outs[::-1]), state
     left: list[State] = []
-    for part, size in zip(parts, sizes, strict=True):
+    for number, (part, size) in enumerate(zip(parts, sizes, strict=True)):
         if size < state[0].shape[0]:
             left.append(tuple(s[size:] for s in state))
             state = tuple(s[:size] for s in state)
-        state = step(weights, part, state)
+        state = taken(step, number, weights, part, state)
         outs.append(state[0])
     ends = [state, *reversed(left)]
     return cat(outs), tuple(cat(list(kind)) for kind in zip(*ends, strict=True))

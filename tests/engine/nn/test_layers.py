@@ -189,6 +189,10 @@ LOSSES: dict[str, tuple[Any, ...]] = {
     "CrossEntropyLoss weighted": (lambda n, t: n.CrossEntropyLoss(t.arange(6.0) + 1, label_smoothing=0.1), X2, CLASSES),
     "CrossEntropyLoss ignoring": (lambda n, t: n.CrossEntropyLoss(ignore_index=1), X2, CLASSES),
     "CrossEntropyLoss of probabilities": (lambda n, t: n.CrossEntropyLoss(), X2, PART / PART.sum(1, keepdims=True)),
+    "CTCLoss": (
+        lambda n, t: n.CTCLoss(), drawn(7, 2, 4) - 1.5, np.array([[1, 2, 2], [3, 1, 0]]), np.array([7, 6]),
+        np.array([3, 2]),
+    ),
     "PoissonNLLLoss": (lambda n, t: n.PoissonNLLLoss(full=True), X2, np.abs(drawn(4, 6, seed=1)) * 3),
     "GaussianNLLLoss": (lambda n, t: n.GaussianNLLLoss(), X2, drawn(4, 6, seed=1), PART),
     "KLDivLoss": (lambda n, t: n.KLDivLoss(reduction="batchmean"), X2, PART),

@@ -96,6 +96,15 @@ def test_calls_in_a_loop_are_rounds_of_it() -> None:
         assert sorted(label for h, label in found.labels.items() if found.parents[h] == g) == ["SGD.step", "Sequential"]
 
 
+def test_steps_of_a_recurrent_layer_are_groups() -> None:
+    layer = nn.GRU(2, 3)
+    with torch.record() as trace:
+        layer(torch.ones(3, 1, 2)).__getitem__(0).sum().backward()
+    assert [name for name, _ in entered(trace)] == ["GRU", "step 0", "step 1", "step 2"]
+    labels = list(groups(trace).labels.values())
+    assert [label for label in labels if label.startswith("step")] == ["step 0", "step 1", "step 2"]
+
+
 def test_making_a_layer_is_not_recorded() -> None:
     with torch.record() as trace:
         Net()
