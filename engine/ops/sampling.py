@@ -119,9 +119,13 @@ def _sample(
     batch, channels = input.shape[:2]
     flat = input.reshape(batch, channels, math.prod(input.shape[2:]))
     statics = (interpolation_mode, padding_mode, align_corners)
-    total: Any = 0
+    many = math.prod(grid.shape[1:-1])
+    total = xp.zeros((batch, channels, many), dtype=input.dtype, like=input)
     for place, weight in _combined(grid, input.shape[2:], statics, order):
-        total = total + xp.take_along_axis(flat, xp.broadcast_to(place, (batch, channels, place.shape[2])), 2) * weight
+        for out, image, at, share in zip(total, flat, place[:, 0], weight, strict=True):  # a row of an image at a time
+            part = image.take(at, axis=1)
+            part *= share
+            out += part
     return total.reshape(batch, channels, *grid.shape[1:-1])
 
 
