@@ -1,0 +1,85 @@
+"""Optimisers that average or go by signs: ASGD, Rprop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..creation import full_like, zeros_like
+from ..tensor import Tensor
+from .optimizer import Group, Optimizer, State, check, counted, counter, number, replaced
+
+__all__ = ["ASGD", "Rprop"]
+
+
+class ASGD(Optimizer):
+    """Gradient descent that keeps the mean of the parameters after `t0` steps.  Source: torch.optim.ASGD."""
+
+    def __init__(
+        self, params: Any, lr: Any = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
+        weight_decay: float = 0, foreach: bool | None = None, maximize: bool = False, differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:  # fmt: skip
+        check(lr, weight_decay=weight_decay)
+        defaults = {
+            "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay, "foreach": foreach,
+            "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+
+    def _begin(self, group: Group, param: Tensor, state: State) -> None:
+        state["step"] = counter()
+        state["eta"] = counter(float(number(group["lr"])))
+        state["mu"] = counter(1.0)
+        state["ax"] = zeros_like(param)
+
+    def _update(self, group: Group, param: Tensor, grad: Tensor, state: State) -> None:
+        lr, lambd = number(group["lr"]), group["lambd"]
+        step = counted(state)
+        eta, mu = float(state["eta"]._array), float(state["mu"]._array)
+        if group["weight_decay"] != 0:
+            grad = grad.add(param, alpha=group["weight_decay"])
+        param.mul_(1 - lambd * eta)
+        param.add_(grad, alpha=-eta)
+        if mu != 1:
+            state["ax"].add_(param.sub(state["ax"]).mul(mu))
+        else:
+            state["ax"].copy_(param)
+        replaced(state["eta"], state["eta"]._array * 0 + lr / ((1 + lambd * lr * step) ** group["alpha"]))
+        replaced(state["mu"], state["mu"]._array * 0 + 1 / max(1, step - group["t0"]))
+
+
+class Rprop(Optimizer):
+    """Steps of a size of their own per element, which grows while the sign of the gradient stays.
+
+    Source: torch.optim.Rprop.
+    """
+
+    def __init__(
+        self, params: Any, lr: Any = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
+        step_sizes: tuple[float, float] = (1e-6, 50), *, capturable: bool = False, foreach: bool | None = None,
+        maximize: bool = False, differentiable: bool = False,
+    ) -> None:  # fmt: skip
+        check(lr)
+        if not 0.0 < etas[0] < 1.0 < etas[1]:
+            raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
+        defaults = {
+            "lr": lr, "etas": etas, "step_sizes": step_sizes, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable, "capturable": capturable,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+
+    def _begin(self, group: Group, param: Tensor, state: State) -> None:
+        state["step"] = counter()
+        state["prev"] = zeros_like(param)
+        state["step_size"] = full_like(param, number(group["lr"]))
+
+    def _update(self, group: Group, param: Tensor, grad: Tensor, state: State) -> None:
+        down, up = group["etas"]
+        counted(state)
+        sign = grad.mul(state["prev"]).sign()
+        turned = sign.lt(0)
+        factor = sign.masked_fill(sign.gt(0), up).masked_fill(turned, down).masked_fill(sign.eq(0), 1)
+        state["step_size"].mul_(factor).clamp_(*group["step_sizes"])
+        grad = grad.masked_fill(turned, 0)
+        param.addcmul_(grad.sign(), state["step_size"], value=-1)
+        state["prev"].copy_(grad)
