@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -42,9 +43,8 @@ def of_autograd(workload: Workload) -> Run | None:
     """The same in HIPS autograd; None where it has no such op."""
     if workload.plain is None:
         return None
-    import autograd.numpy as anp
-    from autograd import grad
-
+    anp: Any = import_module("autograd.numpy")  # a neighbour that need not be there
+    grad: Any = import_module("autograd").grad
     plain, names = workload.plain, list(workload.parameters)
 
     def loss(values: tuple[Any, ...]) -> Any:
@@ -56,7 +56,7 @@ def of_autograd(workload: Workload) -> Run | None:
 
 def of_mygrad(workload: Workload) -> Run | None:
     """The same in MyGrad."""
-    import mygrad
+    mygrad: Any = import_module("mygrad")
 
     def run() -> list[np.ndarray]:
         parameters = {k: mygrad.tensor(v) for k, v in workload.parameters.items()}
@@ -71,7 +71,7 @@ def of_mygrad(workload: Workload) -> Run | None:
 
 
 def _conv_in_mygrad(mygrad: Any, p: Any, d: Any) -> Any:
-    nnet = __import__("mygrad.nnet", fromlist=["layers"])
+    nnet: Any = import_module("mygrad.nnet")
     h = d["x"]
     for layer in ("c1", "c2"):
         h = nnet.layers.conv_nd(h, p[layer], stride=1, padding=1) + p[f"{layer}_b"].reshape(1, -1, 1, 1)

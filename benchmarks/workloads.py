@@ -21,7 +21,8 @@ TOKENS, MODEL, HEADS = 128, 256, 4
 
 def normal(*shape: int) -> np.ndarray:
     """Numbers small enough for deep products to stay finite."""
-    return (RNG.standard_normal(shape) / np.sqrt(shape[0] if len(shape) < 4 else shape[1] * 9)).astype("float32")
+    spread = np.sqrt(shape[0] if len(shape) < 4 else shape[1] * 9)
+    return np.asarray(RNG.standard_normal(shape) / spread, dtype="float32")
 
 
 @dataclass(frozen=True)

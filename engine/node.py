@@ -170,7 +170,9 @@ class Node(_Rare):
 
     def freed(self) -> RuntimeError:
         """torch's error for a node that ran before and has nothing left to run on."""
-        shapes = " and ".join(str(list(shape)) for shape, _ in self.metas or [(self.shape, self.dtype)])
+        shapes = " and ".join(
+            str(list(shape or ())) for shape in ([m[0] for m in self.metas] if self.metas else [self.shape])
+        )
         return errors.runtime(
             FREED,
             f"Backstep: {self.name()}, whose output has the shape {shapes}, needs what it saved in forward, and an "

@@ -204,7 +204,8 @@ def _function(op: Op) -> Callable[..., Any]:
                     return handler(op, args, kwargs)
         return kernel(*args, **kwargs)
 
-    plain = None if op.statics else {1: one, 2: two}.get(op.arity)
+    of_tensors: dict[int, Callable[..., Any]] = {1: one, 2: two}
+    plain = None if op.statics else of_tensors.get(op.arity)
     function: Callable[..., Any] = call_with_lists if op.lists else plain or call
     function.__name__ = function.__qualname__ = op.name
     function.op = op  # type: ignore[attr-defined]

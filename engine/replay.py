@@ -499,8 +499,8 @@ class _Replay:
         sums = [entry for entry in log if entry[0] == "accumulate"]
         arrived = [e for e in group if isinstance(e, Accumulated)]
         for entry, one in zip(sums, arrived, strict=False):
-            leaf = self.live.get(one.tensor)
-            if leaf is not None and leaf._id == entry[3] and leaf._grad is None:  # a hook has taken it away
+            holder = self.live.get(one.tensor)
+            if holder is not None and holder._id == entry[3] and holder._grad is None:  # a hook has taken it away
                 self.seeds.setdefault(entry[4], one.grad)
         for event in group:
             if isinstance(event, Accumulated) and event.tensor in self.live:

@@ -88,7 +88,7 @@ def same_graph(expression: str, torch: Any) -> None:
         np.testing.assert_allclose(mine.detach().numpy(), yours.detach().numpy(), rtol=2e-6, atol=1e-7)
     for results in made:
         total = sum((r * r).sum() for r in results if r.requires_grad)
-        total.backward()  # type: ignore[union-attr]
+        total.backward()
     for name in (*MADE, "s"):
         mine, yours = scopes[0][name].grad, scopes[1][name].grad
         assert (mine is None) == (yours is None), name

@@ -74,10 +74,11 @@ def test_part_shares_memory_and_version_with_its_whole(expression: str) -> None:
         z = library.arange(12.0).view(3, 4)
         part = eval(expression, {"z": z, "torch": library})  # noqa: S307 - expressions of this file
         z.mul_(2)
-        seen.append((part.tolist(), part._version, part.storage_offset(), tuple(part.stride())))
+        told: tuple[Any, ...] = (part.tolist(), part._version, part.storage_offset(), tuple(part.stride()))
         if part.is_floating_point():
             part.add_(1)
-            seen[-1] += (z.tolist(), z._version)
+            told += (z.tolist(), z._version)
+        seen.append(told)
     assert seen[0] == seen[1]
 
 
