@@ -170,12 +170,11 @@ class Node(_Rare):
 
     def freed(self) -> RuntimeError:
         """torch's error for a node that ran before and has nothing left to run on."""
-        shapes = " and ".join(
-            str(list(shape or ())) for shape in ([m[0] for m in self.metas] if self.metas else [self.shape])
-        )
+        shapes = [shape for shape, _ in self.metas] if self.metas else [self.shape or ()]
+        shown = " and ".join(str(list(shape)) for shape in shapes)
         return errors.runtime(
             FREED,
-            f"Backstep: {self.name()}, whose output has the shape {shapes}, needs what it saved in forward, and an "
+            f"Backstep: {self.name()}, whose output has the shape {shown}, needs what it saved in forward, and an "
             "earlier backward has freed it. "
             "Pass retain_graph=True to the earlier call, or compute the forward again.",
             node=self,
