@@ -282,7 +282,7 @@ def test_differentiable_step_lets_gradients_through(name: str) -> None:
         return [start.grad.tolist(), slope.grad.tolist(), param.tolist()]
 
     # torch counts the steps of Adam in float32 here
-    np.testing.assert_allclose(step(engine), step(torch), rtol=1e-5 if name.startswith("Adam") else 1e-12)
+    np.testing.assert_allclose(step(engine), step(torch), rtol=1e-4 if name.startswith("Adam") else 1e-12)
 
 
 @pytest.mark.parametrize("action", [groups, closures, step_hooks, of_the_users_own, named, learning_rate_as_tensor])
