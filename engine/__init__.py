@@ -98,6 +98,7 @@ from .recording import record
 from .replay import replay
 from .tensor import Size, Tensor
 from .trace import Trace
+from .utils.saving import load, save
 
 __all__ = [
     "Size",
@@ -130,6 +131,7 @@ __all__ = [
     "is_inference_mode_enabled",
     "is_tensor",
     "linalg",
+    "load",
     "long",
     "nan",
     "newaxis",
@@ -140,6 +142,7 @@ __all__ = [
     "pi",
     "record",
     "replay",
+    "save",
     "set_grad_enabled",
     "set_printoptions",
     "short",

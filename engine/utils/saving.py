@@ -1,0 +1,126 @@
+"""`save` and `load`: tensors in dicts and lists as a file, without pickle.
+
+The file is a zip of numpy arrays (as numpy.savez writes it) and a text that says how they are nested.  Nothing in it is
+run when it is read.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections import OrderedDict
+from typing import IO, Any
+
+import numpy as np
+
+from .. import array as arrays
+from .. import creation
+from ..encoding import decode, encode
+from ..nn.parameter import Buffer, Parameter
+from ..tensor import Size, Tensor
+
+__all__ = ["load", "save"]
+
+STRUCTURE = "structure.json"
+File = str | os.PathLike[str] | IO[bytes]
+
+
+def save(obj: Any, f: File, *_: Any, **__: Any) -> None:
+    """Write tensors, numbers and texts, nested in dicts, lists and tuples, to a path or an open file.
+
+    Raises TypeError for anything else: of a module save the `state_dict()`.
+
+    >>> import io, engine as torch
+    >>> file = io.BytesIO()
+    >>> save({"weight": torch.ones(2), "epoch": 3}, file)
+    >>> load(file)
+    {'weight': tensor([1., 1.]), 'epoch': 3}
+    """
+    found: list[Any] = []
+    text = json.dumps(_packed(obj, found))
+    named = {f"a{place}": data for place, data in enumerate(found)}
+    made = io.BytesIO()
+    np.savez(made, **named)
+    with zipfile.ZipFile(made, "a") as archive:
+        archive.writestr(STRUCTURE, text)
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, "wb") as stream:
+            stream.write(made.getvalue())
+    else:
+        f.write(made.getvalue())
+
+
+def load(f: File, map_location: Any = None, *_: Any, **__: Any) -> Any:
+    """What `save` has written; tensors on `map_location` where one is given.
+
+    Raises ValueError for another file, one that torch has pickled among them.
+    """
+    if not isinstance(f, (str, os.PathLike)):
+        f.seek(0)
+    if not zipfile.is_zipfile(f):
+        raise ValueError(f"{_name(f)} is no file that save wrote: a zip of arrays was expected")
+    if not isinstance(f, (str, os.PathLike)):
+        f.seek(0)
+    with zipfile.ZipFile(f) as archive:
+        if STRUCTURE not in archive.namelist():
+            raise ValueError(
+                f"{_name(f)} is no file that save wrote: it may be one of torch's, which is pickled. Write it with "
+                "numpy from torch (numpy.savez), and load the arrays."
+            )
+        found = {
+            name.removesuffix(".npy"): np.lib.format.read_array(io.BytesIO(archive.read(name)), allow_pickle=False)
+            for name in archive.namelist()
+            if name.endswith(".npy")
+        }
+        return _unpacked(json.loads(archive.read(STRUCTURE)), found, map_location)
+
+
+def _name(f: Any) -> str:
+    return repr(os.fspath(f)) if isinstance(f, (str, os.PathLike)) else "this"
+
+
+KINDS: dict[str, type[Tensor]] = {"tensor": Tensor, "parameter": Parameter, "buffer": Buffer}
+NESTED: dict[str, type] = {"dict": dict, "ordered": OrderedDict, "list": list, "tuple": tuple, "size": Size}
+
+
+def _packed(value: Any, found: list[Any]) -> Any:
+    """The nesting as JSON, tensors and arrays by their number in `found`."""
+    if isinstance(value, (Tensor, np.ndarray)):
+        found.append(arrays.to_numpy(value._array) if isinstance(value, Tensor) else value)
+        if not isinstance(value, Tensor):
+            return {"kind": "array", "at": len(found) - 1}
+        kind = next((name for name in ("parameter", "buffer") if isinstance(value, KINDS[name])), "tensor")
+        return {"kind": kind, "at": len(found) - 1, "requires_grad": value.requires_grad}
+    if isinstance(value, dict):
+        kind = "ordered" if isinstance(value, OrderedDict) else "dict"
+        return {"kind": kind, "items": [[_packed(k, found), _packed(v, found)] for k, v in value.items()]}
+    if isinstance(value, (list, tuple)):
+        kind = "list" if isinstance(value, list) else "size" if isinstance(value, Size) else "tuple"
+        return {"kind": kind, "items": [_packed(item, found) for item in value]}
+    if value is None or isinstance(value, (bool, int, float, str, np.generic, arrays.dtype, arrays.device)):
+        return {"kind": "plain", "value": encode(value)}
+    raise TypeError(
+        f"save writes tensors, numbers and texts, nested in dicts, lists and tuples; found {type(value).__name__}. Of "
+        "a module or an optimiser, save the state_dict()."
+    )
+
+
+def _unpacked(data: Any, found: dict[str, Any], where: Any) -> Any:
+    kind = data["kind"]
+    if kind == "plain":
+        return decode(data["value"])
+    if kind == "array":
+        return found[f"a{data['at']}"]
+    if kind in KINDS:
+        made = creation.from_numpy(found[f"a{data['at']}"])
+        made = made if where is None else made.to(where)
+        if kind == "parameter":
+            return Parameter(made, data["requires_grad"])
+        made = Buffer(made) if kind == "buffer" else made
+        return made.requires_grad_() if data["requires_grad"] else made
+    items = data["items"]
+    if kind in ("dict", "ordered"):
+        return NESTED[kind]((_unpacked(k, found, where), _unpacked(v, found, where)) for k, v in items)
+    return NESTED[kind](_unpacked(item, found, where) for item in items)
