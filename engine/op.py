@@ -214,16 +214,16 @@ def _function(op: Op) -> Callable[..., Any]:
 
 
 def by_hand(kernel: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorate a formula that rules call: on arrays `kernel` computes the same, bit for bit, in fewer temporaries.
+    """Decorate a rule of one saved value: on arrays `kernel` computes the same, bit for bit, and sooner.
 
     Tensors and symbols take the formula itself: the graph of a double backward and the text on the screen are its.
     """
 
     def decorate(formula: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(formula)
-        def call(grad: Any, *values: Any) -> Any:
+        def call(grad: Any, value: Any, /) -> Any:
             # What numpy makes of arrays without a dimension is no array that could be written into.
-            return kernel(grad, *values) if type(grad) is ndarray and grad.ndim else formula(grad, *values)
+            return kernel(grad, value) if type(grad) is ndarray and grad.ndim else formula(grad, value)
 
         return call
 

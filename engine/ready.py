@@ -30,6 +30,9 @@ def pop(heap: list[Any]) -> Any:
     if not heap:
         return last
     first = heap[0]
+    if len(heap) == 1:
+        heap[0] = last
+        return first
     length = len(heap)
     hole = child = 0
     while child < (length - 1) // 2:

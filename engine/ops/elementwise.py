@@ -191,7 +191,7 @@ def tanh_slope(grad: Any, result: Any) -> Any:
     return grad * (1 - result * result)
 
 
-tanh = op("tanh", xp.tanh, FLOAT, self=lambda grad, result: tanh_slope(grad, result))
+tanh = op("tanh", xp.tanh, FLOAT, self=tanh_slope)
 asinh = op("asinh", xp.arcsinh, FLOAT, self=lambda grad, self: grad * rsqrt(self * self + 1))
 acosh = op("acosh", xp.arccosh, FLOAT, self=lambda grad, self: grad * rsqrt(self * self - 1))
 atanh = op("atanh", xp.arctanh, FLOAT, self=lambda grad, self: grad / (1 - self * self))
@@ -225,7 +225,7 @@ def sigmoid_slope(grad: Any, result: Any) -> Any:
     return grad * (1 - result) * result
 
 
-sigmoid = op("sigmoid", _sigmoid, FLOAT, self=lambda grad, result: sigmoid_slope(grad, result))
+sigmoid = op("sigmoid", _sigmoid, FLOAT, self=sigmoid_slope)
 absolute = op("abs", xp.absolute, self=lambda grad, self: grad * sign(self))
 
 

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..array import Array, xp
-from ..op import op
+from ..op import by_hand, op
 from .shape import scaled, t, transpose, unsqueeze
 
 
@@ -26,7 +28,17 @@ def _dot(self: Array, tensor: Array) -> Array:
     return xp.matmul(self, tensor)
 
 
-mm = op("mm", _mm, self=lambda grad, mat2: mm(grad, t(mat2)), mat2=lambda grad, self: mm(t(self), grad))
+@by_hand(lambda grad, mat2: grad.dot(mat2.T))
+def _of_left(grad: Any, mat2: Any) -> Any:
+    return mm(grad, t(mat2))
+
+
+@by_hand(lambda grad, self: self.T.dot(grad))
+def _of_right(grad: Any, self: Any) -> Any:
+    return mm(t(self), grad)
+
+
+mm = op("mm", _mm, self=_of_left, mat2=_of_right)
 bmm = op(
     "bmm", _bmm,
     self=lambda grad, mat2: bmm(grad, transpose(mat2, 1, 2)),
