@@ -173,7 +173,7 @@ class _Run:
                 self.arrive(node, upstream)
                 continue
             if upstream is None:
-                cotangents: Any = (None,) * len(node.targets)
+                cotangents: Any = self.undefined(node)
             elif special or node.more is not None or node.metas is not None:
                 cotangents = self.visit(node, upstream)
             else:
@@ -213,6 +213,12 @@ class _Run:
                     ready.append(following)
                     following = None
                 push(ready, target)
+
+    def undefined(self, node: Any) -> Sequence[Any]:
+        """A node to which no gradient came: only a custom Function runs nevertheless, with None or zeros."""
+        if node.own is not None and node.metas is not None:
+            return self.visit(node, [None] * len(node.metas))
+        return (None,) * len(node.targets)
 
     def visit(self, node: Any, upstream: Any) -> Sequence[Any]:
         """Hooks, captures, the rules, freeing and the report of one node; the cotangent per edge, None where none."""

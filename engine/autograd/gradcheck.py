@@ -6,12 +6,33 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import errors
 from ..array import xp
 from ..mode import enable_grad, no_grad
-from ..slot import slot
-from ..tensor import Tensor, escape
+from ..tensor import Tensor
 from .calls import grad
+from .function import Function
+from .functional import jvp
+
+NOT_DOUBLE = (
+    "Input #{} requires gradient and is not a double precision floating point or complex. This check will likely fail "
+    "if all the inputs are not of double precision floating point or complex. "
+)
+STRIDE_0 = (
+    "The {}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping to be able "
+    "to compute the numerical gradients correctly. You should call .contiguous on the input before passing it to "
+    "gradcheck."
+)
+NO_GRAD = "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
+NOT_REENTRANT = (
+    "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different "
+    "values, although analytical gradient matches numerical gradient.The tolerance for nondeterminism was {}."
+)
+UNDEFINED_NOTES = 'Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
+UNDEFINED_NEW = (
+    "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break "
+    "existing callers of this function. If this is true for you, you can call this function with "
+    '"check_undefined_grad=False" to disable the feature'
+)
 
 
 class GradcheckError(RuntimeError):
@@ -22,96 +43,214 @@ def _listed(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
-def _checked(outputs: Any) -> list[Tensor]:
+def _differentiable(outputs: Any) -> list[Tensor]:
+    return [o for o in _listed(outputs) if isinstance(o, Tensor) and o.requires_grad]
+
+
+def _floats(outputs: Any) -> list[Tensor]:
     return [o for o in _listed(outputs) if isinstance(o, Tensor) and o.is_floating_point()]
 
 
 def numerical_jacobian(function: Callable[..., Any], inputs: Sequence[Any], place: int, eps: float) -> list[Any]:
-    """(f(x + eps) - f(x - eps)) / 2 eps, one row per element of input `place`; one matrix per output."""
+    """(f(x + eps) - f(x - eps)) / 2 eps, one row per element of input `place`; one matrix per floating output."""
     target: Tensor = inputs[place]
     rows: list[list[Any]] = []
     with no_grad():
-        for element in range(target._array.size):
-            sides = [_shifted(function, inputs, place, element, by) for by in (eps, -eps)]
-            rows.append([((a - b) / (2 * eps)).reshape(-1) for a, b in zip(*sides, strict=True)])
+        shifted = xp.array(target._array, order="C")
+        given = [*inputs[:place], Tensor(shifted), *inputs[place + 1 :]]
+        flat = shifted.reshape(-1)
+        for element in range(flat.size):
+            kept = flat[element]
+            flat[element] = kept + eps
+            above = [o._array.copy() for o in _floats(function(*given))]
+            flat[element] = kept - eps
+            below = [o._array.copy() for o in _floats(function(*given))]
+            flat[element] = kept
+            rows.append([((a - b) / (2 * eps)).reshape(-1) for a, b in zip(above, below, strict=True)])
     if not rows:
-        return [xp.zeros((0, o._array.size)) for o in _checked(function(*inputs))]
+        return [xp.zeros((0, o._array.size)) for o in _floats(function(*given))]
     return [xp.stack([row[i] for row in rows]) for i in range(len(rows[0]))]
 
 
-def _shifted(function: Callable[..., Any], inputs: Sequence[Any], place: int, element: int, by: float) -> list[Any]:
-    """The outputs where one element of one input is moved.  The move is an op, so that a recording tells of it."""
-    target: Tensor = inputs[place]
-    move = xp.zeros(target._array.shape, dtype=target._array.dtype)
-    move.reshape(-1)[element] = by
-    found = _checked(function(*inputs[:place], target + Tensor(move), *inputs[place + 1 :]))
-    for output in found:
-        escape(output, "gradcheck")  # what comes of it is compared outside of the graph
-    return [output._array.copy() for output in found]
-
-
-def analytical_jacobian(output: Tensor, target: Tensor) -> Any:
-    """The same matrix (input elements by output elements), one backward pass per column."""
-    matrix = xp.zeros((target._array.size, output._array.size), dtype=target._array.dtype)
-    if not output.requires_grad:
-        return matrix
+def analytical_jacobian(output: Tensor, targets: Sequence[Tensor], check_dtypes: bool = False) -> list[Any]:
+    """The same matrices (input elements by output elements), one backward pass per column."""
+    found = [xp.zeros((t._array.size, output._array.size), dtype=t._array.dtype) for t in targets]
     for element in range(output._array.size):
         weights = xp.zeros(output._array.shape, dtype=output._array.dtype)
         weights.reshape(-1)[element] = 1
-        (found,) = grad(output, target, Tensor(weights), retain_graph=True, allow_unused=True)
-        if found is not None:
-            escape(found, "gradcheck")
-            matrix[:, element] = found._array.reshape(-1)
-    return matrix
+        column = grad(output, targets, Tensor(weights), retain_graph=True, allow_unused=True)
+        for matrix, gradient, target in zip(found, column, targets, strict=True):
+            if gradient is None:
+                continue
+            if check_dtypes and gradient.dtype != target.dtype:
+                raise GradcheckError("Gradient has dtype mismatch")
+            matrix[:, element] = gradient._array.reshape(-1)
+    return found
+
+
+class _Check:
+    """One call of gradcheck."""
+
+    def __init__(self, func: Callable[..., Any], inputs: Any, eps: float, atol: float, rtol: float) -> None:
+        self.func, self.given = func, _listed(inputs)
+        self.eps, self.atol, self.rtol = eps, atol, rtol
+        self.places = [i for i, v in enumerate(self.given) if isinstance(v, Tensor) and v.requires_grad]
+        self.targets: list[Tensor] = [self.given[i] for i in self.places]
+
+    def inputs(self) -> None:
+        """Raise torch's errors for inputs that cannot be checked, and warn of those that hardly can."""
+        for place, target in zip(self.places, self.targets, strict=True):
+            if target.dtype.name != "float64":
+                warnings.warn(NOT_DOUBLE.format(place), stacklevel=4)
+            if any(s == 0 and n > 1 for s, n in zip(target._array.strides, target._array.shape, strict=True)):
+                raise RuntimeError(STRIDE_0.format(place))
+            target.retain_grad()
+        if not self.targets:
+            raise ValueError(NO_GRAD)
+
+    def numerical(self, outputs: Any) -> list[list[Any]]:
+        """A matrix per input and differentiable output."""
+        wanted = [nr for nr, out in enumerate(_floats(outputs)) if out.requires_grad]
+        matrices = [numerical_jacobian(self.func, self.given, place, self.eps) for place in self.places]
+        if not wanted:
+            if any((matrix != 0).any() for column in matrices for matrix in column):
+                raise GradcheckError("Numerical gradient for function expected to be zero")
+            return []
+        return [[column[nr] for nr in wanted] for column in matrices]
+
+    def backward(self, outputs: Any, dtypes: bool, nondeterminism: float) -> None:
+        """Compare the rules' matrices with those by small steps."""
+        numerical = self.numerical(outputs)
+        for number, output in enumerate(_differentiable(outputs)):
+            first = analytical_jacobian(output, self.targets, dtypes)
+            second = analytical_jacobian(output, self.targets)
+            if any(a.size and abs(a - b).max() > nondeterminism for a, b in zip(first, second, strict=True)):
+                raise GradcheckError(NOT_REENTRANT.format(nondeterminism))
+            for column, analytical in enumerate(first):
+                self.compare(analytical, numerical[column][number], number, column, "")
+
+    def compare(self, analytical: Any, numerical: Any, number: int, column: int, mode: str) -> None:
+        """Raise torch's error where two matrices differ."""
+        which = xp.promote_types(analytical.dtype, numerical.dtype)
+        if not xp.allclose(analytical.astype(which), numerical.astype(which), rtol=self.rtol, atol=self.atol):
+            raise GradcheckError(
+                f"Jacobian {mode}mismatch for output {number} with respect to input {column},\n"
+                f"numerical:{Tensor(numerical)}\nanalytical:{Tensor(analytical)}\n"
+            )
+
+    def forward(self, outputs: Any) -> None:
+        """The same for forward mode."""
+        numerical = self.numerical(outputs)
+        count = len(_differentiable(outputs))
+        for column, (place, target) in enumerate(zip(self.places, self.targets, strict=True)):
+            rows = [self.pushed(place, target, element) for element in range(target._array.size)]
+            for number in range(count if rows else 0):
+                analytical = xp.stack([row[number] for row in rows])
+                self.compare(analytical, numerical[column][number], number, column, "computed with forward mode ")
+
+    def pushed(self, place: int, target: Tensor, element: int) -> list[Any]:
+        """What a step in one element does to each differentiable output."""
+        tangent = xp.zeros(target._array.shape, dtype=target._array.dtype)
+        tangent.reshape(-1)[element] = 1
+
+        def function(point: Tensor) -> tuple[Tensor, ...]:
+            return tuple(_differentiable(self.func(*self.given[:place], point, *self.given[place + 1 :])))
+
+        return [t._array.reshape(-1) for t in jvp(function, target, Tensor(tangent))[1]]
+
+    def multiplied(self, outputs: list[Tensor]) -> None:
+        """A gradient of zeros gives zeros."""
+        zeros = [Tensor(xp.zeros_like(o._array)) for o in outputs]
+        for found, target in zip(
+            grad(outputs, self.targets, zeros, True, allow_unused=True), self.targets, strict=True
+        ):
+            if found is None:
+                continue
+            if (found._array != 0).any():
+                raise GradcheckError("backward not multiplied by grad_output")
+            if found.dtype != target.dtype:
+                raise GradcheckError("grad is incorrect type")
+
+    def undefined(self, count: int) -> None:
+        """Rules work where no gradient comes, to one output or to all."""
+        for missing in [None, *(range(count) if count > 1 else ())]:
+            outputs = _differentiable(self.func(*self.given))
+            roots = [_Undefined.apply(o) if missing in (None, nr) else o for nr, o in enumerate(outputs)]
+            zeros = [Tensor(xp.zeros_like(o._array)) for o in outputs]
+            try:
+                found = grad(roots, self.targets, zeros, allow_unused=True)
+            except RuntimeError as error:
+                warnings.warn(UNDEFINED_NEW, stacklevel=5)
+                raise GradcheckError(
+                    f"Expected backward function to handle undefined output grads. {UNDEFINED_NOTES}"
+                ) from error
+            if any(g is not None and (g._array != 0).any() for g in found):
+                warnings.warn(UNDEFINED_NEW, stacklevel=5)
+                raise GradcheckError(
+                    "Expected all input grads to be undefined or zero when all output grads are undefined or zero. "
+                    + UNDEFINED_NOTES
+                )
+
+
+class _Undefined(Function):
+    """Passes a value on, and no gradient back."""
+
+    @staticmethod
+    def forward(ctx: Any, value: Any) -> Any:
+        return value.view_as(value)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        return None
 
 
 def gradcheck(
     func: Callable[..., Any], inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
-    raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True, fast_mode: bool = False,
+    raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False, check_batched_grad: bool = False, check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False, check_backward_ad: bool = True, fast_mode: bool = False, masked: bool | None = None,
 ) -> bool:  # fmt: skip
     """Whether the rules give the derivatives that small steps give, for inputs of float64 that require grad.
 
-    Raises GradcheckError (unless `raise_exception` is False), with both Jacobians.
+    Raises GradcheckError (unless `raise_exception` is False), with both Jacobians.  `fast_mode` checks everything too;
+    batched gradients are a loop of single ones here, so that there is nothing to check of them.
 
     >>> import engine as torch
     >>> gradcheck(lambda x: x * x, torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True))
     True
     """
-    given = _listed(inputs)
-    targets = [i for i, value in enumerate(given) if isinstance(value, Tensor) and value.requires_grad]
-    if not targets:
-        raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of the them have "
-            "requires_grad=True."
-        )
-    for place in targets:
-        if given[place].dtype.name != "float64":
-            told = (
-                f"Input #{place} requires gradient and is not a double precision floating point or complex. This "
-                "check will likely fail if all the inputs are not of double precision floating point or complex. "
-            )
-            warnings.warn(told, stacklevel=2)
-            if slot.active is not None:
-                slot.active.event("warning", "UserWarning", told)
-    outputs = _checked(func(*given))
-    for column, place in enumerate(targets):
-        numerical = numerical_jacobian(func, given, place, eps)
-        for number, output in enumerate(outputs):
-            analytical = analytical_jacobian(output, given[place])
-            if not xp.allclose(analytical, numerical[number], rtol=rtol, atol=atol):
-                if not raise_exception:
-                    return False
-                wrong = GradcheckError(
-                    f"Jacobian mismatch for output {number} with respect to input {column},\n"
-                    f"numerical:{Tensor(numerical[number])}\nanalytical:{Tensor(analytical)}\n"
-                )
-                raise errors.explained(wrong, tensors=(output, given[place]))
+    if not (check_forward_ad or check_backward_ad):
+        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
+    if check_batched_grad and not check_backward_ad:
+        raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
+    if check_batched_forward_grad and not check_forward_ad:
+        raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
+    try:
+        check = _Check(func, inputs, eps, atol, rtol)
+        check.inputs()
+        outputs = func(*check.given)
+        if check_backward_ad:
+            check.backward(outputs, check_grad_dtypes, nondet_tol)
+        if check_forward_ad:
+            check.forward(outputs)
+        found = _differentiable(outputs)
+        if check_backward_ad and found:
+            check.multiplied(found)
+            if check_undefined_grad:
+                check.undefined(len(found))
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
     return True
 
 
 def gradgradcheck(
     func: Callable[..., Any], inputs: Any, grad_outputs: Any = None, *, eps: float = 1e-6, atol: float = 1e-5,
-    rtol: float = 1e-3, raise_exception: bool = True, **_: Any,
+    rtol: float = 1e-3, gen_non_contig_grad_outputs: bool = False, raise_exception: bool = True,
+    nondet_tol: float = 0.0, check_undefined_grad: bool = True, check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False, check_fwd_over_rev: bool = False, check_rev_over_rev: bool = True,
+    fast_mode: bool = False, masked: bool = False,
 ) -> bool:  # fmt: skip
     """gradcheck of the gradients: whether the rules' own derivatives are right.
 
@@ -119,23 +258,26 @@ def gradgradcheck(
     >>> gradgradcheck(lambda x: x * x * x, torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True))
     True
     """
+    if not (check_fwd_over_rev or check_rev_over_rev):
+        raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
     given = _listed(inputs)
-    targets = [value for value in given if isinstance(value, Tensor) and value.requires_grad]
-    outputs = [o for o in _checked(func(*given)) if o.requires_grad]
+    outputs = _differentiable(func(*given))
     if grad_outputs is None:
         draws = xp.random.default_rng(0)
         weights = [Tensor(draws.standard_normal(o._array.shape), requires_grad=True) for o in outputs]
     else:
         weights = list(_listed(grad_outputs))
+    places = [i for i, v in enumerate(given) if isinstance(v, Tensor) and v.requires_grad]
 
     def slopes(*values: Any) -> tuple[Tensor, ...]:
-        points, seeds = values[: len(given)], values[len(given) :]
-        kept = [value for value, old in zip(points, given, strict=True) if any(old is t for t in targets)]
-        kept = [k if k.requires_grad else k.requires_grad_() for k in kept]
-        made = [o for o in _checked(func(*points)) if o.requires_grad]
-        found = grad(made, kept, list(seeds), create_graph=True, allow_unused=True)
+        points = [v.detach().requires_grad_() if isinstance(v, Tensor) and i in places and not v.requires_grad else v
+                  for i, v in enumerate(values[: len(given)])]  # fmt: skip
+        made = _differentiable(func(*points))
+        found = grad(made, [points[i] for i in places], values[len(given) :], create_graph=True, allow_unused=True)
         return tuple(f for f in found if f is not None)
 
     return gradcheck(
-        enable_grad(slopes), (*given, *weights), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception
-    )
+        enable_grad(slopes), (*given, *weights), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
+        nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,
+        check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev,
+    )  # fmt: skip

@@ -44,6 +44,12 @@ def plain(line: str) -> str:
     return re.sub(r'File "[^"]*"', "File", line).strip()
 
 
+def first_sentences(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """The first sentence of each text of an outcome; of a result nothing."""
+    told = [line for place, line in enumerate(lines) if place or re.match(r"[A-Z]\w*(Error|Exception): ", line)]
+    return tuple(re.split(r"(?<=[.!?])\s", line, maxsplit=1)[0].split("\n", maxsplit=1)[0] for line in told)
+
+
 def same(program: Callable[[Any], Any]) -> None:
     """Assert that a program has the same outcome here and in torch."""
     ours, theirs = (outcome(program, library) for library in both())
@@ -64,13 +70,15 @@ START = "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\nseen = []\n"
 
 def texts(rows: dict[str, str]) -> list[Any]:
     """Programs given as texts of `torch`, which leave in `r` what is compared; `x` is a leaf and `seen` a list."""
-    return [pytest.param(_program(text), id=name) for name, text in rows.items()]
+    return [pytest.param(program(text), id=name) for name, text in rows.items()]
 
 
-def _program(source: str) -> Callable[[Any], Any]:
-    def program(library: Any) -> Any:
+def program(source: str) -> Callable[[Any], Any]:
+    """The program of a text."""
+
+    def run(library: Any) -> Any:
         space: dict[str, Any] = {"torch": library, "r": None}
         exec(compile(START + source, "<program>", "exec"), space)
         return space["r"]
 
-    return program
+    return run
