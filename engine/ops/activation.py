@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, xp
+from ..array import Array, special_of, xp
 from ..op import Traits, op
 from . import quick
 from .choice import chosen, ge, gt, le, logical_and, lt, where
@@ -157,8 +157,13 @@ celu_ = op(
 # -- smooth -------------------------------------------------------------------------------------------------------
 
 
+def _erf_scaled(self: Array) -> Array:
+    """erf(x / √2)."""
+    return special_of(self).erf(self * SQRT_HALF).astype(self.dtype, copy=False)
+
+
 def _gelu(self: Array, approximate: str = "none") -> Array:
-    out = xp.tanh(_gelu_inner(self)) if approximate == "tanh" else quick.erf(self, SQRT_HALF)
+    out = xp.tanh(_gelu_inner(self)) if approximate == "tanh" else _erf_scaled(self)
     out += 1
     out *= self
     out *= 0.5
@@ -181,7 +186,7 @@ def _normal_slope(self: Array) -> Array:
     xp.exp(density, out=density)
     density *= self
     density *= 2 * DENSITY_AT_0
-    density += quick.erf(self, SQRT_HALF)
+    density += _erf_scaled(self)
     density += 1
     density *= 0.5
     return density

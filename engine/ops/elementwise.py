@@ -198,7 +198,7 @@ atanh = op("atanh", xp.arctanh, FLOAT, self=lambda grad, self: grad / (1 - self 
 
 
 def _erf(self: Array) -> Array:
-    return quick.erf(self)
+    return special_of(self).erf(self).astype(self.dtype, copy=False)
 
 
 def _erfc(self: Array) -> Array:
