@@ -1,0 +1,121 @@
+"""What the scene of each program of the gallery looks like, as text: what the visual regression test compares.
+
+A picture of pixels differs with fonts, browsers and drivers and says only that something changed; this text says what.
+It has two parts: what is shown (names, states, sentences, numbers), compared word for word, and where it is shown
+(lines that begin with `place`), compared within `APART` units, because dot's coordinates are decimal text that
+another build of Graphviz may round another way.  Sizes of nodes are ours and do not depend on installed fonts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from viz.programs import gallery_programs
+from viz.revisions import Computed
+from viz.store import Catalogue, Store
+
+Json = Mapping[str, Any]
+
+HERE = Path(__file__).parent / "scenes"
+APART = 1.5
+DIGITS = 4
+"""Significant digits of what is hashed: the last ones depend on the processor's exp and matrix product."""
+SHOWN = ("steps", "phases", "marks", "commands", "places", "error", "findings", "warnings", "values", "program")
+PLACE = "place "
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+@cache
+def store() -> Store:
+    return Store(Catalogue(gallery_programs()), Computed())
+
+
+def names() -> list[str]:
+    return [program.id for program in gallery_programs()]
+
+
+def scene(name: str) -> Json:
+    """The scene that the browser gets when it opens a program."""
+    made = store()
+    return made.scene(made.revision(name, None), None, {}, "")
+
+
+def picture(found: Json) -> str:
+    """The scene as lines of text, the same on every machine but for the numbers behind `place`."""
+    return "\n".join(_lines(found)) + "\n"
+
+
+def _lines(found: Json) -> Iterator[str]:
+    yield f"{found['program']['id']}: {found['layout']}, {len(found['steps'])} steps"
+    yield "parts " + " ".join(f"{part} {digest(found.get(part))}" for part in SHOWN)
+    x0, y0, x1, y1 = found["bounds"]
+    yield f"{PLACE}{x1 - x0:.0f} x {y1 - y0:.0f}"
+    for node in found["nodes"]:
+        yield f"node {node['id']} {node['kind']} {node['role']} {node['label']!r} {node['sub']!r}{_rows(node)}"
+        yield f"{PLACE}{node['x']:.0f} {node['y']:.0f} size {node['w']:.0f} {node['h']:.0f}"
+        yield f"tracks {digest([node['tracks'], node['rows'], node['saved'], node['formula']])}"
+    for edge in found["edges"]:
+        yield f"edge {edge['source']} -> {edge['target']} {edge['input']}{' grad' if edge['grad'] else ''}"
+        yield f"{PLACE}{_route(edge['points'])} back {_route(edge['back'])}"
+        yield f"tracks {digest([edge['tracks'], edge['wiring']])}"
+    for group in found["groups"]:
+        yield f"group {group['id']} {group['label']!r}{' folded' if group['folded'] else ''} of {len(group['members'])}"
+        yield PLACE + " ".join(f"{v:.0f}" for v in group["box"])
+    for number, step in enumerate(found["steps"], 1):
+        yield f"step {number} {step['kind']} {step['at']}: {step['say']}"
+
+
+def _rows(node: Json) -> str:
+    cells = [f"{row['rows']}x{row['cols']}" if row["cols"] else "strip" for row in node["rows"]]
+    rows = [f"{row['key']} {size}" for row, size in zip(node["rows"], cells, strict=True)]
+    return f" ({', '.join(rows)})" if rows else ""
+
+
+def _route(points: list[list[float]]) -> str:
+    return " ".join(f"{x:.0f},{y:.0f}" for x, y in points)
+
+
+def digest(part: Any) -> str:
+    """Eight letters of a hash of a part of a scene, as sorted JSON with rounded numbers.
+
+    >>> digest({"a": 1.00000001, "b": [2]}) == digest({"b": [2], "a": 1.0})
+    True
+    """
+    text = json.dumps(_rounded(part), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _rounded(part: Any) -> Any:
+    if isinstance(part, float):
+        return float(f"{part:.{DIGITS}g}") if math.isfinite(part) else str(part)
+    if isinstance(part, Mapping):
+        return {str(key): _rounded(value) for key, value in part.items()}
+    if isinstance(part, (list, tuple)):
+        return [_rounded(value) for value in part]
+    return part
+
+
+def difference(stored: str, now: str) -> str | None:
+    """The first line that differs, or None; positions may be `APART` apart."""
+    for number, (old, new) in enumerate(itertools.zip_longest(stored.splitlines(), now.splitlines()), 1):
+        if old != new and not _beside(old, new):
+            return f"line {number}: stored {old!r}, now {new!r}"
+    return None
+
+
+def _beside(old: str | None, new: str | None) -> bool:
+    """Whether two lines of places say nearly the same."""
+    if old is None or new is None or not (old.startswith(PLACE) and new.startswith(PLACE)):
+        return False
+    if NUMBER.sub("", old) != NUMBER.sub("", new):
+        return False
+    pairs = zip(NUMBER.findall(old), NUMBER.findall(new), strict=True)
+    return all(abs(float(a) - float(b)) <= APART for a, b in pairs)
