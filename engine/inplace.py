@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import errors
@@ -21,6 +21,8 @@ __all__ = ["apply_inplace", "check_inplace", "copy_slices", "wrote", "zero_slice
 
 JOINT: Op = copy_slices.op  # type: ignore[attr-defined]
 
+BEFORE_WRITE: list[Callable[..., Any]] = []
+"""What is asked before a write while `slot.noted`: functions of (op, args, kwargs) that return what to do after it."""
 MODIFIED = "is being modified inplace"
 
 
@@ -58,6 +60,7 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     inputs, statics = op.bind(args, kwargs)
     check_inplace(target, any(isinstance(t, Tensor) and t._requires_grad for t in _flat(inputs)))
     refresh_view(target)
+    later = [function(op, args, kwargs) for function in BEFORE_WRITE] if slot.noted else ()
     arrays = [_raw(v) for v in inputs]
     sources = arrays
     if op.traits.promote is not None:
@@ -101,6 +104,9 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     if slot.noted:
         for function in AFTER:
             function(op, args, kwargs, target)
+        for finish in later:
+            if finish is not None:
+                finish(target)
     return target
 
 

@@ -38,6 +38,7 @@ class _Mode(threading.local):
     inference = False
     anomaly = False
     check_nan = True
+    dual: object = None
     packing: tuple[tuple[Any, Any], ...] = ()
     packing_refused: str | None = None
 

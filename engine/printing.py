@@ -13,6 +13,7 @@ from typing import Any
 
 from . import array as arrays
 from .array import bool_, dtype_of, int64, to_numpy, xp
+from .mode import mode
 from .tensor import Tensor, escape
 
 
@@ -149,6 +150,8 @@ def _facts(self: Tensor) -> list[str]:
         facts.append(f"grad_fn=<{self.grad_fn.name().rsplit('::', 1)[-1]}>")
     elif self.requires_grad:
         facts.append("requires_grad=True")
+    if self._tangent is not None and self._tangent[0] is mode.dual:
+        facts.append(f"tangent={self._tangent[1]!r}")
     return facts
 
 

@@ -123,6 +123,7 @@ class Tensor:
     _hooks: dict[int, Any] | None = None
     _post_hooks: dict[int, Any] | None = None
     _retains = False
+    _tangent: Any = None
     _id = -1
     _value = -1
     _seen = 0

@@ -3,7 +3,7 @@
 from ..anomaly import detect_anomaly, is_anomaly_enabled, set_detect_anomaly
 from ..creation import Variable
 from ..mode import enable_grad, inference_mode, is_grad_enabled, legacy_broadcasting, no_grad, set_grad_enabled
-from . import function, functional, graph
+from . import forward_ad, function, functional, graph
 from .calls import backward, grad
 from .function import Function
 from .gradcheck import gradcheck, gradgradcheck
@@ -14,6 +14,7 @@ __all__ = [
     "backward",
     "detect_anomaly",
     "enable_grad",
+    "forward_ad",
     "function",
     "functional",
     "grad",

@@ -54,6 +54,10 @@ LEGACY = (
 NODE_METHODS = frozenset({"_input_metadata", "_sequence_nr", "register_hook", "register_prehook", "requires_grad"})
 
 
+PUSH: list[Callable[..., None]] = []
+"""What forward mode adds to a call of a Function."""
+
+
 class FunctionCtx:
     """What forward tells of its call.  Source: torch.autograd.function.FunctionCtx."""
 
@@ -272,6 +276,8 @@ class _Call:
             mode.enabled, slot.active = enabled, active
         outputs = list(made) if isinstance(made, tuple) else [made]
         self.finish(context, outputs)
+        for push in PUSH:
+            push(self.cls, node, (*self.args, *self.kwargs.values()), outputs)
         tensors = [o for o in outputs if isinstance(o, Tensor)]
         if active is not None:
             self.report(active, seen, tensors)

@@ -6,8 +6,10 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .. import errors
 from ..array import xp
 from ..mode import enable_grad, no_grad
+from ..slot import warn
 from ..tensor import Tensor
 from .calls import grad
 from .function import Function
@@ -101,7 +103,7 @@ class _Check:
         """Raise torch's errors for inputs that cannot be checked, and warn of those that hardly can."""
         for place, target in zip(self.places, self.targets, strict=True):
             if target.dtype.name != "float64":
-                warnings.warn(NOT_DOUBLE.format(place), stacklevel=4)
+                warn(NOT_DOUBLE.format(place), 4)
             if any(s == 0 and n > 1 for s, n in zip(target._array.strides, target._array.shape, strict=True)):
                 raise RuntimeError(STRIDE_0.format(place))
             target.retain_grad()
@@ -127,16 +129,18 @@ class _Check:
             if any(a.size and abs(a - b).max() > nondeterminism for a, b in zip(first, second, strict=True)):
                 raise GradcheckError(NOT_REENTRANT.format(nondeterminism))
             for column, analytical in enumerate(first):
-                self.compare(analytical, numerical[column][number], number, column, "")
+                self.compare(analytical, numerical[column][number], number, column, "", output)
 
-    def compare(self, analytical: Any, numerical: Any, number: int, column: int, mode: str) -> None:
+    def compare(self, analytical: Any, numerical: Any, number: int, column: int, mode: str, output: Any = None) -> None:
         """Raise torch's error where two matrices differ."""
         which = xp.promote_types(analytical.dtype, numerical.dtype)
         if not xp.allclose(analytical.astype(which), numerical.astype(which), rtol=self.rtol, atol=self.atol):
-            raise GradcheckError(
+            wrong = GradcheckError(
                 f"Jacobian {mode}mismatch for output {number} with respect to input {column},\n"
                 f"numerical:{Tensor(numerical)}\nanalytical:{Tensor(analytical)}\n"
             )
+            concerned = (self.targets[column],) if output is None else (output, self.targets[column])
+            raise errors.explained(wrong, tensors=concerned)
 
     def forward(self, outputs: Any) -> None:
         """The same for forward mode."""

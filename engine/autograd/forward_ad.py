@@ -1,0 +1,216 @@
+"""Forward mode: tensors that carry a tangent, which ops push forward.  Source: torch.autograd.forward_ad.
+
+The tangent of a result is found from the op's own rules by two backward passes: the gradient is linear in its weights,
+and the gradient of that with respect to the weights is the Jacobian times the tangent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from .. import errors
+from ..array import xp
+from ..dispatch import AFTER, apply
+from ..inplace import BEFORE_WRITE
+from ..mode import enable_grad, mode
+from ..op import Op
+from ..ops.inplace import copy_slices
+from ..slot import slot
+from ..tensor import Tensor
+from .calls import grad
+from .custom import CustomNode
+from .function import PUSH, Function
+
+NO_LEVEL = "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
+TWICE = (
+    "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not supported."
+)
+
+
+class UnpackedDualTensor(NamedTuple):
+    """What `unpack_dual` returns; `tangent` is None where there is none."""
+
+    primal: Tensor
+    tangent: Tensor | None
+
+
+class dual_level:
+    """Inside, tensors can carry tangents; they are gone when it is left.
+
+    >>> import engine as torch
+    >>> with dual_level():
+    ...     x = make_dual(torch.tensor([2.0, 3.0]), torch.tensor([1.0, 0.0]))
+    ...     unpack_dual(x * x).tangent
+    tensor([4., 0.])
+    """
+
+    def __enter__(self) -> int:
+        return enter_dual_level()
+
+    def __exit__(self, *_: object) -> None:
+        exit_dual_level()
+
+
+def enter_dual_level() -> int:
+    """Begin a level; its number, 0."""
+    if mode.dual is not None:
+        raise errors.runtime("Nested forward mode AD is not supported at the moment")
+    mode.dual = object()
+    slot.note(1)
+    return 0
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """End the level: tangents are forgotten."""
+    if mode.dual is None:
+        raise errors.runtime("Dual level must be a positive number.")
+    if level not in (None, 0):
+        raise errors.runtime("Trying to exit a forward AD level that was not the last one that was created.")
+    mode.dual = None
+    slot.note(-1)
+
+
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
+    """A tensor of the same elements that carries `tangent`."""
+    if mode.dual is None:
+        raise errors.runtime(NO_LEVEL)
+    for name, value in (("primal", tensor), ("tangent", tangent)):
+        if not value.is_floating_point():
+            raise ValueError(f"Expected {name} to be floating point or complex, but got: {value.dtype}")
+    if tangent_of(tensor) is not None:
+        raise errors.runtime(TWICE)
+    if tensor.shape != tangent.shape:
+        raise errors.runtime(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}."
+        )
+    made: Tensor = tensor.view_as(tensor)
+    made._tangent = (mode.dual, tangent)
+    return made
+
+
+def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
+    """The elements without the tangent, and the tangent."""
+    tangent = tangent_of(tensor)
+    if tangent is None:
+        return UnpackedDualTensor(tensor, None)
+    kept, mode.dual = mode.dual, None
+    try:
+        return UnpackedDualTensor(tensor.view_as(tensor), tangent)
+    finally:
+        mode.dual = kept
+
+
+def tangent_of(tensor: Any) -> Tensor | None:
+    """The tangent that a tensor carries in the level that runs."""
+    held = getattr(tensor, "_tangent", None)
+    return held[1] if held is not None and held[0] is mode.dual else None
+
+
+def _places(args: Sequence[Any]) -> dict[tuple[int, int], Tensor]:
+    """The tangents among arguments, by (argument, element of a list or -1)."""
+    found = {}
+    for place, value in enumerate(args):
+        for nr, one in enumerate(value) if type(value) in (list, tuple) else ((-1, value),):
+            if isinstance(one, Tensor) and (tangent := tangent_of(one)) is not None:
+                found[place, nr] = tangent
+    return found
+
+
+def pushed(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor | None] | None:
+    """The tangent of each output of an op; None where no argument carries one."""
+    tangents = _places(args)
+    if not tangents:
+        return None
+    level, mode.dual = mode.dual, None
+    active, slot.active = slot.active, None
+    graph = mode.enabled
+    try:
+        with enable_grad():
+            given = [list(v) if type(v) in (list, tuple) and any(p == i for p, _ in tangents) else v
+                     for i, v in enumerate(args)]  # fmt: skip
+            points = []
+            for place, nr in tangents:
+                old: Any = given[place] if nr < 0 else given[place][nr]
+                point = old.view_as(old) if graph and old.requires_grad else old.detach().requires_grad_()
+                points.append(point)
+                if nr < 0:
+                    given[place] = point
+                else:
+                    given[place][nr] = point
+            made = apply(op, tuple(given), kwargs)
+            outputs = list(made) if isinstance(made, tuple) else [made]
+            return [_pushed(out, points, list(tangents.values()), graph) for out in outputs]
+    finally:
+        mode.dual, slot.active = level, active
+
+
+def _pushed(out: Tensor, points: list[Tensor], tangents: list[Tensor], graph: bool) -> Tensor | None:
+    if not out.requires_grad:
+        return None
+    weights = Tensor(xp.zeros_like(out._array), requires_grad=True)
+    slopes = grad(out, points, weights, True, True, allow_unused=True)
+    used = [(s, t) for s, t in zip(slopes, tangents, strict=True) if s is not None and s.requires_grad]
+    found: Tensor | None = None
+    if used:
+        joined = graph and any(s.grad_fn is not None for s, _ in used)
+        (found,) = grad([s for s, _ in used], weights, [t for _, t in used], joined, joined, allow_unused=True)
+    if found is None:
+        return Tensor(xp.zeros_like(out._array))
+    keeps = any(p.grad_fn is not None for p in points) or any(t.requires_grad for t in tangents)
+    return found if keeps else found.detach()
+
+
+def _after(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], made: Any) -> None:
+    """Push the tangents of the arguments of an op to its results."""
+    if mode.dual is None or not op.rules or (not isinstance(made, tuple) and any(made is a for a in args)):
+        return
+    found = pushed(op, args, kwargs)
+    for out, tangent in zip(made if isinstance(made, tuple) else (made,), found or (), strict=False):
+        if tangent is not None:
+            out._tangent = (mode.dual, tangent)
+
+
+def _before_write(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What becomes of the tangent of a tensor that is about to be written: found before, set after."""
+    if mode.dual is None:
+        return None
+    found = pushed(op, args, kwargs)
+    if found is None:
+        return None
+
+    def set_tangent(target: Tensor) -> None:
+        tangent = found[0] if found[0] is not None else Tensor(xp.zeros_like(target._array))
+        target._tangent = (mode.dual, tangent)
+        view = target._view
+        if view is not None:
+            base = tangent_of(view.base)
+            whole = Tensor(xp.zeros_like(view.base._array)) if base is None else base
+            view.base._tangent = (mode.dual, copy_slices(whole, tangent, view.path))
+
+    return set_tangent
+
+
+def _push_function(cls: type[Function], node: CustomNode, args: tuple[Any, ...], outputs: list[Any]) -> None:
+    """The tangents of a custom Function's outputs, by its `jvp`."""
+    if mode.dual is None or not _places(args):
+        return
+    given = []
+    for value in args:
+        tangent = tangent_of(value)
+        if tangent is None and isinstance(value, Tensor):
+            tangent = Tensor(xp.zeros_like(value._array))
+        given.append(tangent)
+    if not node.kept:
+        node.keep(node.shown().saved_for_forward)
+    found = cls.jvp(node.shown(), *given)
+    for out, tangent in zip(outputs, found if isinstance(found, tuple) else (found,), strict=False):
+        if isinstance(out, Tensor) and tangent is not None:
+            out._tangent = (mode.dual, tangent)
+
+
+AFTER.append(_after)
+BEFORE_WRITE.append(_before_write)
+PUSH.append(_push_function)
