@@ -86,7 +86,7 @@ def _route(points: list[list[float]]) -> str:
 def digest(part: Any) -> str:
     """Eight letters of a hash of a part of a scene, as sorted JSON with rounded numbers.
 
-    >>> digest({"a": 1.00000001, "b": [2]}) == digest({"b": [2], "a": 1.0})
+    >>> digest({"a": 1.00000001, "b": [2]}) == digest({"b": [2.0], "a": 1})
     True
     """
     text = json.dumps(_rounded(part), sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -95,7 +95,8 @@ def digest(part: Any) -> str:
 
 def _rounded(part: Any) -> Any:
     if isinstance(part, float):
-        return float(f"{part:.{DIGITS}g}") if math.isfinite(part) else str(part)
+        short = float(f"{part:.{DIGITS}g}") if math.isfinite(part) else str(part)
+        return int(short) if isinstance(short, float) and short.is_integer() else short  # 2 and 2.0 are one in JSON
     if isinstance(part, Mapping):
         return {str(key): _rounded(value) for key, value in part.items()}
     if isinstance(part, (list, tuple)):
