@@ -4,7 +4,7 @@
 """
 
 from . import array, autograd, creation, linalg, nn, optim, special, utils
-from . import saved as saved  # gives nodes what they keep as attributes
+from . import attributes as attributes  # gives nodes what they keep as attributes
 from . import tracefile as tracefile  # gives Trace its save and open
 from .anomaly import is_anomaly_enabled
 from .api import absent as _absent

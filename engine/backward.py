@@ -18,7 +18,6 @@ from numpy import ndarray
 
 from . import anomaly
 from .array import as_array, xp
-from .dispatch import unpack_saved
 from .hooks import Hooks, accumulated
 from .mode import mode
 from .node import AccumulateGrad, Node
@@ -26,6 +25,7 @@ from .op import spread
 from .ops.reduction import sum_to_size
 from .ops.shape import cast, clone_gradient
 from .ready import pop, push
+from .saved import unpack_saved
 from .slot import slot
 from .tensor import Tensor
 

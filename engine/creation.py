@@ -13,7 +13,8 @@ from .array import as_numpy_dtype, bool_, device, dtype, dtype_of, float32, floa
 from .mode import mode
 from .ops.shape import clone, detach
 from .slot import slot
-from .tensor import C_NAMES, InferenceStorage, Size, Tensor, escape
+from .storage import InferenceStorage
+from .tensor import C_NAMES, Size, Tensor, escape
 
 __all__ = [
     "BoolTensor",

@@ -7,14 +7,17 @@ from typing import Any
 
 from . import errors
 from .array import as_array, dtype_of, is_array
-from .dispatch import AFTER, connect, kernel_error, save
+from .dispatch import AFTER, connect, kernel_error
 from .mode import INFERENCE_INPLACE, mode
 from .node import Node, gradient_edge, next_number
 from .op import Op
 from .ops.inplace import INTO, copy_slices, fits_into, take_slice, zero_slice
 from .ops.reduction import sum_to_size
+from .saved import save
 from .slot import slot
-from .tensor import Storage, Tensor, View, limited, refresh_view
+from .storage import Storage
+from .tensor import Tensor
+from .views import View, limited, refresh_view
 
 __all__ = ["apply_inplace", "check_inplace", "copy_slices", "wrote", "zero_slice"]
 

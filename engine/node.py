@@ -118,11 +118,11 @@ class Node(_Rare):
         return found
 
     def look(self, name: str) -> Any:
-        """The value of `_saved_...`; `engine.saved` has it."""
+        """The value of `_saved_...`; `engine.attributes` has it."""
         raise AttributeError(name)
 
     def listed(self) -> list[str]:
-        """What dir() shows; `engine.saved` has it."""
+        """What dir() shows; `engine.attributes` has it."""
         raise NotImplementedError
 
     def __getattr__(self, name: str) -> Any:

@@ -27,7 +27,7 @@ from .reading import read
 from .recorder import Recorder, written_out
 from .slot import slot
 from .standins import StandIns, block_after, same_bits
-from .tensor import RETAKE, Tensor, refresh_view
+from .tensor import Tensor
 from .trace import (
     Accumulated,
     AnyEvent,
@@ -48,6 +48,7 @@ from .trace import (
     WarningGiven,
     WrittenOutside,
 )
+from .views import RETAKE, refresh_view
 
 
 def replay(trace: Trace, edits: Edits | None = None) -> Trace:

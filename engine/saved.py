@@ -1,104 +1,190 @@
-"""What a node keeps, as the user reads it: `grad_fn._saved_self`, `_saved_result`, `_saved_dim`, `_raw_saved_self`."""
+"""What a node keeps of the tensors of its op, for the rule to read when the gradient comes."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from . import errors
-from .array import xp
-from .dispatch import Packed, unpack_saved
-from .node import FREED, Node
+from .array import Array
+from .mode import mode
+from .node import Node, SavedResult, accumulator
+from .ops.shape import cast
 from .tensor import Tensor
 
-SHOWN = (
-    "_input_metadata", "_sequence_nr", "metadata", "name", "next_functions", "register_hook", "register_prehook",
-    "requires_grad",
-)  # fmt: skip
-_TAKEN = (
-    "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is "
-    "allowed at a time."
+_new = object.__new__
+SAVED_INFERENCE = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+    "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in "
+    "autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
 )
 
 
-class SavedTensor:
-    """A saved tensor before it is unpacked."""
-
-    __module__ = "torch._C._autograd"
-
-    def __init__(self, node: Node, place: int) -> None:
-        self.node, self.place = node, place
-
-    def register_hooks(self, pack_hook: Any, unpack_hook: Any) -> None:
-        """Keep `pack_hook(tensor)` instead, of which `unpack_hook` makes the tensor again."""
-        node, place = self.node, self.place
-        if node.saved is None:
-            raise errors.runtime(
-                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "
-                "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
-                "to backward through the graph a second time or if you need to access saved variables after calling "
-                "backward.",
-                node=node,
-            )
-        value = node.saved[place]
-        if type(value) is Packed:
-            raise errors.runtime(_TAKEN)
-        made = Packed(node, value, pack_hook, unpack_hook)
-        node.saved = (*node.saved[:place], made, *node.saved[place + 1 :])
-
-
-def names(node: Node) -> tuple[list[str], list[str]]:
-    """(tensors, other values) that a node of this op may keep, under torch's names."""
-    op = node.plan.op
-    whole = op.plan(op.mask)
-    tensors = [whole.names[place] for place in whole.tensors]
-    others = [n for n in whole.names if n not in tensors]
-    return sorted(tensors), sorted(_torchs(n) for n in others)
-
-
-def _torchs(name: str) -> str:
-    return name.removesuffix("_sizes") + "_sym_sizes" if name.endswith("_sizes") else name
-
-
-def listed(node: Node) -> list[str]:
-    """What dir() shows of a node."""
-    tensors, others = names(node)
-    kept = [f"_saved_{name}" for name in (*tensors, *others)] + [f"_raw_saved_{name}" for name in tensors]
-    return sorted([*SHOWN, *kept, *dir(object)])
-
-
-def attribute(node: Node, name: str) -> Any:
-    """The value of an attribute that no node has itself.  Raises AttributeError, and torch's error for a freed one."""
-    raw = name.startswith("_raw_saved_")
-    if not raw and not name.startswith("_saved_"):
-        raise AttributeError(f"{node.name()!r} object has no attribute {name!r}")
-    key = name.removeprefix("_raw_saved_" if raw else "_saved_")
-    tensors, others = names(node)
+def save(node: Node, args: Any, promoted: Any, outputs: Any) -> None:
+    """Keep what the plan says; `promoted` are the arrays that the kernel read where they are not the arguments' own."""
     plan = node.plan
-    if raw and key in tensors and key in plan.names:
-        return SavedTensor(node, plan.names.index(key))
-    if key in tensors and not raw:
-        if node.saved is None:
-            raise errors.runtime(FREED, node=node)
-        if key not in plan.names:
-            return None
-        node.check_versions()
-        return _shown(node, node.saved[plan.names.index(key)])
-    if key in others and not raw:
-        own = key.removesuffix("_sym_sizes") + "_sizes" if key.endswith("_sym_sizes") else key
-        if own in node.statics or own in plan.op.statics:
-            return node.statics.get(own, plan.op.statics.get(own))
-        if own in plan.names and node.saved is not None:
-            return node.saved[plan.names.index(own)]
-        return None
-    raise AttributeError(f"{node.name()!r} object has no attribute {name!r}")
+    arity = len(args)
+    saved: list[Any] = []
+    written = False
+    for place in plan.pick:
+        if place < 0:
+            saved.append(_sizes(args[~place]))
+        elif place < arity:
+            value = args[place]
+            if isinstance(value, Tensor):
+                if value._shared is not None and value._shared.version:
+                    written = True
+                if promoted is not None and promoted[place] is not value._array:
+                    value = Promoted(value, promoted[place].dtype)
+            elif type(value) is list or type(value) is tuple:
+                value = list(value)
+                written = True
+            saved.append(value)
+        elif place == arity:
+            if "results" in plan.names:
+                saved.append([_saved_result(out) for out in outputs])
+                written = True
+            else:
+                saved.append(_saved_result(outputs[0]))
+                if outputs[0]._shared.version:
+                    written = True
+        elif place <= arity + len(node.statics):
+            saved.append(list(node.statics.values())[place - arity - 1])
+        else:
+            out = outputs[place - arity - 1 - len(node.statics)]
+            saved.append(_saved_result(out))
+            if out._shared.version:
+                written = True
+    node.saved = tuple(saved)
+    if written:
+        node.versions = tuple(saved_version(saved[p]) for p in plan.tensors)
 
 
-def _shown(node: Node, value: Any) -> Any:
-    """A saved value as a tensor; a number as one without dimensions."""
-    if isinstance(value, (bool, int, float)):
-        return Tensor(xp.asarray(value))
-    found = unpack_saved(node, value)
-    return tuple(found) if isinstance(found, list) else found
+def _saved_result(out: Tensor) -> SavedResult:
+    """What a node keeps of its own output: no part of it leads back to the node."""
+    kept: SavedResult = _new(SavedResult)
+    kept._array, kept._shared, kept._nr = out._array, out._storage, out._nr
+    return kept
 
 
-Node.look, Node.listed = attribute, listed  # type: ignore[method-assign,assignment]
+def saved_value(node: Node, tensor: Tensor) -> Any:
+    """What a node keeps of a tensor: an output of its own without the way back to the node."""
+    kept = _saved_result(tensor) if tensor._node is node else tensor
+    return packed(node, kept) if mode.packing else kept
+
+
+def unpack_saved(node: Node, value: Any) -> Any:
+    """A saved value as the Tensor that it was, with its history."""
+    if type(value) is SavedResult:
+        out: Tensor = _new(Tensor)
+        out._array, out._shared = value._array, value._shared
+        if value._array.dtype.kind == "f":
+            out._node, out._nr, out._requires_grad = node, value._nr, True
+        return out
+    if type(value) is Promoted:
+        return cast(value.tensor, value.dtype)
+    if type(value) is Packed:
+        return value.tensor(node)
+    if type(value) is list:
+        return [unpack_saved(node, v) for v in value]
+    return value
+
+
+def saved_version(value: Any) -> int:
+    """The version of a saved value (of a list: of its first; they are compared one by one only where they can "
+    "differ)."""
+    if type(value) is list:
+        return saved_version(value[0]) if value else 0
+    storage = getattr(value, "_shared", None)
+    if storage is None:
+        return 0
+    if storage.inference:
+        raise errors.runtime(SAVED_INFERENCE, tensors=(value,))
+    return int(storage.version)
+
+
+class Promoted:
+    """A saved input that the op read in another dtype."""
+
+    __slots__ = ("_node", "_nr", "_shared", "dtype", "tensor")
+
+    def __init__(self, tensor: Tensor, which: Any) -> None:
+        self.tensor = tensor
+        self.dtype = which
+        self._shared = tensor._storage
+        self._node, self._nr = tensor._node, tensor._nr
+
+    @property
+    def _array(self) -> Array:
+        return self.tensor._array.astype(self.dtype)
+
+
+def _sizes(value: Any) -> Any:
+    if type(value) in (list, tuple):
+        return [_sizes(v) for v in value]
+    return value._array.shape if isinstance(value, Tensor) else ()
+
+
+def packed(node: Node, value: Any) -> Any:
+    """A saved value as the user's pack hook made it; what is no tensor as it is."""
+    if type(value) is list:
+        return [packed(node, v) for v in value]
+    if not isinstance(value, (Tensor, SavedResult, Promoted)):
+        return value
+    return Packed(node, value, *mode.packing[-1])
+
+
+class Packed:
+    """A saved tensor that went through the hooks of saved_tensors_hooks: what the user made of it, and the way back.
+
+    It has no version: what was written since is the hooks' affair, as in torch.
+    """
+
+    __slots__ = ("_node", "_nr", "_shared", "accumulator", "kept", "requires", "unpack")
+
+    def __init__(self, node: Node, value: Any, pack: Any, unpack: Any) -> None:
+        shown = unpack_saved(node, value)
+        self._shared = None
+        self.unpack = unpack
+        own = type(value) is SavedResult
+        self._node, self._nr, self.requires = (None if own else shown._node), shown._nr, shown._requires_grad
+        self.accumulator = accumulator(shown) if self.requires and shown._node is None else None
+        enabled, mode.enabled = mode.enabled, False
+        version = shown._version
+        noted, mode.packing = mode.packing, ()
+        try:
+            self.kept = pack(shown)
+        finally:
+            mode.enabled, mode.packing = enabled, noted
+        if shown._version != version:
+            raise errors.runtime(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
+                "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open "
+                "an issue if you need to perform in-place operations on the input to a pack hook."
+            )
+
+    @property
+    def _array(self) -> Array:
+        return self.found()._array
+
+    def found(self) -> Tensor:
+        """What the unpack hook gives."""
+        found = self.unpack(self.kept)
+        if not isinstance(found, Tensor):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(found).__name__}"
+            )
+        return found
+
+    def tensor(self, node: Node) -> Tensor:
+        """The same with the history of what was packed."""
+        found = self.found()
+        out: Tensor = _new(Tensor)
+        out._array, out._shared = found._array, found._storage
+        if self.requires:
+            out._requires_grad = True
+            out._node = node if self._node is None and self.accumulator is None else self._node
+            out._nr = self._nr
+            if self.accumulator is not None:
+                out._accumulator = lambda held=self.accumulator: held
+        return out

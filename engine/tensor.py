@@ -16,11 +16,11 @@ from numpy import generic, ndarray
 from . import errors
 from .array import CPU, Array, as_array, default_dtype, device, device_of, dtype, dtype_of, is_array
 from .mode import mode
-from .node import Node, next_number
 from .node import RemovableHandle as RemovableHandle
-from .op import HANDLERS, Op
-from .ops.inplace import retake
+from .op import HANDLERS
 from .slot import slot
+from .storage import Storage
+from .views import View, refresh_view
 
 CONVERTED = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
@@ -46,41 +46,6 @@ C_NAMES = {
     "int16": "short int", "int32": "int", "int64": "long int", "bool": "bool",
 }  # fmt: skip
 """What torch's message about the dtype of a gradient calls them."""
-
-
-class Storage:
-    """What views share: the count of in-place writes, and the recorded values that a write must not change.
-
-    `unseen` counts the writes through `.data`, which history does not see but a recording tells; `origin` is, for what
-    `.data` gave, the storage that such a write changes.  `outside`: the memory is a numpy array of the program's
-    too, who may write there past all of this; a recording looks whether it did.
-    """
-
-    version = 0
-    unseen = 0
-    outside = False
-    origin: Storage | None = None
-    recorded: tuple[int, ...] = ()
-    number = -1
-    inference = False
-    views: list[weakref.ref[Tensor]] | None = None
-
-    def add(self, view: Tensor) -> None:
-        """Note a view of a tensor that does not require grad: it will when the tensor does."""
-        if self.views is None:
-            self.views = []
-        views = self.views
-        if len(views) > 8 and len(views) & (len(views) - 1) == 0:
-            views[:] = [reference for reference in views if reference() is not None]
-        views.append(weakref.ref(view))
-
-
-class InferenceStorage(Storage):
-    """Of a tensor made in inference mode.  It has no version for history: what is truthy here only opens the way on
-    which saving it is refused."""
-
-    version = 1
-    inference = True
 
 
 class Size(tuple[int, ...]):
@@ -445,105 +410,8 @@ class Tensor:
         raise TypeError("Tensors are not pickled; save the values (numpy), or the whole program with trace.save(path)")
 
 
-class View:
-    """How a view is taken from its base: a path of (op name, statics, output number where the op has several).
-
-    `version` is the one that the view's node is for.  `kind` says why the view may not be written while gradients are
-    recorded: `no_grad`, `inference` (the mode in which it was made), `several` (one of several outputs), `custom` (of a
-    Function); None where it may.  `label` is what torch's messages then call it: `Output 0 of Unbind`.
-    """
-
-    __slots__ = ("base", "kind", "label", "path", "version")
-
-    def __init__(
-        self, base: Tensor, path: tuple[tuple[str, Any, int | None], ...], version: int, kind: str | None = None
-    ) -> None:
-        self.base = base
-        self.path = path
-        self.version = version
-        self.kind = kind
-        self.label: str | None = None
-
-    def limit(self, kind: str, label: str) -> None:
-        """Forbid writes while gradients are recorded."""
-        self.kind, self.label = kind, label
-
-
 def escape(tensor: Tensor, kind: str) -> None:
     """Note that a value left for Python."""
     if slot.active is not None:
         number, _ = slot.active.see(tensor)
         slot.active.event("escape", number, kind, tensor._value)
-
-
-def refresh_view(tensor: Tensor) -> None:
-    """Give a view whose base was written in place the node that leads to the base as it is now: AsStridedBackward0.
-
-    Raises torch's error where the view is of a kind whose base may not be written.
-    """
-    view = tensor._view
-    if view is None or view.version == tensor._storage.version or not view.base._requires_grad:
-        return
-    base = view.base
-    if base._node is None:  # a leaf, written without gradients being recorded
-        view.version = tensor._storage.version
-        return
-    if view.kind is not None:
-        raise limited(tensor, view, "its base or another view of its base has been modified inplace")
-    plan = RETAKE.plan(1)
-    node = Node()
-    node.plan, node.sequence_nr = plan, next_number()
-    node.targets, node.numbers = (base._node,), (base._nr,)
-    node.shape, node.dtype = tensor._array.shape, tensor._array.dtype
-    node.statics = {"path": view.path}
-    named: dict[str, Any] = {"path": view.path, "self_sizes": base._array.shape}
-    node.saved = tuple(named[name] for name in plan.names)
-    if tensor._hooks is not None:
-        tensor._hooks = None
-    tensor._node, tensor._nr, tensor._requires_grad = node, 0, True
-    view.version = tensor._storage.version
-    if slot.active is not None:
-        slot.active.again(RETAKE, tensor, base, view.path, node)
-
-
-RETAKE: Op = retake.op  # type: ignore[attr-defined]
-
-AMBIGUOUS = (
-    " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
-    "the view and the inplace either both inside the {} block (if you don't want the inplace to be tracked) or both "
-    "outside (if you want the inplace to be tracked)."
-)
-REASONS = {
-    "several": (
-        " This view is the output of a function that returns multiple views. Such functions do not allow the output "
-        "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
-    ),
-    "custom": (
-        " This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
-        "logic to handle view+inplace would override the custom backward associated with the custom Function, leading "
-        "to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "
-        "Function."
-    ),
-    "no_grad": AMBIGUOUS.format("no_grad"),
-    "inference": AMBIGUOUS.format("inference_mode"),
-}
-"""Why views of a kind may not be written, in torch's words."""
-
-
-def limited(tensor: Tensor, view: View, what: str) -> RuntimeError:
-    """torch's error for a write to a view of some `kind`, or to its base."""
-    label, kind = view.label or "A view", view.kind or "several"
-    own = label == "A view" or tensor._node is None
-    if kind in ("inference", "no_grad"):
-        start = "A view" if own else f"{label} is a view of a view which"
-        block, where = ("inference", "in normal mode") if kind == "inference" else ("no_grad", "with grad mode enabled")
-        message = f"{start} was created in {block} mode and {what} {where}."
-    elif tensor._node is None:
-        message = f"A view was created in no_grad mode and {what} with grad mode enabled."
-    else:
-        message = f"{label} is a view and {what}."
-    return errors.runtime(
-        message + REASONS[kind],
-        "Backstep: write out of place (row = row + 1), or write the whole tensor by index (x[0] += 1).",
-        tensors=(tensor, view.base),
-    )

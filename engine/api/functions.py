@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..dispatch import quick
 from ..ops import arithmetic as ar
 from ..ops import choice as ch
 from ..ops import elementwise as el
 from ..ops import special as sp
+from ..shortcut import quick
 from ..tensor import Tensor
 from .check import as_operand, combination, need_float, need_tensor, need_whole
 from .out import written

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
-from ..dispatch import quick
 from ..ops import linalg as la
 from ..ops import shape as sh
+from ..shortcut import quick
 from ..tensor import Tensor
 from .check import LETTERS, kind, need_tensor
 from .joining import joint

@@ -9,10 +9,10 @@ from .. import array as arrays
 from .. import creation, errors, printing
 from ..array import CPU, device
 from ..autograd.calls import backward
-from ..dispatch import quick
 from ..ops import choice as ch
 from ..ops import elementwise as eo
 from ..ops import shape as so
+from ..shortcut import quick
 from ..tensor import Tensor
 from . import absent as ab
 from . import arrange as ag

@@ -15,7 +15,8 @@ from ..inplace import apply_inplace, check_inplace
 from ..ops import shape as sh
 from ..ops import views as vw
 from ..slot import slot
-from ..tensor import C_NAMES, Storage, Tensor
+from ..storage import Storage
+from ..tensor import C_NAMES, Tensor
 from .check import one_dim, sizes_of
 from .inplace import copy_, fill_, get_data
 from .parts import as_strided, geometry, storage_offset, strides_of

@@ -14,7 +14,8 @@ from ..node import gradient_edge
 from ..ops.reduction import sum_to_size
 from ..ops.shape import select, stack
 from ..slot import slot
-from ..tensor import Size, Tensor, refresh_view
+from ..tensor import Size, Tensor
+from ..views import refresh_view
 from .graph import GradientEdge, inner_node
 
 Tensors = Tensor | Sequence[Tensor] | GradientEdge | dict[str, Tensor]

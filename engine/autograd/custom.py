@@ -11,9 +11,9 @@ from typing import Any
 
 from .. import errors
 from ..array import float32, xp
-from ..dispatch import saved_value, saved_version, unpack_saved
 from ..node import Node, next_number
 from ..op import CUSTOM, Plan
+from ..saved import saved_value, saved_version, unpack_saved
 from ..slot import slot
 from ..tensor import Tensor
 

@@ -19,7 +19,8 @@ from ..mode import mode, no_grad
 from ..node import SavedResult, gradient_edge
 from ..ops.shape import detach
 from ..slot import slot
-from ..tensor import Tensor, View, refresh_view
+from ..tensor import Tensor
+from ..views import View, refresh_view
 from .custom import NO_OUTPUT, CustomNode
 
 NO_BACKWARD = (

@@ -13,7 +13,8 @@ from ..backward import current
 from ..mode import mode
 from ..node import RemovableHandle, gradient_edge
 from ..slot import slot
-from ..tensor import Tensor, refresh_view
+from ..tensor import Tensor
+from ..views import refresh_view
 from .function import BackwardCFunction
 
 

@@ -1,0 +1,179 @@
+"""The shorter way of an op of one or two inputs: what `dispatch.apply` does, without a loop over the arguments.
+
+Most ops of a program are of this kind, and small: what is spent on each of them is the speed of the engine.  Each way
+is therefore one function, longer than others, that calls as little as it can.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from numpy import ndarray
+
+from .array import as_array, xp
+from .dispatch import KERNEL_ERRORS, SINGLE, edge_of, kernel_error, target_of
+from .mode import mode
+from .node import Node, SavedResult, next_number
+from .op import Op
+from .saved import save
+from .slot import slot
+from .storage import Storage
+from .tensor import Tensor
+
+_new = object.__new__
+NONE: dict[str, Any] = {}
+OPERATORS: dict[Callable[..., Any], Callable[..., Any]] = {
+    xp.add: operator.add,
+    xp.subtract: operator.sub,
+    xp.multiply: operator.mul,
+    xp.true_divide: operator.truediv,
+    xp.negative: operator.neg,
+}
+"""The same functions, reached without parsing arguments."""
+
+
+def quick(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of an op of one or two inputs, quicker where they are plain: Tensors of one dtype, or a number.
+
+    It does what `apply` does, without a loop over the arguments; all else goes there.  Ops with static arguments,
+    several outputs or views are left as they are.
+    """
+    op: Op = function.op  # type: ignore[attr-defined]
+    if op.statics or op.lists or op.view or op.arity > 2 or op.mask not in (0, (1 << op.arity) - 1):
+        return function
+    return _quick_one(op, function) if op.arity == 1 else _quick_two(op, function)
+
+
+def _quick_one(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
+    kernel, plans, key = OPERATORS.get(op.kernel, op.kernel), op.plans, op.mask
+
+    def one(self: Any) -> Any:
+        array = self._array
+        if slot.noted or (array.dtype is not SINGLE and array.dtype.kind != "f"):
+            return function(self)
+        try:
+            made = kernel(array)
+        except KERNEL_ERRORS as error:
+            raise kernel_error(op, [array], error) from None
+        if type(made) is not ndarray:
+            made = as_array(made)
+        out: Tensor = _new(Tensor)
+        out._array = made
+        node = None
+        if key and self._requires_grad and mode.enabled:
+            try:
+                plan = plans[key]
+            except KeyError:
+                plan = op.plan(key)
+            node = _new(Node)
+            node.plan = plan
+            node.targets = (target_of(self) if self._view is not None else self._node or target_of(self),)
+            if self._nr:
+                node.numbers = (self._nr,)
+            node.sequence_nr = next_number()
+            node.shape = made.shape
+            node.dtype = made.dtype
+            if plan.pick:
+                if plan.of_result:
+                    kept: SavedResult = _new(SavedResult)
+                    kept._array, kept._nr = made, 0
+                    kept._shared = out._shared = _new(Storage)
+                    node.saved = (kept,)
+                elif plan.of_inputs is not None and self._shared is None:
+                    node.saved = (self,)
+                else:
+                    save(node, (self,), None, (out,))
+            else:
+                node.saved = ()
+            out._node = node
+            out._requires_grad = True
+        if slot.active is not None:
+            slot.active.op(op, (self,), NONE, (out,), node, None)
+        return out
+
+    return _as(one, function)
+
+
+def _quick_two(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
+    kernel, plans, mask = OPERATORS.get(op.kernel, op.kernel), op.plans, op.mask
+
+    def two(self: Any, other: Any) -> Any:
+        kind = type(other)
+        first = self._array
+        dtype = first.dtype
+        if slot.noted:
+            return function(self, other)
+        if kind is Tensor or isinstance(other, Tensor):
+            second = other._array
+            if second.dtype is not dtype or (dtype is not SINGLE and dtype.kind != "f"):
+                return function(self, other)
+            needs = 3 if other._requires_grad else 1
+            if not self._requires_grad:
+                needs -= 1
+        elif (kind is float or kind is int) and (dtype is SINGLE or dtype.kind == "f"):
+            second = other
+            needs = 9 if self._requires_grad else 0  # 8: the second is no tensor, as `Op.plan` counts
+        else:
+            return function(self, other)
+        try:
+            made = kernel(first, second)
+        except KERNEL_ERRORS as error:
+            raise kernel_error(op, [first, second], error) from None
+        if type(made) is not ndarray:
+            made = as_array(made)
+        out: Tensor = _new(Tensor)
+        out._array = made
+        node = None
+        if needs and mask and mode.enabled:
+            try:
+                plan = plans[needs]
+            except KeyError:
+                plan = op.plan(needs & 3, needs >> 2)
+            node = _new(Node)
+            node.plan = plan
+            numbered = False
+            if needs & 1:
+                target = (
+                    target_of(self) if self._view is not None else self._node or self._accumulator() or target_of(self)
+                )
+                numbered = self._nr
+            else:
+                target = None
+            if needs & 2:
+                target_2 = (
+                    target_of(other)
+                    if other._view is not None
+                    else other._node or other._accumulator() or target_of(other)
+                )
+                if other._nr:
+                    numbered = True
+            else:
+                target_2 = None
+            node.targets = (target, target_2)
+            if numbered:
+                node.numbers = (edge_of(self)[1], edge_of(other)[1])
+            node.sequence_nr = next_number()
+            node.shape = made.shape
+            node.dtype = dtype
+            if plan.pick:
+                if plan.of_inputs is not None and self._shared is None and (needs & 8 or other._shared is None):
+                    node.saved = plan.of_inputs((self, other))
+                else:
+                    save(node, (self, other), None, (out,))
+            else:
+                node.saved = ()
+            out._node = node
+            out._requires_grad = True
+        if slot.active is not None:
+            slot.active.op(op, (self, other), NONE, (out,), node, None)
+        return out
+
+    return _as(two, function)
+
+
+def _as(made: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    made.__name__, made.__qualname__, made.__doc__ = function.__name__, function.__qualname__, function.__doc__
+    made.op = function.op  # type: ignore[attr-defined]
+    return made

@@ -1,0 +1,135 @@
+"""Views: how one is taken from its base, and what becomes of it when the base is written in place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import errors
+from .mode import mode
+from .node import Node, next_number
+from .op import Op
+from .ops.inplace import retake
+from .slot import slot
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+RETAKE: Op = retake.op  # type: ignore[attr-defined]
+AMBIGUOUS = (
+    " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+    "the view and the inplace either both inside the {} block (if you don't want the inplace to be tracked) or both "
+    "outside (if you want the inplace to be tracked)."
+)
+REASONS = {
+    "several": (
+        " This view is the output of a function that returns multiple views. Such functions do not allow the output "
+        "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+    ),
+    "custom": (
+        " This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
+        "logic to handle view+inplace would override the custom backward associated with the custom Function, leading "
+        "to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "
+        "Function."
+    ),
+    "no_grad": AMBIGUOUS.format("no_grad"),
+    "inference": AMBIGUOUS.format("inference_mode"),
+}
+"""Why views of a kind may not be written, in torch's words."""
+
+
+class View:
+    """How a view is taken from its base: a path of (op name, statics, output number where the op has several).
+
+    `version` is the one that the view's node is for.  `kind` says why the view may not be written while gradients are
+    recorded: `no_grad`, `inference` (the mode in which it was made), `several` (one of several outputs), `custom` (of a
+    Function); None where it may.  `label` is what torch's messages then call it: `Output 0 of Unbind`.
+    """
+
+    __slots__ = ("base", "kind", "label", "path", "version")
+
+    def __init__(
+        self, base: Tensor, path: tuple[tuple[str, Any, int | None], ...], version: int, kind: str | None = None
+    ) -> None:
+        self.base = base
+        self.path = path
+        self.version = version
+        self.kind = kind
+        self.label: str | None = None
+
+    def limit(self, kind: str, label: str) -> None:
+        """Forbid writes while gradients are recorded."""
+        self.kind, self.label = kind, label
+
+
+def share(out: Tensor, source: Any, op: Op, statics: Any, nr: int | None = None) -> None:
+    """Make `out` a view of `source`: one storage, one version, a path back to the base."""
+    out._shared = source._storage
+    if not op.rules:  # detach: what is written is shared, the history is not
+        return
+    view = source._view
+    if view is None:
+        out._view = View(source, ((op.name, statics, nr),), out._shared.version)
+    else:
+        out._view = View(view.base, (*view.path, (op.name, statics, nr)), out._shared.version, view.kind)
+    if nr is not None:
+        out._view.limit("several", f"Output {nr} of {_short_name(op.node_name)}")
+    if not mode.enabled:  # torch's rule: such a view is a leaf that requires grad where its base does
+        out._view.limit("inference" if mode.inference else "no_grad", "A view")
+        out._requires_grad = out._view.base._requires_grad
+    if not out._view.base._requires_grad:
+        out._shared.add(out)
+    if mode.enabled and view is not None and view.kind is not None and nr is None:
+        out._view.limit(view.kind, f"Output {nr or 0} of {_short_name(op.node_name)}")
+
+
+def _short_name(name: str) -> str:
+    return name.rpartition("::")[2].removesuffix("Backward0")
+
+
+def refresh_view(tensor: Tensor) -> None:
+    """Give a view whose base was written in place the node that leads to the base as it is now: AsStridedBackward0.
+
+    Raises torch's error where the view is of a kind whose base may not be written.
+    """
+    view = tensor._view
+    if view is None or view.version == tensor._storage.version or not view.base._requires_grad:
+        return
+    base = view.base
+    if base._node is None:  # a leaf, written without gradients being recorded
+        view.version = tensor._storage.version
+        return
+    if view.kind is not None:
+        raise limited(tensor, view, "its base or another view of its base has been modified inplace")
+    plan = RETAKE.plan(1)
+    node = Node()
+    node.plan, node.sequence_nr = plan, next_number()
+    node.targets, node.numbers = (base._node,), (base._nr,)
+    node.shape, node.dtype = tensor._array.shape, tensor._array.dtype
+    node.statics = {"path": view.path}
+    named: dict[str, Any] = {"path": view.path, "self_sizes": base._array.shape}
+    node.saved = tuple(named[name] for name in plan.names)
+    if tensor._hooks is not None:
+        tensor._hooks = None
+    tensor._node, tensor._nr, tensor._requires_grad = node, 0, True
+    view.version = tensor._storage.version
+    if slot.active is not None:
+        slot.active.again(RETAKE, tensor, base, view.path, node)
+
+
+def limited(tensor: Tensor, view: View, what: str) -> RuntimeError:
+    """torch's error for a write to a view of some `kind`, or to its base."""
+    label, kind = view.label or "A view", view.kind or "several"
+    own = label == "A view" or tensor._node is None
+    if kind in ("inference", "no_grad"):
+        start = "A view" if own else f"{label} is a view of a view which"
+        block, where = ("inference", "in normal mode") if kind == "inference" else ("no_grad", "with grad mode enabled")
+        message = f"{start} was created in {block} mode and {what} {where}."
+    elif tensor._node is None:
+        message = f"A view was created in no_grad mode and {what} with grad mode enabled."
+    else:
+        message = f"{label} is a view and {what}."
+    return errors.runtime(
+        message + REASONS[kind],
+        "Backstep: write out of place (row = row + 1), or write the whole tensor by index (x[0] += 1).",
+        tensors=(tensor, view.base),
+    )
