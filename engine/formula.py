@@ -20,6 +20,9 @@ from .trace import OpCalled, Scalar
 Given = Sizes | Scalar | None
 """What an input was: the shape of a tensor, a number, or nothing."""
 
+REPLACING = frozenset({None, "", "copy", "fill.Scalar", "fill.Tensor", "zero"})
+"""Writes to a view whose effect on its base is the rule of `copy_slices`; of others their own rule is a part."""
+
 _INDEXED = frozenset({
     "expand", "unsqueeze", "squeeze.dim", "sum.dim", "mean.dim", "sum_to_size", "sum", "mean", "reshape", "view",
 })  # fmt: skip
@@ -111,6 +114,8 @@ class _Call:
         return symbols, [v if isinstance(v, tuple) else () for v in parts]
 
     def formula(self, target: str, shape: Sizes) -> Formula:
+        if self.values.get("writer") not in REPLACING:
+            return self.named(target, shape)
         try:
             found = simplified(self.run(target, shape))
         except Exception:  # noqa: BLE001 whatever a rule does with symbols: its name is what can be said

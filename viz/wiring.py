@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.formula import REPLACING
 from engine.op import REGISTRY
 from engine.trace import OpCalled
 
@@ -46,7 +47,9 @@ def arguments(facts: Facts, event: OpCalled) -> dict[str, Any] | None:
 
 def pull(event: OpCalled, name: str, given: dict[str, Any], upstream: np.ndarray) -> np.ndarray | None:
     """The cotangent of input `name` for one upstream gradient of the (only) output, summed to the input's shape."""
-    op = REGISTRY[event.name]
+    op = REGISTRY.get(event.name)
+    if op is None or event.attrs.get("writer") not in REPLACING:
+        return None  # code of the user's, or a write whose own rule is run on a part
     plain, _, listed = name.partition("[")
     rule = op.rules.get(plain)
     if rule is None:

@@ -471,3 +471,12 @@ def test_error_in_a_functions_backward_is_recorded_and_replayed() -> None:
     (error,) = [e for e in trace.events if isinstance(e, ErrorRaised)]
     (raised,) = [e for e in replay(trace).events if isinstance(e, ErrorRaised)]
     assert error.node is not None and (raised.message, raised.type) == (error.message, error.type)
+
+
+def test_second_order_through_a_function_is_doubted_in_a_replay() -> None:
+    with engine.record() as trace:
+        x = leaf(engine)
+        y = made(engine, square, of_square).apply(x).sum()
+        (first,) = engine.autograd.grad(y, x, create_graph=True)
+        first.sum().backward()
+    assert replay(trace).meta["doubt"] is not None
