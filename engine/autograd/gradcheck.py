@@ -57,20 +57,20 @@ def numerical_jacobian(function: Callable[..., Any], inputs: Sequence[Any], plac
     """(f(x + eps) - f(x - eps)) / 2 eps, one row per element of input `place`; one matrix per floating output."""
     target: Tensor = inputs[place]
     rows: list[list[Any]] = []
+
+    def at(element: int, step: float) -> list[Any]:
+        moved = xp.array(target._array, order="C")  # a new one each time: a recording keeps what it was given
+        if step:
+            moved.reshape(-1)[element] += step
+        given = [*inputs[:place], Tensor(moved), *inputs[place + 1 :]]
+        return [o._array.copy() for o in _floats(function(*given))]
+
     with no_grad():
-        shifted = xp.array(target._array, order="C")
-        given = [*inputs[:place], Tensor(shifted), *inputs[place + 1 :]]
-        flat = shifted.reshape(-1)
-        for element in range(flat.size):
-            kept = flat[element]
-            flat[element] = kept + eps
-            above = [o._array.copy() for o in _floats(function(*given))]
-            flat[element] = kept - eps
-            below = [o._array.copy() for o in _floats(function(*given))]
-            flat[element] = kept
-            rows.append([((a - b) / (2 * eps)).reshape(-1) for a, b in zip(above, below, strict=True)])
-    if not rows:
-        return [xp.zeros((0, o._array.size)) for o in _floats(function(*given))]
+        for element in range(target._array.size):
+            pairs = zip(at(element, eps), at(element, -eps), strict=True)
+            rows.append([((above - below) / (2 * eps)).reshape(-1) for above, below in pairs])
+        if not rows:
+            return [xp.zeros((0, o.size)) for o in at(0, 0.0)]
     return [xp.stack([row[i] for row in rows]) for i in range(len(rows[0]))]
 
 
