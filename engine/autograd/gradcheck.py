@@ -10,7 +10,7 @@ from .. import errors
 from ..array import xp
 from ..mode import enable_grad, no_grad
 from ..slot import warn
-from ..tensor import Tensor
+from ..tensor import Tensor, escape
 from .calls import grad
 from .function import Function
 from .functional import jvp
@@ -59,11 +59,13 @@ def numerical_jacobian(function: Callable[..., Any], inputs: Sequence[Any], plac
     rows: list[list[Any]] = []
 
     def at(element: int, step: float) -> list[Any]:
-        moved = xp.array(target._array, order="C")  # a new one each time: a recording keeps what it was given
+        move = xp.zeros(target._array.shape, dtype=target._array.dtype)
         if step:
-            moved.reshape(-1)[element] += step
-        given = [*inputs[:place], Tensor(moved), *inputs[place + 1 :]]
-        return [o._array.copy() for o in _floats(function(*given))]
+            move.reshape(-1)[element] = step
+        outputs = _floats(function(*inputs[:place], target + Tensor(move), *inputs[place + 1 :]))
+        for output in outputs:
+            escape(output, "gradcheck")  # what comes of it is compared outside of the graph
+        return [o._array.copy() for o in outputs]
 
     with no_grad():
         for element in range(target._array.size):
@@ -84,6 +86,7 @@ def analytical_jacobian(output: Tensor, targets: Sequence[Tensor], check_dtypes:
         for matrix, gradient, target in zip(found, column, targets, strict=True):
             if gradient is None:
                 continue
+            escape(gradient, "gradcheck")
             if check_dtypes and gradient.dtype != target.dtype:
                 raise GradcheckError("Gradient has dtype mismatch")
             matrix[:, element] = gradient._array.reshape(-1)
