@@ -3,7 +3,7 @@
 `import engine as torch` runs a torch snippet; `with engine.record() as trace:` records what it does.
 """
 
-from . import array, autograd, creation, linalg, nn, optim, special, utils
+from . import array, autograd, constructors, creation, linalg, nn, optim, special, utils
 from . import attributes as attributes  # gives nodes what they keep as attributes
 from . import tracefile as tracefile  # gives Trace its save and open
 from .anomaly import is_anomaly_enabled
@@ -81,6 +81,7 @@ from .array import (
 )
 from .array import float32 as float
 from .array import int32 as int
+from .constructors import *
 from .creation import *
 from .mode import (
     enable_grad,
@@ -179,6 +180,7 @@ __all__ += _spectrum.__all__
 __all__ += _statistics.__all__
 __all__ += _storage.__all__
 __all__ += _types.__all__
+__all__ += constructors.__all__
 __all__ += creation.__all__
 
 methods.bind(Tensor)

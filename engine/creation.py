@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 from . import array as arrays
 from . import errors
 from .api.check import need_tensor, sizes_of
-from .array import as_numpy_dtype, bool_, device, dtype, dtype_of, float32, float64, int64, move, xp
+from .array import as_numpy_dtype, bool_, device, dtype, dtype_of, int64, move, xp
 from .mode import mode
+from .numbers import array_of
 from .ops.shape import clone, detach
 from .slot import slot
 from .storage import InferenceStorage
-from .tensor import C_NAMES, Size, Tensor, escape
+from .tensor import Tensor, escape
 
 __all__ = [
-    "BoolTensor",
-    "ByteTensor",
-    "CharTensor",
-    "DoubleTensor",
-    "FloatTensor",
-    "HalfTensor",
-    "IntTensor",
-    "LongTensor",
-    "ShortTensor",
     "as_tensor",
     "asarray",
     "empty",
@@ -69,97 +60,6 @@ def new_leaf(data: Any, source: str, requires_grad: bool = False, where: Any = N
 # -- from data ----------------------------------------------------------------------------------------------------
 
 
-def _numbers(data: Any) -> Any:
-    """Data as numpy reads it: tensors among nested lists become their numbers."""
-    if isinstance(data, Tensor):
-        if data._array.size != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars")
-        return data.item()
-    if isinstance(data, (list, tuple)) and any(isinstance(d, (Tensor, list, tuple)) for d in data):
-        return [_numbers(d) for d in data]
-    return data
-
-
-def _check_data(data: Any, depth: int = 0) -> tuple[int, ...]:
-    """The shape of nested sequences, or torch's error where they are ragged or hold no numbers."""
-    if data is None:
-        raise errors.runtime("Could not infer dtype of NoneType")
-    if isinstance(data, str):
-        raise TypeError("new(): invalid data type 'str'")
-    if not isinstance(data, (list, tuple, range)):
-        if isinstance(data, (bool, int, float)) or hasattr(data, "dtype"):
-            return tuple(getattr(data, "shape", ()))
-        raise errors.runtime(f"Could not infer dtype of {type(data).__name__}")
-    if not data:
-        return (0,)
-    if isinstance(data[0], (bool, int, float)) and not any(
-        isinstance(d, (list, tuple, str)) or d is None for d in data
-    ):
-        return (len(data),)
-    inner = [_check_data(d, depth + 1) for d in data]
-    for shape in inner:
-        if len(shape) != len(inner[0]):
-            raise TypeError(f"expected sequence at dim {depth + 1}")
-        for place, (want, have) in enumerate(zip(inner[0], shape, strict=True)):
-            if want != have:
-                raise ValueError(f"expected sequence of length {want} at dim {depth + 1 + place} (got {have})")
-    return (len(data), *inner[0])
-
-
-def _array_of(data: Any, wanted: dtype | type | None) -> Any:
-    """An array of Python data: floats become the default dtype, ints int64, as in torch."""
-    target = as_numpy_dtype(wanted)
-    if hasattr(data, "dtype") and not isinstance(data, (list, tuple)):
-        found = xp.array(data, dtype=target)
-        dtype_of(found)
-        return found
-    if isinstance(data, complex):
-        raise errors.OutOfScope("complex tensors are out of scope in Backstep")
-    _check_data(data)
-    numbers = _numbers(data)
-    try:
-        found = _fitted(numbers, target) if target is not None and target.kind in "iu" else xp.array(numbers, target)
-    except OverflowError:
-        raise ValueError("Overflow when unpacking long long") from None
-    except (ValueError, TypeError) as error:
-        raise TypeError(f"new(): data must be numbers ({error})") from None
-    if target is None:
-        if found.dtype.kind == "c":
-            raise errors.OutOfScope("complex tensors are out of scope in Backstep")
-        if found.dtype.kind in "uO" and not _holds_array(data):
-            raise ValueError("Overflow when unpacking long long")
-        if found.dtype.kind == "f" or not found.size:
-            found = found.astype(float64.numpy if _holds_doubles(data) else arrays.default_dtype.numpy)
-    return found
-
-
-def _fitted(numbers: Any, target: Any) -> Any:
-    """An array of integers; a negative number wraps in an unsigned dtype, one that does not fit is torch's error."""
-    wide = xp.array(numbers)
-    limits = xp.iinfo(target)
-    low = -int(limits.max) if target.kind == "u" else int(limits.min)
-    if wide.size and wide.dtype.kind in "ifuO" and not (wide.min() >= low and wide.max() <= int(limits.max)):
-        if wide.dtype.kind == "O" or (target.itemsize == 8 and wide.dtype.kind == "u"):
-            raise OverflowError
-        raise errors.runtime(f"value cannot be converted to type {target.name} without overflow")
-    return wide.astype(target)
-
-
-def _holds_array(data: Any) -> bool:
-    """Whether numbers come from an array, which has a dtype of its own."""
-    while isinstance(data, (list, tuple)) and data:
-        data = data[0]
-    return hasattr(data, "dtype")
-
-
-def _holds_doubles(data: Any) -> bool:
-    """Whether the first element is a numpy float64 or a double tensor: torch takes its dtype."""
-    while isinstance(data, (list, tuple)) and data:
-        data = data[0]
-    found = getattr(data, "dtype", None)
-    return found is not None and found in (float64, float64.numpy)
-
-
 def tensor(
     data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
@@ -178,7 +78,7 @@ def tensor(
             escape(data, "tensor")
         made = xp.array(data._array, dtype=as_numpy_dtype(dtype))
     else:
-        made = _array_of(data, dtype)
+        made = array_of(data, dtype)
     return new_leaf(made, "tensor", requires_grad, device)
 
 
@@ -190,7 +90,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     if arrays.is_array(data):
         made = xp.asarray(data, dtype=as_numpy_dtype(dtype))
         return new_leaf(made, "as_tensor", where=device, outside=made is data)
-    return new_leaf(_array_of(data, dtype), "as_tensor", where=device)
+    return new_leaf(array_of(data, dtype), "as_tensor", where=device)
 
 
 def from_numpy(data: Any) -> Tensor:
@@ -374,56 +274,7 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     return new_leaf(xp.frombuffer(buffer, dtype=wanted, count=count, offset=offset), "frombuffer", requires_grad)
 
 
-# -- torch's old constructors -------------------------------------------------------------------------------------
-
-
-def _legacy(name: str, which: dtype) -> Any:
-    def constructor(*args: Any) -> Tensor:
-        return legacy_tensor(name, which, args)
-
-    constructor.__name__ = constructor.__qualname__ = name
-    constructor.__doc__ = f"A tensor of dtype {which}, of a sequence's numbers or of a shape."
-    return constructor
-
-
-def legacy_tensor(name: str, which: dtype, args: tuple[Any, ...]) -> Tensor:
-    """FloatTensor([1, 2]) holds numbers, FloatTensor(2, 3) is of that shape."""
-    if len(args) == 1 and isinstance(args[0], Tensor):
-        if args[0].dtype is not which:
-            wanted, found = (
-                f"TensorOptions(dtype={C_NAMES[d.name]}, device=cpu, layout=Strided, requires_grad=false (default), "
-                "pinned_memory=false (default), memory_format=(nullopt))"
-                for d in (which, args[0].dtype)
-            )
-            raise TypeError(f"expected {wanted} (got {found})")
-        return detach(args[0])  # type: ignore[no-any-return]
-    return new_leaf(legacy_array(name, which, args), name)
-
-
-def legacy_array(name: str, which: dtype, args: tuple[Any, ...]) -> Any:
-    """The elements of a tensor made by one of the old constructors."""
-    if not args:
-        return xp.zeros(0, dtype=which.numpy)
-    if isinstance(args[0], Tensor):
-        return args[0]._array
-    if isinstance(args[0], Size) or all(isinstance(a, int) and not isinstance(a, bool) for a in args):
-        return xp.zeros(sizes_of(args), dtype=which.numpy)
-    if isinstance(args[0], str):
-        raise TypeError("new(): invalid data type 'str'")
-    if not isinstance(args[0], (Sequence, xp.ndarray)):
-        raise TypeError(f"new(): data must be a sequence (got {type(args[0]).__name__})")
-    return _array_of(args[0], which)
-
-
-FloatTensor = _legacy("FloatTensor", float32)
-DoubleTensor = _legacy("DoubleTensor", float64)
-LongTensor = _legacy("LongTensor", int64)
-IntTensor = _legacy("IntTensor", arrays.int32)
-BoolTensor = _legacy("BoolTensor", bool_)
-ByteTensor = _legacy("ByteTensor", arrays.uint8)
-ShortTensor = _legacy("ShortTensor", arrays.int16)
-CharTensor = _legacy("CharTensor", arrays.int8)
-HalfTensor = _legacy("HalfTensor", arrays.float16)
+# -- the default dtype ----------------------------------------------------------------------------------------------
 
 
 def set_default_dtype(which: dtype) -> None:

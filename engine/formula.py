@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .op import CUSTOM, REGISTRY, Op
-from .printer import TEX, TEXT, NoIndices, Printer, Style
+from .printer import NoIndices, Printer
+from .styles import TEX, TEXT, Style
 from .symbol import Sizes, Symbol, mentions, noted, simplified
 from .trace import OpCalled, Scalar
 

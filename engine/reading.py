@@ -14,9 +14,10 @@ from typing import Any
 from .array import statistics, to_numpy
 from .binding import tensor_names
 from .op import CUSTOM, NUMBERED, REGISTRY
-from .recorder import Recorder, Summary, written_out
+from .recorder import Recorder, written_out
 from .slot import is_users
 from .source import Places
+from .summary import Summary
 from .trace import (
     Accumulated,
     AnyEvent,

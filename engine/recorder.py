@@ -18,11 +18,10 @@ from typing import Any
 from . import array
 from .slot import is_users
 from .source import Places
+from .summary import Summary
 
 LIMIT = 65_536
 """Elements up to which a value is kept whole; beyond it, a sample and statistics."""
-SAMPLE = 64
-"""Elements in a sample."""
 WAITING = 256 * 2**20
 """Bytes of large arrays that may wait for their statistics."""
 
@@ -433,45 +432,6 @@ def plain(shared: Any) -> bool:
 def fresh(shared: Any, first: int) -> bool:
     """Whether a storage is known to no recording yet and was never written: that of a new result."""
     return shared.number < first and not (shared.version or shared.unseen or shared.origin)
-
-
-class Summary:
-    """What is kept of an array over the limit: statistics and at most 64 elements, taken with an even stride.
-
-    They are worked out when they are first asked for, before the array is written, or when many wait: till then the
-    array itself is held.
-    """
-
-    __slots__ = ("_data", "_made", "dtype", "shape", "size")
-
-    def __init__(self, data: Any) -> None:
-        self._data: Any = data
-        self._made: tuple[Any, dict[str, float]] | None = None
-        self.shape: tuple[int, ...] = data.shape
-        self.dtype = data.dtype
-        self.size: int = data.size
-
-    def settle(self) -> tuple[Any, dict[str, float]]:
-        """The sample and the statistics, and let the array go.  Linear in its size, once.
-
-        Two threads may both be at it (the program before a write, and the one that streams): who ends first is right.
-        """
-        data, made = self._data, self._made
-        if made is None:
-            flat = data.reshape(-1)
-            sample = array.to_numpy(flat[:: max(1, -(-flat.size // SAMPLE))]).copy()
-            made = sample, array.statistics(data)
-            if self._made is None:
-                self._made, self._data = made, None
-        return self._made or made
-
-    @property
-    def sample(self) -> Any:
-        return self.settle()[0]
-
-    @property
-    def stats(self) -> dict[str, float]:
-        return self.settle()[1]
 
 
 def written_out(results: tuple[Any, ...]) -> tuple[tuple[int, int, int, bool, int], ...]:

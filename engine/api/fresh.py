@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import creation
+from .. import constructors, creation
 from ..array import xp
 from ..creation import like, new_leaf, shape_given
 from ..tensor import Tensor
@@ -57,7 +57,7 @@ def new_empty_strided(
 
 def new(self: Tensor, *args: Any, **_: Any) -> Tensor:
     """torch's old spelling: of a sequence's numbers, or of a shape, in the dtype of this tensor."""
-    return creation.legacy_tensor("new", self.dtype, args)
+    return constructors.legacy_tensor("new", self.dtype, args)
 
 
 METHODS = ("new", "new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import array as arrays
-from .. import creation, errors, printing
+from .. import constructors, creation, errors, printing
 from ..array import CPU, device
 from ..autograd.calls import backward
 from ..ops import choice as ch
@@ -147,4 +147,4 @@ def bind(cls: type[Tensor]) -> None:
     table.update({f"__{name}__": plain(function) for name, function in OPERATORS.items()})
     for name, function in table.items():
         setattr(cls, name, quick(function) if hasattr(function, "op") else function)
-    cls._from_user = staticmethod(creation.legacy_array)  # type: ignore[method-assign]
+    cls._from_user = staticmethod(constructors.legacy_array)  # type: ignore[method-assign]

@@ -12,7 +12,8 @@ import pytest
 import engine
 from engine.formula import formulas, formulas_of
 from engine.op import REGISTRY, call_kernel
-from engine.printer import TEX, TEXT, Printer
+from engine.printer import Printer
+from engine.styles import TEX, TEXT
 from engine.symbol import Symbol, Undecided, evaluate, noted, shown_number, simplified
 from engine.trace import LeafCreated, OpCalled
 from tests.samples import SAMPLES

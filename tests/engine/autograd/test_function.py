@@ -32,6 +32,12 @@ def grads(library: Any, function: Any, *more: Any) -> Any:
     return library.autograd.grad(function.apply(x, *more).sum(), x, allow_unused=True)
 
 
+def after(seen: list[Any], what: Any, result: Any) -> Any:
+    """`result`, once `what` is noted: more than one thing in a lambda."""
+    seen.append(what)
+    return result
+
+
 def double(ctx: Any, x: Any) -> Any:
     return x * 2
 
@@ -114,9 +120,7 @@ def program_returns_a_list(t: Any) -> Any:
 
 def program_returns_things_of_all_kinds(t: Any) -> Any:
     seen: list[Any] = []
-    function = made(
-        t, lambda ctx, x: (3, x * 2, "s", None), lambda ctx, *g: (seen.append([type(v) for v in g]), g[1])[1]
-    )
+    function = made(t, lambda ctx, x: (3, x * 2, "s", None), lambda ctx, *g: after(seen, [type(v) for v in g], g[1]))
     x = leaf(t)
     y = function.apply(x)
     return y, t.autograd.grad(y[1].sum(), x), [[k is type(None) for k in kinds] for kinds in seen]
@@ -149,7 +153,7 @@ def program_several_outputs(t: Any) -> Any:
 def program_gradients_that_did_not_come_are_zeros(t: Any) -> Any:
     seen: list[Any] = []
     x = leaf(t)
-    function = made(t, pair, lambda ctx, g, h: (seen.append((g, h)), g * 2 + h * 3)[1])
+    function = made(t, pair, lambda ctx, g, h: after(seen, (g, h), g * 2 + h * 3))
     return t.autograd.grad(function.apply(x)[0].sum(), x), seen
 
 
@@ -161,7 +165,7 @@ def program_gradients_that_did_not_come_are_none(t: Any) -> Any:
         return x * 2, x * 3
 
     x = leaf(t)
-    function = made(t, forward, lambda ctx, g, h: (seen.append((g, h)), h * 3)[1])
+    function = made(t, forward, lambda ctx, g, h: after(seen, (g, h), h * 3))
     return t.autograd.grad(function.apply(x)[1].sum(), x), seen
 
 
@@ -174,7 +178,7 @@ def program_non_differentiable_output(t: Any) -> Any:
         return x * 2, place, part
 
     x = leaf(t)
-    y = made(t, forward, lambda ctx, *g: (seen.append(g), g[0] * 2)[1]).apply(x)
+    y = made(t, forward, lambda ctx, *g: after(seen, g, g[0] * 2)).apply(x)
     return y, t.autograd.grad(y[0].sum(), x), seen
 
 
@@ -212,7 +216,8 @@ def program_no_backward(t: Any) -> Any:
 
 
 def program_no_forward(t: Any) -> Any:
-    return type("F", (t.autograd.Function,), {}).apply(leaf(t))
+    function: Any = type("F", (t.autograd.Function,), {})
+    return function.apply(leaf(t))
 
 
 def program_backward_and_vjp(t: Any) -> Any:
