@@ -37,24 +37,37 @@ REASONS = {
 """Why views of a kind may not be written, in torch's words."""
 
 
+Step = tuple[str, Any, int | None]
+"""(op name, statics, output number where the op has several)."""
+Steps = tuple[Any, Step] | None
+"""The steps to a view, the last in front: (the steps before, step).  Views of views share what they have in common."""
+
+
 class View:
-    """How a view is taken from its base: a path of (op name, statics, output number where the op has several).
+    """How a view is taken from its base: by some steps.
 
     `version` is the one that the view's node is for.  `kind` says why the view may not be written while gradients are
     recorded: `no_grad`, `inference` (the mode in which it was made), `several` (one of several outputs), `custom` (of a
     Function); None where it may.  `label` is what torch's messages then call it: `Output 0 of Unbind`.
     """
 
-    __slots__ = ("base", "kind", "label", "path", "version")
+    __slots__ = ("base", "kind", "label", "steps", "version")
 
-    def __init__(
-        self, base: Tensor, path: tuple[tuple[str, Any, int | None], ...], version: int, kind: str | None = None
-    ) -> None:
+    def __init__(self, base: Tensor, steps: Steps, version: int, kind: str | None = None) -> None:
         self.base = base
-        self.path = path
+        self.steps = steps
         self.version = version
         self.kind = kind
         self.label: str | None = None
+
+    @property
+    def path(self) -> tuple[Step, ...]:
+        """The steps from the base on.  Linear in their number."""
+        found, steps = [], self.steps
+        while steps is not None:
+            steps, step = steps
+            found.append(step)
+        return tuple(reversed(found))
 
     def limit(self, kind: str, label: str) -> None:
         """Forbid writes while gradients are recorded."""
@@ -68,9 +81,9 @@ def share(out: Tensor, source: Any, op: Op, statics: Any, nr: int | None = None)
         return
     view = source._view
     if view is None:
-        out._view = View(source, ((op.name, statics, nr),), out._shared.version)
+        out._view = View(source, (None, (op.name, statics, nr)), out._shared.version)
     else:
-        out._view = View(view.base, (*view.path, (op.name, statics, nr)), out._shared.version, view.kind)
+        out._view = View(view.base, (view.steps, (op.name, statics, nr)), out._shared.version, view.kind)
     if nr is not None:
         out._view.limit("several", f"Output {nr} of {_short_name(op.node_name)}")
     if not mode.enabled:  # torch's rule: such a view is a leaf that requires grad where its base does

@@ -405,8 +405,8 @@ def _alias(tensor: Tensor) -> Tensor:
     made: Tensor = Tensor.__new__(type(tensor))
     made._array, made._storage = tensor._array, tensor._storage
     view = tensor._view
-    base, path = (tensor, ()) if view is None else (view.base, view.path)
-    made._view = View(base, path, tensor._storage.version)
+    base, steps = (tensor, None) if view is None else (view.base, view.steps)
+    made._view = View(base, steps, tensor._storage.version)
     return made
 
 

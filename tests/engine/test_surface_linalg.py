@@ -163,6 +163,7 @@ def test_value_is_torchs(expression: str) -> None:
         same(mine, yours, 1e-10)
 
 
+@pytest.mark.filterwarnings("ignore:torch.triangular_solve is deprecated")  # torch says so once in a process
 @pytest.mark.parametrize("expression", DIFFERENTIABLE)
 def test_nodes_and_two_derivatives_are_torchs(expression: str) -> None:
     torch = pytest.importorskip("torch")
