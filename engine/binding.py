@@ -7,13 +7,16 @@ through the `return` of the user's own functions into the frame that called them
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .source import _COMPREHENSIONS, File, Sources, first_name
 from .trace import AnyEvent, BackwardEnded, BackwardStarted, Frame, LeafCreated, OpCalled
 
 _WRAPPERS = frozenset({"Variable", "Parameter", "as_tensor"})
+_INNER = re.compile(r"native_|_|\w+(_forward|_with_indices)$")
+"""Ops that the user's functions call, and of which those hand on the first result only: the rest is for backward."""
 _SAME = frozenset({"contiguous", "cpu", "cuda", "double", "expand", "float", "reshape", "to", "type", "view"})
 
 
@@ -243,6 +246,12 @@ def tensor_names(
     return naming.names
 
 
+def _indexed(names: Sequence[str | None]) -> str | None:
+    """`y` for `y[0]`, `y[1]`, …: the one variable that all of several results would be parts of."""
+    whole = (names[0] or "").removesuffix("[0]")
+    return whole if len(names) > 1 and all(name == f"{whole}[{i}]" for i, name in enumerate(names)) else None
+
+
 class Naming:
     """Collects names; what one expression did by several ops is looked at together."""
 
@@ -282,6 +291,8 @@ class Naming:
             self.settle()
             self.at = frames
         found = self.binder.binding(frames, len(made))
+        if found is not None and _INNER.match(kind) and (whole := _indexed(found.names)) is not None:
+            found = replace(found, names=(whole, *[None] * (len(made) - 1)))
         if found is not None:
             pairs = [(t, n) for t, n in zip(made, found.names, strict=True) if n is not None]
             self.run.append((kind, pairs, found))

@@ -194,6 +194,25 @@ class Recorder:
             return repr((now.stats, now.sample.tolist())) != repr((kept.stats, kept.sample.tolist()))
         return bool(kept.tobytes() != found.tobytes())
 
+    def is_within_call(self, tensor: Any) -> bool:
+        """Whether `tensor` is what the last event gave, written inside of the brackets of the call that runs now."""
+        last = self.log[-1] if self.log else ("",)
+        if last[0] == "leaf":
+            made = last[2]
+        elif last[0] == "op" and last[8] is None:
+            made = last[5][0]
+        else:
+            return False
+        now = self.frames(sys._getframe(2))
+        whole = next((place for place, number in self.stacks.items() if number == last[1]), ())
+        then = whole[len(whole) - len(now) :]  # perhaps a helper of the user's made it: then it has more frames
+        if not now or made != tensor._id or not self.knows(tensor) or now[:1] + now[2:] != then[:1] + then[2:]:
+            return False
+        spans = list(self.codes[now[0]].co_positions())
+        (line, end, col, stop), (first, last_line, begin, close) = spans[now[1] // 2], spans[then[1] // 2]
+        known = None not in (line, end, col, stop, first, last_line, begin, close)  # else compiled without columns
+        return known and (line, col) <= (first, begin) and (last_line, close) <= (end, stop)
+
     # -- what happens ---------------------------------------------------------------------------------------------
 
     def op(self, op: Any, inputs: Any, statics: Any, outputs: Any, node: Any, inplace: Any) -> None:

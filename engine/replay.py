@@ -9,6 +9,7 @@ Cost: that of the recorded ops, run once.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import weakref
 from collections.abc import Iterable, Sequence
@@ -69,6 +70,10 @@ class Stopped(Exception):
     """The replayed program raised, as the user's would."""
 
 
+class PassedOver(Exception):
+    """An optimiser met a parameter without a gradient, and goes on to the next one."""
+
+
 class _Replay:
     """One run of an edited program."""
 
@@ -80,6 +85,8 @@ class _Replay:
         self.recorder.stacks = {(frames, number): number for number, frames in enumerate(base.stacks)}
         self.held = Held(base)
         self.doubt: int | None = None
+        self.inside: list[tuple[str, int]] = []  # groups that are open: name, and where each begins in the log
+        self.passing: int | None = None  # how many stay open when the one that is passed over is left
         self.waiting = 0  # hooks that ran in the recorded call and not yet in this one
         self.groups = calls_of(base.events)
         self.first = min((group[0].index for group in self.groups.values()), default=len(base.events))
@@ -166,10 +173,24 @@ class _Replay:
         self.recorder.error(error)
         return Stopped(error)
 
+    def is_passed_over(self, number: int, at: int) -> bool:
+        """Whether an optimiser's step is at a parameter without a gradient, or without what it kept of it before."""
+        if len(self.inside) < 2 or not self.inside[-2][0].endswith(".step"):
+            return False
+        missing = self.held.holder(number, at) is None and number not in self.live
+        if not missing and self.met(number, at) is not None:
+            return False
+        if self.doubt is None:
+            self.doubt = self.inside[-1][1]
+        self.passing = len(self.inside) - 1
+        return True
+
     # -- fixed actions --------------------------------------------------------------------------------------------
 
     def fixed(self, event: AnyEvent) -> None:
         """Do again what the program did."""
+        if self.passing is not None and not isinstance(event, (GroupEntered, GroupLeft)):
+            return
         if isinstance(event, LeafCreated):
             self.leaf(event)
         elif isinstance(event, OpCalled):
@@ -178,7 +199,8 @@ class _Replay:
             elif event.name == CUSTOM.name:
                 self.custom(event)
             elif event.name != JOINT.name or "writer" not in event.attrs:  # the write of a view brings that about again
-                self.op(event)
+                with contextlib.suppress(PassedOver):
+                    self.op(event)
         elif isinstance(event, FlagChanged):
             target = self.tensor(event.tensor)
             if event.flag == "requires_grad":
@@ -196,11 +218,16 @@ class _Replay:
             if event.message != CREATE_GRAPH:
                 self.recorder.event("warning", event.category, event.message)
         elif isinstance(event, GroupEntered):
+            self.inside.append((event.name, len(self.recorder.log)))
             self.recorder.depth += 1
             self.recorder.log.append(("enter", event.stack, event.name, event.kind))
         elif isinstance(event, GroupLeft):
+            if self.inside:
+                self.inside.pop()
             self.recorder.depth -= 1
             self.recorder.log.append(("leave", -1))
+            if len(self.inside) == self.passing:
+                self.passing = None
         elif isinstance(event, ErrorRaised) and event.call is None:
             self.recorder.log.append(("raised", event.stack, event))
 
@@ -303,6 +330,8 @@ class _Replay:
         """The inputs of an op as its function takes them."""
         given: dict[str, Any] = {}
         for item in event.inputs:
+            if item.tensor is not None and self.is_passed_over(item.tensor, event.index):
+                raise PassedOver
             value = item.scalar if item.tensor is None else self.met(item.tensor, event.index)
             if item.tensor is not None and value is None:
                 raise self.nothing(item.tensor)

@@ -22,10 +22,13 @@ from viz.programs import record_source
 PROGRAMS = [pytest.param(program, id=program.id) for program in gallery()]
 EDITS = 24
 """Random edits per program."""
-FUNCTIONS = frozenset({"forgotten_count", "wrong_shape", "no_backward", "once"})
+FUNCTIONS = frozenset({"forgotten_count", "wrong_shape", "no_backward", "once", "straight_through"})
 """Programs about a Function of their own: what its Python does is taken from the recording, and edits are in doubt."""
-UNTIL_DOUBT = frozenset({"copied_tensor", "engine_order", "gradcheck", "gradcheck_float"})
-"""Programs in which values go through Python and come back: from the doubt on, a replay promises nothing."""
+UNTIL_DOUBT = frozenset(
+    {"copied_tensor", "engine_order", "gradcheck", "gradcheck_float", "training_loop", "two_layers"}
+)
+"""Programs in which values go through Python and come back, or whose optimiser passes over what has no gradient: from
+the doubt on, a replay promises nothing."""
 OWN_CALLS = frozenset({"gradcheck", "gradcheck_float"})
 """Programs whose backward calls are gradcheck's, which sees to it that each gets its gradient: they are not edited."""
 NUMBERS = (-2.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 1.0, 2.0, 3.0, 1e-4, 7.0)

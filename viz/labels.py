@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -25,8 +26,13 @@ INNER = frozenset({"function", "path", "writer"})
 _OPERANDS = frozenset({"exponent", "other"})
 _DEFAULTS: Mapping[str, Any] = {
     "keepdim": False, "dim": None, "dtype": None, "correction": 1, "alpha": 1, "diagonal": 0,
-    "memory_format": "preserve",
+    "memory_format": "preserve", "beta": 1, "groups": 1, "reduction": "mean", "ignore_index": -100, "eps": 1e-5,
+    "padding_idx": -1, "ceil_mode": False, "stride": 1, "padding": 0, "dilation": 1, "output_padding": 0,
 }  # fmt: skip
+"""What a static argument is where nobody wrote one; of a list, each of its numbers."""
+_SAID = frozenset({"normalized_shape", "upscale_in_train"})
+"""Static arguments that the shapes tell already."""
+_INNER_NAMES = re.compile(r"^(?:native_|_unsafe_|_safe_|_scaled_(?=dot)|_)?(.+?)(?:_forward|_with_indices|_alias)?$")
 
 
 def label(event: OpCalled) -> str:
@@ -43,8 +49,11 @@ def label(event: OpCalled) -> str:
     if not numbers:  # a number that is no input: the exponent of `x ** 2`
         numbers = [(1, v) for key, v in event.attrs.items() if key in _OPERANDS and isinstance(v, (bool, int, float))]
     if sign is not None:
+        sign, factor = scaled_sign(event, sign)
         if name != plain:
             sign += "="
+        if factor:
+            return f"{sign} {factor.rstrip()}"
         commutes = plain in ("add", "mul")
         shown = [(i, n) for i, n in numbers if n is not None][:1]
         for position, value in shown:
@@ -61,16 +70,36 @@ def label(event: OpCalled) -> str:
     return text.one_line(" ".join(words), 28)
 
 
+def scaled_sign(event: OpCalled, sign: str) -> tuple[str, str]:
+    """The operator and the number before its second operand: `−` and `0.1 × ` for `add(w, g, alpha=-0.1)`."""
+    alpha = event.attrs.get("alpha", 1)
+    if not isinstance(alpha, (int, float)) or alpha == 1:
+        return sign, ""
+    if alpha < 0 and sign in ("+", "−"):
+        sign, alpha = "−" if sign == "+" else "+", -alpha
+    return sign, "" if alpha == 1 else f"{text.scalar(alpha)} × "
+
+
 def shown_attrs(event: OpCalled) -> list[str]:
     """The static arguments that say something, as written: `dim=1`."""
-    return [f"{key}={_plain(value)}" for key, value in event.attrs.items() if key not in INNER and shows(key, value)]
+    given = {key: value for key, value in event.attrs.items() if key not in INNER and shows(key, value)}
+    if "kernel_size" in given:  # of a pooling: windows stand side by side unless somebody says otherwise
+        given |= {"stride": event.attrs.get("stride")}
+        if given["stride"] == given["kernel_size"]:
+            del given["stride"]
+    return [f"{key}={_plain(value)}" for key, value in given.items()]
 
 
 def written_name(event: OpCalled) -> str:
-    """The op's name as the user knows it: `sum` for the engine's `sum.dim`, `zero_` where it wrote in place."""
+    """The op's name as the user knows it: `sum` for the engine's `sum.dim`, `zero_` where it wrote in place, `conv2d`
+    for `convolution` over two dimensions, `layer_norm` for `native_layer_norm`."""
     if "writer" in event.attrs:  # what a write to a view means for its base
         return "CopySlices"
-    name = str(event.attrs.get("function", event.name.partition(".")[0]))
+    name = str(event.attrs.get("function", ""))
+    if not name:
+        name = _INNER_NAMES.sub(r"\1", event.name.partition(".")[0])
+        if name == "convolution":
+            name = f"conv{'_transpose' * bool(event.attrs.get('transposed'))}{len(event.outputs[0].shape) - 2}d"
     return name + "_" if event.inplace is not None and not name.endswith("_") else name
 
 
@@ -88,7 +117,9 @@ def shows(key: str, value: Any) -> bool:
     """Whether a static argument says more than its default would."""
     if value is None or value is False or (isinstance(value, (tuple, list)) and not value):
         return False
-    return key not in _DEFAULTS or _DEFAULTS[key] != value
+    if key in _SAID or key not in _DEFAULTS:
+        return key not in _SAID
+    return any(one != _DEFAULTS[key] for one in (value if isinstance(value, (tuple, list)) else (value,)))
 
 
 def index_label(event: OpCalled) -> str:
@@ -119,7 +150,7 @@ def _piece(value: Any) -> str:
 
 def _plain(value: Any) -> str:
     if isinstance(value, (tuple, list)):
-        if len(value) == 1:
+        if len(value) == 1 or (value and all(type(v) is int and v == value[0] > 0 for v in value)):
             return _plain(value[0])
         return "(" + ", ".join(_plain(v) for v in value) + ")"
     if isinstance(value, float):

@@ -11,7 +11,7 @@ from engine.trace import Accumulated, ErrorRaised, GradSet, HookRan, Input, OpCa
 from . import text
 from .facts import Facts
 from .graph import slots
-from .labels import INDEXING, SHAPES, SIGNS, index_label, shown_attrs, written_name
+from .labels import INDEXING, SHAPES, SIGNS, index_label, scaled_sign, shown_attrs, written_name
 from .timeline import Flow, Step
 
 MOST_OPERANDS = 4
@@ -73,7 +73,8 @@ def written(event: OpCalled, facts: Facts) -> str:
     if sign is not None and len(parts) == 2:
         if plain == "rsub":
             parts.reverse()
-        return f"{_closed(parts[0])} {sign}{'=' if event.inplace is not None else ''} {_closed(parts[1])}"
+        sign, factor = scaled_sign(event, sign)
+        return f"{_closed(parts[0])} {sign}{'=' if event.inplace is not None else ''} {factor}{_closed(parts[1])}"
     if plain == "neg" and len(parts) == 1:
         return f"{sign}{_closed(parts[0])}"
     if plain in INDEXING and parts:
@@ -131,6 +132,7 @@ def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
     op = facts.ops[step.op].event
     by_slot = {slot: op.inputs[position] for position, slot in slots(op).items()}
     sent: dict[str, list[str]] = {}
+    folded = sum(cotangent is not None for cotangent in event.unsummed)
     for slot, cotangent in enumerate(event.cotangents):
         if cotangent is None or slot not in by_slot:
             continue
@@ -139,7 +141,7 @@ def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
         name = called(target, facts, _behind(op, slot, facts))
         fold = ""
         if slot < len(event.unsummed) and event.unsummed[slot] is not None:
-            fold = " (summed over the broadcast dimensions)"
+            fold = " (summed)" if folded > 1 else " (summed over the broadcast dimensions)"
         label = name if not leaf else f"the leaf {name}" if facts.name(target or 0) else "a leaf"
         sent.setdefault(value(trace, cotangent), []).append(f"to {label}{fold}")
     ways = [f"{what} {text.join(_counted(where))}" for what, where in sent.items()]

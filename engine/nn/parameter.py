@@ -7,6 +7,7 @@ from typing import Any
 from .. import creation, errors
 from ..mode import no_grad
 from ..ops.shape import clone, detach
+from ..slot import slot, unrecorded
 from ..tensor import Tensor
 
 __all__ = ["Buffer", "Parameter"]
@@ -60,7 +61,14 @@ class Buffer(Tensor):
 def _share(made: Tensor, data: Tensor | None) -> None:
     """Make `made` the same elements as `data`, with one version for both, and no history."""
     source = creation.empty(0) if data is None else data
-    made.__dict__.update(detach(source).__dict__)
+    recorder = slot.active
+    if recorder is None or source.grad_fn is not None or not recorder.is_within_call(source):
+        made.__dict__.update(detach(source).__dict__)
+        return
+    with unrecorded():  # `Parameter(torch.randn(3))`: nobody else has what was made for it, so that it is the leaf
+        made.__dict__.update(detach(source).__dict__)
+    made._id, made._seen, made._value = source._id, source._seen, source._value
+    source._id = -1
 
 
 def _cloned(source: Tensor) -> Tensor:

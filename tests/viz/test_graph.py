@@ -125,6 +125,20 @@ def test_labels_are_what_a_person_writes(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_labels_have_the_user_s_names_and_leave_out_what_nobody_wrote(tmp_path: Path) -> None:
+    source = (
+        "F = torch.nn.functional\nx = torch.ones(1, 1, 4, 4, requires_grad=True)\nw = torch.ones(1, 1, 3, 3)\n"
+        "F.conv2d(x, w)\nF.conv2d(x, w, padding=1, stride=2)\nF.max_pool2d(x, 2)\nF.max_pool2d(x, 3, 1)\n"
+        "F.layer_norm(x, (4,))\nF.mse_loss(x, x)\nF.mse_loss(x, x, reduction='sum')\n"
+        "F.nll_loss(x[0, 0], torch.tensor([0, 1, 2, 3]))\ntorch.add(w, w, alpha=-0.1)\nw.sub_(w, alpha=2)\n"
+    )
+    written = [labels.label(op.event) for op in read(source, tmp_path).facts.ops]
+    assert [text for text in written if text not in ("[0]", "expand 1×1×4×4")] == [
+        "conv2d", "conv2d stride=2 padding=1", "max_pool2d kernel_size=2", "max_pool2d kernel_size=3 st…",
+        "layer_norm", "mse_loss", "mse_loss reduction=sum", "nll_loss", "− 0.1 ×", "−= 2 ×",
+    ]  # fmt: skip
+
+
 def test_a_loop_whose_round_is_one_call_is_told_apart(tmp_path: Path) -> None:
     source = (
         "import engine as torch\ndef cell(h):\n    h = h * 2\n    return h.exp()\n"

@@ -54,6 +54,17 @@ CONTENTS: Mapping[str, tuple[str, ...]] = {
         "second_derivative",
         "rnn_growing",
     ),
+    "Networks": (
+        "two_layers",
+        "training_loop",
+        "loss_mixture",
+        "pooling",
+        "layer_norm",
+        "embedding_rows",
+        "attention_block",
+        "rnn_twenty",
+        "straight_through",
+    ),
     "Mistakes: loud": (
         "carried_state",
         "shared_trunk",
@@ -154,6 +165,7 @@ class Program:
 
     Of one that makes a mistake `confusion` is its number in the list of those that people make, and `says` the message
     that it gets, or what goes wrong in silence.  `holds` has expressions and what they are when the program has ended.
+    `data` says where measured data come from.
     """
 
     id: str
@@ -169,6 +181,7 @@ class Program:
     random: tuple[str, ...] = ()
     confusion: int | None = None
     says: str = ""
+    data: str = ""
     holds: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property

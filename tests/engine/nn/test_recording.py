@@ -11,9 +11,9 @@ import pytest
 
 import engine as torch
 from engine import nn, optim
-from engine.program import Edits
+from engine.program import Edits, commands
 from engine.replay import replay
-from engine.trace import Escaped, GroupEntered, GroupLeft, LeafCreated, OpCalled, Trace
+from engine.trace import Accumulated, ErrorRaised, Escaped, GroupEntered, GroupLeft, LeafCreated, OpCalled, Trace
 from tests.fresh import canonical
 from viz.groups import groups
 
@@ -237,3 +237,57 @@ def test_replay_of_a_network_equals_a_fresh_run(name: str) -> None:
     leaf = next(e for e in base.events if isinstance(e, LeafCreated) and e.name == NETWORKS[name][2])
     again = replay(base, Edits({leaf.tensor: [0.25] * leaf.shape[0]}))
     assert canonical(again, FILE) == canonical(fresh, FILE)
+
+
+def test_a_parameter_of_what_was_made_for_it_is_the_leaf_itself() -> None:
+    with torch.record() as trace:
+        w = nn.Parameter(torch.ones(2))
+        drawn = nn.Parameter(torch.zeros(2) + 1)
+        (w * drawn).sum().backward()
+    assert "detach" not in [e.name for e in trace.events if isinstance(e, OpCalled)]
+    leaf = next(e.tensor for e in trace.events if isinstance(e, LeafCreated))
+    assert trace.names[leaf] == "w"
+    assert canonical(replay(trace), FILE) == canonical(trace, FILE)
+    edited = replay(trace, Edits(leaves={leaf: [3.0, 4.0]}))
+    given = next(e for e in edited.events if isinstance(e, Accumulated) and e.tensor != leaf)
+    assert edited.value(given.after).array.tolist() == [3.0, 4.0]  # type: ignore[union-attr]
+
+
+def test_a_parameter_of_a_tensor_that_has_a_name_shares_it() -> None:
+    with torch.record() as trace:
+        shared = torch.ones(2)
+        parameter = nn.Parameter(shared)
+        shared.mul_(3)
+        parameter.sum().backward()
+    assert [e.name for e in trace.events if isinstance(e, OpCalled)] == ["detach", "mul", "sum"]
+    assert canonical(replay(trace), FILE) == canonical(trace, FILE)
+
+
+def test_what_a_function_hands_on_of_several_results_has_the_plain_name() -> None:
+    with torch.record() as trace:
+        loss = nn.functional.cross_entropy(torch.zeros(2, 3, requires_grad=True), torch.tensor([0, 2]))
+        y = nn.functional.layer_norm(torch.ones(1, 2), (2,))
+        pooled, where = nn.functional.max_pool2d(torch.ones(1, 4, 4), 2, return_indices=True)
+        pair = torch.max(torch.ones(1, 2), dim=0)
+    assert (loss.dim(), y.dim(), pooled.dim(), where.dim(), len(pair)) == (0, 2, 3, 3, 2)
+    assert [name for name in trace.names.values() if not name.startswith(("torch", "nn"))] == [
+        "loss", "y", "pooled", "where", "pair[0]", "pair[1]",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", [optim.SGD, optim.Adam])
+def test_an_optimiser_passes_over_what_has_no_gradient_also_in_a_replay(make: Any) -> None:
+    with torch.record() as trace:
+        model = nn.Linear(1, 1)
+        optimizer = make(model.parameters(), lr=0.1)
+        for _ in range(2):
+            optimizer.zero_grad()
+            model(torch.ones(1, 1)).sum().backward()
+            optimizer.step()
+    calls = [c for c in commands(trace) if c.kind == "backward"]
+    kept = tuple(c for c in commands(trace) if c != calls[0])
+    again = replay(trace, Edits(commands=kept))
+    assert not [e for e in again.events if isinstance(e, ErrorRaised)]
+    assert again.meta["doubt"] is not None
+    steps = [e for e in again.events if isinstance(e, OpCalled) and e.name == "add.alpha"]
+    assert len(steps) == (2 if make is optim.SGD else 0)
