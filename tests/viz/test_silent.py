@@ -32,7 +32,7 @@ PROOFS = {
     "kink": ("clamp min=0", "choice", "x[1] is 0, just the bound"),
     "cast_seed": ("y", "cast", "1e-50 became 0 and 1e+50 became inf"),
     "broadcast_loss": (
-        "mse_loss reduction=mean",
+        "mse_loss",
         "shape",
         "9 differences, each with each. Each with its own they are 3: [0 0 0]",
     ),
