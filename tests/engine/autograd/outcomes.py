@@ -17,6 +17,11 @@ def both() -> list[Any]:
     return [engine, pytest.importorskip("torch")]
 
 
+def values(tensor: Any) -> Any:
+    """The elements; None of None."""
+    return None if tensor is None else tensor.tolist()
+
+
 def outcome(program: Callable[[Any], Any], library: Any) -> tuple[str, ...]:
     """The result of `program(library)` as text, or its error, and after it the warnings that were given."""
     with warnings.catch_warnings(record=True) as told:

@@ -11,7 +11,7 @@ from engine.program import Edits
 from engine.replay import replay
 from engine.trace import HookRan, OpCalled
 
-from .outcomes import same, texts
+from .outcomes import both, same, texts, values
 
 ROWS = {
     "order at a node": """
@@ -178,3 +178,35 @@ def test_what_hooks_do_is_recorded_and_done_again(name: str) -> None:
     written = [e for e in edited.events if isinstance(e, OpCalled) and e.inplace is not None]
     assert (edited.meta["doubt"] is None) == doubtless
     assert bool(written) == ("sub_" in hook)
+
+
+def test_hooks_see_and_replace_the_gradient() -> None:
+    for library in both():
+        seen: list[Any] = []
+        x = library.tensor([1.0, 2.0], requires_grad=True)
+        y = x * 2
+        handle = x.register_hook(lambda g, seen=seen: seen.append(("x", values(g))))
+        y.register_hook(lambda g, seen=seen: seen.append(("y", values(g))) or g * 10)
+        y.retain_grad()
+        x.register_post_accumulate_grad_hook(lambda t, seen=seen: seen.append(("after", values(t.grad))))
+        y.sum().backward()
+        assert seen == [("y", [1, 1]), ("x", [20, 20]), ("after", [20, 20])]
+        assert values(y.grad) == [10, 10]
+        handle.remove()
+        (x * 1).sum().backward()
+        assert [s[0] for s in seen[3:]] == ["after"]
+
+
+def test_gradient_of_a_non_leaf_warns_and_is_none() -> None:
+    for library in both():
+        y = library.ones(1, requires_grad=True) * 2
+        y.backward()
+        with pytest.warns(
+            UserWarning, match="The .grad attribute of a Tensor that is not a leaf Tensor is being accessed"
+        ):
+            assert y.grad is None
+        z = library.ones(1, requires_grad=True) * 2
+        z.retain_grad()
+        z.backward(retain_graph=True)
+        z.backward()
+        assert values(z.grad) == [2]

@@ -144,3 +144,15 @@ def test_long_chain_of_writes_runs_and_is_freed_without_recursion() -> None:
     y.sum().backward()
     del y
     assert seen() is None
+
+
+def test_chain_of_100_000_ops_runs_and_is_freed_without_recursion() -> None:
+    x = engine.ones(1, requires_grad=True)
+    y = x
+    for _ in range(100_000):
+        y = y + 1
+    middle = weakref.ref(y.grad_fn.next_functions[0][0])
+    y.backward()
+    assert x.grad.tolist() == [1]
+    del y
+    assert middle() is None

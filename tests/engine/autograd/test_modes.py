@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+import engine
+
 from .outcomes import same, texts
 
 MODES = {
@@ -185,3 +187,29 @@ def test_modes_do_as_in_torch(program: Any) -> None:
 @pytest.mark.parametrize("program", texts(INFERENCE))
 def test_inference_tensors_do_as_in_torch(program: Any) -> None:
     same(program)
+
+
+def test_nothing_is_recorded_without_grad() -> None:
+    x = engine.ones(1, requires_grad=True)
+
+    @engine.no_grad()  # type: ignore[untyped-decorator]
+    def inner() -> Any:
+        return x * 2
+
+    assert not inner().requires_grad
+    with engine.no_grad():
+        assert not (x * 2).requires_grad
+        with engine.enable_grad():
+            assert (x * 2).requires_grad
+        x.add_(1)  # type: ignore[unreachable]  # the flag is not the constant that mypy takes it for
+    with engine.set_grad_enabled(False):
+        assert not engine.is_grad_enabled()
+    assert engine.is_grad_enabled()
+    assert not x.detach().requires_grad
+    assert x._version == 1
+
+
+def test_integer_and_boolean_results_need_no_gradient() -> None:
+    x = engine.tensor([3.0, 1.0], requires_grad=True)
+    for made in (x > 1, x.argmax(), x.isnan(), x.long(), x == x, x.max(0).indices, x.detach(), x.data):
+        assert (made.requires_grad, made.grad_fn) == (False, None)

@@ -1,0 +1,27 @@
+"""detect_anomaly: which op made nan, and where it was called."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+import engine
+
+from .outcomes import both
+
+
+def test_anomaly_detection_names_the_op_and_the_line() -> None:
+    texts = []
+    for library in both():
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            with library.autograd.detect_anomaly():
+                x = library.zeros(1, requires_grad=True)
+                y = library.sqrt(x) * 0
+                with pytest.raises(RuntimeError) as raised:
+                    y.backward()
+        texts.append((str(raised.value), [str(w.message).splitlines()[0] for w in told]))
+        assert "y = library.sqrt(x) * 0" in str(told[-1].message)
+    assert texts[0] == texts[1]
+    (engine.sqrt(engine.zeros(1, requires_grad=True)) * 0).backward()  # off again: nan passes
