@@ -11,7 +11,8 @@ from engine.trace import Frame, Trace
 from .facts import Facts, facts
 from .graph import Drawing, draw
 from .groups import groups
-from .timeline import Timeline, timeline
+from .steps import Timeline
+from .timeline import timeline
 
 Json = dict[str, Any]
 

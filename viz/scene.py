@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import logging
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -16,14 +15,12 @@ from engine.trace import Accumulated, Trace
 
 from . import births, cards, diagnose, layout, sentences, silent, text, wiring
 from .commands import commands
-from .folds import Borders, begins_folded
 from .formulas import call_key, formulas
-from .graph import Item, Link
-from .layouts.layered import Anchors, Size
 from .reading import Json, reading
-from .timeline import Step
+from .steps import Step
 from .tracks import contents, joint_state, together
 from .values import Table
+from .visible import Visible
 
 log = logging.getLogger("backstep")
 
@@ -68,25 +65,12 @@ class _Scene:
         read = self.read = reading(trace)
         self.facts, self.drawing, self.line = read.facts, read.drawing, read.line
         self.values = Table()
-        grouping = self.drawing.grouping
-        begin = begins_folded(self.drawing)
-        self.folded = {g for g in grouping.labels if folds.get(g, g in begin)}
-        self.home: dict[str | None, str | None] = {None: None}  # the outermost folded group around a group, if any
-        for group, around in grouping.parents.items():
-            self.home[group] = self.home[around] or (group if group in self.folded else None)
-        self.shown = {ident: self.home[item.group] or ident for ident, item in self.drawing.items.items()}
-        self.borders = Borders(self.drawing, self.shown)
-        self.members: dict[str, list[str]] = defaultdict(list)
-        for ident, place in self.shown.items():
-            self.members[place].append(ident)
-        self.merged: dict[str, list[Link]] = {}
-        self.edge_of: dict[str, str] = {}
+        self.seen = Visible(read.facts, read.drawing, folds)
         self.matrices: dict[str, np.ndarray | None] = {}
-        self.rows: dict[str, list[Json]] = {}
         self.written: dict[tuple[Any, ...], list[Json]] = {}
 
     def document(self, revision: Mapping[str, Any], program: Mapping[str, Any], previous: Trace | None) -> Json:
-        graph = self.visible()
+        graph = self.seen.graph()
         placed, note = self.place(graph)
         nodes = [self.node(ident, graph, placed) for ident in graph]
         self.wire(len(graph))
@@ -104,7 +88,7 @@ class _Scene:
                 for p in line.phases
             ],
             "marks": self.marks(),
-            "nodes": nodes, "edges": edges, "groups": self.groups(placed),
+            "nodes": nodes, "edges": edges, "groups": self.seen.groups(placed),
             "commands": commands(self.read, self.values, self.shown_place, self.edits),
             "error": self.error(), "findings": self.findings,
             "warnings": [{"step": k, "message": message} for k, message in line.warnings],
@@ -112,52 +96,10 @@ class _Scene:
             "values": self.values.rows,
             "bounds": bounds(nodes, placed),
             "layout": placed.name, "layout_note": note,
-            "folded": sorted(self.folded),
+            "folded": sorted(self.seen.folded),
         }  # fmt: skip
 
     # -- graph ----------------------------------------------------------------------------------------------------
-
-    def visible(self) -> nx.MultiDiGraph:
-        """The graph with folded groups as nodes."""
-        drawing, grouping = self.drawing, self.drawing.grouping
-        graph = nx.MultiDiGraph(parents={g: a for g, a in grouping.parents.items() if self.home[g] is None})
-        for ident in drawing.graph:
-            place = self.shown[ident]
-            if place in graph:
-                continue
-            if place in grouping.labels:
-                size, anchors, group = (
-                    cards.group_size(grouping.labels[place]),
-                    Anchors(fan=False),
-                    grouping.parents[place],
-                )
-            else:
-                item = drawing.items[ident]
-                size, anchors = self.measure(item)
-                group = item.group
-            graph.add_node(place, size=size, anchors=anchors, group=group)
-        for link in drawing.links.values():
-            a, b = self.shown[link.source], self.shown[link.target]
-            if a == b:
-                continue
-            key = link.id if (a, b) == (link.source, link.target) else f"e{a}>{b}:0"
-            self.edge_of[link.id] = key
-            if key not in self.merged:
-                self.merged[key] = []
-                graph.add_edge(a, b, key=key, origin=link.source)
-            self.merged[key].append(link)
-        return graph
-
-    def measure(self, item: Item) -> tuple[Size, Anchors]:
-        label, sub, _ = cards.head(item, self.drawing)
-        if item.kind == "op" and item.op is not None:
-            record = self.facts.ops[item.op].event.node
-            return cards.op_size(label, sub, bool(record and record.saved)), cards.op_anchors()
-        if item.kind == "stub":
-            return cards.stub_size(label), Anchors(fan=False)
-        rows = self.rows[item.id] = cards.rows(item, self.drawing)
-        size = cards.card_size(label, sub, rows)
-        return size, cards.card_anchors(size, rows)
 
     def place(self, graph: nx.MultiDiGraph) -> tuple[layout.Placed, str | None]:
         """Positions; where the wanted layout refuses, the layered one and the reason."""
@@ -194,13 +136,13 @@ class _Scene:
         elif fact is not None and fact.producers.get(item.version) is not None:
             stack = self.facts.ops[fact.producers[item.version]].event.stack  # type: ignore[index]
         rows = []
-        for row in self.rows.get(ident, []):
+        for row in self.seen.rows.get(ident, []):
             rows.append(row | {"track": self.value_track(ident, f"row:{row['key']}")})
             if row["key"] == "seed":
                 rows[-1]["call"] = self.track(ident, "row:call", None)
         return base | {
             "kind": item.kind, "role": item.role, "label": label, "sub": sub, "title": title,
-            "group": item.group, "twin": self.shown[item.twin] if item.twin is not None else None,
+            "group": item.group, "twin": self.seen.shown[item.twin] if item.twin is not None else None,
             "shape": list(fact.shape) if fact is not None else None, "dtype": fact.dtype if fact is not None else None,
             "rows": rows, "saved": saved, "tracks": tracks, "code": self.read.code(stack),
             "formula": self.formula(item.op),
@@ -219,10 +161,10 @@ class _Scene:
 
     def folded_group(self, group: str) -> Json:
         grouping = self.drawing.grouping
-        inside = self.members[group]
+        inside = self.seen.members[group]
         ops = sum(self.drawing.items[m].op is not None for m in inside)
         first = next((self.drawing.items[m].op for m in inside if self.drawing.items[m].op is not None), None)
-        shapes, back = self.borders.shapes(group), self.borders.gradient(group)
+        shapes, back = self.seen.borders.shapes(group), self.seen.borders.gradient(group)
         sub = text.count(ops, "op") + (f" · {shapes}" if shapes else "")
         return {
             "kind": "group", "role": "inner", "label": grouping.labels[group], "sub": sub,
@@ -238,14 +180,14 @@ class _Scene:
         }  # fmt: skip
 
     def edge(self, key: str, placed: layout.Placed) -> Json:
-        links = self.merged[key]
+        links = self.seen.merged[key]
         link = links[0]
         single = len(links) == 1
         matrix = self.matrices.get(link.id)
         return {
             "id": key,
-            "source": self.shown[link.source],
-            "target": self.shown[link.target],
+            "source": self.seen.shown[link.source],
+            "target": self.seen.shown[link.target],
             "input": link.input if single else None,
             "points": _rounded(placed.routes[key]),
             "back": _rounded(placed.back[key]),
@@ -265,32 +207,12 @@ class _Scene:
         if visible > WIRE_ABOVE:
             return
         for link in self.drawing.links.values():
-            if link.op is None or not link.grad or link.input is None or self.edge_of.get(link.id) != link.id:
+            if link.op is None or not link.grad or link.input is None or self.seen.edge_of.get(link.id) != link.id:
                 continue
             event = self.facts.ops[link.op].event
             fact = self.facts.tensors[link.tensor]
             if text.size(fact.shape) <= text.SMALL and all(text.size(o.shape) <= text.SMALL for o in event.outputs):
                 self.matrices[link.id] = wiring.jacobian(self.facts, event, link.input, text.SMALL**2)
-
-    def groups(self, placed: layout.Placed) -> list[Json]:
-        grouping = self.drawing.grouping
-        direct: dict[str, list[str]] = defaultdict(list)
-        for ident, item in self.drawing.items.items():
-            if item.group is not None:
-                direct[item.group].append(ident)
-        found = []
-        for group, label in grouping.labels.items():
-            box = placed.boxes.get(group)
-            if box is None and self.home[group] == group:
-                x, y = placed.positions.get(group, (0.0, 0.0))
-                w, h = cards.group_size(label)
-                box = (x - w / 2, y - h / 2, x + w / 2, y + h / 2)
-            if box is not None:
-                found.append({
-                    "id": group, "label": label, "members": direct[group], "parent": grouping.parents[group],
-                    "folded": group in self.folded, "box": [round(v, 2) for v in box],
-                })  # fmt: skip
-        return found
 
     # -- time -----------------------------------------------------------------------------------------------------
 
@@ -307,7 +229,7 @@ class _Scene:
         if step.kind == "accumulate":
             of = self.origin(step)
         backward = step.call is not None or step.kind == "error"
-        place = self.shown.get(step.at) if step.at is not None else None
+        place = self.seen.shown.get(step.at) if step.at is not None else None
         return {
             "kind": step.kind,
             "phase": step.phase,
@@ -329,7 +251,7 @@ class _Scene:
             step = known if known is not None else next(later, len(steps) - 1)
             at = finding.at or (steps[step].at if steps else None)
             found.append({
-                "kind": finding.kind, "step": step, "at": self.shown.get(at) if at is not None else None,
+                "kind": finding.kind, "step": step, "at": self.seen.shown.get(at) if at is not None else None,
                 "label": finding.label, "why": finding.why, "fix": finding.fix,
             })  # fmt: skip
         return sorted(found, key=lambda one: one["step"])
@@ -355,7 +277,7 @@ class _Scene:
         found: list[Json] = []
         known: set[str] = set()
         for flow in step.flows:
-            key = self.edge_of.get(flow.link.id)
+            key = self.seen.edge_of.get(flow.link.id)
             if key is None or key in known:
                 continue
             known.add(key)
@@ -387,14 +309,14 @@ class _Scene:
 
     def shown_place(self, tensor: int) -> str | None:
         place = self.drawing.place(tensor)
-        return self.shown[place] if place is not None else None
+        return self.seen.shown[place] if place is not None else None
 
     def error(self) -> Json | None:
         found = diagnose.explain(self.facts, self.drawing, self.edits)
         if found is None:
             return None
         event = found.event
-        node = self.shown.get(found.at) if found.at is not None else None
+        node = self.seen.shown.get(found.at) if found.at is not None else None
         return {
             "step": self.line.step_of.get(event.index, 0),
             "node": node,
@@ -413,7 +335,7 @@ class _Scene:
         old = reading(before)
         found: Json = {}
         for (element, key), track in old.line.tracks.items():
-            if not key.startswith("row:") or key == "row:call" or self.shown.get(element) != element:
+            if not key.startswith("row:") or key == "row:call" or self.seen.shown.get(element) != element:
                 continue
             now = self.line.tracks.get((element, key)) or [[0, None]]
             if contents(before, track) != contents(self.trace, now):

@@ -12,7 +12,7 @@ from . import text
 from .facts import Facts
 from .graph import slots
 from .labels import INDEXING, SHAPES, SIGNS, index_label, scaled_sign, shown_attrs, written_name
-from .timeline import Flow, Step
+from .steps import Flow, Step
 
 MOST_OPERANDS = 4
 """Operands that are written out; of more, the first and the last."""

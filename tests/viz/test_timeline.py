@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from viz.reading import Reading, reading
-from viz.timeline import BEGIN
+from viz.steps import BEGIN, Timeline
 
 from .traces import CASE_1, CASE_3, recorded
 
@@ -118,8 +118,6 @@ def test_what_was_done_rests_until_the_program_goes_on(tmp_path: Path) -> None:
 
 
 def test_putting_the_same_value_again_adds_nothing() -> None:
-    from viz.timeline import Timeline
-
     line = Timeline()
     line.put("n0", "state", 1, "idle", "future")
     line.put("n0", "state", 3, "idle", "future")

@@ -1,0 +1,102 @@
+"""What of a drawing is on the screen: a folded group stands for all that is in it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+import networkx as nx
+
+from . import cards, layout
+from .facts import Facts
+from .folds import Borders, begins_folded
+from .graph import Drawing, Item, Link
+from .layouts.layered import Anchors, Size
+from .reading import Json
+
+
+class Visible:
+    """The places on the screen.
+
+    `shown` is the place of an element: its own, or that of the outermost folded group around it; `members` the elements
+    of a place; `merged` the links behind an edge, and `edge_of` the edge of a link; `rows` the rows of a card.
+    """
+
+    def __init__(self, facts: Facts, drawing: Drawing, folds: Mapping[str, bool]) -> None:
+        self.facts, self.drawing = facts, drawing
+        grouping = drawing.grouping
+        begin = begins_folded(drawing)
+        self.folded = {g for g in grouping.labels if folds.get(g, g in begin)}
+        self.home: dict[str | None, str | None] = {None: None}  # the outermost folded group around a group, if any
+        for group, around in grouping.parents.items():
+            self.home[group] = self.home[around] or (group if group in self.folded else None)
+        self.shown = {ident: self.home[item.group] or ident for ident, item in drawing.items.items()}
+        self.borders = Borders(drawing, self.shown)
+        self.members: dict[str, list[str]] = defaultdict(list)
+        for ident, place in self.shown.items():
+            self.members[place].append(ident)
+        self.merged: dict[str, list[Link]] = {}
+        self.edge_of: dict[str, str] = {}
+        self.rows: dict[str, list[Json]] = {}
+
+    def graph(self) -> nx.MultiDiGraph:
+        """The graph with folded groups as nodes."""
+        drawing, grouping = self.drawing, self.drawing.grouping
+        graph = nx.MultiDiGraph(parents={g: a for g, a in grouping.parents.items() if self.home[g] is None})
+        for ident in drawing.graph:
+            place = self.shown[ident]
+            if place in graph:
+                continue
+            if place in grouping.labels:
+                size, anchors, group = (
+                    cards.group_size(grouping.labels[place]),
+                    Anchors(fan=False),
+                    grouping.parents[place],
+                )
+            else:
+                item = drawing.items[ident]
+                size, anchors = self.measure(item)
+                group = item.group
+            graph.add_node(place, size=size, anchors=anchors, group=group)
+        for link in drawing.links.values():
+            a, b = self.shown[link.source], self.shown[link.target]
+            if a == b:
+                continue
+            key = link.id if (a, b) == (link.source, link.target) else f"e{a}>{b}:0"
+            self.edge_of[link.id] = key
+            if key not in self.merged:
+                self.merged[key] = []
+                graph.add_edge(a, b, key=key, origin=link.source)
+            self.merged[key].append(link)
+        return graph
+
+    def measure(self, item: Item) -> tuple[Size, Anchors]:
+        label, sub, _ = cards.head(item, self.drawing)
+        if item.kind == "op" and item.op is not None:
+            record = self.facts.ops[item.op].event.node
+            return cards.op_size(label, sub, bool(record and record.saved)), cards.op_anchors()
+        if item.kind == "stub":
+            return cards.stub_size(label), Anchors(fan=False)
+        rows = self.rows[item.id] = cards.rows(item, self.drawing)
+        size = cards.card_size(label, sub, rows)
+        return size, cards.card_anchors(size, rows)
+
+    def groups(self, placed: layout.Placed) -> list[Json]:
+        grouping = self.drawing.grouping
+        direct: dict[str, list[str]] = defaultdict(list)
+        for ident, item in self.drawing.items.items():
+            if item.group is not None:
+                direct[item.group].append(ident)
+        found = []
+        for group, label in grouping.labels.items():
+            box = placed.boxes.get(group)
+            if box is None and self.home[group] == group:
+                x, y = placed.positions.get(group, (0.0, 0.0))
+                w, h = cards.group_size(label)
+                box = (x - w / 2, y - h / 2, x + w / 2, y + h / 2)
+            if box is not None:
+                found.append({
+                    "id": group, "label": label, "members": direct[group], "parent": grouping.parents[group],
+                    "folded": group in self.folded, "box": [round(v, 2) for v in box],
+                })  # fmt: skip
+        return found
