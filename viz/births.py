@@ -33,6 +33,7 @@ _MASKED = (
     "What comes from above is 0 there (a mask or where() threw the value away), but 0 · inf is nan. "
     "Put a harmless value in *before* this op, as in `torch.where(ok, x, 1.0)`."
 )
+_FLAT = "Mend the place where that inf was born: this op only multiplied it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +137,12 @@ class _Search:
         for kind in sorted(self.all_kinds(event.cotangents), reverse=True):
             if kind in upstream or (kind == "inf" and upstream):
                 continue
-            sample, masked = self.slope(event, called, kind)
-            why = f"No {kind} comes to {name} from above, but it sends one on{sample}. Born in its local derivative"
-            fix = _MASKED if masked else _REMEDIES.get(labels.written_name(called), "")
+            sample, came = self.slope(event, called, kind)
+            born = "Born in its local derivative"
+            fix = _MASKED if came == 0.0 else _REMEDIES.get(labels.written_name(called), "")
+            if kind == "nan" and came is not None and np.isinf(came):
+                born, fix = "The inf meets a slope of 0 there, and 0 · inf is nan", _FLAT
+            why = f"No {kind} comes to {name} from above, but it sends one on{sample}. {born}"
             yield self.finding(kind, event, called, f"first {kind} gradient: {name}", why, fix)
 
     def finding(self, kind: str, event: OpCalled | VjpRun, called: OpCalled, label: str, why: str, fix: str) -> Finding:
@@ -164,17 +168,17 @@ class _Search:
         written = f" {sign} ".join(known) if sign and len(known) == 2 else f"{name}({', '.join(known)})"
         return f": {written} = {text.number(result[place])}{_at(place)}"
 
-    def slope(self, event: VjpRun, called: OpCalled, kind: str) -> tuple[str, bool]:
-        """What came from above at the first such element and what the inputs are there; and whether that was a 0."""
+    def slope(self, event: VjpRun, called: OpCalled, kind: str) -> tuple[str, float | None]:
+        """What came from above at the first such element and what the inputs are there; and that number alone."""
         bad = next((c for c in event.cotangents if kind in self.kinds(c)), None)
         plain = labels.written_name(called).rstrip("_") in _ELEMENTWISE and bad is not None and len(event.upstream) == 1
         above_of = event.upstream[0] if plain else None
         if bad is None or above_of is None or called.inplace is not None:
-            return "", False
+            return "", None
         sent, above = self.facts.trace.value(bad).array, self.facts.trace.value(above_of).array
         place = _first(sent, kind) if sent is not None else None
         if sent is None or above is None or place is None or above.shape != sent.shape:
-            return "", False
+            return "", None
         there = []
         for argument in called.inputs:
             part = self.element(argument.tensor, argument.version, argument.scalar, sent.shape, place)
@@ -183,7 +187,7 @@ class _Search:
                 there.append(f"{name or 'its input'} is {part}")
         came = float(above[place])
         said = f" where {text.join(there)}" if there else ""
-        return f"{said}: {text.number(came)} comes in, {text.number(sent[place])} goes out{_at(place)}", came == 0.0
+        return f"{said}: {text.number(came)} comes in, {text.number(sent[place])} goes out{_at(place)}", came
 
     def element(
         self, tensor: int | None, version: int, scalar: Any, shape: tuple[int, ...], place: tuple[int, ...] | None

@@ -100,6 +100,14 @@ def test_the_birth_of_an_infinity_is_found_forward_and_backward(tmp_path: Path) 
     assert "It is born here, in `torch.log(c)` (line 3)." in found[0].why and "in its local derivative" in found[1].why
 
 
+def test_a_nan_from_an_infinity_that_came_is_blamed_on_where_that_was_born(tmp_path: Path) -> None:
+    source = HEAD + "x = torch.zeros(2, requires_grad=True)\n(x ** 2).sqrt().sum().backward()\n"
+    born, spread = findings(reading(recorded(source, tmp_path)).facts)
+    assert (born.kind, spread.kind) == ("inf", "nan")
+    assert "The inf meets a slope of 0 there, and 0 · inf is nan, in `x ** 2` (line 3)." in spread.why
+    assert spread.fix == "Mend the place where that inf was born: this op only multiplied it."
+
+
 def test_a_sound_program_has_nothing_to_explain(tmp_path: Path) -> None:
     read = reading(recorded(CASE_3, tmp_path))
     assert explain(read.facts, read.drawing) is None and findings(read.facts) == []
