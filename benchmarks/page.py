@@ -23,12 +23,10 @@ def page() -> Iterator[tuple[Any, str]]:
     """(an empty page, the address of the app)."""
     from playwright.sync_api import sync_playwright  # only what needs a browser needs it
 
-    names = ("chromium", "google-chrome", "chromium-browser")
-    found = os.environ.get("BACKSTEP_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
     app = App()
     try:
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+            browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
             made = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
             made.set_default_timeout(SETTLE)
             print(f"Chromium {browser.version}, {WIDTH} x {HEIGHT}, {os.cpu_count()} cores\n")
@@ -36,6 +34,12 @@ def page() -> Iterator[tuple[Any, str]]:
             browser.close()
     finally:
         app.close()
+
+
+def chromium() -> str | None:
+    """The installed one; None lets Playwright take its own."""
+    names = ("chromium", "google-chrome", "chromium-browser")
+    return os.environ.get("BACKSTEP_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
 
 
 def until(made: Any, condition: str) -> None:
