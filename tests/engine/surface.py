@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 import engine
+from tests.engine.saying import evaluated
 from tests.engine.test_ops import names
 
 X = np.arange(1.0, 13.0, dtype="float32").reshape(3, 4) / 4
@@ -15,11 +15,6 @@ MADE = {
     "x": X, "y": X[:2], "v": X[0], "b": np.stack([X, X + 1]), "w": X[::-1].copy(), "m": X.T.copy(),
     "c": np.stack([X.T, X.T * 2]), "sq": X[:, :3] * 2,
 }  # fmt: skip
-
-
-def listed(text: str) -> list[str]:
-    """The expressions of a table: separated by ` | ` and by lines."""
-    return [part.strip() for line in text.strip().splitlines() for part in line.split(" | ")]
 
 
 def scope(library: Any, grads: bool = False) -> dict[str, Any]:
@@ -35,12 +30,7 @@ def scope(library: Any, grads: bool = False) -> dict[str, Any]:
 
 def outcome(expression: str, library: Any, grads: bool = False, found: dict[str, Any] | None = None) -> Any:
     """What an expression gives, or raises."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch says some only once in a process
-        try:
-            return eval(expression, scope(library, grads) if found is None else found)  # noqa: S307 - our tables
-        except Exception as error:  # noqa: BLE001 - which one is what the tests are about
-            return error
+    return evaluated(expression, scope(library, grads) if found is None else found)
 
 
 def flat(made: Any) -> list[Any]:

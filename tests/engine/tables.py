@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
 import engine
+from tests.engine.saying import evaluated
 from tests.engine.test_ops import names
 
 X = np.arange(1.0, 13.0, dtype="float32").reshape(3, 4) / 4
@@ -32,17 +32,7 @@ def scope(library: Any, grads: bool = False) -> dict[str, Any]:
 
 def outcome(expression: str, library: Any, grads: bool = False) -> Any:
     """The value of an expression, or the error that it raises."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return eval(expression, scope(library, grads))  # noqa: S307 - expressions of the test files
-        except Exception as error:  # noqa: BLE001 - which one is what the tests are about
-            return error
-
-
-def listed(text: str) -> list[str]:
-    """The expressions of a table, separated by bars and ends of lines."""
-    return [part.strip() for line in text.strip().splitlines() for part in line.split(" | ") if part.strip()]
+    return evaluated(expression, scope(library, grads))
 
 
 def parts(value: Any) -> list[Any]:

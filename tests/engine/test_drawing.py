@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import engine
-from tests.engine.surface import listed, same_error
+from tests.engine.saying import listed
+from tests.engine.surface import same_error
 from tests.engine.test_ops import names
 
 DRAWS = """

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import engine
 from engine.trace import LeafCreated
+from tests.engine.saying import evaluated, listed
 from tests.engine.test_ops import names
 
 X_TENSOR = engine.zeros(2)
@@ -31,10 +32,7 @@ def scope(library: Any, grads: bool = False) -> dict[str, Any]:
 
 
 def outcome(expression: str, library: Any, grads: bool = False) -> Any:
-    try:
-        return eval(expression, scope(library, grads))  # noqa: S307 - expressions of this file
-    except Exception as error:  # noqa: BLE001 - which one is what the tests are about
-        return error
+    return evaluated(expression, scope(library, grads))
 
 
 ERRORS = """
@@ -78,10 +76,6 @@ abs(x) | +x
 x.unsqueeze(0).expand(2, 3, 4).reshape(6, 4) | torch.softmax(x, 1).log() | x.var(unbiased=False) | x.std(1)
 x.clamp(w, x)
 """
-
-
-def listed(text: str) -> list[str]:
-    return [part.strip() for line in text.strip().splitlines() for part in line.split(" | ")]
 
 
 @pytest.mark.parametrize("expression", listed(ERRORS))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.surface import listed, same_error, same_tensors
+from tests.engine.saying import listed
+from tests.engine.surface import same_error, same_tensors
 
 ERRORS = """
 torch.linspace(0,1,-1) | torch.logspace(0,1,-1) | torch.range(0,3,0) | torch.range(3,0) | torch.tril_indices(-1,2)

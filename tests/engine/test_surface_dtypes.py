@@ -6,7 +6,8 @@ import pytest
 
 import engine
 from engine.errors import OutOfScope
-from tests.engine.tables import assert_agreement, listed
+from tests.engine.saying import listed
+from tests.engine.tables import assert_agreement
 
 AGREE = """
 x.type() | x.type('torch.DoubleTensor') | x.type(torch.int64) | x.type(torch.float32) | x.type('foo') | x.type_as(d)

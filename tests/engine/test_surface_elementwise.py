@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.tables import assert_agreement, listed
+from tests.engine.saying import listed
+from tests.engine.tables import assert_agreement
 
 AGREE = """
 x.add(other=w) | x.sub(w, alpha=2) | torch.add(input=x, other=w) | x.clamp(min=s) | torch.pow(x, torch.tensor(2))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
 import engine
+from tests.engine.saying import evaluated, listed
 from tests.engine.test_ops import names
 
 RNG = np.random.default_rng(3)
@@ -40,10 +40,6 @@ def scope(library: Any, grads: bool, dtype: str) -> dict[str, Any]:
         "np": np,
     }
     return found
-
-
-def listed(text: str) -> list[str]:
-    return [part.strip() for line in text.strip().splitlines() for part in line.split(" | ") if part.strip()]
 
 
 VALUES = """
@@ -192,12 +188,7 @@ F.grid_sample(x2[:, :, :0], g2) | F.grid_sample(x2, g3)
 
 def outcome(expression: str, library: Any, grads: bool, dtype: str = "float64") -> tuple[Any, dict[str, Any]]:
     known = scope(library, grads, dtype)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return eval(expression, known), known  # noqa: S307 - expressions of this file
-        except Exception as error:  # noqa: BLE001 - which one is what the tests are about
-            return error, known
+    return evaluated(expression, known), known
 
 
 @pytest.mark.parametrize("expression", listed(ERRORS) + listed(IMAGE_ERRORS))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import engine
-from tests.engine.surface import listed
+from tests.engine.saying import listed
 
 WRITES = """
 z[0]=1 | z[0]=[1,2,3,4] | z[0]=np.array([1.,2,3,4],dtype='float32') | z[:,0]=L.tensor([1,2,3])

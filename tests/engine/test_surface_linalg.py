@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
 import engine
+from tests.engine.saying import evaluated, listed
 from tests.engine.test_ops import names
-from tests.engine.test_surface_image import listed, same
+from tests.engine.test_surface_image import same
 
 RNG = np.random.default_rng(5)
 ARRAYS = {
@@ -135,12 +135,7 @@ torch.cholesky_inverse(v) | L.inv(2) | L.solve(m, 2) | L.inv_ex(z, check_errors=
 
 def outcome(expression: str, library: Any, grads: bool, dtype: str = "float64") -> tuple[Any, dict[str, Any]]:
     known = scope(library, grads, dtype)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return eval(expression, known), known  # noqa: S307 - expressions of this file
-        except Exception as error:  # noqa: BLE001 - which one is what the tests are about
-            return error, known
+    return evaluated(expression, known), known
 
 
 @pytest.mark.parametrize("expression", listed(ERRORS))

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import engine
+from tests.engine.saying import listed
 from tests.engine.test_ops import names
-from tests.engine.test_surface import listed
 
 RNG = np.random.default_rng(3)
 GIVEN: dict[str, np.ndarray] = {

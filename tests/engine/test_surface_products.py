@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.surface import listed, same_error, same_graph, same_tensors
+from tests.engine.saying import listed
+from tests.engine.surface import same_error, same_graph, same_tensors
 
 ERRORS = """
 torch.addmv(v,x,v) | torch.addmv(s,x,x) | torch.addmv(s,x,v[:3]) | torch.addmv(v[:3],x,v.double())

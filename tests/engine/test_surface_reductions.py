@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import engine
-from tests.engine.tables import assert_agreement, listed, scope
+from tests.engine.saying import listed
+from tests.engine.tables import assert_agreement, scope
 
 AGREE = """
 x.sort(dim=0) | x.sort(0).values | x.max(dim=0).indices | x.max(0, True) | x.topk(2, dim=0, sorted=False)

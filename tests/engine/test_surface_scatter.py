@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import engine
-from tests.engine.surface import listed, same_error, same_graph, same_tensors
+from tests.engine.saying import listed
+from tests.engine.surface import same_error, same_graph, same_tensors
 
 ERRORS = """
 x.scatter(0,x,x) | x.scatter(0,i2,d) | x.scatter(0,i,x) | x.scatter(5,i2,x) | x.scatter(0,i2+5,x)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.surface import listed, same_error, same_graph, same_tensors
+from tests.engine.saying import listed
+from tests.engine.surface import same_error, same_graph, same_tensors
 
 ERRORS = """
 x.sum_to_size(5) | x.sum_to_size(3, 4, 1)

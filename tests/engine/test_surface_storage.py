@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import engine
-from tests.engine.surface import listed, same_error, same_graph, same_tensors
+from tests.engine.saying import listed
+from tests.engine.surface import same_error, same_graph, same_tensors
 
 ERRORS = """
 torch.zeros(3).addmv_(x,x) | v.tril_() | v.fill_diagonal_(1) | b.fill_diagonal_(1)

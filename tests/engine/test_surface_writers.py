@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import engine
-from tests.engine.tables import first_line, listed, scope
+from tests.engine.saying import listed
+from tests.engine.tables import first_line, scope
 from tests.engine.test_ops import names
 
 WRITES = """

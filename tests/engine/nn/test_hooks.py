@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 import engine
+from tests.engine.saying import said
 
-from .test_module import net, said, torch
+from .test_module import net, torch
 
 
 def hooks(t: Any) -> list[Any]:

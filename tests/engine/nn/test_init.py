@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 
 import engine
 from engine.nn import init
+from tests.engine.saying import said
 
 torch = pytest.importorskip("torch")
 
@@ -95,14 +95,4 @@ SAME: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("name", SAME)
 def test_init_answers_as_torchs(name: str) -> None:
-    def said(t: Any) -> Any:
-        with warnings.catch_warnings(record=True) as given:
-            warnings.simplefilter("always")
-            try:
-                answer: Any = SAME[name](t)
-            except Exception as error:  # noqa: BLE001 (whatever torch raises is to be raised)
-                answer = (type(error).__name__, str(error))
-        shown = answer.tolist() if hasattr(answer, "tolist") else answer
-        return shown, [(w.category.__name__, str(w.message)) for w in given]
-
-    assert said(engine) == said(torch)
+    assert said(engine, SAME[name]) == said(torch, SAME[name])

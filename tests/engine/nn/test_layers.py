@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 import engine
+from tests.engine.saying import first_sentence, said
 
 from .pairs import compare, drawn, ours_from, pair, torch
 
@@ -293,16 +293,7 @@ REFUSED: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_layer_refuses_as_torchs(name: str) -> None:
-    def said(t: Any) -> Any:
-        with warnings.catch_warnings(record=True) as given:
-            warnings.simplefilter("always")
-            try:
-                answer: Any = REFUSED[name](t)
-            except Exception as error:  # noqa: BLE001 (whatever torch raises is to be raised)
-                answer = (type(error).__name__, str(error).split(". ")[0])
-        return answer, [str(w.message) for w in given]
-
-    assert said(engine) == said(torch)
+    assert said(engine, REFUSED[name], first_sentence) == said(torch, REFUSED[name], first_sentence)
 
 
 def test_state_of_a_batch_norm_before_it_counted_is_loaded() -> None:

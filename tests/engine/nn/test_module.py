@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 
 import engine
+from tests.engine.saying import said
 
 torch = pytest.importorskip("torch")
 
@@ -50,17 +50,6 @@ def net(t: Any) -> Any:
             return self.named["a"](x)
 
     return Net()
-
-
-def said(t: Any, action: Callable[[Any], Any]) -> Any:
-    """What an action gives: its answer, or the type and text of its error; warnings with it."""
-    with warnings.catch_warnings(record=True) as given:
-        warnings.simplefilter("always")
-        try:
-            answer: Any = action(t)
-        except Exception as error:  # noqa: BLE001 (whatever torch raises is to be raised)
-            answer = (type(error).__name__, str(error))
-    return answer, [(w.category.__name__, str(w.message)) for w in given]
 
 
 def keys(found: Any) -> list[str]:

@@ -250,7 +250,7 @@ def test_a_parameter_of_what_was_made_for_it_is_the_leaf_itself() -> None:
     assert canonical(replay(trace), FILE) == canonical(trace, FILE)
     edited = replay(trace, Edits(leaves={leaf: [3.0, 4.0]}))
     given = next(e for e in edited.events if isinstance(e, Accumulated) and e.tensor != leaf)
-    assert edited.value(given.after).array.tolist() == [3.0, 4.0]  # type: ignore[union-attr]
+    assert edited.value(given.after).array.tolist() == [3.0, 4.0]
 
 
 def test_a_parameter_of_a_tensor_that_has_a_name_shares_it() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 import engine
+from tests.engine.saying import said
 
 from .pairs import backward, close, compare, drawn, leaves, pair, plain, tensors, torch
 
@@ -217,16 +217,7 @@ def small(t: Any) -> Any:
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_layer_refuses_as_torchs(name: str) -> None:
-    def said(t: Any) -> Any:
-        with warnings.catch_warnings(record=True) as given:
-            warnings.simplefilter("always")
-            try:
-                answer: Any = REFUSED[name](t)
-            except Exception as error:  # noqa: BLE001 (whatever torch raises is to be raised)
-                answer = (type(error).__name__, str(error))
-        return answer, [str(w.message) for w in given]
-
-    assert said(engine) == said(torch)
+    assert said(engine, REFUSED[name]) == said(torch, REFUSED[name])
 
 
 def test_leaves_are_all_tensors_of_a_result() -> None:

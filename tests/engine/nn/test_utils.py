@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 import engine
+from tests.engine.saying import said
 
 torch = pytest.importorskip("torch")
 
@@ -102,16 +102,7 @@ SAME: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("name", SAME)
 def test_utility_answers_as_torchs(name: str) -> None:
-    def said(t: Any) -> Any:
-        with warnings.catch_warnings(record=True) as given:
-            warnings.simplefilter("always")
-            try:
-                answer: Any = SAME[name](t)
-            except Exception as error:  # noqa: BLE001 (whatever torch raises is to be raised)
-                answer = (type(error).__name__, str(error))
-        return answer, [(w.category.__name__, str(w.message)) for w in given]
-
-    mine, theirs = said(engine), said(torch)
+    mine, theirs = said(engine, SAME[name]), said(torch, SAME[name])
     ours, others = flat(mine), flat(theirs)
     assert len(ours) == len(others)
     for a, b in zip(ours, others, strict=True):

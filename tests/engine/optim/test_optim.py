@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 import engine
+from tests.engine.saying import said
 
 torch = pytest.importorskip("torch")
 
@@ -333,13 +333,4 @@ REFUSED: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_optimiser_refuses_as_torch_does(name: str) -> None:
-    def said(t: Any) -> Any:
-        with warnings.catch_warnings(record=True) as given:
-            warnings.simplefilter("always")
-            try:
-                answer: Any = REFUSED[name](t)
-            except Exception as error:  # noqa: BLE001 (whatever torch raises is to be raised)
-                answer = (type(error).__name__, str(error))
-        return answer, [str(w.message) for w in given]
-
-    assert said(engine) == said(torch)
+    assert said(engine, REFUSED[name]) == said(torch, REFUSED[name])

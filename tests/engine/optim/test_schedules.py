@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import engine
+from tests.engine.saying import said
 
 torch = pytest.importorskip("torch")
 
@@ -169,14 +169,5 @@ SAID: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("name", SAID)
 def test_schedule_answers_as_torchs(name: str) -> None:
-    def said(t: Any) -> Any:
-        with warnings.catch_warnings(record=True) as given:
-            warnings.simplefilter("always")
-            try:
-                answer: Any = SAID[name](t)
-            except Exception as error:  # noqa: BLE001 (whatever torch raises is to be raised)
-                answer = (type(error).__name__, str(error))
-        return answer, [(w.category.__name__, str(w.message)) for w in given]
-
-    mine, theirs = said(engine), said(torch)
+    mine, theirs = said(engine, SAID[name]), said(torch, SAID[name])
     assert mine == theirs

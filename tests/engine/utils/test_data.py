@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import namedtuple
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 
 import engine
 from engine.trace import LeafCreated, OpCalled
+from tests.engine.saying import as_torchs, said
 
 torch = pytest.importorskip("torch")
 
@@ -107,16 +107,7 @@ SAME: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("name", SAME)
 def test_loading_answers_as_torchs(name: str) -> None:
-    def said(t: Any) -> Any:
-        with warnings.catch_warnings(record=True) as given:
-            warnings.simplefilter("always")
-            try:
-                answer: Any = SAME[name](t)
-            except Exception as error:  # noqa: BLE001 (whatever torch raises is to be raised)
-                answer = (type(error).__name__, str(error).replace("engine", "torch"))
-        return answer, [(w.category.__name__, str(w.message)) for w in given]
-
-    assert said(engine) == said(torch)
+    assert said(engine, SAME[name], as_torchs) == said(torch, SAME[name], as_torchs)
 
 
 def test_shuffled_batches_are_a_permutation_that_the_seed_decides() -> None:
