@@ -16,6 +16,7 @@ from .formulas import formulas
 from .graph import Item
 from .groups import source
 from .reading import Json, Reading, reading
+from .through import through, through_group
 from .values import Table
 from .wiring import jacobian, value
 
@@ -47,7 +48,13 @@ class _Details:
         if item.twin is not None:
             item = self.read.drawing.items[item.twin]
         found = self.op(item) if item.op is not None else self.tensor(item)
-        return {**found, "revision": self.revision, "element": element, "values": self.table.rows}
+        return {
+            **found,
+            "through": through(self.read, item),
+            "revision": self.revision,
+            "element": element,
+            "values": self.table.rows,
+        }
 
     def written(self, stack: int) -> str:
         frame = self.facts.frame(stack)
@@ -281,6 +288,7 @@ class _Details:
             "figures": [],
             "check": None,
             "jacobian": None,
+            "through": through_group(self.read, group),
             "moments": [
                 {
                     "step": self.read.line.step_of.get(first.index, 0) if first is not None else 0,

@@ -39,11 +39,15 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """`labels` and `parents` by group id (outermost first), `of` the innermost group of each op (None: none)."""
+    """`labels` and `parents` by group id (outermost first), `of` the innermost group of each op (None: none).
+
+    `calls` are the groups that are one call of a function or a module each.
+    """
 
     labels: Mapping[str, str]
     parents: Mapping[str, str | None]
     of: Mapping[int, str | None]
+    calls: frozenset[str] = frozenset()
 
     def path(self, group: str | None) -> list[str]:
         """The group and those around it, innermost first."""
@@ -311,6 +315,7 @@ def _collect(top: Scope) -> Grouping:
     labels: dict[str, str] = {}
     parents: dict[str, str | None] = {}
     of: dict[int, str | None] = {}
+    calls: set[str] = set()
     todo: list[tuple[Scope, str | None]] = [(top, None)]
     while todo:
         scope, ident = todo.pop()
@@ -322,5 +327,7 @@ def _collect(top: Scope) -> Grouping:
                 alone = member.round == 1 and rounds[member.key] == 1  # no rounds to tell apart: it is the loop
                 labels[member.id] = member.label.removesuffix(" · 1") if alone else member.label
                 parents[member.id] = ident
+                if member.key[0] in ("call", "module"):
+                    calls.add(member.id)
                 todo.append((member, member.id))
-    return Grouping(labels, parents, of)
+    return Grouping(labels, parents, of, frozenset(calls))

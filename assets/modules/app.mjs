@@ -266,7 +266,7 @@ export class App {
   api() {
     return {
       load: (scene) => this.load(scene), scene: () => this.scene, seek: (t) => this.scene && this.player.seek(t), t: () => this.player.t,
-      play: () => this.player.play(), pause: () => this.player.pause(), playing: () => this.player.playing,
+      play: (until) => this.player.play(until), pause: () => this.player.pause(), playing: () => this.player.playing,
       step: () => this.player.forward(), back: () => this.player.back(), speed: (speed) => this.setSpeed(speed),
       select: (id) => this.select(id), selection: () => this.stage?.selection ?? null, reveal: (id) => this.stage?.reveal(id),
       on: (event, listener) => this.bus.on(event, listener), emit: (event, ...payload) => this.bus.emit(event, ...payload),

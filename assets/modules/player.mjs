@@ -6,6 +6,7 @@ const LEAD = 320; // ms in which only the sentence is new
 const MOVE = 900; // of what travels
 const STILL = 260; // of a step in which nothing travels
 const REST = 520;
+const SHORT = 6; // steps that a move of a story may last: a longer one is hurried to take as long
 const ALONE = 0.8; // a single step asked for by key moves a little faster
 const START = 0.001; // so far into a step its sentence is shown and nothing has moved yet
 export const SPEEDS = [0.25, 0.5, 1, 2, 4];
@@ -13,7 +14,7 @@ export const SPEEDS = [0.25, 0.5, 1, 2, 4];
 export class Player {
   /** `changed(t)` is called whenever the time has changed, `played(bool)` when playing starts or stops. */
   constructor(changed, played) {
-    Object.assign(this, { changed, played, scene: null, t: 0, speed: 1, playing: false, target: null });
+    Object.assign(this, { changed, played, scene: null, t: 0, speed: 1, pace: 1, playing: false, target: null });
     this.reduced = matchMedia("(prefers-reduced-motion: reduce)");
     this.frame = this.frame.bind(this);
   }
@@ -36,9 +37,11 @@ export class Player {
     this.changed(t);
   }
 
-  play() {
+  /** Plays on; `until` is where a story means to stop, which is reached in a short time. */
+  play(until = null) {
     if (!this.scene || this.playing || !this.scene.steps.length) return;
     this.target = null;
+    this.pace = until === null ? 1 : Math.max(1, (until - this.t) / SHORT);
     if (this.t >= this.scene.steps.length) this.move(0);
     this.begin(true);
   }
@@ -93,9 +96,9 @@ export class Player {
 
   frame(now) {
     if (!this.running) return;
-    const passed = Math.max(now - this.before, 0) * this.speed / (this.playing ? 1 : ALONE);
+    const passed = Math.max(now - this.before, 0) * (this.playing ? this.speed * this.pace : this.speed / ALONE);
     this.before = now;
-    this.advance(Math.min(passed, 250 * this.speed)); // a tab that was hidden goes on where it was
+    this.advance(Math.min(passed, 250 * this.speed * this.pace)); // a tab that was hidden goes on where it was
     if (this.running) requestAnimationFrame(this.frame);
   }
 

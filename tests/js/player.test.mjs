@@ -125,3 +125,16 @@ test("an empty scene does nothing", () => {
   assert.equal(player.t, 0);
   assert.deepEqual(playing, []);
 });
+
+test("a long way to where a story stops takes no longer than six steps", () => {
+  const steps = Array.from({ length: 60 }, () => ({ ...scene.steps[0] }));
+  player.load({ ...scene, steps }, 0);
+  player.play(60);
+  run(13000);
+  assert.equal(player.t, 60);
+  assert.ok(times.filter(Number.isInteger).length === 60, "and no step is left out");
+  player.load(scene, 0);
+  player.play(2);
+  run(1000);
+  assert.ok(player.t < 1, "a short one is as slow as any");
+});

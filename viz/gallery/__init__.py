@@ -149,6 +149,7 @@ class Chapter:
 
     A line is named by a text that it contains: `"x.grad.zero_()"`, the second such line `"x.grad.zero_() #2"`, the last
     `"x.grad.zero_() #-1"`; an element by its label in the picture or by its expression: `"x"`, `"2 * x"`, `"h #3"`.
+    `inspect` is for a chapter that speaks of what the inspector shows: it is opened where it is not.
     """
 
     title: str
@@ -157,6 +158,7 @@ class Chapter:
     until: str | None = None
     step: StepRef | None = None
     select: tuple[str, ...] = ()
+    inspect: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +295,7 @@ def resolve(chapters: Sequence[Chapter], scene: Mapping[str, Any]) -> list[dict[
             "lines": place.lines(chapter.line, chapter.until),
             "step": place.step(chapter),
             "select": [node for name in chapter.select if (node := place.element(name)) is not None],
+            **({"inspect": True} if chapter.inspect else {}),
         }
         for chapter in chapters
     ]

@@ -20,6 +20,7 @@ net[2].bias = nn.Parameter(
 optimizer = torch.optim.SGD(net.parameters(), lr=0.5)
 
 scores = net(petals)
+scores.retain_grad()
 loss = nn.functional.cross_entropy(scores, virginica)
 loss.backward()
 optimizer.step()

@@ -9,6 +9,7 @@ import * as formula from "./formula.mjs";
 import { codeText, lineText, rowsOf } from "./read.mjs";
 import * as session from "./session.mjs";
 import { cellsOf, ledgerOf, linesOf } from "./sums.mjs";
+import { throughTime } from "./through.mjs";
 
 const MOST_CACHED = 400;
 
@@ -72,10 +73,10 @@ export function seek() {
 const keyOf = (element) => `${scene.revision.id}|${element}`;
 const nodeOf = (id) => scene?.nodes.find((node) => node.id === id) || null;
 
-/** Whose details are meant: of a stub those of the leaf that it stands for; a group has none. */
+/** Whose details are meant: of a stub those of the leaf that it stands for. */
 function elementOf(id) {
   const node = nodeOf(id);
-  if (!node || node.kind === "group") return null;
+  if (!node) return null;
   return node.kind === "stub" ? node.twin : node.id;
 }
 
@@ -93,7 +94,7 @@ function refresh(force) {
   written = key;
   const node = nodeOf(chosen);
   if (!node) { figures.clear(); showStep(step); return; }
-  if (node.kind === "group") { formula.show(null); figures.clear(); showGroup(node); return; }
+  if (node.kind === "group") { formula.show(null); figures.clear(); showGroup(node, details, step + 1); return; }
   fill(byId("inspect-head"), headOf(node, details, step));
   if (!details && node.formula?.length) formula.show(node.formula, scene, node.id);
   if (!details) { if (!node.formula?.length) formula.show(null); figures.clear(); fill(byId("inspect-body"), waiting()); return; }
@@ -136,11 +137,18 @@ function bodyOf(node, details, time) {
   if (details.kind === "tensor") parts.push(held(node, time, details));
   if (details.ledger.length || node.role === "leaf") parts.push(ledger(node, details, time));
   if (details.saved.length) parts.push(saved(details, time));
+  parts.push(throughTime(details.through, time, goTo));
   if (details.check) parts.push(check(details.check));
   if (!details.moments.length && details.kind === "op" && !details.formula.length) {
     parts.push(h("p.hint", {}, "This op takes no part in backward: its output needs no gradient, or it has no derivative."));
   }
   return parts;
+}
+
+/** To a round of a series: its time, and its element where that is drawn. */
+function goTo(step, element) {
+  player.seek(step);
+  if (nodeOf(element)) player.select(element);
 }
 
 /** The arithmetic of the last moment that has come; before the first one, what will stand here. */
@@ -312,8 +320,14 @@ function stepSaved(node, k) {
   return section("Saved for backward", h("dl.facts", {}, node.saved.map((one) => savedRow(one.name, one.text.replace(/^saved /, ""), one.bytes, state))));
 }
 
-function showGroup(node) {
+function showGroup(node, details, time) {
   const group = scene.groups.find((one) => one.id === node.id);
-  fill(byId("inspect-head"), h("div.row.wrap", {}, h("span.chip.grey", {}, node.label), h("span.chip.grey", {}, "group")));
-  fill(byId("inspect-body"), h("p", {}, node.title || node.sub), h("p.hint", {}, `${group?.members.length ?? 0} parts. Double-click it to open it.`));
+  const upstream = trackAt(node.tracks.upstream, time);
+  const norm = upstream === null || upstream === undefined ? null : scene.values[upstream].stats.norm;
+  fill(byId("inspect-head"), h("div.row.wrap", {}, h("span.chip.orange", {}, node.label), h("span.chip.grey", {}, "group, folded")));
+  fill(byId("inspect-body"),
+    h("p", {}, node.sub),
+    h("p.hint", {}, norm === null ? "No gradient has come back into it yet." : `The gradient that came back into it has norm ${num(norm)}.`),
+    h("p.hint", {}, `${group?.members.length ?? 0} parts. Enter or a double click opens it.`),
+    details?.problem ? null : throughTime(details?.through, time, goTo));
 }

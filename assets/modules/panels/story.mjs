@@ -2,6 +2,7 @@
 import { chapterAt, endOf, nextMove, restOf } from "./chapters.mjs";
 import { byId, fill, h, prose } from "./dom.mjs";
 import { button as what } from "./explain.mjs";
+import * as panels from "./panels.mjs";
 import * as session from "./session.mjs";
 
 let scene = null;
@@ -44,8 +45,9 @@ function ended() {
   until = null;
   turned = null;
   player.pause();
-  const { select } = scene.program.chapters[chapter];
+  const { select, inspect } = scene.program.chapters[chapter];
   if (select?.length) choose(select[0]);
+  if (inspect) panels.toggle("right", true);
 }
 
 /** Space: the chapter's move, or the next chapter's text; not claimed while something plays or when all is said. */
@@ -61,7 +63,7 @@ function space() {
 function run(end) {
   choose(null); // the inspector then tells of each step as it runs
   until = end;
-  player.play();
+  player.play(end);
 }
 
 /** The text of a chapter, at the time before its move. */
