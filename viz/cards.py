@@ -9,7 +9,8 @@ from typing import Any
 from . import labels, text
 from .facts import Facts
 from .graph import Drawing, Item
-from .layouts.layered import FOLDED, SHIFT, Anchors, Size
+from .layouts.layered import FOLDED, SHIFT, Anchors
+from .layouts.sheet import Size
 
 HEAD, FOOT = 38, 8
 CELL_ROW, LABEL, STRIP = 34, 22, 46
@@ -88,7 +89,7 @@ def card_anchors(size: Size, card_rows: Sequence[dict[str, Any]]) -> Anchors:
 def op_size(label: str, sub: str, saved: bool) -> Size:
     """The natural size of an op."""
     longest = max(len(label), len(sub))
-    return max(NARROWEST, 28 + 8 * longest), 56 + (CHIPS if saved else 0)
+    return max(NARROWEST, 22 + 8 * longest), 56 + (CHIPS if saved else 0)
 
 
 def op_anchors() -> Anchors:

@@ -19,9 +19,10 @@ from collections.abc import Hashable
 
 import networkx as nx
 
-from .layouts import barycentre, dot, layered, simple
-from .layouts.layered import Anchors, Placed, Point
+from .layouts import barycentre, dot, layered, lines, simple
+from .layouts.layered import Anchors, Placed
 from .layouts.ranked import Ranked
+from .layouts.sheet import PAD, Point
 from .layouts.simple import LayoutRefused
 
 __all__ = ["NAMES", "Anchors", "LayoutRefused", "Placed", "Point", "layout", "positions", "routes"]
@@ -43,13 +44,14 @@ _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 def layout(graph: nx.DiGraph, name: str = "layered") -> Placed:
     """Positions, boxes and routes; the same graph always gives the same picture.
 
-    See `layouts.layered.place` for the attributes that are read.  Raises LayoutRefused where a layout of networkx would
-    take too long, ValueError for an unknown name or a graph with a cycle.
+    See `layouts.layered.place` for the attributes that are read; with `graph.graph["view"]` (width and height
+    in px) the layered layouts are broken into lines for such a view.  Raises LayoutRefused where a layout of networkx
+    would take too long, ValueError for an unknown name or a graph with a cycle.
     """
     if name in ("", "layered"):
-        return layered.place(graph, _places)
+        return _in_lines(graph, layered.place(graph, _places))
     if name == "layered-own":
-        placed = layered.place(graph, _own)
+        placed = _in_lines(graph, layered.place(graph, _own))
         placed.name = name
         return placed
     placed = simple.place(graph, name)
@@ -71,6 +73,12 @@ def routes(graph: nx.DiGraph, name: str = "layered") -> dict[Hashable, list[Poin
     return layout(graph, name).routes
 
 
+def _in_lines(graph: nx.DiGraph, placed: Placed) -> Placed:
+    """Broken into lines where the graph says in what view it is to be seen whole (`graph.graph["view"]`)."""
+    view = graph.graph.get("view")
+    return placed if view is None else lines.broken(graph, placed, view)
+
+
 def _enclose(graph: nx.DiGraph, placed: Placed) -> None:
     """Boxes around the members of open groups, for layouts that know no groups."""
     parents = graph.graph.get("parents", {})
@@ -80,8 +88,8 @@ def _enclose(graph: nx.DiGraph, placed: Placed) -> None:
         while group is not None:
             box = placed.boxes.get(group, (x, y, x, y))
             placed.boxes[group] = (
-                min(box[0], x - w / 2 - layered.PAD), min(box[1], y - h / 2 - layered.HEAD),
-                max(box[2], x + w / 2 + layered.PAD), max(box[3], y + h / 2 + layered.PAD),
+                min(box[0], x - w / 2 - PAD), min(box[1], y - h / 2 - layered.HEAD),
+                max(box[2], x + w / 2 + PAD), max(box[3], y + h / 2 + PAD),
             )  # fmt: skip
             group = parents[group]
 

@@ -11,8 +11,12 @@ from . import cards, layout
 from .facts import Facts
 from .folds import Borders, begins_folded
 from .graph import Drawing, Item, Link
-from .layouts.layered import Anchors, Size
+from .layouts.layered import Anchors
+from .layouts.sheet import Size
 from .reading import Json
+
+VIEW = (740.0, 550.0)
+"""The stage for which a long chain is broken into lines: beside both panels at 1440 x 900 px, without its bars."""
 
 
 class Visible:
@@ -43,6 +47,8 @@ class Visible:
         """The graph with folded groups as nodes."""
         drawing, grouping = self.drawing, self.drawing.grouping
         graph = nx.MultiDiGraph(parents={g: a for g, a in grouping.parents.items() if self.home[g] is None})
+        if not grouping.labels:  # a fold would change the lines, and then more would move than what was folded
+            graph.graph["view"] = VIEW
         for ident in drawing.graph:
             place = self.shown[ident]
             if place in graph:

@@ -1,6 +1,7 @@
 // Smooth curves through the points of a route, and places along them.  Pure.
 
 const BEND = 0.42; // length of an end's tangent, as part of the distance to the next point
+const CORNER = 14; // radius of the corners of a route that goes on in another line
 const PIECES = 14; // straight pieces per Bezier where arc length is needed
 
 /**
@@ -16,7 +17,37 @@ export function curveThrough(points, from = null, to = null) {
     const along = ends.every((end) => !end || end[axis] !== 0);
     if (along && oneWay(points, axis)) return levelCurve(points, axis);
   }
-  return looseCurve(points, ends);
+  return turnsBack(points) ? roundedCurve(points) : looseCurve(points, ends);
+}
+
+/** Whether a route goes on in another line of the picture (viz/layouts/lines.py): it runs back between the lines. */
+export function turnsBack(points) {
+  if (points.length < 6) return false;
+  const forwards = points.at(-1)[0] >= points[0][0];
+  const upright = points.some((p, i) => i > 0 && Math.abs(p[0] - points[i - 1][0]) < 0.01 && Math.abs(p[1] - points[i - 1][1]) > 8);
+  return upright && points.some((p, i) => i > 0 && (forwards ? p[0] < points[i - 1][0] - 1 : p[0] > points[i - 1][0] + 1));
+}
+
+/** Straight pieces with rounded corners. */
+function roundedCurve(points) {
+  const result = [];
+  const line = (a, b) => result.push([a[0], a[1], a[0] + (b[0] - a[0]) / 3, a[1] + (b[1] - a[1]) / 3,
+    b[0] - (b[0] - a[0]) / 3, b[1] - (b[1] - a[1]) / 3, b[0], b[1]]);
+  const towards = (a, b, far) => {
+    const s = Math.min(far / (Math.hypot(b[0] - a[0], b[1] - a[1]) || 1), 0.5);
+    return [a[0] + (b[0] - a[0]) * s, a[1] + (b[1] - a[1]) * s];
+  };
+  const nearly = (a, b) => [a[0] + (b[0] - a[0]) * 0.55, a[1] + (b[1] - a[1]) * 0.55]; // as of a circle
+  let from = points[0];
+  for (let i = 1; i < points.length - 1; i++) {
+    const corner = points[i];
+    const [start, end] = [towards(corner, points[i - 1], CORNER), towards(corner, points[i + 1], CORNER)];
+    line(from, start);
+    result.push([...start, ...nearly(start, corner), ...nearly(end, corner), ...end]);
+    from = end;
+  }
+  line(from, points.at(-1));
+  return result;
 }
 
 function oneWay(points, axis) {

@@ -3,6 +3,7 @@
 import { toNumber } from "./format.mjs";
 import { edgeState, isFaint, isOdd, lastFlow, signOf } from "./state.mjs";
 import { at } from "./timeline.mjs";
+import { isWired } from "./wiring.mjs";
 
 const BATCH = 64; // routes in one path: very long paths are slow to stroke, and so are thousands of short ones
 
@@ -81,8 +82,9 @@ export function wiredEdges(moment, wires) {
   const found = new Set();
   for (const wire of wires) {
     if (!wire.live) continue;
-    found.add(wire.edge.id);
-    for (const edge of moment.index.outgoing.get(wire.op.id) ?? []) if (edge.target === wire.output.id) found.add(edge.id);
+    for (const edge of [wire.edge, ...moment.index.outgoing.get(wire.op.id) ?? []]) {
+      if ((edge === wire.edge || edge.target === wire.output.id) && isWired(edge)) found.add(edge.id);
+    }
   }
   return found;
 }

@@ -10,7 +10,7 @@ import { findingsAt, isFaint, nodeState } from "./state.mjs";
 import { at } from "./timeline.mjs";
 import { cut, fitting, fonts, squeezed, widthOf, writer } from "./text.mjs";
 
-const FAINT = 0.5;
+const QUIET = 0.68; // what takes no part, or is not there yet: paler, and all of its text in ink, so that it is read at 3 to 1
 
 /** 2: everything; 1: names, cells without numbers; 0: blocks.  Text has 12 px on screen or is not there. */
 export function detailAt(zoom) {
@@ -28,7 +28,9 @@ export function brushFor(context, view, frame) {
   context.setTransform(scale, 0, 0, scale, tx, ty);
   context.lineJoin = "round";
   context.globalAlpha = 1;
-  return { context, write: writer(context), font: fonts(tokens, Math.max(camera.zoom, 0.4)), detail: detailAt(camera.zoom), view, ...frame };
+  const brush = { context, write: writer(context), font: fonts(tokens, Math.max(camera.zoom, 0.4)), detail: detailAt(camera.zoom), view, ...frame };
+  brush.quiet = { ...brush, tokens: { ...tokens, soft: tokens.ink, freed: tokens.ink } };
+  return brush;
 }
 
 export function paintGraph(context, view, frame) {
@@ -96,11 +98,13 @@ export function paintOver(brush, node) {
   paintNode(brush, node);
 }
 
-function paintNode(brush, node) {
-  const { context, moment } = brush;
+function paintNode(loud, node) {
+  const { context, moment } = loud;
   const state = nodeState(moment, node);
   const active = node.id === moment.active;
-  context.globalAlpha = active ? 1 : state === "future" ? 0.55 : isFaint(moment, node) ? FAINT : 1;
+  const quiet = !active && (state === "future" || isFaint(moment, node));
+  const brush = quiet ? loud.quiet : loud;
+  context.globalAlpha = quiet ? QUIET : 1;
   const look = frameLook(brush, node, state, active);
   if (node.kind === "op") paintOp(brush, node, look);
   else if (node.kind === "stub" && !node.rows.length) paintStub(brush, node, look);

@@ -8,7 +8,7 @@ import { brushFor, paintOver, ring } from "./paint.mjs";
 import { flowsAt, isOdd, signOf } from "./state.mjs";
 import { at, changedBy } from "./timeline.mjs";
 import { cut, widthOf } from "./text.mjs";
-import { paintWires } from "./wiring.mjs";
+import { isWired, paintWires } from "./wiring.mjs";
 
 const MOST_LABELS = 24;
 const PLACES = [8, 30, 52].flatMap((far) => [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8].map((part) => [far, part])); // where a label is tried
@@ -99,7 +99,7 @@ function paintTravel(brush, { flow, edge, part, started }) {
 }
 
 function liveOn({ wires }, edge) {
-  return wires.filter((wire) => wire.live && (wire.edge.id === edge.id || (edge.source === wire.op.id && edge.target === wire.output.id)));
+  return !isWired(edge) ? [] : wires.filter((wire) => wire.live && (wire.edge.id === edge.id || (edge.source === wire.op.id && edge.target === wire.output.id)));
 }
 
 function paintPulse({ context, tokens, detail, camera, moment }, flow, flat, part, sign) {

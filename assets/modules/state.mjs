@@ -155,8 +155,9 @@ export function flowsAt(moment) {
 /** The wires of an op: from each cell of an input to each cell of the output, with the upstream gradient that came, or is about to be passed. */
 export function wiresOf(moment, op) {
   const { index, scene } = moment;
-  const output = index.outgoing.get(op.id)?.map((edge) => index.nodes.get(edge.target)).find(Boolean);
-  if (!output) return [];
+  const after = index.outgoing.get(op.id)?.find((edge) => index.nodes.has(edge.target));
+  if (!after) return [];
+  const output = index.nodes.get(after.target);
   const inBackward = moment.phase?.kind === "backward" && !["idle", "future"].includes(nodeState(moment, op));
   const id = inBackward || moment.active === op.id ? at(op.tracks.upstream, moment.t) : null;
   const passed = id === null && !inBackward ? nextSeed(moment, output) : id === null ? null : scene.values[id];
@@ -166,7 +167,7 @@ export function wiresOf(moment, op) {
     for (const [from, to, local] of edge.wiring ?? []) {
       const arriving = upstream ? toNumber(upstream[to]) : 0;
       const carries = arriving !== 0 && toNumber(local) !== 0;
-      wires.push({ op, edge, source: index.nodes.get(edge.source), output, from, to, local, given: arriving, carries });
+      wires.push({ op, edge, after, source: index.nodes.get(edge.source), output, from, to, local, given: arriving, carries });
     }
   }
   return wires;

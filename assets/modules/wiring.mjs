@@ -1,7 +1,7 @@
 // The wiring of an op cell by cell: from each cell of an input, through the pill, to the cells of the output that it reaches.
 
 import { CELL_GAP, cellOf, rowsOf } from "./card.mjs";
-import { distanceTo, flatten, pointAlong } from "./curve.mjs";
+import { distanceTo, flatten, pointAlong, turnsBack } from "./curve.mjs";
 import { indexText, num } from "./format.mjs";
 import { wiredOps, wiresOf } from "./state.mjs";
 
@@ -16,7 +16,7 @@ export function wiresAt(moment, ops) {
   const running = liveWires(moment);
   const lively = new Set(running.map((wire) => wire.op.id));
   const asked = new Set(ops.map((op) => op.id));
-  const wires = [...ops.flatMap((op) => wiresOf(moment, op)), ...running.filter((wire) => !asked.has(wire.op.id))];
+  const wires = [...ops.flatMap((op) => anyDrawn(wiresOf(moment, op))), ...running.filter((wire) => !asked.has(wire.op.id))];
   return wires.map((wire) => Object.assign(curveOf(wire), wire, { live: wire.carries && lively.has(wire.op.id) }));
 }
 
@@ -29,8 +29,17 @@ function liveWires(moment) {
   else if (node?.role === "leaf" && step.kind === "accumulate") {
     wires = wiredOps(index, active).flatMap((op) => wiresOf(moment, op)).filter((wire) => wire.source === node);
   }
-  const carrying = wires.filter((wire) => wire.carries);
+  const carrying = anyDrawn(wires.filter((wire) => wire.carries));
   return carrying.length <= MOST_LIVE && carrying.every((wire) => isOpen(wire.source) && isOpen(wire.output)) ? carrying : [];
+}
+
+/** Whether wires are drawn beside an edge: not where it goes on in another line of the picture, there its route says it all. */
+export function isWired(edge) {
+  return !turnsBack(edge.points);
+}
+
+function anyDrawn(wires) {
+  return wires.filter((wire) => isWired(wire.edge) || isWired(wire.after));
 }
 
 function isOpen(node) {
@@ -45,12 +54,13 @@ function curveOf(wire) {
   return Object.create(known.get(key)); // what a wire carries changes with time, its way does not
 }
 
-function layWire({ op, source, output, from, to }) {
+function layWire({ op, edge, after, source, output, from, to }) {
   const start = anchor(source, from, op);
   const end = anchor(output, to, op);
   const [a, b] = [port(op, source, start.part), port(op, output, end.part)];
   const [leaving, arriving] = [half(start, a), half(end, b)];
-  const curve = [...leaving, [...a.at, ...a.at, ...b.at, ...b.at], ...arriving.slice().reverse().map(turned)];
+  const through = isWired(edge) && isWired(after) ? [[...a.at, ...a.at, ...b.at, ...b.at]] : [];
+  const curve = [...(isWired(edge) ? leaving : []), ...through, ...(isWired(after) ? arriving.slice().reverse().map(turned) : [])];
   const kept = {};
   return {
     curve,
@@ -155,8 +165,8 @@ export function paintWires(brush, wires, hovered) {
 function arrows({ context, tokens }, wires) {
   context.fillStyle = tokens.gradient;
   context.beginPath();
-  for (const { arriving, leaving } of wires) {
-    for (const flat of [arriving, leaving]) {
+  for (const { arriving, leaving, edge, after } of wires) {
+    for (const flat of [isWired(after) && arriving, isWired(edge) && leaving].filter(Boolean)) {
       const { x, y, angle } = pointAlong(flat, 1);
       const [c, s] = [Math.cos(angle), Math.sin(angle)];
       const [bx, by] = [x - c * 10, y - s * 10];

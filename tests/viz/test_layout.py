@@ -230,3 +230,75 @@ def test_a_chain_through_groups_runs_level() -> None:
     placed = layout.layout(chain_of_groups(6))
     heights = [placed.positions[f"{name}{i}"][1] for i in range(1, 6) for name in ("mul", "h")]
     assert max(heights) - min(heights) < 1.0
+
+
+def chain(count: int, branches: int, seed: int) -> nx.DiGraph:
+    """A long chain with some branches, to be seen in a view that is too narrow for it."""
+    graph = dag(branches, 2, seed)
+    names = [f"c{i}" for i in range(count)]
+    graph.add_nodes_from(names, size=(150.0, 90.0))
+    nx.add_path(graph, names)
+    graph.add_edge(names[0], names[-1])
+    graph.add_edges_from([(names[-1], 0)] if 0 in graph else [])
+    graph.graph["view"] = (740.0, 900.0)
+    return graph
+
+
+@pytest.mark.parametrize("name", LAYERED)
+@settings(max_examples=30, deadline=None)
+@given(graph=st.builds(chain, st.integers(8, 16), st.integers(2, 4), st.integers(0, 1000)))
+def test_lines_overlap_nowhere_and_their_routes_pass_through_no_box(name: str, graph: nx.DiGraph) -> None:
+    placed = layout.layout(graph, name)
+    assert len({round(placed.positions[node][1]) for node in ("c0", "c5")} | {0}) > 1, "it is in several lines"
+    boxes = {n: box(graph, placed, n) for n in graph}
+    assert not any(overlaps(a, b) for a, b in itertools.combinations(boxes.values(), 2))
+    for routes in (placed.routes, placed.back):
+        for key, points in routes.items():
+            u, v = ends(key) if routes is placed.routes else ends(key)[::-1]
+            assert points[0][0] == pytest.approx(boxes[u][2 if routes is placed.routes else 0])
+            assert points[-1][0] == pytest.approx(boxes[v][0 if routes is placed.routes else 2])
+            for p, q in itertools.pairwise(points):
+                assert not [n for n in graph if n not in (u, v) and crosses(p, q, boxes[n])], key
+
+
+def in_view(width: float, height: float, count: int = 9) -> layout.Placed:
+    graph = nx.DiGraph(view=(width, height))
+    nx.add_path(graph, range(count))
+    return layout.layout(graph)
+
+
+def lines_in(placed: layout.Placed) -> int:
+    return len({round(y) for _, y in placed.positions.values()})
+
+
+def test_a_chain_is_broken_only_where_one_line_would_be_small() -> None:
+    assert lines_in(in_view(1400, 500)) == 1
+    assert lines_in(in_view(740, 500)) == 2
+    assert lines_in(in_view(400, 500)) == 3
+
+
+def test_a_ribbon_that_is_seen_whole_in_no_way_stays_one_line() -> None:
+    assert lines_in(in_view(740, 500, 60)) == 1
+
+
+def test_a_picture_with_open_groups_is_not_broken() -> None:
+    graph = chain_of_groups(6)
+    graph.graph["view"] = (740.0, 550.0)
+    assert layout.layout(graph).positions == layout.layout(chain_of_groups(6)).positions
+
+
+def test_ways_between_lines_do_not_cross() -> None:
+    """Two branches go on in the next line: what leaves above comes back outside of what leaves below."""
+    graph = nx.DiGraph(view=(500.0, 900.0))
+    for branch in "ab":
+        nx.add_path(graph, ["s", *(f"{branch}{i}" for i in range(7)), "e"])
+    placed = layout.layout(graph)
+    routes = [*placed.routes.values(), *placed.back.values()]
+    pieces = [piece for points in routes for piece in itertools.pairwise(points)]
+    channels = [(p, q) for p, q in pieces if p[1] == q[1] and abs(p[0] - q[0]) > 200]
+    assert len(channels) >= 4
+    assert len({round(p[1]) for p, _ in channels}) == len(channels), "each has its own way between the lines"
+    upright = [(p, q) for p, q in pieces if p[0] == q[0]]
+    for (a, b), (foot, head) in itertools.product(channels, upright):
+        beside = min(foot[1], head[1]) < a[1] < max(foot[1], head[1])
+        assert not (beside and min(a[0], b[0]) + 1 < foot[0] < max(a[0], b[0]) - 1), "one way crosses another"

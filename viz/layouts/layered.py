@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import networkx as nx
 
 from .ranked import LANE, Ranked, ranks
+from .sheet import PAD, Point, Sheet, Size, clean
 
-Point = tuple[float, float]
-Size = tuple[float, float]
 Piece = tuple[Hashable, Hashable | None, Hashable | None, Hashable]
 """A part of an edge inside one group: (edge, from, to, origin); None is a port."""
 Step = tuple[Hashable, Hashable, Hashable]
@@ -26,10 +24,7 @@ Places = Callable[[Ranked], list[float]]
 
 SIZE: Size = (116.0, 56.0)
 FOLDED: Size = (200.0, 76.0)
-COLUMN_GAP = 44.0
-PORT_GAP = 24.0
 HEAD = 34.0
-PAD = 14.0
 APART = 34.0
 """Room between parts of a group that do not hang together."""
 SHIFT = 8.0
@@ -178,7 +173,7 @@ class _Layered:
         ins = [i for i, v in enumerate(vertices) if i >= len(members) and v[0] == "in"]  # type: ignore[index]
         outs = [i for i, v in enumerate(vertices) if i >= len(members) and v[0] == "out"]  # type: ignore[index]
         rank = ranks(len(vertices), ends, ins, outs)
-        sheet = _Sheet(vertices, len(members), rank)
+        sheet = Sheet(vertices, len(members), rank)
         sheet.chains(ends, [origin for *_, origin in edges])
         sizes = [self.size(v) if i < len(members) else (0.0, LANE) for i, v in enumerate(vertices)]
         nominal = [
@@ -192,7 +187,7 @@ class _Layered:
         return self.furnish(sheet, y, sizes, edges, ends, framed=group is not None)
 
     def stack(
-        self, sheet: _Sheet, ranked: Ranked, sizes: list[Size], nominal: list[Size], holds: list[float]
+        self, sheet: Sheet, ranked: Ranked, sizes: list[Size], nominal: list[Size], holds: list[float]
     ) -> list[float]:
         """Heights; what hangs together is placed for itself, one below the other in the order of the program."""
         y = [0.0] * len(ranked.ranks)
@@ -210,11 +205,11 @@ class _Layered:
         return y
 
     def furnish(
-        self, sheet: _Sheet, y: list[float], sizes: list[Size],
+        self, sheet: Sheet, y: list[float], sizes: list[Size],
         edges: list[Piece], ends: list[tuple[int, int]], framed: bool,
     ) -> _Room:  # fmt: skip
         """Columns, then everything from the top left corner of the room; routes from border to border."""
-        columns = sheet.columns(sizes, framed)
+        columns = sheet.columns(sizes, y, framed)
         heights = [sizes[i][1] if i < len(sizes) else LANE for i in range(len(y))]
         top = min((y[i] - heights[i] / 2 for i in range(len(y))), default=0.0) - (HEAD if framed else 0.0)
         bottom = max((y[i] + heights[i] / 2 for i in range(len(y))), default=0.0) + (PAD if framed else 0.0)
@@ -241,8 +236,8 @@ class _Layered:
             bends = [p for lane, (x0, x1) in middle for p in ((x0, y[lane] - 3), (x1, y[lane] - 3))]
             bends_back = [p for lane, (x0, x1) in middle for p in ((x0, y[lane] + 3), (x1, y[lane] + 3))]
             room.parts[key] = (
-                _clean([(xa, out), (ca[1], out), *bends, (cb[0], into), (xb, into)]),
-                _clean([(xa, out_back), (ca[1], out_back), *bends_back, (cb[0], into_back), (xb, into_back)]),
+                clean([(xa, out), (ca[1], out), *bends, (cb[0], into), (xb, into)]),
+                clean([(xa, out_back), (ca[1], out_back), *bends_back, (cb[0], into_back), (xb, into_back)]),
             )
         return room
 
@@ -250,7 +245,7 @@ class _Layered:
         found: Anchors = self.graph.nodes[vertex].get("anchors", Anchors())
         return found
 
-    def right_end(self, sheet: _Sheet, y: list[float], sizes: list[Size], a: int, origin: Hashable) -> Point:
+    def right_end(self, sheet: Sheet, y: list[float], sizes: list[Size], a: int, origin: Hashable) -> Point:
         """Heights at which values leave vertex `a` and gradients come back to it."""
         vertex = sheet.vertices[a]
         if a >= sheet.members:
@@ -262,7 +257,7 @@ class _Layered:
         return y[a] + anchors.right, y[a] + anchors.right_back
 
     def left_end(
-        self, sheet: _Sheet, y: list[float], sizes: list[Size], b: int, origin: Hashable, fan: float | None
+        self, sheet: Sheet, y: list[float], sizes: list[Size], b: int, origin: Hashable, fan: float | None
     ) -> Point:
         """Heights at which values enter vertex `b` and gradients leave it."""
         vertex = sheet.vertices[b]
@@ -297,94 +292,16 @@ class _Layered:
                 parts[key].append(([(x0 + x, y0 + y) for x, y in go], [(x0 + x, y0 + y) for x, y in back]))
         for key, pieces in parts.items():
             pieces.sort(key=lambda piece: (piece[0][0][0], piece[0][-1][0]))
-            result.routes[key] = _clean([p for go, _ in pieces for p in go])
-            result.back[key] = _clean([p for _, back in pieces for p in back])[::-1]
+            result.routes[key] = clean([p for go, _ in pieces for p in go])
+            result.back[key] = clean([p for _, back in pieces for p in back])[::-1]
         first = next(iter(self.graph), None)
         if first is not None:
             _translate(result, *result.positions[first])
         return result
 
 
-@dataclass(slots=True)
-class _Sheet:
-    """A group's vertices (members first, then ports) and the lanes of the edges between them."""
-
-    vertices: list[Hashable]
-    members: int
-    rank: list[int]
-    ranks: list[int] = field(default_factory=list)
-    lane: dict[tuple[int, Hashable], list[int]] = field(default_factory=dict)
-    edges: dict[tuple[int, int], None] = field(default_factory=dict)
-
-    def chains(self, ends: list[tuple[int, int]], origins: list[Hashable]) -> None:
-        """A lane in each rank that an edge passes; edges of one origin from one vertex share them."""
-        self.ranks = list(self.rank)
-        for (a, b), origin in zip(ends, origins, strict=True):
-            chain = self.lane.setdefault((a, origin), [])
-            need = self.rank[b] - self.rank[a] - 1
-            while len(chain) < need:
-                before = chain[-1] if chain else a
-                self.ranks.append(self.rank[a] + len(chain) + 1)
-                chain.append(len(self.ranks) - 1)
-                self.edges[before, chain[-1]] = None
-            self.edges[chain[need - 1] if need > 0 else a, b] = None
-
-    def way(self, a: int, origin: Hashable, b: int) -> list[int]:
-        return self.lane[a, origin][: self.rank[b] - self.rank[a] - 1]
-
-    def ranked(self, heights: list[float], heavy: list[tuple[int, int, Hashable]]) -> Ranked:
-        lanes = range(len(self.vertices), len(self.ranks))
-        ports = range(self.members, len(self.vertices))
-        level = [pair for a, b, origin in heavy for pair in pairwise([a, *self.way(a, origin, b), b])]
-        return Ranked(
-            tuple(self.ranks), (*heights, *(LANE for _ in lanes)), frozenset((*ports, *lanes)), tuple(self.edges),
-            frozenset(level),
-        )  # fmt: skip
-
-    def widen(
-        self, y: list[float], sizes: list[Size], nominal: list[Size], holds: list[float], part: list[int]
-    ) -> None:
-        """Move the neighbours of open groups apart, in their own ranks only; a group stays where it is held."""
-        grown = [i for i in part if i < len(sizes) and sizes[i][1] != nominal[i][1]]
-        up = {i: holds[i] - nominal[i][1] / 2 for i in grown}
-        down = {i: sizes[i][1] - holds[i] - nominal[i][1] / 2 for i in grown}
-        ranks: dict[int, list[int]] = defaultdict(list)
-        for i in part if grown else ():
-            ranks[self.ranks[i]].append(i)
-        for layer in {self.ranks[i] for i in grown}:
-            nodes = sorted(ranks[layer], key=lambda i: y[i])
-            moved: dict[int, float] = {}
-            so_far = 0.0
-            for i in nodes:
-                so_far += up.get(i, 0.0)
-                moved[i] = so_far
-                so_far += down.get(i, 0.0)
-            here = [moved[i] for i in nodes if i in up]
-            middle = sum(here) / len(here)
-            for i in nodes:
-                y[i] += moved[i] - middle + (sizes[i][1] / 2 - holds[i] if i in up else 0.0)
-
-    def columns(self, sizes: list[Size], framed: bool) -> list[tuple[float, float]]:
-        """(left, right) of each rank's column."""
-        widths = [0.0] * (max(self.ranks, default=-1) + 1)
-        for i, (w, _) in enumerate(sizes):
-            widths[self.rank[i]] = max(widths[self.rank[i]], w)
-        columns: list[tuple[float, float]] = []
-        has_in = framed and any(i >= self.members and v[0] == "in" for i, v in enumerate(self.vertices))  # type: ignore[index]
-        has_out = framed and any(i >= self.members and v[0] == "out" for i, v in enumerate(self.vertices))  # type: ignore[index]
-        x = PAD if framed and not has_in else 0.0
-        for rank, width in enumerate(widths):
-            columns.append((x, x + width))
-            near_port = (rank == 0 and has_in) or (rank == len(widths) - 2 and has_out)
-            x += width + (PORT_GAP if near_port else COLUMN_GAP)
-        if framed and not has_out and columns:
-            right = columns[-1][1]
-            columns.append((right + PAD, right + PAD))
-        return columns
-
-
 def _fans(
-    layered: _Layered, sheet: _Sheet, y: list[float],
+    layered: _Layered, sheet: Sheet, y: list[float],
     edges: list[Piece], ends: list[tuple[int, int]],
 ) -> dict[tuple[Hashable, int], float]:  # fmt: skip
     """Where several edges enter one op: side by side, in the order in which they come."""
@@ -432,19 +349,6 @@ def _longest(steps: list[Step], start: Hashable | None, end: Hashable | None) ->
         way.append(came[last])
         last = came[last][0]
     return way[::-1]
-
-
-def _clean(points: list[Point]) -> list[Point]:
-    """Without points that repeat or lie on the line between their neighbours."""
-    kept: list[Point] = []
-    for point in points:
-        if kept and abs(kept[-1][0] - point[0]) < 0.01 and abs(kept[-1][1] - point[1]) < 0.01:
-            continue
-        if len(kept) > 1 and abs(kept[-1][1] - point[1]) < 0.01 and abs(kept[-2][1] - point[1]) < 0.01:
-            kept[-1] = point
-            continue
-        kept.append(point)
-    return kept
 
 
 def _translate(placed: Placed, dx: float, dy: float) -> None:

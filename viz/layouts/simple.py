@@ -9,7 +9,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from .layered import SIZE, Placed, Point
+from .layered import SIZE, Placed
+from .sheet import Point
 
 SEED = 7
 GAP = 24.0
