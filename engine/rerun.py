@@ -1,0 +1,318 @@
+"""The fixed actions of a recorded program, done again: leaves, forward ops, flags, grad modes, what escapes.
+
+Tensors of the recording are met by their number; where the program would have met another value than it did, the run
+is doubted from there on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from typing import Any
+
+from .array import xp
+from .autograd.calls import CREATE_GRAPH
+from .dispatch import apply
+from .held import Held
+from .inplace import JOINT, apply_inplace, share_data
+from .mode import mode
+from .op import CUSTOM, REGISTRY
+from .program import Edits, calls_of
+from .recorder import Recorder
+from .standins import StandIns, same_bits
+from .tensor import Tensor
+from .trace import (
+    AnyEvent,
+    ErrorRaised,
+    Escaped,
+    FlagChanged,
+    GroupEntered,
+    GroupLeft,
+    LeafCreated,
+    ModeChanged,
+    OpCalled,
+    Refreshed,
+    Trace,
+    WarningGiven,
+    WrittenOutside,
+)
+from .views import RETAKE, refresh_view
+
+
+class Stopped(Exception):
+    """The replayed program raised, as the user's would."""
+
+
+class PassedOver(Exception):
+    """An optimiser met a parameter without a gradient, and goes on to the next one."""
+
+
+class Rerun:
+    """The state of a run, and what it does with each fixed action."""
+
+    def __init__(self, base: Trace, edits: Edits) -> None:
+        self.base = base
+        self.edits = edits
+        self.live: dict[int, Tensor] = {}  # tensor id in the base -> the tensor that runs now
+        self.recorder = Recorder()
+        self.recorder.stacks = {(frames, number): number for number, frames in enumerate(base.stacks)}
+        self.held = Held(base)
+        self.doubt: int | None = None
+        self.inside: list[tuple[str, int]] = []  # groups that are open: name, and where each begins in the log
+        self.passing: int | None = None  # how many stay open when the one that is passed over is left
+        self.waiting = 0  # hooks that ran in the recorded call and not yet in this one
+        self.groups = calls_of(base.events)
+        self.first = min((group[0].index for group in self.groups.values()), default=len(base.events))
+        self.seeds: dict[int, int] = {}
+        self.nodes: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+        self.standins = StandIns(base, self.doubted)
+        self.known: dict[tuple[int, int], int] = {}  # (tensor, version) -> the value that it had in the recording
+        for event in base.events:
+            if isinstance(event, (LeafCreated, Refreshed)):
+                self.known[event.tensor, event.version] = event.value
+            elif isinstance(event, OpCalled):
+                self.known.update({(out.tensor, out.version): out.value for out in event.outputs})
+
+    def doubted(self) -> None:
+        """From here on the program itself might have done otherwise."""
+        if self.doubt is None:
+            self.doubt = len(self.recorder.log)
+
+    def tensor(self, number: int) -> Tensor:
+        """The live tensor of an id."""
+        found = self.live.get(number)
+        if found is None:
+            name = self.base.names.get(number, f"tensor {number}")
+            raise ValueError(f"a command uses {name} before the program makes it: move it further down")
+        return found
+
+    def met(self, number: int, at: int) -> Tensor | None:
+        """What the program meets at event `at` where it met `number`: for a gradient, what its tensor holds by now."""
+        leaf = self.held.holder(number, at)
+        if leaf is not None and leaf in self.live:
+            return self.live[leaf]._grad
+        return self.live.get(number) if number in self.held.leaves else self.tensor(number)
+
+    def nothing(self, number: int) -> Stopped:
+        """The program meets None instead of a gradient and cannot go on with it, whatever it says then."""
+        self.doubted()
+        name = self.base.names.get(self.held.leaves[number], f"tensor {self.held.leaves[number]}")
+        error = TypeError(f"{name}.grad is None here ('NoneType'): no backward call has filled it")
+        self.recorder.error(error)
+        return Stopped(error)
+
+    def is_passed_over(self, number: int, at: int) -> bool:
+        """Whether an optimiser's step is at a parameter without a gradient, or without what it kept of it before."""
+        if len(self.inside) < 2 or not self.inside[-2][0].endswith(".step"):
+            return False
+        missing = self.held.holder(number, at) is None and number not in self.live
+        if not missing and self.met(number, at) is not None:
+            return False
+        if self.doubt is None:
+            self.doubt = self.inside[-1][1]
+        self.passing = len(self.inside) - 1
+        return True
+
+    # -- fixed actions --------------------------------------------------------------------------------------------
+
+    def fixed(self, event: AnyEvent) -> None:
+        """Do again what the program did."""
+        if self.passing is not None and not isinstance(event, (GroupEntered, GroupLeft)):
+            return
+        if isinstance(event, LeafCreated):
+            self.leaf(event)
+        elif isinstance(event, OpCalled):
+            if event.name == RETAKE.name:
+                refresh_view(self.tensor(event.outputs[0].tensor))
+            elif event.name == CUSTOM.name:
+                self.custom(event)
+            elif event.name != JOINT.name or "writer" not in event.attrs:  # the write of a view brings that about again
+                with contextlib.suppress(PassedOver):
+                    self.op(event)
+        elif isinstance(event, FlagChanged):
+            target = self.tensor(event.tensor)
+            if event.flag == "requires_grad":
+                target.requires_grad = event.value
+            else:
+                target.retain_grad()
+        elif isinstance(event, ModeChanged):
+            mode.enabled = event.grad_enabled
+            self.recorder.event("mode", event.grad_enabled)
+        elif isinstance(event, WrittenOutside):
+            self.written(event)
+        elif isinstance(event, Escaped):
+            self.escaped(event)
+        elif isinstance(event, WarningGiven):
+            if event.message != CREATE_GRAPH:
+                self.recorder.event("warning", event.category, event.message)
+        elif isinstance(event, GroupEntered):
+            self.inside.append((event.name, len(self.recorder.log)))
+            self.recorder.depth += 1
+            self.recorder.log.append(("enter", event.stack, event.name, event.kind))
+        elif isinstance(event, GroupLeft):
+            if self.inside:
+                self.inside.pop()
+            self.recorder.depth -= 1
+            self.recorder.log.append(("leave", -1))
+            if len(self.inside) == self.passing:
+                self.passing = None
+        elif isinstance(event, ErrorRaised) and event.call is None:
+            self.recorder.log.append(("raised", event.stack, event))
+
+    def written(self, event: WrittenOutside) -> None:
+        """The program's own write through numpy: the same numbers again; a doubt where it found others before."""
+        tensor, kept = self.tensor(event.tensor), self.base.value(event.value).array
+        if kept is None:
+            name = self.base.names.get(event.tensor, f"tensor {event.tensor}")
+            raise ValueError(
+                f"{name} was written through numpy and recorded as a sample only: record with a higher limit"
+            )
+        before = self.base.value(self.known[event.tensor, event.version - 1]).array
+        if before is None or not same_bits(tensor._array, before):
+            self.doubted()
+        self.recorder.before_write(tensor)
+        tensor._array[...] = kept
+        tensor._storage.unseen += 1
+        self.recorder.refresh("outside", tensor, event.version)
+
+    def leaf(self, event: LeafCreated) -> None:
+        if event.tensor in self.live:  # the result of autograd.grad, seen again
+            return
+        kept = event.source == "seen" and event.index > self.first  # perhaps by a hook: a gradient that is another now
+        if kept and self.doubt is None and self.edits != Edits():
+            self.doubt = len(self.recorder.log)
+        data = self.value(event)
+        tensor = Tensor(data, requires_grad=event.requires_grad)
+        tensor._storage.version = event.version
+        if event.grad is not None and event.grad in self.live:
+            tensor._grad = self.live[event.grad]
+        self.live[event.tensor] = tensor
+        self.recorder.see(tensor, event.source, event.name)
+
+    def value(self, event: LeafCreated) -> Any:
+        """The array of a leaf: edited, or as recorded."""
+        kept = self.base.value(event.value)
+        wanted = self.edits.leaves.get(event.tensor)
+        if wanted is not None:
+            return fitted(wanted, event.shape, event.dtype, self.base.names.get(event.tensor, f"tensor {event.tensor}"))
+        if kept.array is None:
+            name = self.base.names.get(event.tensor, f"tensor {event.tensor}")
+            raise ValueError(
+                f"{name} of shape {list(event.shape)} was recorded as a sample only: record with a higher limit"
+            )
+        return xp.array(kept.array)
+
+    def op(self, event: OpCalled) -> None:
+        op = REGISTRY[event.name]
+        args = self.arguments(op, event)
+        try:
+            if event.inplace is not None:
+                made: Any = apply_inplace(op, args, dict(event.attrs))
+            else:
+                made = apply(op, args, dict(event.attrs))
+        except (RuntimeError, ValueError, IndexError, TypeError) as error:
+            self.recorder.log.extend([("leave", -1)] * self.recorder.depth)  # an error leaves what it passes through
+            self.recorder.error(error)
+            raise Stopped from error
+        if event.name == "data":
+            share_data(args[0], made)
+        for out, tensor in zip(event.outputs, made if isinstance(made, tuple) else (made,), strict=True):
+            self.live[out.tensor] = tensor
+            self.note(event, tensor)
+
+    def custom(self, event: OpCalled) -> None:
+        """A custom Function: what it returned, for the same inputs; a doubt where they are others."""
+        given: list[Tensor] = []
+        for item in event.inputs:
+            number = needed(item.tensor, "tensor")
+            tensor = self.met(number, event.index)
+            if tensor is None:
+                raise self.nothing(number)
+            kept = self.base.value(self.known[number, item.version]).array
+            if kept is None or not same_bits(tensor._array, kept):
+                self.doubted()
+            given.append(tensor)
+        try:
+            made = self.standins.function(event, given, self.live).apply(*given)
+        except (RuntimeError, TypeError) as error:
+            self.recorder.error(error)
+            raise Stopped from error
+        for out, tensor in zip(event.outputs, made, strict=True):
+            self.live[out.tensor] = tensor
+            self.note(event, tensor)
+
+    def note(self, event: OpCalled, made: Tensor) -> None:
+        """Remember the nodes that a recorded call has made again, by their number in the recording."""
+        if event.node is not None and made._node is not None:  # not every output of an op has its node
+            self.nodes[event.node.node] = made._node
+        after = self.base.events[event.index + 1] if event.index + 1 < len(self.base.events) else None
+        if (
+            isinstance(after, OpCalled)
+            and "writer" in after.attrs
+            and after.node is not None
+            and made._view is not None
+        ):
+            self.nodes[after.node.node] = made._view.base._node
+
+    def arguments(self, op: Any, event: OpCalled) -> tuple[Any, ...]:
+        """The inputs of an op as its function takes them."""
+        given: dict[str, Any] = {}
+        for item in event.inputs:
+            if item.tensor is not None and self.is_passed_over(item.tensor, event.index):
+                raise PassedOver
+            value = item.scalar if item.tensor is None else self.met(item.tensor, event.index)
+            if item.tensor is not None and value is None:
+                raise self.nothing(item.tensor)
+            name, _, listed = item.name.partition("[")
+            if listed:  # "indices[1]": a place that no tensor was given for, x[:, i], is not recorded
+                values = given.setdefault(name, [])
+                values += [None] * (int(listed.rstrip("]")) - len(values))
+                values.append(value)
+            else:
+                given[name] = value
+        return tuple(given.get(name) for name in op.inputs)
+
+    def escaped(self, event: Escaped) -> None:
+        """A value leaves for Python once more: another one than before means that the program might do otherwise.
+
+        Printing is no reason to doubt: what stands on the screen does not come back into the program.
+        """
+        tensor = self.met(event.tensor, event.index)
+        printed = event.kind == "repr"
+        if tensor is None:
+            if not printed:
+                raise self.nothing(event.tensor)
+            return  # printed, None says nothing of a tensor
+        kept = self.base.value(event.value).array
+        if not printed and (kept is None or not same_bits(tensor._array, kept)):
+            self.doubted()
+        number, _ = self.recorder.see(tensor)
+        self.recorder.event("escape", number, event.kind, tensor._value)
+
+
+def needed(value: int | None, what: str) -> int:
+    if value is None:
+        raise ValueError(f"the command names no {what}")
+    return value
+
+
+def fitted(wanted: Any, shape: tuple[int, ...] | None, dtype: str, name: str) -> Any:
+    """Nested lists of numbers as an array of the shape (None: any) and dtype asked for.
+
+    Raises ValueError where they do not fit.
+    """
+    try:
+        data = xp.array(_numbers(wanted), dtype=dtype)
+    except (ValueError, TypeError, OverflowError) as error:
+        where = "" if shape is None else f" in shape {list(shape)}"
+        raise ValueError(f"{name}: expected numbers{where}, found {wanted!r} ({error})") from None
+    if shape is not None and data.shape != tuple(shape):
+        raise ValueError(f"{name}: expected numbers in shape {list(shape)}, found shape {list(data.shape)}")
+    return data
+
+
+def _numbers(wanted: Any) -> Any:
+    """Nested lists with the words that JSON has no numbers for ("nan", "inf", "-inf") made numbers."""
+    if isinstance(wanted, (list, tuple)):
+        return [_numbers(w) for w in wanted]
+    return float(wanted) if isinstance(wanted, str) else wanted
