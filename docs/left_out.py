@@ -63,6 +63,15 @@ def missing() -> Iterator[str]:
         yield from (f"{place}.{name}" for name in listed if not hasattr(holder, name))
 
 
+def refusing() -> Iterator[str]:
+    """Names that are here only to say that they are left out."""
+    for place, listed in names().items():
+        holder = at(place)
+        for name in listed:
+            if (getattr(getattr(holder, name, None), "__doc__", "") or "").startswith("Raises OutOfScope"):
+                yield f"{place}.{name}"
+
+
 def at(place: str) -> Any:
     """The engine's module or class under torch's dotted name; None where there is none."""
     found: Any = engine
@@ -96,4 +105,9 @@ def table() -> str:
     for row in reasons():
         listed = ", ".join(f"`{name.removeprefix('torch.')}`" for name in by_subject[row.subject])
         lines.append(f"| {row.subject} | {escaped(row.reason)} | {listed} |")
-    return "\n".join(lines) + "\n"
+    return (
+        "\n".join(lines)
+        + "\n\nHere only to say so when they are called: "
+        + ", ".join(f"`{name.removeprefix('torch.')}`" for name in refusing())
+        + ".\n"
+    )

@@ -17,6 +17,7 @@ from docs import left_out
 from docs.tables import escaped
 from engine import Tensor, Trace, autograd, nn, optim
 from engine.node import Node
+from engine.trace import Event
 from viz.cli import EXAMPLES, parser
 
 FILE = Path(__file__).parent / "reference.md"
@@ -53,6 +54,7 @@ CLASSES: tuple[tuple[str, type], ...] = (
 NODES = "torch.autograd.graph.Node"
 NODE = ("metadata", "name", "next_functions", "register_hook", "register_prehook")
 """What torch's nodes have too; the rest is the engine's."""
+EVENTS = "Events of a trace"
 SAID: Mapping[str, str] = {
     "__version__": "The version of Backstep.",
     "channels_last": "A memory format: of images, channels innermost.",
@@ -87,6 +89,13 @@ def page() -> str:
     parts = [HEAD, contents(), command_line(), own(), rooms(), tensor()]
     parts += [section(place, table(members(place))) for place in places()]
     parts += [section(title, table(attributes(cls))) for title, cls in CLASSES]
+    parts.append(
+        section(
+            EVENTS,
+            "What a trace is made of ([trace-format.md](trace-format.md)), with the fields of each.\n\n"
+            + table(events()),
+        )
+    )
     parts.append(section(NODES, table([(name, inspect.getattr_static(Node, name)) for name in NODE])))
     return "".join(parts).rstrip() + "\n"
 
@@ -94,7 +103,7 @@ def page() -> str:
 def contents() -> str:
     """Links to the sections."""
     titles = ["The command line", "Recording", "torch", "torch.Tensor"]
-    titles += [*places(), *(title for title, _ in CLASSES), NODES]
+    titles += [*places(), *(title for title, _ in CLASSES), EVENTS, NODES]
     return " · ".join(f"[{title}](#{anchor(title)})" for title in titles) + "\n\n"
 
 
@@ -204,6 +213,13 @@ def own() -> str:
     named = [("record", engine.record), ("replay", engine.replay), ("viz.show", viz.show)]
     named += [(f"Trace.{name}", thing) for name, thing in attributes(Trace) if about(name, thing)]
     return section("Recording", "What PyTorch has not.\n\n" + table(named))
+
+
+def events() -> list[tuple[str, type]]:
+    """The kinds of event, as the file of the trace declares them."""
+    declared = vars(sys.modules[Event.__module__]).values()
+    kinds = [kind for kind in declared if isinstance(kind, type) and issubclass(kind, Event) and kind is not Event]
+    return [(kind.__name__, kind) for kind in kinds]
 
 
 def rooms() -> str:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import sqlite3
+import tomllib
+from pathlib import Path
+
 import pytest
 
+import engine
 from docs import left_out, make_ops, make_reference
 from docs.left_out import names, sorted_out
 from engine.op import REGISTRY
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_page_of_ops_is_what_the_registry_says() -> None:
@@ -29,7 +37,9 @@ def test_reference_is_what_the_code_says() -> None:
 
 
 def test_reference_says_something_of_every_name() -> None:
-    assert [line for line in make_reference.page().splitlines() if line.endswith("|  |")] == []
+    page = make_reference.page()
+    assert [line for line in page.splitlines() if line.endswith("|  |")] == []
+    assert "|---|---|\n\n" not in page, "a section has no names"
 
 
 @pytest.mark.parity
@@ -42,3 +52,33 @@ def test_names_to_compare_with_are_names_of_torch() -> None:
             holder = getattr(holder, part)
         gone += [f"{place}.{name}" for name in listed if not hasattr(holder, name)]
     assert gone == []
+
+
+def test_page_of_dependencies_names_each_with_its_range() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    page = (ROOT / "docs" / "dependencies.md").read_text("utf-8")
+    named = dict(re.findall(r"^\| ([\w-]+) \| (?:`([^`]+)`)?", page, re.MULTILINE))
+    asked = dict(split(line) for line in project["dependencies"])
+    assert {name: named.get(name) for name in asked} == asked
+    for line in project["optional-dependencies"]["cuda"]:
+        assert " ".join(split(line)) in page
+    assert [line for line in project["optional-dependencies"]["test"] if split(line)[0] not in page] == []
+
+
+def split(requirement: str) -> tuple[str, str]:
+    """A requirement as (name, range)."""
+    name, asked = re.match(r"([\w-]+)([^;]*)", requirement).groups()  # type: ignore[union-attr] # each begins with a name
+    return name, asked.strip()
+
+
+def test_questions_to_a_trace_file_are_answered(tmp_path: Path) -> None:
+    with engine.record() as trace:
+        x = engine.tensor([1.0, 2.0], requires_grad=True)
+        (x * x).sum().backward()
+    trace.save(str(tmp_path / "run.backstep"))
+    (block,) = re.findall(r"```sql\n(.*?)```", (ROOT / "docs" / "trace-format.md").read_text("utf-8"), re.DOTALL)
+    database = sqlite3.connect(tmp_path / "run.backstep")
+    ops, arrived = (database.execute(question).fetchall() for question in block.split(";")[:2])
+    database.close()
+    assert [row[1:] for row in ops] == [("mul", "MulBackward0"), ("sum", "SumBackward0")]
+    assert [row[1:] for row in arrived] == [("x", "[2]")]

@@ -31,8 +31,8 @@ def test_python_in_the_readme_runs(
 def test_keys_in_the_readme_are_keys_of_the_app() -> None:
     known = (ROOT / "assets" / "modules" / "keys.mjs").read_text("utf-8").encode().decode("unicode_escape", "ignore")
     table = README.split("### Keys")[1].split("\n## ")[0]
-    names = set(re.findall(r"<kbd>(.)</kbd>", table)) & set("NFCLWASD0?<>+")
-    assert len(names) > 8
+    names = set(re.findall(r"<kbd>(.)</kbd>", table)) & set("NFCLWASDMKIT[]0?<>+")
+    assert len(names) > 14
     assert {name for name in names if f'"{name}"' not in known} == set()
 
 
