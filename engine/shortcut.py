@@ -81,7 +81,7 @@ def _quick_one(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
                     kept._array, kept._nr = made, 0
                     kept._shared = out._shared = _new(Storage)
                     node.saved = (kept,)
-                elif plan.of_inputs is not None and self._shared is None:
+                elif plan.of_inputs is not None and ((shared := self._shared) is None or not shared.version):
                     node.saved = (self,)
                 else:
                     save(node, (self,), None, (out,))
@@ -158,7 +158,11 @@ def _quick_two(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
             node.shape = made.shape
             node.dtype = dtype
             if plan.pick:
-                if plan.of_inputs is not None and self._shared is None and (needs & 8 or other._shared is None):
+                if (
+                    plan.of_inputs is not None
+                    and ((shared := self._shared) is None or not shared.version)
+                    and (needs & 8 or (shared := other._shared) is None or not shared.version)
+                ):
                     node.saved = plan.of_inputs((self, other))
                 else:
                     save(node, (self, other), None, (out,))
