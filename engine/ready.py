@@ -34,17 +34,17 @@ def pop(heap: list[Any]) -> Any:
         heap[0] = last
         return first
     length = len(heap)
-    hole = child = 0
-    while child < (length - 1) // 2:
-        child = 2 * (child + 1)
-        if heap[child].sequence_nr < heap[child - 1].sequence_nr:
-            child -= 1
-        heap[hole] = heap[child]
-        hole = child
-    if length % 2 == 0 and child == (length - 2) // 2:
-        child = 2 * child + 1
-        heap[hole] = heap[child]
-        hole = child
+    hole = below = 0
+    while below < (length - 1) // 2:
+        below = 2 * (below + 1)
+        if heap[below].sequence_nr < heap[below - 1].sequence_nr:
+            below -= 1
+        heap[hole] = heap[below]
+        hole = below
+    if length % 2 == 0 and below == (length - 2) // 2:
+        below = 2 * below + 1
+        heap[hole] = heap[below]
+        hole = below
     _raise(heap, hole, last)
     return first
 

@@ -160,8 +160,6 @@ class _Replay(Rerun):
             mode.legacy_broadcasting, mode.anomaly = before
             for handle in hooks:
                 handle.remove()
-            if self.waiting > 0 and self.doubt is None:  # a hook of the program had something to do, and has not now
-                self.doubt = start
         if group is not None:
             self.match(group, start, found)
 

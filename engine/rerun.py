@@ -60,7 +60,6 @@ class Rerun:
         self.doubt: int | None = None
         self.inside: list[tuple[str, int]] = []  # groups that are open: name, and where each begins in the log
         self.passing: int | None = None  # how many stay open when the one that is passed over is left
-        self.waiting = 0  # hooks that ran in the recorded call and not yet in this one
         self.groups = calls_of(base.events)
         self.first = min((group[0].index for group in self.groups.values()), default=len(base.events))
         self.seeds: dict[int, int] = {}

@@ -253,21 +253,6 @@ class Sources:
         """
         return collapse(self.file(frame.file).cut((frame.line, frame.end_line, frame.col, frame.end_col)))
 
-    def statement_text(self, frame: Frame) -> str:
-        """The statement around a frame on one line; of a compound one (a loop, a branch) its head."""
-        file = self.file(frame.file)
-        node = self.node(frame)
-        while node is not None and not isinstance(node, ast.stmt):
-            node = file.parents.get(node)
-        if node is None:
-            return file.lines[frame.line - 1].strip() if 0 < frame.line <= len(file.lines) else ""
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body:
-            line, _, col, _ = file.span(node)
-            stop = file.span(body[0])
-            return collapse(file.cut((line, stop[0], col, stop[2]))).strip().rstrip(":").rstrip()
-        return file.written(node)
-
     def operands(self, frame: Frame) -> tuple[str, ...]:
         """The names that the expression at a frame reads directly: of `2 * x` that is `x`, of `torch.dot(a, h[t])` `a`
         and `h[t]`; numbers and inner expressions are left out.  Names a tensor that was there before the recording.

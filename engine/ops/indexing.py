@@ -58,10 +58,6 @@ index_put = op(
 )  # fmt: skip
 
 
-def _nonzero(self: Array) -> tuple[Array, ...]:
-    return tuple(self.nonzero())
-
-
 def _index_select(self: Array, index: Array, dim: int) -> Array:
     if not self.ndim:
         return self.copy()

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..creation import zeros_like
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, State, check, check_betas, check_fused, counted, counter, number
+from .optimizer import Group, Optimizer, State, check, check_betas, check_fused, counted, counter, decayed, number
 
 __all__ = ["Adam", "AdamW"]
 
@@ -50,11 +50,7 @@ class Adam(Optimizer):
         lr, beta1, beta2 = number(group["lr"]), number(group["betas"][0]), number(group["betas"][1])
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         step = counted(state)
-        if group["weight_decay"] != 0:
-            if group["decoupled_weight_decay"]:
-                param.mul_(1 - lr * group["weight_decay"])
-            else:
-                grad = grad.add(param, alpha=group["weight_decay"])
+        grad = decayed(group, param, grad, lr)
         mean.lerp_(grad, 1 - beta1)
         square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
         step_size = lr / (1 - beta1**step)

@@ -338,6 +338,15 @@ def replaced(kept: Tensor, value: Any) -> float:
     return float(value)
 
 
+def decayed(group: Group, param: Tensor, grad: Tensor, lr: float) -> Tensor:
+    """The gradient with the weight decay in it; a decoupled one shrinks the parameter itself, before the step."""
+    share = group["weight_decay"]
+    if share and group["decoupled_weight_decay"]:
+        param.mul_(1 - lr * share)
+        return grad
+    return grad.add(param, alpha=share) if share else grad
+
+
 def number(value: Any) -> Any:
     """A learning rate as a number, though it may be given as a tensor."""
     return value.item() if isinstance(value, Tensor) else value

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..creation import zeros_like
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, State, check, check_betas, counted, counter, number, replaced
+from .optimizer import Group, Optimizer, State, check, check_betas, counted, counter, decayed, number, replaced
 
 __all__ = ["Adamax", "NAdam", "RAdam"]
 
@@ -71,11 +71,7 @@ class NAdam(Optimizer):
     def _update(self, group: Group, param: Tensor, grad: Tensor, state: State) -> None:
         lr, (beta1, beta2) = number(group["lr"]), group["betas"]
         step = counted(state)
-        if group["weight_decay"] != 0:
-            if group["decoupled_weight_decay"]:
-                param.mul_(1 - lr * group["weight_decay"])
-            else:
-                grad = grad.add(param, alpha=group["weight_decay"])
+        grad = decayed(group, param, grad, lr)
         decay = group["momentum_decay"]
         mu = beta1 * (1.0 - 0.5 * (0.96 ** (step * decay)))
         mu_next = beta1 * (1.0 - 0.5 * (0.96 ** ((step + 1) * decay)))
@@ -114,11 +110,7 @@ class RAdam(Optimizer):
     def _update(self, group: Group, param: Tensor, grad: Tensor, state: State) -> None:
         lr, (beta1, beta2) = number(group["lr"]), group["betas"]
         step = counted(state)
-        if group["weight_decay"] != 0:
-            if group["decoupled_weight_decay"]:
-                param.mul_(1 - lr * group["weight_decay"])
-            else:
-                grad = grad.add(param, alpha=group["weight_decay"])
+        grad = decayed(group, param, grad, lr)
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.lerp_(grad, 1 - beta1)
         square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)

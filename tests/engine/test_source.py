@@ -229,12 +229,6 @@ def test_collapsed_text_is_one_line() -> None:
     assert collapse("f('''a\nb''')") == "f('''a b''')"
 
 
-def test_statement_text_is_the_line_as_written() -> None:
-    happened, places = ran("y = 2 * (x +\n    1)\nfor row in x: pass\n")
-    sources = Sources(places.files)
-    assert [sources.statement_text(f[-1]) for _, f in happened] == ["y = 2 * (x + 1)"] * 2 + ["for row in x"] * 2
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -257,6 +251,5 @@ def test_text_that_does_not_parse_has_lines_but_no_names() -> None:
     sources = Sources({"a": "y = = 2\n"})
     frame = Frame("a", "<module>", 1, 1, 4, 7)
     assert sources.node(frame) is None and sources.call_text(frame) == "= 2"
-    assert sources.statement_text(frame) == "y = = 2"
     assert Binder(sources).bound_names([frame]) == (None,)
-    assert Sources({}).statement_text(frame) == "" and File("").nodes == {}
+    assert Sources({}).call_text(frame) == "" and File("").nodes == {}
