@@ -3,9 +3,26 @@
 `import engine as torch` runs a torch snippet; `with engine.record() as trace:` records what it does.
 """
 
-from . import array, autograd, constructors, creation, linalg, nn, optim, special, utils
+from . import (
+    accelerator,
+    amp,
+    array,
+    autograd,
+    backends,
+    constructors,
+    creation,
+    cuda,
+    distributions,
+    linalg,
+    nn,
+    optim,
+    random,
+    special,
+    utils,
+)
 from . import attributes as attributes  # gives nodes what they keep as attributes
 from . import tracefile as tracefile  # gives Trace its save and open
+from .amp import GradScaler, autocast
 from .anomaly import is_anomaly_enabled
 from .api import absent as _absent
 from .api import arrange as _arrange
@@ -18,6 +35,7 @@ from .api import elementwise as _elementwise
 from .api import functions as _functions
 from .api import indexing as _indexing
 from .api import joining as _joining
+from .api import late as _late
 from .api import linalg as _linalg
 from .api import masking as _masking
 from .api import methods
@@ -28,6 +46,7 @@ from .api import reduction as _reduction
 from .api import scan as _scan
 from .api import scatter as _scatter
 from .api import searching as _searching
+from .api import settings as _settings
 from .api import shape as _shape
 from .api import sorting as _sorting
 from .api import special as _special
@@ -55,6 +74,7 @@ from .api.reduction import *
 from .api.scan import *
 from .api.scatter import *
 from .api.searching import *
+from .api.settings import *
 from .api.shape import *
 from .api.sorting import *
 from .api.special import *
@@ -102,15 +122,21 @@ from .trace import Trace
 from .utils.saving import load, save
 
 __all__ = [
+    "GradScaler",
     "Size",
     "Tensor",
     "Trace",
     "__version__",
+    "accelerator",
+    "amp",
+    "autocast",
     "autograd",
+    "backends",
     "bool",
     "cuda",
     "detach",
     "device",
+    "distributions",
     "double",
     "dtype",
     "e",
@@ -141,6 +167,7 @@ __all__ = [
     "numel",
     "optim",
     "pi",
+    "random",
     "record",
     "replay",
     "save",
@@ -172,6 +199,7 @@ __all__ += _reduction.__all__
 __all__ += _scan.__all__
 __all__ += _scatter.__all__
 __all__ += _searching.__all__
+__all__ += _settings.__all__
 __all__ += _shape.__all__
 __all__ += _shared.__all__
 __all__ += _sorting.__all__
@@ -185,6 +213,8 @@ __all__ += creation.__all__
 
 methods.bind(Tensor)
 _shared.bind(Tensor)
+_late.offer(globals(), _late.FUNCTIONS)
+_late.offer(vars(linalg), _late.LINALG)
 
 
 def is_tensor(obj: object) -> "bool":  # type: ignore[valid-type]
@@ -199,12 +229,6 @@ def is_tensor(obj: object) -> "bool":  # type: ignore[valid-type]
 def numel(input: Tensor) -> "int":  # type: ignore[valid-type]
     """The number of elements."""
     return input.numel()
-
-
-class cuda:
-    """What of torch.cuda concerns where tensors live."""
-
-    is_available = staticmethod(array.cuda_is_available)
 
 
 inf = array.xp.inf

@@ -136,14 +136,29 @@ class device:
 CPU = device("cpu")
 
 
+def cuda_count() -> int:
+    """How many GPUs cupy finds; 0 where it is not installed."""
+    if cupy is None:
+        return 0
+    try:
+        return int(cupy.cuda.runtime.getDeviceCount())
+    except cupy.cuda.runtime.CUDARuntimeError:
+        return 0
+
+
 def cuda_is_available() -> bool:
     """Whether cupy is installed and finds a GPU."""
-    if cupy is None:
-        return False
-    try:
-        return bool(cupy.cuda.runtime.getDeviceCount())
-    except cupy.cuda.runtime.CUDARuntimeError:
-        return False
+    return cuda_count() > 0
+
+
+def cuda_name() -> str:
+    """What the GPU in use is called."""
+    return str(cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)["name"].decode())
+
+
+def cuda_wait() -> None:
+    """Wait until the GPU has done what it was given."""
+    cupy.cuda.Device().synchronize()
 
 
 def device_of(array: Array) -> device:

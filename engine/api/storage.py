@@ -30,6 +30,7 @@ __all__ = [
     "is_neg",
     "is_storage",
     "layout",
+    "legacy_contiguous_format",
     "memory_format",
     "preserve_format",
     "resize_as_",
@@ -99,6 +100,7 @@ class memory_format(str):
 
 
 contiguous_format = memory_format("contiguous")
+legacy_contiguous_format = contiguous_format
 preserve_format = memory_format("preserve")
 channels_last = memory_format("channels_last")
 

@@ -3,7 +3,7 @@
 from ..anomaly import detect_anomaly, is_anomaly_enabled, set_detect_anomaly
 from ..creation import Variable
 from ..mode import enable_grad, inference_mode, is_grad_enabled, legacy_broadcasting, no_grad, set_grad_enabled
-from . import forward_ad, function, functional, graph
+from . import forward_ad, function, functional, grad_mode, graph, variable
 from .calls import backward, grad
 from .function import Function
 from .gradcheck import gradcheck, gradgradcheck
@@ -18,6 +18,7 @@ __all__ = [
     "function",
     "functional",
     "grad",
+    "grad_mode",
     "gradcheck",
     "gradgradcheck",
     "graph",
@@ -28,4 +29,5 @@ __all__ = [
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "variable",
 ]

@@ -1,4 +1,10 @@
-"""Where torch keeps its modules: the same rooms, and in `module` the hooks of all of them."""
+"""Where torch keeps its modules: rooms under torch's names, and in `module` the hooks of all of them."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
 
 from . import (
     activation,
@@ -16,6 +22,7 @@ from . import (
     padding,
     pooling,
     recurrent,
+    sizes,
     sparse,
     transformer,
 )
@@ -24,20 +31,70 @@ from .module import Module
 __all__ = [
     "Module",
     "activation",
-    "attention",
-    "cells",
+    "batchnorm",
+    "channelshuffle",
     "container",
-    "convolution",
+    "conv",
     "distance",
     "dropout",
-    "image",
+    "flatten",
+    "fold",
+    "instancenorm",
     "linear",
     "loss",
     "module",
     "normalization",
     "padding",
+    "pixelshuffle",
     "pooling",
-    "recurrent",
+    "rnn",
     "sparse",
     "transformer",
+    "upsampling",
+    "utils",
 ]
+
+__path__: list[str] = []  # a package for import statements: `from torch.nn.modules.conv import Conv2d`
+
+
+def _room(name: str, *rooms: ModuleType, **more: Any) -> ModuleType:
+    """A module under torch's name that has what some of our rooms have."""
+    made = rooms[0]
+    if len(rooms) > 1 or more or made.__name__.rpartition(".")[2] != name:
+        made = ModuleType(f"{__name__}.{name}", rooms[0].__doc__)
+        for room in rooms:
+            vars(made).update({key: value for key, value in vars(room).items() if not key.startswith("__")})
+        vars(made).update(more)
+    sys.modules[f"{__name__}.{name}"] = made
+    return made
+
+
+activation = _room("activation", activation, MultiheadAttention=attention.MultiheadAttention)
+batchnorm = _room("batchnorm", normalization)
+channelshuffle = _room("channelshuffle", image)
+container = _room("container", container)
+conv = _room("conv", convolution, _ConvNd=convolution._Conv)
+distance = _room("distance", distance)
+dropout = _room("dropout", dropout, _DropoutNd=dropout._Dropout)
+flatten = _room("flatten", image)
+fold = _room("fold", image)
+instancenorm = _room("instancenorm", normalization)
+linear = _room("linear", linear, NonDynamicallyQuantizableLinear=attention.NonDynamicallyQuantizableLinear)
+loss = _room("loss", loss)
+module = _room("module", module)
+normalization = _room("normalization", normalization)
+padding = _room("padding", padding)
+pixelshuffle = _room("pixelshuffle", image)
+pooling = _room("pooling", pooling)
+rnn = _room("rnn", recurrent, cells)
+sparse = _room("sparse", sparse)
+transformer = _room("transformer", transformer)
+upsampling = _room("upsampling", image)
+utils = _room(
+    "utils",
+    sizes,
+    _single=lambda value: sizes.each(value, 1),
+    _pair=lambda value: sizes.each(value, 2),
+    _triple=lambda value: sizes.each(value, 3),
+    _quadruple=lambda value: sizes.each(value, 4),
+)

@@ -1,5 +1,5 @@
-"""torch.utils: what training scripts need beside tensors; so far the loading of data."""
+"""torch.utils: what training scripts need beside tensors: the loading of data, checkpoints that save memory."""
 
-from . import data
+from . import checkpoint, data
 
-__all__ = ["data"]
+__all__ = ["checkpoint", "data"]

@@ -1,0 +1,15 @@
+"""torch.accelerator: the GPU, under a name that does not say whose."""
+
+from __future__ import annotations
+
+from . import array
+
+__all__ = ["current_accelerator", "device_count", "is_available"]
+
+is_available = array.cuda_is_available
+device_count = array.cuda_count
+
+
+def current_accelerator(check_available: bool = False) -> array.device | None:
+    """The device of the GPU, None where there is none."""
+    return array.device("cuda") if is_available() else None

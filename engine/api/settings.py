@@ -1,0 +1,153 @@
+"""What scripts set before they begin: threads, determinism, precision, the default device, compilation.
+
+Kept so that it can be read again; results do not depend on it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from .. import array as arrays
+from .. import errors
+from .types import LEGACY
+
+__all__ = [
+    "are_deterministic_algorithms_enabled",
+    "compile",
+    "get_default_device",
+    "get_float32_matmul_precision",
+    "get_num_interop_threads",
+    "get_num_threads",
+    "is_autocast_enabled",
+    "set_default_device",
+    "set_default_tensor_type",
+    "set_deterministic_debug_mode",
+    "set_float32_matmul_precision",
+    "set_flush_denormal",
+    "set_num_interop_threads",
+    "set_num_threads",
+    "set_warn_always",
+    "use_deterministic_algorithms",
+]
+
+PRECISIONS = ("highest", "high", "medium")
+OLD_DEFAULT = (
+    "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+    "torch.set_default_device() as alternatives."
+)
+_kept: dict[str, Any] = {"threads": 1, "interop": 1, "deterministic": False, "precision": "highest"}
+
+
+def _threads(name: str, count: Any) -> int:
+    if isinstance(count, bool) or not isinstance(count, int):
+        raise errors.runtime(f"{name} expects an int, but got {type(count).__name__}")
+    if count <= 0:
+        raise errors.runtime(f"{name} expects a positive integer")
+    return count
+
+
+def set_num_threads(int: int) -> None:
+    """Kept; how many threads compute is numpy's affair.
+
+    >>> set_num_threads(2); get_num_threads()
+    2
+    """
+    _kept["threads"] = _threads("set_num_threads", int)
+
+
+def get_num_threads() -> int:
+    """What `set_num_threads` was given, else 1."""
+    return int(_kept["threads"])
+
+
+def set_num_interop_threads(int: int) -> None:
+    """Kept."""
+    _kept["interop"] = _threads("set_num_interop_threads", int)
+
+
+def get_num_interop_threads() -> int:
+    """What `set_num_interop_threads` was given, else 1."""
+    return int(_kept["interop"])
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Kept: everything here is deterministic."""
+    _kept["deterministic"] = bool(mode)
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """What `use_deterministic_algorithms` was given, else False."""
+    return bool(_kept["deterministic"])
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """Kept: everything here is deterministic."""
+    _kept["deterministic"] = debug_mode not in (0, "default")
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Kept: products are always computed in full precision."""
+    if precision in PRECISIONS:
+        _kept["precision"] = precision
+    else:
+        warnings.warn(
+            f"{precision} is not one of 'highest', 'high', or 'medium'; the currentsetFloat32MatmulPrecision call has "
+            "no effect.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def get_float32_matmul_precision() -> str:
+    """What `set_float32_matmul_precision` was given, else "highest"."""
+    return str(_kept["precision"])
+
+
+def set_flush_denormal(mode: bool) -> bool:
+    """False: the processor's treatment of tiny numbers is left as it is."""
+    return False
+
+
+def set_warn_always(b: bool) -> None:
+    """Accepted; Python's warning filters decide."""
+
+
+def is_autocast_enabled(device_type: str | None = None) -> bool:
+    """Never: nothing computes in lower precision by itself."""
+    return False
+
+
+def set_default_device(device: Any) -> None:
+    """The processor is the default device and stays it; another one is out of scope."""
+    if device is not None and arrays.device(device).type != "cpu":
+        raise errors.OutOfScope("set_default_device(): only 'cpu' is in scope; pass device= where tensors are made")
+
+
+def get_default_device() -> arrays.device:
+    """The processor."""
+    return arrays.CPU
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """The old way to set the default dtype: `torch.DoubleTensor` or its name."""
+    name = t if isinstance(t, str) else getattr(t, "__name__", str(t))
+    found = LEGACY.get(name.removeprefix("torch."))
+    if found is None or not found.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    warnings.warn(OLD_DEFAULT, UserWarning, stacklevel=2)
+    arrays.default_dtype = found
+
+
+def compile(model: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """The function or module itself: it computes the same, op by op, so that each can be recorded.
+
+    >>> compile(abs)(-2)
+    2
+    """
+    if model is None:
+        return lambda function: function
+    if not callable(model):
+        raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
+    return model

@@ -1,0 +1,5 @@
+"""Where torch keeps Variable, from the time before Tensors had gradients."""
+
+from ..creation import Variable
+
+__all__ = ["Variable"]

@@ -1,0 +1,90 @@
+"""What scripts ask of torch.cuda: whether there is a GPU, and things to be seeded, emptied and waited for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import array
+from ..api.random import default_generator
+from . import amp
+
+__all__ = [
+    "amp",
+    "current_device",
+    "device_count",
+    "empty_cache",
+    "get_device_name",
+    "is_available",
+    "is_bf16_supported",
+    "is_initialized",
+    "manual_seed",
+    "manual_seed_all",
+    "max_memory_allocated",
+    "memory_allocated",
+    "memory_reserved",
+    "synchronize",
+]
+
+is_available = array.cuda_is_available
+NONE = "Torch not compiled with CUDA enabled"
+
+
+def device_count() -> int:
+    """How many GPUs there are."""
+    return array.cuda_count()
+
+
+def is_initialized() -> bool:
+    """Whether a GPU is in use."""
+    return is_available()
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Never: there are no bfloat16 tensors here."""
+    return False
+
+
+def manual_seed(seed: int) -> None:
+    """Start the random stream over from `seed`: draws are made on the processor, from one stream."""
+    if is_available():
+        default_generator.manual_seed(int(seed))
+    else:
+        int(seed)
+
+
+manual_seed_all = manual_seed
+
+
+def empty_cache() -> None:
+    """Nothing is kept back."""
+
+
+def memory_allocated(device: Any = None) -> int:
+    """Not counted: 0."""
+    return 0
+
+
+max_memory_allocated = memory_reserved = memory_allocated
+
+
+def _need() -> None:
+    if not is_available():
+        raise AssertionError(NONE)
+
+
+def current_device() -> int:
+    """The number of the GPU in use."""
+    _need()
+    return 0
+
+
+def synchronize(device: Any = None) -> None:
+    """Wait for the GPU."""
+    _need()
+    array.cuda_wait()
+
+
+def get_device_name(device: Any = None) -> str:
+    """What the GPU is called."""
+    _need()
+    return array.cuda_name()

@@ -1,0 +1,35 @@
+"""The older names of torch.amp, for the GPU."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from .. import amp
+from ..array import float16
+
+__all__ = ["GradScaler", "autocast"]
+
+
+def _deprecated(name: str) -> None:
+    warnings.warn(
+        f"`torch.cuda.amp.{name}(args...)` is deprecated. Please use `torch.amp.{name}('cuda', args...)` instead.",
+        FutureWarning,
+        stacklevel=3,
+    )
+
+
+class autocast(amp.autocast):
+    """`torch.amp.autocast("cuda")`."""
+
+    def __init__(self, enabled: bool = True, dtype: Any = float16, cache_enabled: bool = True) -> None:
+        _deprecated("autocast")
+        super().__init__("cuda", dtype, enabled, cache_enabled)
+
+
+class GradScaler(amp.GradScaler):
+    """`torch.amp.GradScaler("cuda")`."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        _deprecated("GradScaler")
+        super().__init__("cuda", *args, **kwargs)

@@ -1,0 +1,299 @@
+"""Distributions with a density."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from .. import linalg
+from ..api.drawing import normal, rand
+from ..mode import no_grad
+from ..ops import elementwise as el
+from ..tensor import Tensor
+from . import constraints
+from .constraints import Constraint, Constraints
+from .distribution import Distribution, lazy, together
+
+__all__ = ["Exponential", "Laplace", "MultivariateNormal", "Normal", "Uniform"]
+
+
+def _standard(like: Tensor, shape: Sequence[int]) -> Tensor:
+    return like.new_empty(shape).normal_()  # type: ignore[no-any-return]
+
+
+class Normal(Distribution):
+    """The bell curve around `loc`, `scale` wide.
+
+    >>> import engine as torch
+    >>> torch.distributions.Normal(0.0, 1.0).log_prob(torch.tensor(0.0))
+    tensor(-0.9189)
+    """
+
+    arg_constraints: ClassVar[Constraints] = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+    has_rsample = True
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = together(loc, scale)
+        super().__init__(self.loc.shape, (), validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc
+
+    mode = mean
+
+    @property
+    def stddev(self) -> Tensor:
+        return self.scale
+
+    @property
+    def variance(self) -> Tensor:
+        return self.stddev.pow(2)  # type: ignore[no-any-return]
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        shape = self._extended_shape(sample_shape)
+        with no_grad():
+            return normal(self.loc.expand(shape), self.scale.expand(shape))
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        made: Tensor = self.loc + _standard(self.loc, self._extended_shape(sample_shape)) * self.scale
+        return made
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        spread = self.scale**2
+        made: Tensor = -((value - self.loc) ** 2) / (2 * spread) - self.scale.log() - math.log(math.sqrt(2 * math.pi))
+        return made
+
+    def cdf(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        made: Tensor = 0.5 * (1 + el.erf((value - self.loc) * self.scale.reciprocal() / math.sqrt(2)))
+        return made
+
+    def icdf(self, value: Tensor) -> Tensor:
+        made: Tensor = self.loc + self.scale * (2 * value - 1).erfinv() * math.sqrt(2)
+        return made
+
+    def entropy(self) -> Tensor:
+        made: Tensor = 0.5 + 0.5 * math.log(2 * math.pi) + self.scale.log()
+        return made
+
+
+class Uniform(Distribution):
+    """Any value from `low` up to `high`, alike."""
+
+    arg_constraints: ClassVar[Constraints] = {"low": constraints.real, "high": constraints.real}
+    has_rsample = True
+
+    def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
+        self.low, self.high = together(low, high)
+        super().__init__(self.low.shape, (), validate_args)
+        if self._checks and not (self.low < self.high).all():
+            raise ValueError("Uniform is not defined when low>= high")
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.interval(self.low, self.high)
+
+    @property
+    def mean(self) -> Tensor:
+        return (self.high + self.low) / 2
+
+    @property
+    def stddev(self) -> Tensor:
+        return (self.high - self.low) / 12**0.5
+
+    @property
+    def variance(self) -> Tensor:
+        return (self.high - self.low).pow(2) / 12  # type: ignore[no-any-return]
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        drawn = rand(self._extended_shape(sample_shape), dtype=self.low.dtype, device=self.low.device)
+        return self.low + drawn * (self.high - self.low)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        inside = self.low.le(value).type_as(self.low) * self.high.gt(value).type_as(self.low)
+        made: Tensor = inside.log() - (self.high - self.low).log()
+        return made
+
+    def cdf(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        made: Tensor = ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
+        return made
+
+    def icdf(self, value: Tensor) -> Tensor:
+        return value * (self.high - self.low) + self.low
+
+    def entropy(self) -> Tensor:
+        made: Tensor = (self.high - self.low).log()
+        return made
+
+
+class Exponential(Distribution):
+    """The time until something happens that happens at a `rate`."""
+
+    arg_constraints: ClassVar[Constraints] = {"rate": constraints.positive}
+    support = constraints.nonnegative
+    has_rsample = True
+
+    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+        (self.rate,) = together(rate)
+        super().__init__(self.rate.shape, (), validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        made: Tensor = self.rate.reciprocal()
+        return made
+
+    stddev = mean
+
+    @property
+    def variance(self) -> Tensor:
+        made: Tensor = self.rate.pow(-2)
+        return made
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        drawn = self.rate.new_empty(self._extended_shape(sample_shape)).exponential_()
+        made: Tensor = drawn / self.rate
+        return made
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        made: Tensor = self.rate.log() - self.rate * value
+        return made
+
+    def cdf(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        made: Tensor = 1 - (-self.rate * value).exp()
+        return made
+
+    def entropy(self) -> Tensor:
+        made: Tensor = 1.0 - self.rate.log()
+        return made
+
+
+class Laplace(Distribution):
+    """Two exponentials back to back, around `loc`."""
+
+    arg_constraints: ClassVar[Constraints] = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+    has_rsample = True
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = together(loc, scale)
+        super().__init__(self.loc.shape, (), validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc
+
+    mode = mean
+
+    @property
+    def variance(self) -> Tensor:
+        return 2 * self.scale.pow(2)  # type: ignore[no-any-return]
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        drawn = self.loc.new_empty(self._extended_shape(sample_shape)).uniform_(-0.5, 0.5)
+        made: Tensor = self.loc - self.scale * drawn.sign() * (-2 * drawn.abs()).log1p()
+        return made
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        made: Tensor = -(2 * self.scale).log() - (value - self.loc).abs() / self.scale
+        return made
+
+    def entropy(self) -> Tensor:
+        made: Tensor = 1 + (2 * self.scale).log()
+        return made
+
+
+class MultivariateNormal(Distribution):
+    """The bell of several dimensions; its covariance is given, or inverted, or as a lower Cholesky factor."""
+
+    arg_constraints: ClassVar[Constraints] = {
+        "loc": constraints.real_vector,
+        "covariance_matrix": constraints.positive_definite,
+        "precision_matrix": constraints.positive_definite,
+        "scale_tril": constraints.lower_cholesky,
+    }
+    support = constraints.real_vector
+    has_rsample = True
+
+    def __init__(
+        self, loc: Tensor, covariance_matrix: Tensor | None = None, precision_matrix: Tensor | None = None,
+        scale_tril: Tensor | None = None, validate_args: bool | None = None,
+    ) -> None:  # fmt: skip
+        if loc.dim() < 1:
+            raise ValueError("loc must be at least one-dimensional.")
+        given = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
+        found = {name: value for name, value in given.items() if value is not None}
+        if len(found) != 1:
+            raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
+        ((name, matrix),) = found.items()
+        if matrix.dim() < 2:
+            raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
+        shape = (loc.new_empty(()).expand(loc.shape[:-1]) + matrix.new_empty(()).expand(matrix.shape[:-2])).shape
+        self.loc = loc.expand((*shape, -1))
+        vars(self)[name] = matrix.expand((*shape, -1, -1))
+        super().__init__(shape, self.loc.shape[-1:], validate_args)
+        self._unbroadcasted_scale_tril = self._factor(name, matrix)
+
+    @staticmethod
+    def _factor(name: str, matrix: Tensor) -> Tensor:
+        if name == "scale_tril":
+            return matrix
+        made: Tensor = linalg.cholesky(matrix if name == "covariance_matrix" else linalg.inv(matrix))
+        return made
+
+    @lazy
+    def scale_tril(self) -> Tensor:
+        """The lower Cholesky factor of the covariance."""
+        return self._unbroadcasted_scale_tril.expand((*self._extended_shape(), self._event_shape[0]))  # type: ignore[no-any-return]
+
+    @lazy
+    def covariance_matrix(self) -> Tensor:
+        """How the dimensions vary together."""
+        factor = self._unbroadcasted_scale_tril
+        return (factor @ factor.mT).expand((*self._extended_shape(), self._event_shape[0]))  # type: ignore[no-any-return]
+
+    @lazy
+    def precision_matrix(self) -> Tensor:
+        """The inverse of the covariance."""
+        made: Tensor = linalg.inv(self.covariance_matrix)
+        return made
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc  # type: ignore[no-any-return]
+
+    mode = mean
+
+    @property
+    def variance(self) -> Tensor:
+        return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._extended_shape())  # type: ignore[no-any-return]
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        drawn = _standard(self.loc, self._extended_shape(sample_shape))
+        made: Tensor = self.loc + (self._unbroadcasted_scale_tril @ drawn.unsqueeze(-1)).squeeze(-1)
+        return made
+
+    def _log_det(self) -> Tensor:
+        """Half of the logarithm of the covariance's determinant."""
+        made: Tensor = self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        return made
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        away = (value - self.loc).unsqueeze(-1)
+        turned = linalg.solve_triangular(self._unbroadcasted_scale_tril, away, upper=False).squeeze(-1)
+        size = self._event_shape[0]
+        made: Tensor = -0.5 * (size * math.log(2 * math.pi) + turned.pow(2).sum(-1)) - self._log_det()
+        return made
+
+    def entropy(self) -> Tensor:
+        made: Tensor = 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + self._log_det()
+        return made if not self._batch_shape else made.expand(self._batch_shape)

@@ -1,0 +1,183 @@
+"""Distributions over things that can be counted: yes and no, classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from .. import array as arrays
+from ..api.drawing import bernoulli, multinomial
+from ..api.joining import broadcast_tensors
+from ..mode import no_grad
+from ..nn.functional import binary_cross_entropy_with_logits, one_hot
+from ..tensor import Size, Tensor
+from . import constraints
+from .constraints import Constraint, Constraints
+from .distribution import Distribution, lazy, one_of, to_logits, together
+
+__all__ = ["Bernoulli", "Categorical", "OneHotCategorical"]
+
+
+class Bernoulli(Distribution):
+    """1 with probability `probs` (or log-odds `logits`), else 0."""
+
+    arg_constraints: ClassVar[Constraints] = {"probs": constraints.unit_interval, "logits": constraints.real}
+    support = constraints.boolean
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        one_of("Bernoulli", probs=probs, logits=logits)
+        name, given = ("probs", probs) if probs is not None else ("logits", logits)
+        (vars(self)[name],) = together(given)
+        self._param: Tensor = vars(self)[name]
+        super().__init__(self._param.shape, (), validate_args)
+
+    @lazy
+    def logits(self) -> Tensor:
+        """log(probs / (1 - probs))."""
+        return to_logits(self.probs, binary=True)
+
+    @lazy
+    def probs(self) -> Tensor:
+        """How probable 1 is."""
+        made: Tensor = self.logits.sigmoid()
+        return made
+
+    @property
+    def mean(self) -> Tensor:
+        found: Tensor = self.probs
+        return found
+
+    @property
+    def variance(self) -> Tensor:
+        made: Tensor = self.probs * (1 - self.probs)
+        return made
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        with no_grad():
+            return bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        logits, value = together(self.logits, value)
+        return -binary_cross_entropy_with_logits(logits, value, reduction="none")
+
+    def entropy(self) -> Tensor:
+        return binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+
+
+class Categorical(Distribution):
+    """A class, by its number; the last dimension of `probs` (or their logarithms, `logits`) runs over the classes.
+
+    >>> import engine as torch
+    >>> torch.distributions.Categorical(torch.tensor([1.0, 3.0])).log_prob(torch.tensor(1)).exp()
+    tensor(0.7500)
+    """
+
+    arg_constraints: ClassVar[Constraints] = {"probs": constraints.simplex, "logits": constraints.real_vector}
+
+    def __init__(
+        self, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None
+    ) -> None:
+        one_of("Categorical", probs=probs, logits=logits)
+        if probs is not None:
+            if probs.dim() < 1:
+                raise ValueError("`probs` parameter must be at least one-dimensional.")
+            self.probs = probs / probs.sum(-1, keepdim=True)
+        else:
+            assert logits is not None
+            if logits.dim() < 1:
+                raise ValueError("`logits` parameter must be at least one-dimensional.")
+            self.logits = logits - logits.logsumexp(dim=-1, keepdim=True)
+        self._param: Tensor = self.probs if probs is not None else self.logits
+        self._num_events: int = self._param.shape[-1]
+        super().__init__(self._param.shape[:-1], (), validate_args)
+
+    @lazy
+    def logits(self) -> Tensor:
+        """Logarithms of the probabilities."""
+        return to_logits(self.probs)
+
+    @lazy
+    def probs(self) -> Tensor:
+        """How probable each class is."""
+        made: Tensor = self.logits.softmax(-1)
+        return made
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.nonnegative_integers_below(self._num_events)
+
+    @property
+    def param_shape(self) -> Size:
+        """The shape of the probabilities."""
+        return self._param.shape
+
+    @property
+    def mean(self) -> Tensor:
+        return self._param.new_full(self._extended_shape(), float("nan"))  # type: ignore[no-any-return]
+
+    variance = mean
+
+    @property
+    def mode(self) -> Tensor:
+        made: Tensor = self.probs.argmax(-1)
+        return made
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        count = Size(sample_shape).numel()
+        with no_grad():
+            drawn = multinomial(self.probs.reshape(-1, self._num_events), count, True).T
+        return drawn.reshape(self._extended_shape(sample_shape))  # type: ignore[no-any-return]
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        value, table = broadcast_tensors(value.long().unsqueeze(-1), self.logits)
+        return table.gather(-1, value[..., :1]).squeeze(-1)  # type: ignore[no-any-return]
+
+    def entropy(self) -> Tensor:
+        least = float(arrays.xp.finfo(self.logits._array.dtype).min)
+        made: Tensor = -(self.logits.clamp(min=least) * self.probs).sum(-1)
+        return made
+
+
+class OneHotCategorical(Distribution):
+    """A class, as a vector that is 1 in its place and 0 elsewhere."""
+
+    arg_constraints: ClassVar[Constraints] = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    support = constraints.one_hot
+
+    def __init__(
+        self, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None
+    ) -> None:
+        self._categorical = Categorical(probs, logits)
+        super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args)
+
+    @property
+    def probs(self) -> Tensor:
+        """How probable each class is."""
+        found: Tensor = self._categorical.probs
+        return found
+
+    @property
+    def logits(self) -> Tensor:
+        """Logarithms of the probabilities."""
+        found: Tensor = self._categorical.logits
+        return found
+
+    @property
+    def mean(self) -> Tensor:
+        return self.probs
+
+    @property
+    def variance(self) -> Tensor:
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        return one_hot(self._categorical.sample(sample_shape), self._event_shape[0]).to(self.probs)  # type: ignore[no-any-return]
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        return self._categorical.log_prob(value.max(-1)[1])
+
+    def entropy(self) -> Tensor:
+        return self._categorical.entropy()

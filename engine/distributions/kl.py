@@ -1,0 +1,109 @@
+"""How far one distribution is from another: the expected difference of their log-probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from .. import linalg
+from ..nn.functional import softplus
+from ..tensor import Tensor
+from .continuous import Laplace, MultivariateNormal, Normal, Uniform
+from .discrete import Bernoulli, Categorical, OneHotCategorical
+from .distribution import Distribution
+from .independent import Independent
+
+__all__ = ["kl_divergence", "register_kl"]
+
+Formula = Callable[[Any, Any], Tensor]
+F = TypeVar("F", bound=Formula)
+_formulas: dict[tuple[type, type], Formula] = {}
+
+
+def register_kl(type_p: type, type_q: type) -> Callable[[F], F]:
+    """Decorate a function of two distributions: it gives the divergence for these two kinds and those below them."""
+
+    def decorate(function: F) -> F:
+        _formulas[type_p, type_q] = function
+        return function
+
+    return decorate
+
+
+def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
+    """The Kullback-Leibler divergence KL(p || q), one per element of the batch.  Source: torch.distributions.
+
+    Raises NotImplementedError where no formula is known for the two kinds.
+    """
+    for one in type(p).__mro__:
+        for other in type(q).__mro__:
+            if (one, other) in _formulas:
+                return _formulas[one, other](p, q)
+    raise NotImplementedError(
+        f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}"
+    )
+
+
+@register_kl(Normal, Normal)
+def _normal(p: Normal, q: Normal) -> Tensor:
+    ratio = (p.scale / q.scale).pow(2)
+    away = ((p.loc - q.loc) / q.scale).pow(2)
+    made: Tensor = 0.5 * (ratio + away - 1 - ratio.log())
+    return made
+
+
+@register_kl(Uniform, Uniform)
+def _uniform(p: Uniform, q: Uniform) -> Tensor:
+    made: Tensor = ((q.high - q.low) / (p.high - p.low)).log()
+    made[(q.low > p.low) | (q.high < p.high)] = float("inf")
+    return made
+
+
+@register_kl(Laplace, Laplace)
+def _laplace(p: Laplace, q: Laplace) -> Tensor:
+    ratio = p.scale / q.scale
+    away = (p.loc - q.loc).abs()
+    made: Tensor = -ratio.log() + away / q.scale + ratio * (-away / p.scale).exp() - 1
+    return made
+
+
+@register_kl(Bernoulli, Bernoulli)
+def _bernoulli(p: Bernoulli, q: Bernoulli) -> Tensor:
+    yes = p.probs * (softplus(-q.logits) - softplus(-p.logits))
+    no = (1 - p.probs) * (softplus(q.logits) - softplus(p.logits))
+    made: Tensor = yes + no
+    return made
+
+
+@register_kl(Categorical, Categorical)
+def _categorical(p: Categorical, q: Categorical) -> Tensor:
+    away = p.probs * (p.logits - q.logits)
+    away[(q.probs == 0).expand_as(away)] = float("inf")
+    away[(p.probs == 0).expand_as(away)] = 0
+    made: Tensor = away.sum(-1)
+    return made
+
+
+@register_kl(OneHotCategorical, OneHotCategorical)
+def _one_hot(p: OneHotCategorical, q: OneHotCategorical) -> Tensor:
+    return _categorical(p._categorical, q._categorical)
+
+
+@register_kl(MultivariateNormal, MultivariateNormal)
+def _multivariate(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
+    if p.event_shape != q.event_shape:
+        raise ValueError(
+            "KL-divergence between two Multivariate Normals with different event shapes cannot be computed"
+        )
+    factor = q._unbroadcasted_scale_tril
+    spread = linalg.solve_triangular(factor, p._unbroadcasted_scale_tril, upper=False).pow(2).sum((-2, -1))
+    away = linalg.solve_triangular(factor, (q.loc - p.loc).unsqueeze(-1), upper=False).pow(2).sum((-2, -1))
+    made: Tensor = q._log_det() - p._log_det() + 0.5 * (spread + away - p.event_shape[0])
+    return made
+
+
+@register_kl(Independent, Independent)
+def _independent(p: Independent, q: Independent) -> Tensor:
+    if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
+        raise NotImplementedError
+    return p.summed(kl_divergence(p.base_dist, q.base_dist))

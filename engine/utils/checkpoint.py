@@ -1,0 +1,173 @@
+"""torch.utils.checkpoint: what a function computes on its way is not kept, but computed again in backward."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..api.random import get_rng_state, set_rng_state
+from ..autograd import Function, backward
+from ..autograd.graph import saved_tensors_hooks
+from ..mode import enable_grad, no_grad
+from ..nn import Sequential
+from ..random import fork_rng
+from ..slot import unrecorded
+from ..tensor import Tensor
+
+__all__ = ["CheckpointFunction", "checkpoint", "checkpoint_sequential"]
+
+UNSAID = (
+    "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, calling "
+    "checkpoint without use_reentrant will raise an exception. use_reentrant=False is recommended, but if you need to "
+    "preserve the current default behavior, you can pass use_reentrant=True. Refer to docs for more details on the "
+    "differences between the two variants."
+)
+FEWER = "torch.utils.checkpoint: A different number of tensors was saved during the original forward and recomputation."
+
+
+class CheckpointError(RuntimeError):
+    """The function did something else when it was run again."""
+
+
+def checkpoint(
+    function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None, preserve_rng_state: bool = True,
+    context_fn: Any = None, determinism_check: str = "default", debug: bool = False, early_stop: bool = True,
+    **kwargs: Any,
+) -> Any:  # fmt: skip
+    """`function(*args)`, of which nothing is kept but the arguments.  Source: torch.utils.checkpoint.
+
+    With `use_reentrant=False` the graph is that of the function; what its nodes need is computed when the first of them
+    asks.  With True it is one node, whose backward runs the function and a backward of its own.
+
+    >>> import engine as torch
+    >>> x = torch.tensor(2.0, requires_grad=True)
+    >>> checkpoint(lambda x: x.sin() * x, x, use_reentrant=False).backward()
+    >>> x.grad
+    tensor(0.0770)
+    """
+    if use_reentrant is None:
+        warnings.warn(UNSAID, UserWarning, stacklevel=2)
+        use_reentrant = True
+    if not use_reentrant:
+        again = _Again(function, args, kwargs, preserve_rng_state, early_stop)
+        with saved_tensors_hooks(again.pack, again.unpack):
+            return function(*args, **kwargs)
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    if context_fn is not None or debug:
+        raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+    return CheckpointFunction.apply(function, preserve_rng_state, *args)
+
+
+class _Enough(Exception):
+    """All that was saved has been computed again: the rest of the function need not run."""
+
+
+class _Again:
+    """Runs the function once more when the first saved tensor is asked for."""
+
+    def __init__(
+        self, function: Callable[..., Any], args: Any, kwargs: Any, preserve_rng_state: bool, early_stop: bool
+    ) -> None:
+        self.function, self.args, self.kwargs = function, args, kwargs
+        self.state = get_rng_state() if preserve_rng_state else None
+        self.early_stop = early_stop
+        self.count = 0
+        self.found: dict[int, Tensor] = {}
+
+    def pack(self, tensor: Tensor) -> int:
+        """A number instead of the tensor."""
+        self.count += 1
+        return self.count - 1
+
+    def unpack(self, number: int) -> Tensor:
+        """The tensor of that number, computed again where it is not there."""
+        if number not in self.found:
+            self.run()
+        if number not in self.found:
+            raise CheckpointError(FEWER)
+        return self.found.pop(number)
+
+    def run(self) -> None:
+        made: list[Tensor] = []
+
+        def keep(tensor: Tensor) -> int:
+            made.append(tensor.detach())
+            if self.early_stop and len(made) == self.count:
+                raise _Enough
+            return len(made) - 1
+
+        again = saved_tensors_hooks(keep, made.__getitem__)
+        with unrecorded(), fork_rng(enabled=self.state is not None), enable_grad(), again:
+            if self.state is not None:
+                set_rng_state(self.state)
+            with contextlib.suppress(_Enough):
+                self.function(*self.args, **self.kwargs)
+        self.found = dict(enumerate(made))
+
+
+class CheckpointFunction(Function):
+    """The node of a checkpoint that is one node."""
+
+    @staticmethod
+    def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
+        """The function, without a graph."""
+        if not any(isinstance(a, Tensor) and a.requires_grad for a in args):
+            warnings.warn(
+                "None of the inputs have requires_grad=True. Gradients will be None", UserWarning, stacklevel=4
+            )
+        ctx.run_function, ctx.preserve = run_function, preserve_rng_state
+        ctx.state = get_rng_state() if preserve_rng_state else None
+        ctx.inputs = [None if isinstance(a, Tensor) else a for a in args]
+        ctx.places = [place for place, a in enumerate(args) if isinstance(a, Tensor)]
+        ctx.save_for_backward(*(args[place] for place in ctx.places))
+        with no_grad():
+            return run_function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """The function once more, with a graph, and backward through it."""
+        inputs = list(ctx.inputs)
+        for place, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
+            inputs[place] = tensor.detach().requires_grad_(tensor.requires_grad)
+        with fork_rng(enabled=ctx.preserve), enable_grad():
+            if ctx.preserve:
+                set_rng_state(ctx.state)
+            made = ctx.run_function(*inputs)
+        outputs = (made,) if isinstance(made, Tensor) else made
+        pairs = [
+            (o, g) for o, g in zip(outputs, grad_outputs, strict=True) if isinstance(o, Tensor) and o.requires_grad
+        ]
+        if not pairs:
+            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+        backward([o for o, _ in pairs], [g for _, g in pairs])
+        return (None, None, *(i.grad if isinstance(i, Tensor) else None for i in inputs))
+
+
+def checkpoint_sequential(
+    functions: Sequence[Callable[..., Any]] | Sequential, segments: int, input: Any,
+    use_reentrant: bool | None = None, preserve_rng_state: bool = True,
+) -> Any:  # fmt: skip
+    """A chain of functions in `segments` checkpoints, of which the last is kept as usual."""
+    if use_reentrant is None:
+        warnings.warn(UNSAID.replace("checkpoint:", "checkpoint.checkpoint_sequential:", 1), UserWarning, stacklevel=2)
+        use_reentrant = True
+    listed = list(functions.children()) if isinstance(functions, Sequential) else list(functions)
+    size = len(listed) // segments
+
+    def chain(part: Sequence[Callable[..., Any]]) -> Callable[[Any], Any]:
+        def run(value: Any) -> Any:
+            for function in part:
+                value = function(value)
+            return value
+
+        return run
+
+    done = 0
+    for start in range(0, size * (segments - 1), size):
+        done = start + size
+        part = chain(listed[start:done])
+        input = checkpoint(part, input, use_reentrant=use_reentrant, preserve_rng_state=preserve_rng_state)
+    return chain(listed[done:])(input)
