@@ -7,6 +7,7 @@ is shown somewhere.
 from __future__ import annotations
 
 import io
+import re
 import sys
 import tempfile
 from collections import Counter
@@ -28,6 +29,7 @@ SEEK = """
   const scene = backstep.scene();
   const first = (kind) => scene.steps.findIndex((step) => step.kind === kind);
   const last = (kind) => scene.steps.map((step) => step.kind).lastIndexOf(kind);
+  const named = (name) => scene.steps.findIndex((step) => step.name === name);
   backstep.seek(%s);
   const node = scene.nodes.find((one) => label !== "" && one.label === label);
   if (node) backstep.select(node.id);
@@ -37,8 +39,9 @@ TYPESET = "!document.querySelector('#inspect-body .formula-text')?.offsetParent"
 """A formula is text until MathJax has come; in a panel that is closed it stays that."""
 COLOURS = 256
 """The interface is flat: with so many colours nobody sees the difference, and a picture has a third of the bytes."""
-EXACT = 200
-"""So many are the most frequent ones as they are, so that colours with a meaning keep it; others share the rest."""
+EXACT = 180
+"""So many are kept as they are: the tokens of the theme, since they have a meaning, and the most frequent ones; all
+others share the rest."""
 
 
 @dataclass(frozen=True)
@@ -77,13 +80,13 @@ PICTURES: dict[str, Picture] = {
     "gallery": Picture(""),
     "one-hot": Picture("?program=weights", "first('vjp') + 0.55", "× 2"),
     "one-hot-dark": Picture("?program=weights", "first('vjp') + 0.55", "× 2", dark=True),
-    "error": Picture("?program=second_backward", "scene.steps.length"),
-    "network": Picture("?program=two_layers", "first('vjp') + 4.6", size=(1440, 680), act=has_room),
+    "error": Picture("?program=second_backward", "scene.steps.length", size=(1440, 720)),
+    "network": Picture("?program=two_layers", "named('TBackward0') + 0.6", size=(1440, 680), act=has_room),
     "tutorial-start": Picture("?program=weights", "0"),
     "tutorial-travel": Picture("?program=weights", "first('vjp') + 0.8"),
     "tutorial-edit": Picture("?program=weights", act=passes_three, size=(1440, 720)),
     "nan": Picture("lengths.py", "6", "sqrt", size=(1440, 720)),
-    "retain-graph": Picture("losses.py", "scene.steps.length", size=(1440, 720)),
+    "retain-graph": Picture("losses.py", "scene.steps.length", size=(1280, 760)),
     "custom-function": Picture("cube.py", "4", "Cube", size=(1440, 720)),
 }
 ANIMATION = "one-hot.gif"
@@ -204,7 +207,8 @@ def reduced(frames: Sequence[Image.Image]) -> list[Image.Image]:
     counts: Counter[Any] = Counter()
     for frame in frames[:: max(1, len(frames) // 12)]:
         counts.update({colour: count for count, colour in frame.getcolors(frame.width * frame.height) or ()})
-    often = [colour for colour, _ in counts.most_common(EXACT)]
+    tokens = [colour for colour in theme() if colour in counts]
+    often = tokens + [colour for colour, _ in counts.most_common(EXACT) if colour not in tokens][: EXACT - len(tokens)]
     rare = sorted(counts.keys() - set(often))
     if rare:
         strip = Image.new("RGB", (len(rare), 1))
@@ -214,6 +218,12 @@ def reduced(frames: Sequence[Image.Image]) -> list[Image.Image]:
     palette = Image.new("P", (1, 1))
     palette.putpalette([part for colour in often[:COLOURS] for part in colour])
     return [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+
+
+def theme() -> list[tuple[int, ...]]:
+    """The colours of the tokens."""
+    text = (Path(__file__).parents[1] / "assets" / "theme.css").read_text("utf-8")
+    return [tuple(bytes.fromhex(colour)) for colour in sorted(set(re.findall(r"#([0-9a-fA-F]{6})\b", text)))]
 
 
 def image(data: bytes) -> Image.Image:

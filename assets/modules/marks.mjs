@@ -95,11 +95,14 @@ export function paintFold({ context, tokens }, box, folded) {
   if (folded) context.fillRect(x - 0.8, y - 5, 1.6, 10);
 }
 
-/** The first sentence of an error beside its node: in the widest shape, at the first place, that is in view and covers nothing. */
+/** The first sentence of an error beside its node: in the widest shape, at the first place, that is in view and covers least. */
 export function paintCallout(brush, node, error) {
-  const shapes = [320, 230, 170].map((room) => calloutShape(brush, error, room));
+  const shapes = [320, 230, 170, 140].map((room) => calloutShape(brush, error, room));
   const spots = shapes.flatMap((shape) => calloutSpots(node, shape));
-  const covers = ({ x, y, shape }) => brush.plane.nodes.within([x - 4, y - 4, x + shape.w + 4, y + shape.h + 4]).length;
+  const covers = ({ x, y, shape }) => {
+    const box = [x - 4, y - 4, x + shape.w + 4, y + shape.h + 4];
+    return brush.plane.nodes.within(box).reduce((sum, one) => sum + shared(box, one), 0);
+  };
   const clear = (spot) => covers(spot) === 0;
   const [x0, y0, x1, y1] = visibleBox(brush.camera, brush.view, -8 / brush.camera.zoom);
   const seen = spots.filter(({ x, y, shape }) => x >= x0 && y >= y0 && x + shape.w <= x1 && y + shape.h <= y1);
@@ -119,6 +122,11 @@ export function paintCallout(brush, node, error) {
   context.stroke();
   write(error.type, x + 14, y + 19, font.strong, tokens.error);
   shape.lines.forEach((line, i) => write(line, x + 14, y + 39 + i * 18, font.plain, tokens.ink));
+}
+
+/** The area that a box and a node have in common. */
+function shared([x0, y0, x1, y1], { x, y, w, h }) {
+  return Math.max(0, Math.min(x1, x + w / 2) - Math.max(x0, x - w / 2)) * Math.max(0, Math.min(y1, y + h / 2) - Math.max(y0, y - h / 2));
 }
 
 function calloutShape({ context, font }, error, room) {
