@@ -83,7 +83,15 @@ def tensor(
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """`data` as a tensor, sharing memory with a tensor or array where it can."""
+    """`data` as a tensor, sharing memory with a tensor or array where it can.
+
+    >>> import numpy
+    >>> array = numpy.zeros(2)
+    >>> shared = as_tensor(array)
+    >>> array[0] = 5
+    >>> shared
+    tensor([5., 0.], dtype=torch.float64)
+    """
     if isinstance(data, Tensor):
         moved: Tensor = data.to(dtype=dtype, device=device)
         return moved
@@ -94,7 +102,12 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 def from_numpy(data: Any) -> Tensor:
-    """A tensor that shares memory with a numpy array."""
+    """A tensor that shares memory with a numpy array.
+
+    >>> import numpy
+    >>> from_numpy(numpy.ones(2, "float32"))
+    tensor([1., 1.])
+    """
     if not isinstance(data, xp.ndarray):
         kind = type(data)
         name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
@@ -150,19 +163,32 @@ def floating(wanted: Any) -> Any:
 
 
 def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
-    """Zeros of a shape."""
+    """Zeros of a shape.
+
+    >>> zeros(2)
+    tensor([0., 0.])
+    """
     shape = shape_given("zeros", size, named.get("size"))
     return new_leaf(xp.zeros(shape, dtype=floating(dtype)), "zeros", requires_grad, device)
 
 
 def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
-    """Ones of a shape."""
+    """Ones of a shape.
+
+    >>> ones(2, 3)
+    tensor([[1., 1., 1.],
+            [1., 1., 1.]])
+    """
     shape = shape_given("ones", size, named.get("size"))
     return new_leaf(xp.ones(shape, dtype=floating(dtype)), "ones", requires_grad, device)
 
 
 def empty(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
-    """A tensor of a shape whose elements nobody has set: zeros here, so that a recording can be run again."""
+    """A tensor of a shape whose elements nobody has set: zeros here, so that a recording can be run again.
+
+    >>> empty(2, 3).shape
+    torch.Size([2, 3])
+    """
     shape = shape_given("empty", size, named.get("size"))
     return new_leaf(xp.zeros(shape, dtype=floating(dtype)), "empty", requires_grad, device)
 
@@ -170,7 +196,12 @@ def empty(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool
 def full(
     size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
-    """`fill_value` in a shape; its dtype is the value's."""
+    """`fill_value` in a shape; its dtype is the value's.
+
+    >>> full((2, 2), 7)
+    tensor([[7, 7],
+            [7, 7]])
+    """
     if isinstance(size, int):
         raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
     number = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
@@ -191,14 +222,22 @@ def like(input: Tensor, dtype: Any, device: Any) -> tuple[Any, Any]:
 def zeros_like(
     input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
-    """Zeros in the shape and dtype of `input`."""
+    """Zeros in the shape and dtype of `input`.
+
+    >>> zeros_like(ones(2))
+    tensor([0., 0.])
+    """
     need_tensor(input, "zeros_like")
     wanted, where = like(input, dtype, device)
     return new_leaf(xp.zeros(input._array.shape, dtype=wanted), "zeros_like", requires_grad, where)
 
 
 def ones_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
-    """Ones in the shape and dtype of `input`."""
+    """Ones in the shape and dtype of `input`.
+
+    >>> ones_like(zeros(2))
+    tensor([1., 1.])
+    """
     need_tensor(input, "ones_like")
     wanted, where = like(input, dtype, device)
     return new_leaf(xp.ones(input._array.shape, dtype=wanted), "ones_like", requires_grad, where)
@@ -207,7 +246,11 @@ def ones_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_
 def empty_like(
     input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
-    """As `empty`, in the shape and dtype of `input`."""
+    """As `empty`, in the shape and dtype of `input`.
+
+    >>> empty_like(ones(2, 3)).shape
+    torch.Size([2, 3])
+    """
     need_tensor(input, "empty_like")
     wanted, where = like(input, dtype, device)
     return new_leaf(xp.zeros(input._array.shape, dtype=wanted), "empty_like", requires_grad, where)
@@ -216,7 +259,11 @@ def empty_like(
 def full_like(
     input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
-    """`fill_value` in the shape and dtype of `input`."""
+    """`fill_value` in the shape and dtype of `input`.
+
+    >>> full_like(ones(2), 7)
+    tensor([7., 7.])
+    """
     need_tensor(input, "full_like")
     wanted, where = like(input, dtype, device)
     number = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
@@ -252,7 +299,11 @@ def asarray(
 
 
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
-    """The bytes of a Python buffer as a vector that shares memory with it."""
+    """The bytes of a Python buffer as a vector that shares memory with it.
+
+    >>> frombuffer(b"abc", dtype=arrays.uint8)
+    tensor([97, 98, 99], dtype=torch.uint8)
+    """
     wanted, held = as_numpy_dtype(dtype), len(memoryview(buffer).cast("B"))
     assert wanted is not None
     if not held or not count:

@@ -56,7 +56,12 @@ def repeat(self: Tensor, *repeats: Any) -> Tensor:
 
 
 def tile(input: Tensor, dims: Any) -> Tensor:
-    """The tensor several times along its last dimensions."""
+    """The tensor several times along its last dimensions.
+
+    >>> import engine as torch
+    >>> torch.tile(torch.tensor([1, 2]), (2,))
+    tensor([1, 2, 1, 2])
+    """
     if isinstance(dims, int):
         raise TypeError("tile(): argument 'dims' (position 2) must be tuple of ints, not int")
     return repeat(input, (1,) * (input._array.ndim - len(dims)) + tuple(dims))
@@ -132,6 +137,10 @@ def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
     """Elements moved along dimensions, those that fall out at the end coming in at the start.
 
     Without `dims` the tensor is rolled as if it were flattened.
+
+    >>> import engine as torch
+    >>> torch.roll(torch.arange(5), 2)
+    tensor([3, 4, 0, 1, 2])
     """
     by = (shifts,) if isinstance(shifts, int) else tuple(shifts)
     along = (dims,) if isinstance(dims, int) else tuple(dims)
@@ -143,7 +152,13 @@ def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
 
 
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
-    """Turned by `k` quarters of a circle in the plane of two dimensions, from the first towards the second."""
+    """Turned by `k` quarters of a circle in the plane of two dimensions, from the first towards the second.
+
+    >>> import engine as torch
+    >>> torch.rot90(torch.tensor([[1, 2], [3, 4]]))
+    tensor([[2, 4],
+            [1, 3]])
+    """
     rank = input._array.ndim
     if len(dims) != 2:
         raise errors.runtime(f"expected total rotation dims == 2, but got dims = {len(dims)}")
@@ -156,14 +171,25 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
 
 
 def fliplr(input: Tensor) -> Tensor:
-    """Columns in the opposite order."""
+    """Columns in the opposite order.
+
+    >>> import engine as torch
+    >>> torch.fliplr(torch.tensor([[1, 2, 3]]))
+    tensor([[3, 2, 1]])
+    """
     if input._array.ndim < 2:
         raise errors.runtime("Input must be >= 2-d.")
     return sh.flip(input, (1,))  # type: ignore[no-any-return]
 
 
 def flipud(input: Tensor) -> Tensor:
-    """Rows in the opposite order."""
+    """Rows in the opposite order.
+
+    >>> import engine as torch
+    >>> torch.flipud(torch.tensor([[1], [2]]))
+    tensor([[2],
+            [1]])
+    """
     if input._array.ndim < 1:
         raise errors.runtime("Input must be >= 1-d.")
     return sh.flip(input, (0,))  # type: ignore[no-any-return]
@@ -174,7 +200,13 @@ def flipud(input: Tensor) -> Tensor:
 
 @takes_out
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
-    """A matrix with a vector on its diagonal, or the diagonal of a matrix (a copy)."""
+    """A matrix with a vector on its diagonal, or the diagonal of a matrix (a copy).
+
+    >>> import engine as torch
+    >>> torch.diag(torch.tensor([1, 2]))
+    tensor([[1, 0],
+            [0, 2]])
+    """
     rank = input._array.ndim
     if rank == 1:
         return vw.diag_embed(input, diagonal, 0, 1)  # type: ignore[no-any-return]
@@ -184,7 +216,13 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
 
 
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Matrices, in the plane of two new dimensions, with the last dimension of `input` on their diagonals."""
+    """Matrices, in the plane of two new dimensions, with the last dimension of `input` on their diagonals.
+
+    >>> import engine as torch
+    >>> torch.diag_embed(torch.tensor([[1, 2]]))
+    tensor([[[1, 0],
+             [0, 2]]])
+    """
     first, second = two_dims(input, dim1, dim2, 1)
     return vw.diag_embed(input, offset, first, second)  # type: ignore[no-any-return]
 

@@ -37,7 +37,12 @@ __all__ = [
 
 @takes_out
 def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
-    """`input` kept between `min` and `max`; at a bound the gradient passes."""
+    """`input` kept between `min` and `max`; at a bound the gradient passes.
+
+    >>> import engine as torch
+    >>> torch.clamp(torch.tensor([-2.0, 0.5, 3.0]), 0, 1)
+    tensor([0.0000, 0.5000, 1.0000])
+    """
     if min is None and max is None:
         raise errors.runtime("torch.clamp: At least one of 'min' or 'max' must not be None")
     need_tensor(input, "clamp")
@@ -52,13 +57,23 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
 
 @takes_out
 def clamp_min(input: Tensor, min: Any) -> Tensor:
-    """The larger of `input` and `min`."""
+    """The larger of `input` and `min`.
+
+    >>> import engine as torch
+    >>> torch.clamp_min(torch.tensor([-2.0, 3.0]), 0)
+    tensor([0., 3.])
+    """
     return ch.clamp_min_tensor(input, min) if isinstance(min, Tensor) else ch.clamp_min(input, min=min)  # type: ignore[no-any-return]
 
 
 @takes_out
 def clamp_max(input: Tensor, max: Any) -> Tensor:
-    """The smaller of `input` and `max`."""
+    """The smaller of `input` and `max`.
+
+    >>> import engine as torch
+    >>> torch.clamp_max(torch.tensor([-2.0, 3.0]), 0)
+    tensor([-2.,  0.])
+    """
     return ch.clamp_max_tensor(input, max) if isinstance(max, Tensor) else ch.clamp_max(input, max=max)  # type: ignore[no-any-return]
 
 
@@ -85,7 +100,13 @@ def where_method(input: Tensor, condition: Tensor, other: Any) -> Tensor:
 
 
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
-    """`value` where `mask`, else `input`."""
+    """`value` where `mask`, else `input`.
+
+    >>> import engine as torch
+    >>> x = torch.tensor([1.0, 2.0])
+    >>> torch.masked_fill(x, x > 1, 0.0)
+    tensor([1., 0.])
+    """
     if mask._array.dtype.kind != "b":
         raise errors.runtime(f"masked_fill only supports boolean masks, but got mask with dtype {mask.dtype.name}")
     if isinstance(value, Tensor):
@@ -147,19 +168,34 @@ def bitwise_not(input: Tensor) -> Tensor:
 
 
 def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
-    """Where |input - other| <= atol + rtol * |other|."""
+    """Where |input - other| <= atol + rtol * |other|.
+
+    >>> import engine as torch
+    >>> torch.isclose(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1]))
+    tensor([ True, False])
+    """
     if input.dtype is not other.dtype:
         raise errors.runtime(f"{kind(input)} did not match {kind(other)}")
     return ch.isclose(input, other, rtol=rtol, atol=atol, equal_nan=equal_nan)  # type: ignore[no-any-return]
 
 
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
-    """Whether all elements are close; see isclose."""
+    """Whether all elements are close; see isclose.
+
+    >>> import engine as torch
+    >>> torch.allclose(torch.tensor([1.0]), torch.tensor([1.0 + 1e-7]))
+    True
+    """
     return bool(isclose(input, other, rtol, atol, equal_nan)._array.all()) and _left(input, other)
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
-    """Whether shapes and all elements are equal."""
+    """Whether shapes and all elements are equal.
+
+    >>> import engine as torch
+    >>> torch.equal(torch.tensor([1, 2]), torch.tensor([1, 2]))
+    True
+    """
     need_tensor(other, "equal", "other", 2)
     return _left(input, other) and bool(xp.array_equal(input._array, other._array))
 
@@ -172,7 +208,12 @@ def _left(*tensors: Tensor) -> bool:
 
 @takes_out
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
-    """Where an element is one of `test_elements`."""
+    """Where an element is one of `test_elements`.
+
+    >>> import engine as torch
+    >>> torch.isin(torch.tensor([1, 2, 3]), torch.tensor([2, 5]))
+    tensor([False,  True, False])
+    """
     if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
         raise combination("isin", elements, test_elements)
     for value in (elements, test_elements):

@@ -89,7 +89,12 @@ def range(
 def linspace(
     start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
-    """`steps` numbers from `start` to `end`, evenly apart."""
+    """`steps` numbers from `start` to `end`, evenly apart.
+
+    >>> import engine as torch
+    >>> torch.linspace(0, 1, 5)
+    tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
+    """
     if steps < 0:
         raise errors.runtime("number of steps must be non-negative")
     data = xp.linspace(_plain(start), _plain(end), steps)
@@ -101,7 +106,12 @@ def logspace(
     start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, device: Any = None,
     requires_grad: bool = False, **_: Any,
 ) -> Tensor:  # fmt: skip
-    """`base` to the power of `steps` numbers from `start` to `end`, evenly apart."""
+    """`base` to the power of `steps` numbers from `start` to `end`, evenly apart.
+
+    >>> import engine as torch
+    >>> torch.logspace(0, 2, 3)
+    tensor([  1.,  10., 100.])
+    """
     if steps < 0:
         raise errors.runtime("number of steps must be non-negative")
     data = float(base) ** xp.linspace(_plain(start), _plain(end), steps)
@@ -109,7 +119,12 @@ def logspace(
 
 
 def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
-    """A number as a tensor without dimensions, of the default floating dtype where none is named."""
+    """A number as a tensor without dimensions, of the default floating dtype where none is named.
+
+    >>> import engine as torch
+    >>> torch.scalar_tensor(2)
+    tensor(2.)
+    """
     return new_leaf(xp.asarray(_plain(s), dtype=floating(dtype)), "scalar_tensor", requires_grad, device)
 
 
@@ -120,7 +135,13 @@ def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_gra
 def eye(
     n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
-    """Ones on the diagonal of an n x m matrix."""
+    """Ones on the diagonal of an n x m matrix.
+
+    >>> import engine as torch
+    >>> torch.eye(2)
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     for name, size in (("n", n), ("m", 0 if m is None else m)):
         if size < 0:
             raise errors.runtime(f"{name} must be greater or equal to 0, got {size}")

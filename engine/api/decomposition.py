@@ -136,7 +136,13 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
 
 
 def inverse(input: Tensor) -> Tensor:
-    """The inverse of every matrix."""
+    """The inverse of every matrix.
+
+    >>> import engine as torch
+    >>> torch.inverse(torch.tensor([[2.0, 0.0], [0.0, 4.0]]))
+    tensor([[0.5000, 0.0000],
+            [0.0000, 0.2500]])
+    """
     return inv(input)
 
 
@@ -174,7 +180,13 @@ def logdet(input: Tensor) -> Tensor:
 
 
 def matrix_power(input: Tensor, n: int) -> Tensor:
-    """A matrix times itself, n factors; of negative n the inverse."""
+    """A matrix times itself, n factors; of negative n the inverse.
+
+    >>> import engine as torch
+    >>> torch.matrix_power(torch.tensor([[1.0, 1.0], [0.0, 1.0]]), 3)
+    tensor([[1., 3.],
+            [0., 1.]])
+    """
     if not isinstance(n, int):
         raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}")
     need_square(input, "linalg.matrix_power")

@@ -54,7 +54,12 @@ Number = bool | int | float
 
 
 def add(input: Any, other: Any, *, alpha: Number = 1, out: Any = None) -> Tensor:
-    """input + alpha * other."""
+    """input + alpha * other.
+
+    >>> import engine as torch
+    >>> torch.add(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0]), alpha=2)
+    tensor([ 7., 10.])
+    """
     if out is not None:
         return written(out, add, input, other, alpha=alpha)  # type: ignore[no-any-return]
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
@@ -63,7 +68,12 @@ def add(input: Any, other: Any, *, alpha: Number = 1, out: Any = None) -> Tensor
 
 
 def sub(input: Any, other: Any, *, alpha: Number = 1, out: Any = None) -> Tensor:
-    """input - alpha * other."""
+    """input - alpha * other.
+
+    >>> import engine as torch
+    >>> torch.sub(torch.tensor([3.0]), torch.tensor([1.0]))
+    tensor([2.])
+    """
     if out is not None:
         return written(out, sub, input, other, alpha=alpha)  # type: ignore[no-any-return]
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
@@ -82,7 +92,12 @@ def rsub(input: Tensor, other: Any, *, alpha: Number = 1) -> Tensor:
 
 
 def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Tensor:
-    """input / other; with `rounding_mode` "trunc" or "floor" rounded, which passes no gradient."""
+    """input / other; with `rounding_mode` "trunc" or "floor" rounded, which passes no gradient.
+
+    >>> import engine as torch
+    >>> torch.div(torch.tensor([7, -7]), 2, rounding_mode="floor")
+    tensor([ 3, -4])
+    """
     if out is not None:
         return written(out, div, input, other, rounding_mode=rounding_mode)  # type: ignore[no-any-return]
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
@@ -107,14 +122,24 @@ def _check_divisor(input: Any, other: Any) -> None:
 
 @takes_out
 def floor_divide(input: Any, other: Any) -> Tensor:
-    """input // other."""
+    """input // other.
+
+    >>> import engine as torch
+    >>> torch.floor_divide(torch.tensor([7, -7]), 2)
+    tensor([ 3, -4])
+    """
     _check_divisor(input, other)
     return el.floor_divide(input, other)  # type: ignore[no-any-return]
 
 
 @takes_out
 def remainder(input: Any, other: Any) -> Tensor:
-    """input % other, of the divisor's sign."""
+    """input % other, of the divisor's sign.
+
+    >>> import engine as torch
+    >>> torch.remainder(torch.tensor([-3.0, 3.0]), 2)
+    tensor([1., 1.])
+    """
     _check_divisor(input, other)
     if isinstance(other, Tensor):
         return el.remainder(input, other)  # type: ignore[no-any-return]
@@ -123,13 +148,23 @@ def remainder(input: Any, other: Any) -> Tensor:
 
 @takes_out
 def fmod(input: Any, other: Any) -> Tensor:
-    """The remainder of input / other, of the dividend's sign."""
+    """The remainder of input / other, of the dividend's sign.
+
+    >>> import engine as torch
+    >>> torch.fmod(torch.tensor([-3.0, 3.0]), 2)
+    tensor([-1.,  1.])
+    """
     _check_divisor(input, other)
     return el.fmod(input, other) if isinstance(other, Tensor) else el.fmod_scalar(input, other)  # type: ignore[no-any-return]
 
 
 def pow(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
-    """input ** exponent; one of the two may be a number."""
+    """input ** exponent; one of the two may be a number.
+
+    >>> import engine as torch
+    >>> torch.pow(torch.tensor([1.0, 2.0, 3.0]), 2)
+    tensor([1., 4., 9.])
+    """
     if out is not None:
         return written(out, pow, input, exponent)  # type: ignore[no-any-return]
     if not isinstance(exponent, Tensor):
@@ -172,7 +207,12 @@ def positive(input: Tensor) -> Tensor:
 
 @takes_out
 def abs(input: Any) -> Tensor:
-    """|input|; its derivative at 0 is 0."""
+    """|input|; its derivative at 0 is 0.
+
+    >>> import engine as torch
+    >>> torch.abs(torch.tensor([-1.0, 2.0]))
+    tensor([1., 2.])
+    """
     if not isinstance(input, Tensor):
         need_tensor(input, "abs")
     if input._array.dtype.kind == "b":
@@ -182,13 +222,23 @@ def abs(input: Any) -> Tensor:
 
 @takes_out
 def square(input: Tensor) -> Tensor:
-    """input ** 2."""
+    """input ** 2.
+
+    >>> import engine as torch
+    >>> torch.square(torch.tensor([1.0, -3.0]))
+    tensor([1., 9.])
+    """
     return el.pow_number(input, 2)  # type: ignore[no-any-return]
 
 
 @takes_out
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
-    """The nearest number of so many decimals, halves to even."""
+    """The nearest number of so many decimals, halves to even.
+
+    >>> import engine as torch
+    >>> torch.round(torch.tensor([0.5, 1.5, 2.5]))
+    tensor([0., 2., 2.])
+    """
     need_tensor(input, "round")
     if not isinstance(decimals, int):
         raise combination("round", input, decimals=decimals)
@@ -221,7 +271,12 @@ def copysign(input: Tensor, other: Any) -> Tensor:
 
 @takes_out
 def heaviside(input: Tensor, values: Tensor) -> Tensor:
-    """0 below 0, 1 above, `values` at 0."""
+    """0 below 0, 1 above, `values` at 0.
+
+    >>> import engine as torch
+    >>> torch.heaviside(torch.tensor([-1.0, 0.0, 2.0]), torch.tensor(0.5))
+    tensor([0.0000, 0.5000, 1.0000])
+    """
     need_tensor(input, "heaviside")
     need_tensor(values, "heaviside", "values", 2)
     if input.dtype is not values.dtype:
@@ -240,7 +295,12 @@ def fill(input: Tensor, value: Any) -> Tensor:
 def nan_to_num(
     input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:
-    """nan, inf and -inf replaced: by 0, the largest and the smallest number where nothing else is said."""
+    """nan, inf and -inf replaced: by 0, the largest and the smallest number where nothing else is said.
+
+    >>> import engine as torch
+    >>> torch.nan_to_num(torch.tensor([1.0, float("nan")]), nan=0.0)
+    tensor([1., 0.])
+    """
     need_tensor(input, "nan_to_num")
     return ar.nan_to_num(input, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)  # type: ignore[no-any-return]
 
@@ -277,7 +337,12 @@ def frexp(input: Tensor) -> Any:
 
 @takes_out
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
-    """input + weight * (end - input)."""
+    """input + weight * (end - input).
+
+    >>> import engine as torch
+    >>> torch.lerp(torch.tensor([0.0, 2.0]), torch.tensor([10.0, 4.0]), 0.25)
+    tensor([2.5000, 2.5000])
+    """
     need_lerp(input, end, weight)
     if isinstance(weight, Tensor):
         return ar.lerp(input, end, weight)  # type: ignore[no-any-return]
@@ -299,13 +364,23 @@ def need_lerp(input: Tensor, end: Tensor, weight: Any) -> None:
 
 @takes_out
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
-    """input + value * tensor1 * tensor2."""
+    """input + value * tensor1 * tensor2.
+
+    >>> import engine as torch
+    >>> torch.addcmul(torch.tensor([1.0]), torch.tensor([2.0]), torch.tensor([3.0]))
+    tensor([7.])
+    """
     return ar.addcmul(input, tensor1, tensor2, value=value)  # type: ignore[no-any-return]
 
 
 @takes_out
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
-    """input + value * tensor1 / tensor2."""
+    """input + value * tensor1 / tensor2.
+
+    >>> import engine as torch
+    >>> torch.addcdiv(torch.tensor([1.0]), torch.tensor([6.0]), torch.tensor([3.0]), value=2)
+    tensor([5.])
+    """
     need_quotient(tensor1, tensor2)
     return ar.addcdiv(input, tensor1, tensor2, value=value)  # type: ignore[no-any-return]
 

@@ -136,7 +136,12 @@ def _other_dtype(target: Tensor, value: Tensor) -> BaseException:
 
 
 def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
-    """A copy with `values` where the tensors `indices` say; with `accumulate` they are added."""
+    """A copy with `values` where the tensors `indices` say; with `accumulate` they are added.
+
+    >>> import engine as torch
+    >>> torch.index_put(torch.zeros(3), (torch.tensor([0, 0]),), torch.tensor([1.0, 2.0]), accumulate=True)
+    tensor([3., 0., 0.])
+    """
     op, inputs, statics = _index_put(input, indices, values, accumulate)
     return op(*inputs, **statics)  # type: ignore[no-any-return]
 

@@ -125,14 +125,25 @@ def stack(tensors: Any, dim: int = 0) -> Tensor:
 
 @takes_out
 def hstack(tensors: Any) -> Tensor:
-    """Tensors side by side: along the second dimension, vectors along their only one."""
+    """Tensors side by side: along the second dimension, vectors along their only one.
+
+    >>> import engine as torch
+    >>> torch.hstack([torch.tensor([1, 2]), torch.tensor([3])])
+    tensor([1, 2, 3])
+    """
     listed = [atleast_1d(x) for x in _some("hstack", tensors)]
     return cat(listed, 0 if listed[0]._array.ndim == 1 else 1)
 
 
 @takes_out
 def vstack(tensors: Any) -> Tensor:
-    """Tensors on top of each other: along the first dimension, vectors as rows."""
+    """Tensors on top of each other: along the first dimension, vectors as rows.
+
+    >>> import engine as torch
+    >>> torch.vstack([torch.tensor([1, 2]), torch.tensor([3, 4])])
+    tensor([[1, 2],
+            [3, 4]])
+    """
     return cat([atleast_2d(x) for x in _some("vstack", tensors)], 0)
 
 
@@ -147,7 +158,13 @@ def dstack(tensors: Any) -> Tensor:
 
 @takes_out
 def column_stack(tensors: Any) -> Tensor:
-    """Tensors side by side, vectors as columns."""
+    """Tensors side by side, vectors as columns.
+
+    >>> import engine as torch
+    >>> torch.column_stack([torch.tensor([1, 2]), torch.tensor([3, 4])])
+    tensor([[1, 3],
+            [2, 4]])
+    """
     listed = _some("column_stack", tensors)
     return hstack([reshape(x, x._array.size, 1) if x._array.ndim < 2 else x for x in listed])
 
@@ -199,12 +216,22 @@ def _raised_to_3(x: Tensor) -> Tensor:
 
 
 def atleast_1d(*tensors: Any) -> Any:
-    """With one dimension at least; a tuple for several tensors."""
+    """With one dimension at least; a tuple for several tensors.
+
+    >>> import engine as torch
+    >>> torch.atleast_1d(torch.tensor(3))
+    tensor([3])
+    """
     return _each(_raised_to_1, tensors)
 
 
 def atleast_2d(*tensors: Any) -> Any:
-    """With two dimensions at least, the new one in front; a tuple for several tensors."""
+    """With two dimensions at least, the new one in front; a tuple for several tensors.
+
+    >>> import engine as torch
+    >>> torch.atleast_2d(torch.tensor([1, 2]))
+    tensor([[1, 2]])
+    """
     return _each(_raised_to_2, tensors)
 
 
@@ -242,7 +269,12 @@ def broadcast_shapes(*shapes: Any) -> Any:
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
-    """Tensors expanded to the shape that they broadcast to."""
+    """Tensors expanded to the shape that they broadcast to.
+
+    >>> import engine as torch
+    >>> [t.shape for t in torch.broadcast_tensors(torch.ones(3, 1), torch.ones(2))]
+    [torch.Size([3, 2]), torch.Size([3, 2])]
+    """
     listed = _listed(tensors)
     both: tuple[int, ...] = ()
     for x in listed:
@@ -306,7 +338,13 @@ def _shown(x: Tensor) -> str:
 
 
 def cartesian_prod(*tensors: Any) -> Tensor:
-    """All combinations of an element of each vector, one per row."""
+    """All combinations of an element of each vector, one per row.
+
+    >>> import engine as torch
+    >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([5]))
+    tensor([[1, 5],
+            [2, 5]])
+    """
     listed = _listed(tensors)
     for x in listed:
         if x._array.ndim != 1:
@@ -317,7 +355,14 @@ def cartesian_prod(*tensors: Any) -> Tensor:
 
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
-    """All choices of `r` elements of a vector, one per row."""
+    """All choices of `r` elements of a vector, one per row.
+
+    >>> import engine as torch
+    >>> torch.combinations(torch.tensor([1, 2, 3]))
+    tensor([[1, 2],
+            [1, 3],
+            [2, 3]])
+    """
     if input._array.ndim != 1:
         raise errors.runtime(f"Expect a 1D vector, but got shape {list(input._array.shape)}")
     if r < 0:

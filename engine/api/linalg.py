@@ -36,7 +36,13 @@ def _same_dtype(a: Tensor, b: Tensor, words: str) -> None:
 
 
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
-    """The product of two matrices."""
+    """The product of two matrices.
+
+    >>> import engine as torch
+    >>> torch.mm(torch.tensor([[1, 2], [3, 4]]), torch.tensor([[1], [1]]))
+    tensor([[3],
+            [7]])
+    """
     need_tensor(input, "mm")
     need_tensor(mat2, "mm", "mat2", 2)
     a, b = input._array.shape, mat2._array.shape
@@ -55,7 +61,12 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
 
 
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
-    """The products of two batches of matrices."""
+    """The products of two batches of matrices.
+
+    >>> import engine as torch
+    >>> torch.bmm(torch.ones(5, 2, 3), torch.ones(5, 3, 4)).shape
+    torch.Size([5, 2, 4])
+    """
     need_tensor(input, "bmm")
     need_tensor(mat2, "bmm", "mat2", 2)
     a, b = input._array.shape, mat2._array.shape
@@ -72,7 +83,12 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
 
 
 def mv(input: Tensor, vec: Tensor) -> Tensor:
-    """The product of a matrix and a vector."""
+    """The product of a matrix and a vector.
+
+    >>> import engine as torch
+    >>> torch.mv(torch.tensor([[1, 2], [3, 4]]), torch.tensor([1, 1]))
+    tensor([3, 7])
+    """
     need_tensor(input, "mv")
     need_tensor(vec, "mv", "vec", 2)
     a, b = input._array.shape, vec._array.shape
@@ -85,7 +101,12 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
 
 
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
-    """The sum of the products of two vectors' elements."""
+    """The sum of the products of two vectors' elements.
+
+    >>> import engine as torch
+    >>> torch.dot(torch.tensor([1, 2]), torch.tensor([3, 4]))
+    tensor(11)
+    """
     need_tensor(input, "dot")
     need_tensor(tensor, "dot", "tensor", 2)
     a, b = input._array.shape, tensor._array.shape
@@ -101,7 +122,13 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
 
 
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
-    """All products of an element of one vector and one of another."""
+    """All products of an element of one vector and one of another.
+
+    >>> import engine as torch
+    >>> torch.outer(torch.tensor([1, 2]), torch.tensor([1, 10]))
+    tensor([[ 1, 10],
+            [ 2, 20]])
+    """
     for name, vector in (("self", input), ("vec2", vec2)):
         if vector._array.ndim != 1:
             raise errors.runtime(f"outer: Expected 1-D argument {name}, but got {vector._array.ndim}-D")
@@ -109,7 +136,12 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
 
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:
-    """The product of vectors, matrices or batches of them, whose batch dimensions broadcast."""
+    """The product of vectors, matrices or batches of them, whose batch dimensions broadcast.
+
+    >>> import engine as torch
+    >>> torch.matmul(torch.tensor([[1, 2], [3, 4]]), torch.tensor([1, 1]))
+    tensor([3, 7])
+    """
     need_tensor(input, "matmul")
     need_tensor(other, "matmul", "other", 2)
     rank1, rank2 = input._array.ndim, other._array.ndim
@@ -191,6 +223,11 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
     """beta * input + alpha * mat1 @ mat2, where `input` broadcasts to the shape of the product.
 
     Shapes: (n, m) or what broadcasts to it, (n, k), (k, m).  Source: torch.addmm.
+
+    >>> import engine as torch
+    >>> torch.addmm(torch.ones(1), torch.eye(2), torch.eye(2))
+    tensor([[2., 1.],
+            [1., 2.]])
     """
     need_tensor(input, "addmm")
     need_tensor(mat1, "addmm", "mat1", 2)
@@ -237,13 +274,25 @@ def _check_expands(start: Tensor, wanted: tuple[int, int]) -> None:
 
 
 def tril(input: Tensor, diagonal: int = 0) -> Tensor:
-    """The lower triangle of the last two dimensions, zeros elsewhere; `diagonal` is the last one that is kept."""
+    """The lower triangle of the last two dimensions, zeros elsewhere; `diagonal` is the last one that is kept.
+
+    >>> import engine as torch
+    >>> torch.tril(torch.ones(2, 2))
+    tensor([[1., 0.],
+            [1., 1.]])
+    """
     _need_matrix(input, "tril")
     return sh.tril(input, diagonal)  # type: ignore[no-any-return]
 
 
 def triu(input: Tensor, diagonal: int = 0) -> Tensor:
-    """The upper triangle of the last two dimensions, zeros elsewhere; `diagonal` is the first one that is kept."""
+    """The upper triangle of the last two dimensions, zeros elsewhere; `diagonal` is the first one that is kept.
+
+    >>> import engine as torch
+    >>> torch.triu(torch.ones(2, 2))
+    tensor([[1., 1.],
+            [0., 1.]])
+    """
     _need_matrix(input, "triu")
     return sh.triu(input, diagonal)  # type: ignore[no-any-return]
 

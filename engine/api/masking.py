@@ -40,7 +40,12 @@ def _check_places(name: str, input: Tensor, index: Tensor) -> None:
 
 @takes_out
 def take(input: Tensor, index: Tensor) -> Tensor:
-    """The elements at places of the flattened tensor, in the shape of `index`."""
+    """The elements at places of the flattened tensor, in the shape of `index`.
+
+    >>> import engine as torch
+    >>> torch.take(torch.tensor([[1, 2], [3, 4]]), torch.tensor([0, 3]))
+    tensor([1, 4])
+    """
     _check_places("take", input, index)
     return pa.take(input, index)  # type: ignore[no-any-return]
 
@@ -69,7 +74,13 @@ put, put_ = both("put", _put, "A copy with the elements of `source` at places of
 
 @takes_out
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
-    """The elements where `mask`, in one dimension."""
+    """The elements where `mask`, in one dimension.
+
+    >>> import engine as torch
+    >>> x = torch.tensor([1.0, 2.0, 3.0])
+    >>> torch.masked_select(x, x > 1)
+    tensor([2., 3.])
+    """
     if mask._array.dtype.kind != "b":
         raise errors.runtime("masked_select: expected BoolTensor for mask")
     joint(mask._array.shape, input._array.shape)
@@ -92,7 +103,12 @@ def _masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Call:
 
 
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """A copy with the elements of `source`, one after the other, where `mask`."""
+    """A copy with the elements of `source`, one after the other, where `mask`.
+
+    >>> import engine as torch
+    >>> torch.masked_scatter(torch.zeros(3), torch.tensor([True, False, True]), torch.tensor([1.0, 2.0]))
+    tensor([1., 0., 2.])
+    """
     op, (_, mask, source), _ = _masked_scatter(input, mask, source)
     wide = joint(mask._array.shape, input._array.shape)
     return op(input if input._array.shape == wide else expand(input, *wide), mask, source)  # type: ignore[no-any-return]

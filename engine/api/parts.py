@@ -42,7 +42,12 @@ __all__ = [
 
 
 def select(input: Tensor, dim: int, index: int) -> Tensor:
-    """The part at `index` of dimension `dim`, which goes away."""
+    """The part at `index` of dimension `dim`, which goes away.
+
+    >>> import engine as torch
+    >>> torch.select(torch.tensor([[1, 2], [3, 4]]), 1, 0)
+    tensor([1, 3])
+    """
     if not input._array.ndim:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     place, found = _selected(input, dim, index)
@@ -76,7 +81,12 @@ def _narrowed(input: Tensor, dim: int, start: Any, length: int) -> tuple[int, in
 
 
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
-    """`length` places of dimension `dim` from `start`."""
+    """`length` places of dimension `dim` from `start`.
+
+    >>> import engine as torch
+    >>> torch.narrow(torch.arange(5), 0, 1, 3)
+    tensor([1, 2, 3])
+    """
     place, first = _narrowed(input, dim, start, length)
     return sh.slice_(input, place, first, first + length)  # type: ignore[no-any-return]
 
@@ -192,7 +202,12 @@ def _chunked(input: Tensor, chunks: int, dim: int) -> Any:
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """At most `chunks` views of one size, the last may be smaller."""
+    """At most `chunks` views of one size, the last may be smaller.
+
+    >>> import engine as torch
+    >>> torch.chunk(torch.arange(5), 2)
+    (tensor([0, 1, 2]), tensor([3, 4]))
+    """
     return split(input, _chunked(input, chunks, dim), dim)
 
 
@@ -203,7 +218,12 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
 
 
 def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """`sections` parts whose sizes differ by one at most, or parts that end at given places."""
+    """`sections` parts whose sizes differ by one at most, or parts that end at given places.
+
+    >>> import engine as torch
+    >>> torch.tensor_split(torch.arange(5), 2)
+    (tensor([0, 1, 2]), tensor([3, 4]))
+    """
     if not input._array.ndim:
         raise errors.runtime("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     given = indices_or_sections
@@ -276,7 +296,12 @@ def two_dims(input: Tensor, dim1: int, dim2: int, extra: int = 0) -> tuple[int, 
 
 
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """The elements whose places along two dimensions differ by `offset`, in a last dimension: a view."""
+    """The elements whose places along two dimensions differ by `offset`, in a last dimension: a view.
+
+    >>> import engine as torch
+    >>> torch.diagonal(torch.tensor([[1, 2], [3, 4]]))
+    tensor([1, 4])
+    """
     first, second = two_dims(input, dim1, dim2)
     return vw.diagonal(input, offset, first, second)  # type: ignore[no-any-return]
 
@@ -334,7 +359,13 @@ def geometry(input: Tensor, size: Any, stride: Any, offset: int | None) -> dict[
 
 
 def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """The tensor's memory read with other sizes and strides (in elements): a view."""
+    """The tensor's memory read with other sizes and strides (in elements): a view.
+
+    >>> import engine as torch
+    >>> torch.as_strided(torch.arange(6), (2, 2), (3, 1))
+    tensor([[0, 1],
+            [3, 4]])
+    """
     return vw.as_strided(input, **geometry(input, size, stride, storage_offset))  # type: ignore[no-any-return]
 
 

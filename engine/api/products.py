@@ -174,7 +174,12 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
 
 @takes_out
 def inner(input: Tensor, other: Tensor) -> Tensor:
-    """The sums of products along the last dimensions of both; of a number the product."""
+    """The sums of products along the last dimensions of both; of a number the product.
+
+    >>> import engine as torch
+    >>> torch.inner(torch.tensor([1, 2]), torch.tensor([3, 4]))
+    tensor(11)
+    """
     need_tensor(input, "inner")
     a, b = input._array.shape, other._array.shape
     if not a or not b:
@@ -247,7 +252,12 @@ def _by_dot(left: Tensor, right: Tensor, size: int) -> Tensor:
 
 @takes_out
 def kron(input: Tensor, other: Tensor) -> Tensor:
-    """Every element of one times the whole of the other, laid out in blocks."""
+    """Every element of one times the whole of the other, laid out in blocks.
+
+    >>> import engine as torch
+    >>> torch.kron(torch.tensor([1, 2]), torch.tensor([1, 10]))
+    tensor([ 1, 10,  2, 20])
+    """
     need_tensor(input, "kron")
     need_tensor(other, "kron", "other", 2)
     rank = max(input._array.ndim, other._array.ndim)
@@ -260,7 +270,12 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
 
 @takes_out
 def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
-    """The cross products of vectors along `dim`; without it along the first dimension of size 3."""
+    """The cross products of vectors along `dim`; without it along the first dimension of size 3.
+
+    >>> import engine as torch
+    >>> torch.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]), dim=0)
+    tensor([0, 0, 1])
+    """
     need_tensor(input, "cross")
     need_tensor(other, "cross", "other", 2)
     if dim is None:
@@ -291,7 +306,12 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
 
 
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
-    """The p-norm of the difference of every row of one matrix and every row of the other; batches broadcast."""
+    """The p-norm of the difference of every row of one matrix and every row of the other; batches broadcast.
+
+    >>> import engine as torch
+    >>> torch.cdist(torch.zeros(1, 2), torch.tensor([[3.0, 4.0]]))
+    tensor([[5.]])
+    """
     modes = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
     if compute_mode not in modes:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")

@@ -82,7 +82,12 @@ def _numpy_names(function: str, named: dict[str, Any], keepdim: bool, dim: Any) 
 def mean(
     input: Tensor, dim: Any = NOT_GIVEN, keepdim: bool = False, *, dtype: Any = None, out: Any = None, **named: Any
 ) -> Tensor:
-    """The mean of all elements, or over `dim`."""
+    """The mean of all elements, or over `dim`.
+
+    >>> import engine as torch
+    >>> torch.mean(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), 0)
+    tensor([2., 3.])
+    """
     need_tensor(input, "mean")
     if out is not None:
         return written(out, mean, input, dim, keepdim, dtype=dtype, **named)  # type: ignore[no-any-return]
@@ -128,7 +133,12 @@ def var(
     *,
     correction: float | None = None,
 ) -> Tensor:
-    """The variance, divided by n - `correction` (1: the unbiased estimate)."""
+    """The variance, divided by n - `correction` (1: the unbiased estimate).
+
+    >>> import engine as torch
+    >>> torch.var(torch.tensor([1.0, 3.0]))
+    tensor(2.)
+    """
     return rd.var(input, **spread_arguments("var", input, dim, unbiased, correction, keepdim))  # type: ignore[no-any-return]
 
 
@@ -141,13 +151,23 @@ def std(
     *,
     correction: float | None = None,
 ) -> Tensor:
-    """The standard deviation, the root of `var`."""
+    """The standard deviation, the root of `var`.
+
+    >>> import engine as torch
+    >>> torch.std(torch.tensor([1.0, 2.0, 3.0]))
+    tensor(1.)
+    """
     return rd.std(input, **spread_arguments("std", input, dim, unbiased, correction, keepdim))  # type: ignore[no-any-return]
 
 
 @takes_out
 def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The product of all elements, or along `dim`."""
+    """The product of all elements, or along `dim`.
+
+    >>> import engine as torch
+    >>> torch.prod(torch.tensor([2, 3, 4]))
+    tensor(24)
+    """
     need_tensor(input, "prod")
     which = summed_dtype(input, dtype)
     if dim is None:
@@ -193,27 +213,47 @@ def _extreme(name: str, input: Tensor, other: Any, keepdim: bool, ops: tuple[Any
 
 @takes_out
 def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
-    """The largest element (ties share the gradient), along `dim` (values, indices) of the first, or of two tensors."""
+    """The largest element (ties share the gradient), along `dim` (values, indices) of the first, or of two tensors.
+
+    >>> import engine as torch
+    >>> torch.max(torch.tensor([1.0, 5.0, 3.0]))
+    tensor(5.)
+    """
     ops = (rd.max_all, rd.max_dim, ch.maximum)
     return _extreme("max", input, dim if other is None else other, keepdim, ops, max_pair)
 
 
 @takes_out
 def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
-    """The smallest element (ties share the gradient), along `dim` (values, indices) of the first, or of two tensors."""
+    """The smallest element (ties share the gradient), along `dim` (values, indices) of the first, or of two tensors.
+
+    >>> import engine as torch
+    >>> torch.min(torch.tensor([4.0, 1.0, 3.0]))
+    tensor(1.)
+    """
     ops = (rd.min_all, rd.min_dim, ch.minimum)
     return _extreme("min", input, dim if other is None else other, keepdim, ops, min_pair)
 
 
 @takes_out
 def amax(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
-    """The largest element over `dim`; ties share the gradient."""
+    """The largest element over `dim`; ties share the gradient.
+
+    >>> import engine as torch
+    >>> torch.amax(torch.tensor([[1, 5], [7, 2]]), 1)
+    tensor([5, 7])
+    """
     return _amount("amax", rd.amax, input, dim, keepdim)
 
 
 @takes_out
 def amin(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
-    """The smallest element over `dim`; ties share the gradient."""
+    """The smallest element over `dim`; ties share the gradient.
+
+    >>> import engine as torch
+    >>> torch.amin(torch.tensor([[1, 5], [7, 2]]), 1)
+    tensor([1, 2])
+    """
     return _amount("amin", rd.amin, input, dim, keepdim)
 
 
@@ -238,13 +278,23 @@ def _place(name: str, op: Any, input: Tensor, dim: Any, keepdim: bool) -> Tensor
 
 @takes_out
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """The place of the largest element, the first among ties."""
+    """The place of the largest element, the first among ties.
+
+    >>> import engine as torch
+    >>> torch.argmax(torch.tensor([1, 5, 3]))
+    tensor(1)
+    """
     return _place("argmax", rd.argmax, input, dim, keepdim)
 
 
 @takes_out
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """The place of the smallest element, the first among ties."""
+    """The place of the smallest element, the first among ties.
+
+    >>> import engine as torch
+    >>> torch.argmin(torch.tensor([4, 1, 3]))
+    tensor(1)
+    """
     return _place("argmin", rd.argmin, input, dim, keepdim)
 
 
@@ -259,13 +309,23 @@ def _truth(name: str, op: Any, input: Tensor, dim: Any, keepdim: bool) -> Tensor
 
 @takes_out
 def all(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
-    """Whether all elements are nonzero."""
+    """Whether all elements are nonzero.
+
+    >>> import engine as torch
+    >>> torch.all(torch.tensor([True, False]))
+    tensor(False)
+    """
     return _truth("all", rd.all_true, input, dim, keepdim)
 
 
 @takes_out
 def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
-    """Whether an element is nonzero."""
+    """Whether an element is nonzero.
+
+    >>> import engine as torch
+    >>> torch.any(torch.tensor([True, False]))
+    tensor(True)
+    """
     return _truth("any", rd.any_true, input, dim, keepdim)
 
 
@@ -274,7 +334,12 @@ def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
 
 @takes_out
 def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
-    """log(sum(exp(input))) over `dim`, without overflow."""
+    """log(sum(exp(input))) over `dim`, without overflow.
+
+    >>> import engine as torch
+    >>> torch.logsumexp(torch.zeros(2), 0)
+    tensor(0.6931)
+    """
     need_tensor(input, "logsumexp")
     return rd.logsumexp(input, some_dims(dim, input._array.ndim), keepdim)  # type: ignore[no-any-return]
 
@@ -304,7 +369,12 @@ def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
 
 @takes_out
 def log_softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
-    """x - log(sum(exp(x))) along `dim`."""
+    """x - log(sum(exp(x))) along `dim`.
+
+    >>> import engine as torch
+    >>> torch.log_softmax(torch.zeros(2), 0)
+    tensor([-0.6931, -0.6931])
+    """
     return _normalised("log_softmax", rd.log_softmax, input, dim, dtype)
 
 
@@ -340,7 +410,12 @@ def _need_elements(x: Tensor, ord: float, dims: Any) -> None:
 
 
 def flip(input: Tensor, *dims: Any) -> Tensor:
-    """The elements in the opposite order along `dims`."""
+    """The elements in the opposite order along `dims`.
+
+    >>> import engine as torch
+    >>> torch.flip(torch.arange(3), (0,))
+    tensor([2, 1, 0])
+    """
     given = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
     found = tuple(one_dim(d, input._array.ndim) for d in given)
     for d in found:

@@ -34,7 +34,12 @@ cummax_pair, cummin_pair = pair("cummax"), pair("cummin")
 
 @takes_out
 def cumsum(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-    """The running sum along `dim`."""
+    """The running sum along `dim`.
+
+    >>> import engine as torch
+    >>> torch.cumsum(torch.arange(4), 0)
+    tensor([0, 1, 3, 6])
+    """
     need_tensor(input, "cumsum")
     return rd.cumsum(input, one_dim(dim, input._array.ndim), summed_dtype(input, dtype))  # type: ignore[no-any-return]
 
@@ -63,14 +68,24 @@ def logcumsumexp(input: Tensor, dim: int) -> Tensor:
 
 @takes_out
 def cummax(input: Tensor, dim: int) -> Any:
-    """(values, indices): the largest so far along `dim`, the last place among ties."""
+    """(values, indices): the largest so far along `dim`, the last place among ties.
+
+    >>> import engine as torch
+    >>> torch.cummax(torch.tensor([1, 3, 2]), 0).values
+    tensor([1, 3, 3])
+    """
     need_tensor(input, "cummax")
     return cummax_pair(*sc.cummax(input, one_dim(dim, input._array.ndim)))
 
 
 @takes_out
 def cummin(input: Tensor, dim: int) -> Any:
-    """(values, indices): the smallest so far along `dim`, the last place among ties."""
+    """(values, indices): the smallest so far along `dim`, the last place among ties.
+
+    >>> import engine as torch
+    >>> torch.cummin(torch.tensor([3, 1, 2]), 0).indices
+    tensor([0, 1, 1])
+    """
     need_tensor(input, "cummin")
     return cummin_pair(*sc.cummin(input, one_dim(dim, input._array.ndim)))
 
@@ -82,7 +97,12 @@ def cummin(input: Tensor, dim: int) -> Any:
 def diff(
     input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
 ) -> Tensor:
-    """The n-th difference of neighbours along `dim`; `prepend` and `append` are put before and after it first."""
+    """The n-th difference of neighbours along `dim`; `prepend` and `append` are put before and after it first.
+
+    >>> import engine as torch
+    >>> torch.diff(torch.tensor([1, 4, 9]))
+    tensor([3, 5])
+    """
     need_tensor(input, "diff")
     if not input._array.ndim:
         raise errors.runtime("diff expects input to be at least one-dimensional")
@@ -151,7 +171,12 @@ def _pairs(y: Tensor, dim: int) -> Tensor:
 
 @takes_out
 def trapezoid(y: Tensor, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
-    """The area under points `y` along `dim`, at `x` or `dx` apart, by trapezoids."""
+    """The area under points `y` along `dim`, at `x` or `dx` apart, by trapezoids.
+
+    >>> import engine as torch
+    >>> torch.trapezoid(torch.tensor([1.0, 5.0, 10.0]))
+    tensor(10.5000)
+    """
     steps = _spacing("trapezoid", y, x, dx, dim)
     if not y._array.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")

@@ -209,7 +209,12 @@ scatter_reduce, scatter_reduce_ = both(
 
 @takes_out
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """The elements at `indices` along `dim`, both broadcast; without `dim`, of the flattened tensor."""
+    """The elements at `indices` along `dim`, both broadcast; without `dim`, of the flattened tensor.
+
+    >>> import engine as torch
+    >>> torch.take_along_dim(torch.tensor([[1, 2]]), torch.tensor([[1, 0]]), 1)
+    tensor([[2, 1]])
+    """
     if indices._array.dtype != "int64":
         raise errors.runtime(f"torch.take_along_dim(): dtype of indices should be Long but got {kind(indices)}")
     if dim is None:
@@ -238,7 +243,13 @@ def _flat(x: Tensor) -> Tensor:
 
 @takes_out
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    """The parts of `dim` that the vector `index` names."""
+    """The parts of `dim` that the vector `index` names.
+
+    >>> import engine as torch
+    >>> torch.index_select(torch.tensor([[1, 2], [3, 4]]), 0, torch.tensor([1, 1]))
+    tensor([[3, 4],
+            [3, 4]])
+    """
     place = one_dim(dim, input._array.ndim)
     if index._array.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")

@@ -43,7 +43,13 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
 
 
 def argwhere(input: Tensor) -> Tensor:
-    """The places of the elements that are not zero, one row each."""
+    """The places of the elements that are not zero, one row each.
+
+    >>> import engine as torch
+    >>> torch.argwhere(torch.tensor([0, 7, 7]))
+    tensor([[1],
+            [2]])
+    """
     return nonzero(input)  # type: ignore[no-any-return]
 
 
@@ -128,7 +134,12 @@ def _ordered(edges: Any, sorter: Tensor) -> Any:
 
 @takes_out
 def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
-    """Between which of the sorted `boundaries` each element lies."""
+    """Between which of the sorted `boundaries` each element lies.
+
+    >>> import engine as torch
+    >>> torch.bucketize(torch.tensor([1, 4, 9]), torch.tensor([3, 5]))
+    tensor([0, 1, 2])
+    """
     if boundaries._array.ndim != 1:
         raise errors.runtime(f"boundaries tensor must be 1 dimension, but got dim({boundaries._array.ndim})")
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)

@@ -139,7 +139,12 @@ def reshape_as(input: Tensor, other: Tensor) -> Tensor:
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """The dimensions from `start_dim` to `end_dim` as one."""
+    """The dimensions from `start_dim` to `end_dim` as one.
+
+    >>> import engine as torch
+    >>> torch.flatten(torch.ones(2, 3, 4), 1).shape
+    torch.Size([2, 12])
+    """
     shape = input._array.shape
     start, end = one_dim(start_dim, len(shape)), one_dim(end_dim, len(shape))
     if start > end:
@@ -203,13 +208,23 @@ def size(input: Tensor, dim: int | None = None) -> Any:
 
 
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Two dimensions exchanged."""
+    """Two dimensions exchanged.
+
+    >>> import engine as torch
+    >>> torch.transpose(torch.ones(2, 3, 4), 0, 2).shape
+    torch.Size([4, 3, 2])
+    """
     rank = input._array.ndim
     return sh.transpose(input, one_dim(dim0, rank), one_dim(dim1, rank))  # type: ignore[no-any-return]
 
 
 def permute(input: Tensor, *dims: Any) -> Tensor:
-    """The dimensions in another order."""
+    """The dimensions in another order.
+
+    >>> import engine as torch
+    >>> torch.permute(torch.ones(2, 3, 4), (2, 0, 1)).shape
+    torch.Size([4, 2, 3])
+    """
     given, rank = sizes_of(dims), input._array.ndim
     if len(given) != rank:
         raise errors.runtime(
@@ -244,7 +259,14 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
 
 
 def t(input: Tensor) -> Tensor:
-    """A matrix with rows and columns exchanged."""
+    """A matrix with rows and columns exchanged.
+
+    >>> import engine as torch
+    >>> torch.t(torch.tensor([[1, 2, 3]]))
+    tensor([[1],
+            [2],
+            [3]])
+    """
     if input._array.ndim > 2:
         raise errors.runtime(f"t() expects a tensor with <= 2 dimensions, but self is {input._array.ndim}D")
     return sh.t(input)  # type: ignore[no-any-return]
@@ -304,7 +326,12 @@ def plane_transposed(input: Tensor) -> Tensor:
 
 
 def squeeze(input: Tensor, dim: Any = None) -> Tensor:
-    """Without dimensions of size 1: all of them, or `dim` where it is one."""
+    """Without dimensions of size 1: all of them, or `dim` where it is one.
+
+    >>> import engine as torch
+    >>> torch.squeeze(torch.ones(1, 3, 1)).shape
+    torch.Size([3])
+    """
     rank = input._array.ndim
     if dim is None:
         return sh.squeeze(input)  # type: ignore[no-any-return]
@@ -319,7 +346,13 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
 
 
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
-    """With a dimension of size 1 at `dim`."""
+    """With a dimension of size 1 at `dim`.
+
+    >>> import engine as torch
+    >>> torch.unsqueeze(torch.tensor([1, 2]), 1)
+    tensor([[1],
+            [2]])
+    """
     return sh.unsqueeze(input, one_dim(dim, input._array.ndim, 1))  # type: ignore[no-any-return]
 
 

@@ -48,7 +48,12 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
 
 
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
-    """The indices that sort `input` along `dim`; see sort."""
+    """The indices that sort `input` along `dim`; see sort.
+
+    >>> import engine as torch
+    >>> torch.argsort(torch.tensor([3, 1, 2]))
+    tensor([1, 2, 0])
+    """
     need_tensor(input, "argsort")
     return sr.argsort(input, dim=one_dim(dim, input._array.ndim), descending=descending)  # type: ignore[no-any-return]
 
@@ -61,7 +66,12 @@ def msort(input: Tensor) -> Tensor:
 
 @takes_out
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-    """(values, indices) of the k largest (smallest) along `dim`, in order; which of equal ones is left open."""
+    """(values, indices) of the k largest (smallest) along `dim`, in order; which of equal ones is left open.
+
+    >>> import engine as torch
+    >>> torch.topk(torch.tensor([1, 5, 3]), 2).values
+    tensor([5, 3])
+    """
     need_tensor(input, "topk")
     place = one_dim(dim, input._array.ndim)
     if not 0 <= k <= (input._array.shape[place] if input._array.ndim else 1):
@@ -93,7 +103,12 @@ def _middle(name: str, input: Tensor, dim: int | None, keepdim: bool, ops: tuple
 
 @takes_out
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The middle value (the lower of two), or nan where there is one; along `dim` (values, indices)."""
+    """The middle value (the lower of two), or nan where there is one; along `dim` (values, indices).
+
+    >>> import engine as torch
+    >>> torch.median(torch.tensor([3.0, 1.0, 2.0, 4.0]))
+    tensor(2.)
+    """
     return _middle("median", input, dim, keepdim, (sr.median, sr.median_dim), median_pair)
 
 
@@ -105,14 +120,24 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
 
 @takes_out
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
-    """(values, indices): the most frequent value along `dim`, the smallest of several, where it stands last."""
+    """(values, indices): the most frequent value along `dim`, the smallest of several, where it stands last.
+
+    >>> import engine as torch
+    >>> torch.mode(torch.tensor([1, 2, 2])).values
+    tensor(2)
+    """
     need_tensor(input, "mode")
     return mode_pair(*sr.mode(input, dim=_place("mode", input, dim), keepdim=keepdim))
 
 
 @takes_out
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
-    """(values, indices): the k-th smallest along `dim`, counted from 1."""
+    """(values, indices): the k-th smallest along `dim`, counted from 1.
+
+    >>> import engine as torch
+    >>> torch.kthvalue(torch.tensor([3, 1, 2]), 2).values
+    tensor(2)
+    """
     need_tensor(input, "kthvalue")
     place = _place("kthvalue", input, dim)
     if not 1 <= k <= (input._array.shape[place] if input._array.ndim else 1):
@@ -219,7 +244,12 @@ def unique(
     input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:  # fmt: skip
-    """The different values in order (of `dim`: the different slices), on request where each went and how often."""
+    """The different values in order (of `dim`: the different slices), on request where each went and how often.
+
+    >>> import engine as torch
+    >>> torch.unique(torch.tensor([3, 1, 3]))
+    tensor([1, 3])
+    """
     need_tensor(input, "unique")
     place = None if dim is None else one_dim(dim, input._array.ndim)
     escape(input, "unique")
@@ -230,7 +260,12 @@ def unique(
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """As unique, of neighbours: the first of every run of equal elements."""
+    """As unique, of neighbours: the first of every run of equal elements.
+
+    >>> import engine as torch
+    >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]))
+    tensor([1, 2, 1])
+    """
     need_tensor(input, "unique_consecutive")
     place = None if dim is None else one_dim(dim, input._array.ndim)
     escape(input, "unique")

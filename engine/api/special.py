@@ -17,7 +17,12 @@ __all__ = ["logit", "mvlgamma", "polygamma", "xlogy"]
 
 
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
-    """log(x / (1 - x)), the inverse of sigmoid; with `eps`, of x kept between eps and 1 - eps."""
+    """log(x / (1 - x)), the inverse of sigmoid; with `eps`, of x kept between eps and 1 - eps.
+
+    >>> import engine as torch
+    >>> torch.logit(torch.tensor([0.5, 0.75]))
+    tensor([0.0000, 1.0986])
+    """
     need_tensor(input, "logit")
     return sp.logit(input, eps=eps)  # type: ignore[no-any-return]
 
@@ -46,7 +51,12 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
 
 
 def xlogy(input: Any, other: Any) -> Tensor:
-    """input * log(other), and 0 where input is 0."""
+    """input * log(other), and 0 where input is 0.
+
+    >>> import engine as torch
+    >>> torch.xlogy(torch.tensor([0.0, 2.0]), torch.tensor([0.0, 1.0]))
+    tensor([0., 0.])
+    """
     if not isinstance(other, Tensor):
         if not isinstance(input, Tensor) or not isinstance(other, (int, float)):
             raise combination("xlogy", input, other)

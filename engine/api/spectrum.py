@@ -45,7 +45,13 @@ Lstsq = result("linalg_lstsq", "solution", "residuals", "rank", "singular_values
 
 
 def cholesky(input: Tensor, upper: bool = False) -> Tensor:
-    """L of A = L L^T, for symmetric positive definite matrices; with `upper` its transpose."""
+    """L of A = L L^T, for symmetric positive definite matrices; with `upper` its transpose.
+
+    >>> import engine as torch
+    >>> torch.cholesky(torch.tensor([[4.0, 0.0], [0.0, 9.0]]))
+    tensor([[2., 0.],
+            [0., 3.]])
+    """
     from_linalg: Tensor = _cholesky(input, upper)
     return from_linalg
 
@@ -250,7 +256,13 @@ def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
 
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
-    """The powers N - 1 ... 0 of every element of a vector, one row each; with `increasing` 0 ... N - 1."""
+    """The powers N - 1 ... 0 of every element of a vector, one row each; with `increasing` 0 ... N - 1.
+
+    >>> import engine as torch
+    >>> torch.vander(torch.tensor([2, 3]), 3)
+    tensor([[4, 2, 1],
+            [9, 3, 1]])
+    """
     if x._array.ndim != 1:
         raise errors.runtime("x must be a one-dimensional tensor.")
     count = x._array.size if N is None else N
@@ -346,7 +358,12 @@ def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = Fal
 
 @takes_out
 def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
-    """The norm of all elements as one vector, or over `dim`; `p` "fro" is 2, "nuc" the sum of singular values."""
+    """The norm of all elements as one vector, or over `dim`; `p` "fro" is 2, "nuc" the sum of singular values.
+
+    >>> import engine as torch
+    >>> torch.norm(torch.tensor([3.0, 4.0]))
+    tensor(5.)
+    """
     if p == "nuc":
         return matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     if isinstance(p, str) and p != "fro":

@@ -65,7 +65,12 @@ def std_mean(
 
 @takes_out
 def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
-    """(min, max) of all elements or along `dim`; ties share the gradient."""
+    """(min, max) of all elements or along `dim`; ties share the gradient.
+
+    >>> import engine as torch
+    >>> torch.aminmax(torch.tensor([3, 1, 2])).max
+    tensor(3)
+    """
     need_tensor(input, "aminmax")
     if dim is None:
         if not input._array.size:
@@ -84,7 +89,12 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
 
 @takes_out
 def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The sum of those that are not nan."""
+    """The sum of those that are not nan.
+
+    >>> import engine as torch
+    >>> torch.nansum(torch.tensor([1.0, float("nan")]))
+    tensor(1.)
+    """
     need_tensor(input, "nansum")
     dims = some_dims(() if dim is None else dim, input._array.ndim)
     return st.nansum(input, dim=dims, keepdim=keepdim, dtype=summed_dtype(input, dtype))  # type: ignore[no-any-return]
@@ -92,7 +102,12 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
 
 @takes_out
 def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The mean of those that are not nan."""
+    """The mean of those that are not nan.
+
+    >>> import engine as torch
+    >>> torch.nanmean(torch.tensor([1.0, float("nan")]))
+    tensor(1.)
+    """
     need_tensor(input, "nanmean")
     if not input.is_floating_point():
         raise errors.runtime(f"nanmean(): expected input to have floating point or complex dtype but got {kind(input)}")
@@ -105,7 +120,12 @@ def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any
 
 
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
-    """The p-norm of input - other."""
+    """The p-norm of input - other.
+
+    >>> import engine as torch
+    >>> torch.dist(torch.tensor([0.0, 0.0]), torch.tensor([3.0, 4.0]))
+    tensor(5.)
+    """
     need_tensor(input, "dist")
     need_tensor(other, "dist", "other", 2)
     if not input.is_floating_point() and not other.is_floating_point():
@@ -140,7 +160,12 @@ def need_renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> int:
 
 
 def trace(input: Tensor) -> Tensor:
-    """The sum of the diagonal of a matrix."""
+    """The sum of the diagonal of a matrix.
+
+    >>> import engine as torch
+    >>> torch.trace(torch.tensor([[1, 2], [3, 4]]))
+    tensor(5)
+    """
     need_tensor(input, "trace")
     if input._array.ndim != 2:
         raise errors.runtime(f"trace: expected a matrix, but got tensor with dim {input._array.ndim}")
@@ -176,6 +201,11 @@ def cov(
     """The covariances of the rows, each a variable with its observations in the columns.
 
     `fweights` says how often each observation was made, `aweights` how much it counts.
+
+    >>> import engine as torch
+    >>> torch.cov(torch.tensor([[0.0, 2.0], [0.0, 4.0]]))
+    tensor([[2., 4.],
+            [4., 8.]])
     """
     need_tensor(input, "cov")
     rank = input._array.ndim
@@ -250,14 +280,24 @@ def corrcoef(input: Tensor) -> Tensor:
 
 
 def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
-    """How many elements are not zero."""
+    """How many elements are not zero.
+
+    >>> import engine as torch
+    >>> torch.count_nonzero(torch.tensor([0, 7, 7]))
+    tensor(2)
+    """
     need_tensor(input, "count_nonzero")
     dims = some_dims(() if dim is None else dim, input._array.ndim)
     return st.count_nonzero(input, dim=dims)  # type: ignore[no-any-return]
 
 
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """How often each of 0, 1, 2 ... occurs, or the sum of the `weights` that stand with it."""
+    """How often each of 0, 1, 2 ... occurs, or the sum of the `weights` that stand with it.
+
+    >>> import engine as torch
+    >>> torch.bincount(torch.tensor([0, 2, 2]))
+    tensor([1, 0, 2])
+    """
     need_tensor(input, "bincount")
     if input.is_floating_point() or input.dtype.name == "bool":
         raise refused("bincount_cpu", input)
@@ -274,7 +314,12 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 @takes_out
 def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
-    """How many elements lie in each of `bins` equal parts of [min, max]; 0 and 0 stand for the range of the data."""
+    """How many elements lie in each of `bins` equal parts of [min, max]; 0 and 0 stand for the range of the data.
+
+    >>> import engine as torch
+    >>> torch.histc(torch.tensor([1.0, 2.0, 1.0]), bins=2, min=1, max=2)
+    tensor([2., 1.])
+    """
     need_tensor(input, "histc")
     need_float("histogram_cpu", input)
     if bins <= 0:

@@ -118,7 +118,12 @@ def _need_dtype(value: Any, function: str, name: str = "type", position: int = 1
 
 
 def result_type(tensor1: Any, tensor2: Any) -> dtype:
-    """The dtype of an arithmetic result of two tensors or numbers."""
+    """The dtype of an arithmetic result of two tensors or numbers.
+
+    >>> import engine as torch
+    >>> torch.result_type(torch.tensor([1]), 2.5)
+    torch.float32
+    """
     for value in (tensor1, tensor2):
         if not isinstance(value, (Tensor, int, float)):
             raise combination("result_type", tensor1, tensor2)
@@ -126,19 +131,34 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
-    """The smallest dtype that both dtypes go into."""
+    """The smallest dtype that both dtypes go into.
+
+    >>> import engine as torch
+    >>> torch.promote_types(torch.int64, torch.float32)
+    torch.float32
+    """
     _need_dtype(type1, "promote_types", "type1")
     _need_dtype(type2, "promote_types", "type2", 2)
     return BY_NUMPY[result_dtype([xp.zeros(1, type1.numpy), xp.zeros(1, type2.numpy)])]
 
 
 def can_cast(from_: dtype, to: dtype) -> bool:
-    """Whether torch would write a result of the one dtype into a tensor of the other: never to a lower category."""
+    """Whether torch would write a result of the one dtype into a tensor of the other: never to a lower category.
+
+    >>> import engine as torch
+    >>> torch.can_cast(torch.float32, torch.int64)
+    False
+    """
     return _RANK[from_.numpy.kind] <= _RANK[to.numpy.kind]
 
 
 def is_floating_point(input: Tensor) -> bool:
-    """Whether the dtype is a float."""
+    """Whether the dtype is a float.
+
+    >>> import engine as torch
+    >>> torch.is_floating_point(torch.tensor(1))
+    False
+    """
     need_tensor(input, "is_floating_point")
     return input.is_floating_point()
 
@@ -162,13 +182,23 @@ def is_signed(input: Tensor) -> bool:
 
 
 def is_nonzero(input: Tensor) -> bool:
-    """Whether the only element is not zero."""
+    """Whether the only element is not zero.
+
+    >>> import engine as torch
+    >>> torch.is_nonzero(torch.tensor([0.0]))
+    False
+    """
     need_tensor(input, "is_nonzero")
     return bool(input)
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """Whether the shapes are equal."""
+    """Whether the shapes are equal.
+
+    >>> import engine as torch
+    >>> torch.is_same_size(torch.ones(2), torch.ones(3))
+    False
+    """
     return bool(input._array.shape == other._array.shape)
 
 

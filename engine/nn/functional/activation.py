@@ -93,17 +93,32 @@ tanh = fn.tanh
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """max(x, 0); its derivative at 0 is 0."""
+    """max(x, 0); its derivative at 0 is 0.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.relu(torch.tensor([-1.0, 0.0, 2.0]))
+    tensor([0., 0., 2.])
+    """
     return _run(eo.relu, True, input) if inplace else fn.relu(input)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """x between 0 and 6."""
+    """x between 0 and 6.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.relu6(torch.tensor([-1.0, 0.0, 2.0]))
+    tensor([0., 0., 2.])
+    """
     return hardtanh(input, 0.0, 6.0, inplace)
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """x between two bounds; on a bound the derivative is 0."""
+    """x between two bounds; on a bound the derivative is 0.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.hardtanh(torch.tensor([-1.0, 0.0, 2.0]))
+    tensor([-1.,  0.,  1.])
+    """
     need_tensor(input, "hardtanh")
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
@@ -179,7 +194,12 @@ def drawn(values: Any) -> Tensor:
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """x above 0, alpha * (exp(x) - 1) below."""
+    """x above 0, alpha * (exp(x) - 1) below.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.elu(torch.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.6321,  0.0000,  2.0000])
+    """
     _floating(input, "elu", "elu_cpu")
     return _run(ac.elu, inplace, input, alpha=alpha)
 
@@ -195,7 +215,12 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """x above 0, alpha * (exp(x / alpha) - 1) below: its derivative is continuous."""
+    """x above 0, alpha * (exp(x / alpha) - 1) below: its derivative is continuous.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.celu(torch.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.6321,  0.0000,  2.0000])
+    """
     need_tensor(input, "celu")
     if alpha == 0:
         raise errors.runtime("ZeroDivisionError: alpha cannot be 0 for CELU")
@@ -218,43 +243,78 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """x times its sigmoid."""
+    """x times its sigmoid.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.silu(torch.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.2689,  0.0000,  1.7616])
+    """
     _floating(input, "silu", "silu_cpu")
     return _run(ac.silu, inplace, input)
 
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
-    """x tanh(softplus(x))."""
+    """x tanh(softplus(x)).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.mish(torch.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.3034,  0.0000,  1.9440])
+    """
     _floating(input, "mish", "mish_cpu")
     return _run(ac.mish, inplace, input)
 
 
 def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
-    """log(1 + exp(beta * x)) / beta; x itself where beta * x is above `threshold`."""
+    """log(1 + exp(beta * x)) / beta; x itself where beta * x is above `threshold`.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.softplus(torch.tensor([-1.0, 0.0, 2.0]))
+    tensor([0.3133, 0.6931, 2.1269])
+    """
     _floating(input, "softplus", "softplus_cpu")
     return eo.softplus(input, beta=beta, threshold=threshold)  # type: ignore[no-any-return]
 
 
 def softsign(input: Tensor) -> Tensor:
-    """x / (1 + |x|)."""
+    """x / (1 + |x|).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.softsign(torch.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.5000,  0.0000,  0.6667])
+    """
     need_tensor(input, "softsign")
     return eo.div(input, eo.add(eo.absolute(input), 1))  # type: ignore[no-any-return]
 
 
 def logsigmoid(input: Tensor) -> Tensor:
-    """log of the sigmoid, without underflow."""
+    """log of the sigmoid, without underflow.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.logsigmoid(torch.tensor([-1.0, 0.0, 2.0]))
+    tensor([-1.3133, -0.6931, -0.1269])
+    """
     _floating(input, "logsigmoid", "log_sigmoid_cpu")
     return ac.log_sigmoid(input)  # type: ignore[no-any-return]
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """x / 6 + 1/2 between 0 and 1."""
+    """x / 6 + 1/2 between 0 and 1.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.hardsigmoid(torch.tensor([-1.0, 0.0, 2.0]))
+    tensor([0.3333, 0.5000, 0.8333])
+    """
     _floating(input, "hardsigmoid", "hardsigmoid_cpu")
     return _run(ac.hardsigmoid, inplace, input)
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
-    """x times its hardsigmoid."""
+    """x times its hardsigmoid.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.hardswish(torch.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.3333,  0.0000,  1.6667])
+    """
     _floating(input, "hardswish", "hardswish_cpu")
     return _run(ac.hardswish, inplace, input)
 
@@ -277,13 +337,23 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 
 def tanhshrink(input: Tensor) -> Tensor:
-    """x - tanh(x)."""
+    """x - tanh(x).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.tanhshrink(torch.tensor([-1.0, 0.0, 2.0]))
+    tensor([-0.2384,  0.0000,  1.0360])
+    """
     need_tensor(input, "tanhshrink")
     return eo.sub(input, eo.tanh(input))  # type: ignore[no-any-return]
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """x above `threshold`, else `value`."""
+    """x above `threshold`, else `value`.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.threshold(torch.tensor([-1.0, 0.0, 2.0]), 0.5, -9.0)
+    tensor([-9., -9.,  2.])
+    """
     need_tensor(input, "threshold")
     if input._array.dtype.kind != "f":
         threshold, value = int(threshold), int(value)
@@ -319,7 +389,12 @@ def _dimension(name: str, input: Tensor, dim: int | None, level: int) -> int:
 
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """exp(x) / sum(exp(x)) along `dim`."""
+    """exp(x) / sum(exp(x)) along `dim`.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.softmax(torch.tensor([-1.0, 0.0, 2.0]), 0)
+    tensor([0.0420, 0.1142, 0.8438])
+    """
     need_tensor(input, "softmax")
     return rd.softmax(input, _dimension("softmax", input, dim, 2), dtype)
 
@@ -331,7 +406,12 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """x - log(sum(exp(x))) along `dim`."""
+    """x - log(sum(exp(x))) along `dim`.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.log_softmax(torch.tensor([-1.0, 0.0, 2.0]), 0)
+    tensor([-3.1698, -2.1698, -0.1698])
+    """
     need_tensor(input, "log_softmax")
     return rd.log_softmax(input, _dimension("log_softmax", input, dim, 2), dtype)
 

@@ -37,6 +37,11 @@ def scaled_dot_product_attention(
     Shapes: (*, L, E), (*, S, E), (*, S, V), the mask what broadcasts to (*, L, S): added, or where it is bool, False
     where nothing is looked at.  `is_causal` hides what comes later.  Of four dimensions, without dropout and
     gradient of the mask, it is one node; else it is made of steps.
+
+    >>> import engine as torch
+    >>> query = torch.ones(1, 2, 4)
+    >>> torch.nn.functional.scaled_dot_product_attention(query, query, query).shape
+    torch.Size([1, 2, 4])
     """
     for place, (name, tensor) in enumerate((("query", query), ("key", key), ("value", value)), 1):
         need_tensor(tensor, "scaled_dot_product_attention", name, place)

@@ -66,7 +66,12 @@ def avg_pool2d(
     input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """As `avg_pool1d`, over (batch, channels, height, width); sums are divided by `divisor_override` where given."""
+    """As `avg_pool1d`, over (batch, channels, height, width); sums are divided by `divisor_override` where given.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.avg_pool2d(torch.arange(4.0).reshape(1, 2, 2), 2)
+    tensor([[[1.5000]]])
+    """
     return _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
@@ -94,14 +99,24 @@ def _avg_pool(
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: Ints) -> Tensor:
-    """`output_size` windows that cover (batch, channels, length): the mean of each."""
+    """`output_size` windows that cover (batch, channels, length): the mean of each.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.adaptive_avg_pool1d(torch.arange(6.0).reshape(1, 6), 3)
+    tensor([[0.5000, 2.5000, 4.5000]])
+    """
     size = one("adaptive_avg_pool1d", "output_size", output_size)
     wide = flat(input, "adaptive_avg_pool1d", checked_argument("adaptive_avg_pool1d", input))
     return line(adaptive_avg_pool2d(wide, (1, size)))
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """As `adaptive_avg_pool1d`, over (batch, channels, height, width)."""
+    """As `adaptive_avg_pool1d`, over (batch, channels, height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.adaptive_avg_pool2d(torch.ones(1, 4, 6), (2, 3)).shape
+    torch.Size([1, 2, 3])
+    """
     return _adaptive_avg(2, input, output_size)
 
 
@@ -139,7 +154,12 @@ def _normed(total: Tensor, many: int, norm_type: float) -> Tensor:
 def lp_pool1d(
     input: Tensor, norm_type: float, kernel_size: int, stride: Ints | None = None, ceil_mode: bool = False
 ) -> Tensor:
-    """The p-norm of every window of (batch, channels, length)."""
+    """The p-norm of every window of (batch, channels, length).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.lp_pool1d(torch.tensor([[3.0, 4.0]]), 2, 2)
+    tensor([[5.]])
+    """
     powers: Any = input**norm_type
     total = avg_pool1d(powers, kernel_size, stride, 0, ceil_mode)
     return _normed(total, kernel_size, norm_type)
@@ -188,7 +208,12 @@ def _sides(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> list[t
 
 
 def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1) -> Tensor:
-    """Every window of (batch, channels, height, width) as a column: (batch, channels * kernel, windows)."""
+    """Every window of (batch, channels, height, width) as a column: (batch, channels * kernel, windows).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.unfold(torch.ones(1, 3, 4, 4), 2).shape
+    torch.Size([1, 12, 9])
+    """
     need_tensor(input, "im2col")
     kernel, gap, around, step = _sides(kernel_size, dilation, padding, stride)
     sizes = list(input._array.shape)
@@ -211,7 +236,14 @@ def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints =
 def fold(
     input: Tensor, output_size: Ints, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1
 ) -> Tensor:
-    """The transpose of `unfold`: every column added to the places of its window."""
+    """The transpose of `unfold`: every column added to the places of its window.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.fold(torch.ones(1, 4, 4), (3, 3), 2)
+    tensor([[[[1., 2., 1.],
+              [2., 4., 2.],
+              [1., 2., 1.]]]])
+    """
     need_tensor(input, "col2im")
     size = _pair(output_size, "output_size")
     kernel, gap, around, step = _sides(kernel_size, dilation, padding, stride)

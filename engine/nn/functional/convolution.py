@@ -46,7 +46,12 @@ def conv2d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: Ints | str = 0,
     dilation: Ints = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """As `conv1d`, over (batch, channels, height, width)."""
+    """As `conv1d`, over (batch, channels, height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.conv2d(torch.ones(1, 3, 8, 8), torch.ones(6, 3, 3, 3), padding=1).shape
+    torch.Size([1, 6, 8, 8])
+    """
     return _convolution("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -54,7 +59,12 @@ def conv3d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: Ints | str = 0,
     dilation: Ints = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """As `conv1d`, over (batch, channels, depth, height, width)."""
+    """As `conv1d`, over (batch, channels, depth, height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.conv3d(torch.ones(1, 1, 4, 4, 4), torch.ones(2, 1, 3, 3, 3)).shape
+    torch.Size([1, 2, 2, 2, 2])
+    """
     return _convolution("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -65,6 +75,10 @@ def conv_transpose1d(
     """The transpose of `conv1d`: every element times every filter, added where the filter's window lies.
 
     `weight` is (channels, filters / groups, kernel); `output_padding` places are added at the end.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.conv_transpose1d(torch.ones(1, 1, 3), torch.ones(1, 1, 2), stride=2)
+    tensor([[[1., 1., 1., 1., 1., 1.]]])
     """
     return _transposed("conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
@@ -73,7 +87,12 @@ def conv_transpose2d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: Ints = 0,
     output_padding: Ints = 0, groups: int = 1, dilation: Ints = 1,
 ) -> Tensor:  # fmt: skip
-    """As `conv_transpose1d`, over (batch, channels, height, width)."""
+    """As `conv_transpose1d`, over (batch, channels, height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.conv_transpose2d(torch.ones(1, 3, 4, 4), torch.ones(3, 6, 2, 2), stride=2).shape
+    torch.Size([1, 6, 8, 8])
+    """
     return _transposed("conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 

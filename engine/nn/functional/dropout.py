@@ -109,7 +109,12 @@ ASSUMED = (
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Whole channels of (N, C, H, W) dropped."""
+    """Whole channels of (N, C, H, W) dropped.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.dropout2d(torch.ones(1, 2, 3, 3), training=False).shape
+    torch.Size([1, 2, 3, 3])
+    """
     _check(p)
     rank = input.dim()
     if rank not in (3, 4):

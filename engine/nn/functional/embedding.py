@@ -100,6 +100,11 @@ def embedding_bag(
 
     A bag is a row of an `input` of two dimensions, or runs from one of the `offsets` into an `input` of one dimension
     to the next.
+
+    >>> import engine as torch
+    >>> table = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> torch.nn.functional.embedding_bag(torch.tensor([[0, 1]]), table)
+    tensor([[2., 3.]])
     """
     if weight._array.dtype == int64.numpy and input._array.dtype.kind == "f":
         warnings.warn(SWAPPED, UserWarning, stacklevel=2)

@@ -382,7 +382,12 @@ def _need_rank(name: str, input: Tensor) -> None:
 
 
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
-    """(*, channels r², height, width) as (*, channels, height r, width r)."""
+    """(*, channels r², height, width) as (*, channels, height r, width r).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.pixel_shuffle(torch.ones(1, 4, 2, 3), 2).shape
+    torch.Size([1, 1, 4, 6])
+    """
     _need_rank("pixel_shuffle", input)
     if upscale_factor <= 0:
         raise errors.runtime(f"pixel_shuffle expects a positive upscale_factor, but got {upscale_factor}")
@@ -396,7 +401,12 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """(*, channels, height r, width r) as (*, channels r², height, width)."""
+    """(*, channels, height r, width r) as (*, channels r², height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.pixel_unshuffle(torch.ones(1, 1, 4, 6), 2).shape
+    torch.Size([1, 4, 2, 3])
+    """
     _need_rank("pixel_unshuffle", input)
     if downscale_factor <= 0:
         raise errors.runtime(f"pixel_unshuffle expects a positive downscale_factor, but got {downscale_factor}")

@@ -69,6 +69,10 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     """input1 @ weight[o] @ input2 + bias[o] for each output o, over the last dimensions of the inputs.
 
     Shapes: (*, in1), (*, in2), (out, in1, in2), (out); the result is (*, out).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.bilinear(torch.ones(5, 2), torch.ones(5, 3), torch.ones(4, 2, 3)).shape
+    torch.Size([5, 4])
     """
     for place, (name, tensor) in enumerate((("input1", input1), ("input2", input2), ("weight", weight)), 1):
         need_tensor(tensor, "bilinear", name, place)

@@ -141,7 +141,12 @@ def l1_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """|input - target|."""
+    """|input - target|.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.l1_loss(torch.tensor([1.0, 4.0]), torch.tensor([1.0, 2.0]))
+    tensor(1.)
+    """
     first, second = _pair(input, target)
     reduction = reduction_of(size_average, reduce, reduction)
     if weight is not None:
@@ -158,7 +163,12 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Tensor:
-    """(input - target)² / (2 beta) nearer than `beta`, |input - target| - beta / 2 further off."""
+    """(input - target)² / (2 beta) nearer than `beta`, |input - target| - beta / 2 further off.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.smooth_l1_loss(torch.tensor([0.5, 3.0]), torch.zeros(2), reduction="none")
+    tensor([0.1250, 2.5000])
+    """
     first, second = _pair(input, target)
     reduction = known(reduction_of(size_average, reduce, reduction))
     if beta == 0:
@@ -176,7 +186,12 @@ def huber_loss(
     delta: float = 1.0,
     weight: Tensor | None = None,
 ) -> Tensor:
-    """(input - target)² / 2 up to the distance `delta`, the straight line that goes on from there beyond it."""
+    """(input - target)² / 2 up to the distance `delta`, the straight line that goes on from there beyond it.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.huber_loss(torch.tensor([3.0]), torch.tensor([0.0]))
+    tensor(2.5000)
+    """
     first, second = _pair(input, target)
     known(reduction)
     if delta <= 0:
@@ -201,7 +216,12 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """-(t log(x) + (1 - t) log(1 - x)), no logarithm below -100; x and t lie between 0 and 1."""
+    """-(t log(x) + (1 - t) log(1 - x)), no logarithm below -100; x and t lie between 0 and 1.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.binary_cross_entropy(torch.tensor([0.5]), torch.tensor([1.0]))
+    tensor(0.6931)
+    """
     reduction = known(reduction_of(size_average, reduce, reduction))
     if target.size() != input.size():
         raise ValueError(
@@ -241,7 +261,12 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """The binary cross entropy of sigmoid(input), without overflow; `pos_weight` weighs the targets that are 1."""
+    """The binary cross entropy of sigmoid(input), without overflow; `pos_weight` weighs the targets that are 1.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.binary_cross_entropy_with_logits(torch.tensor([0.0]), torch.tensor([1.0]))
+    tensor(0.6931)
+    """
     reduction = known(reduction_of(size_average, reduce, reduction))
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
@@ -269,6 +294,10 @@ def kl_div(
     """t (log(t) - input): the divergence of a distribution whose logarithm is `input` from `target`.
 
     `reduction` may be "batchmean" too, the sum divided by the size of the first dimension.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.kl_div(torch.tensor([0.0]), torch.tensor([1.0]), reduction="sum")
+    tensor(0.)
     """
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)

@@ -32,7 +32,12 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """x where the target is 1, max(0, margin - x) where it is -1."""
+    """x where the target is 1, max(0, margin - x) where it is -1.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.hinge_embedding_loss(torch.tensor([0.5, 0.5]), torch.tensor([1, -1]))
+    tensor(0.5000)
+    """
     reduction = known(reduction_of(size_average, reduce, reduction))
     nothing = ch.zero(input.detach())
     apart = ch.where(ch.ne(target, 1), ch.clamp_min(eo.sub(margin, input), 0), nothing)
@@ -49,7 +54,12 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """max(0, margin - t (x1 - x2)): the target 1 wants x1 to be the larger, -1 the smaller."""
+    """max(0, margin - t (x1 - x2)): the target 1 wants x1 to be the larger, -1 the smaller.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.margin_ranking_loss(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
+    tensor(2.)
+    """
     reduction = known(reduction_of(size_average, reduce, reduction))
     if not input1.dim() == input2.dim() == target.dim():
         raise errors.runtime(
@@ -69,7 +79,13 @@ def cosine_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """1 - cos(x1, x2) where the target is 1, max(0, cos(x1, x2) - margin) where it is -1."""
+    """1 - cos(x1, x2) where the target is 1, max(0, cos(x1, x2) - margin) where it is -1.
+
+    >>> import engine as torch
+    >>> x = torch.tensor([[1.0, 0.0]])
+    >>> torch.nn.functional.cosine_embedding_loss(x, x, torch.tensor([-1]))
+    tensor(1.)
+    """
     reduction = known(reduction_of(size_average, reduce, reduction))
     rank = target.dim()
     if rank > 1:
@@ -121,6 +137,11 @@ def triplet_margin_loss(
     """max(0, margin + |anchor - positive| - |anchor - negative|).
 
     `swap` takes the distance of positive and negative where that is the smaller.
+
+    >>> import engine as torch
+    >>> near, far = torch.zeros(1, 2), torch.full((1, 2), 3.0)
+    >>> torch.nn.functional.triplet_margin_loss(near, near, far)
+    tensor(0.)
     """
     reduction = known(reduction_of(size_average, reduce, reduction))
     _need_positive(margin)

@@ -101,7 +101,12 @@ def layer_norm(
 def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
-    """x / sqrt(mean(x²) + eps) over the last dimensions, times `weight`; `eps` is that of the dtype where not given."""
+    """x / sqrt(mean(x²) + eps) over the last dimensions, times `weight`; `eps` is that of the dtype where not given.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.rms_norm(torch.tensor([3.0, 3.0]), (2,))
+    tensor([1., 1.])
+    """
     wanted = _normalized_shape("rms_norm", input, normalized_shape, "")
     _same_shape("weight", weight, wanted)
     if input._array.dtype.kind != "f":
@@ -128,7 +133,12 @@ def _wide(input: Tensor) -> Any:
 def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
 ) -> Tensor:
-    """Each group of channels of each sample normalised by itself; `weight` and `bias` have one number per channel."""
+    """Each group of channels of each sample normalised by itself; `weight` and `bias` have one number per channel.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.group_norm(torch.ones(2, 4, 3), 2).shape
+    torch.Size([2, 4, 3])
+    """
     need_tensor(input, "group_norm")
     shape = input._array.shape
     if len(shape) < 2:
@@ -168,6 +178,12 @@ def batch_norm(
 
     With `training` by the statistics of this batch, of which the running ones take the part `momentum`; else by the
     running ones.
+
+    >>> import engine as torch
+    >>> x = torch.tensor([[1.0], [3.0]])
+    >>> torch.nn.functional.batch_norm(x, None, None, training=True)
+    tensor([[-1.0000],
+            [ 1.0000]])
     """
     need_tensor(input, "batch_norm")
     shape = input._array.shape

@@ -126,7 +126,12 @@ def max_pool2d_with_indices(
     input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
     ceil_mode: bool = False, return_indices: bool = False,
 ) -> Pair:  # fmt: skip
-    """As `max_pool1d_with_indices`, over (batch, channels, height, width); the places are counted through."""
+    """As `max_pool1d_with_indices`, over (batch, channels, height, width); the places are counted through.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.max_pool2d_with_indices(torch.arange(4.0).reshape(1, 2, 2), 2)[1]
+    tensor([[[3]]])
+    """
     return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
@@ -134,7 +139,12 @@ def max_pool2d(
     input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
     ceil_mode: bool = False, return_indices: bool = False,
 ) -> Any:  # fmt: skip
-    """As `max_pool1d`, over (batch, channels, height, width)."""
+    """As `max_pool1d`, over (batch, channels, height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.max_pool2d(torch.arange(4.0).reshape(1, 2, 2), 2)
+    tensor([[[3.]]])
+    """
     found = _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode)
     return found if return_indices else found[0]
 
@@ -182,7 +192,12 @@ def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Ints, return_in
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Ints, return_indices: bool = False) -> Any:
-    """`output_size` windows that cover (batch, channels, length): the largest of each."""
+    """`output_size` windows that cover (batch, channels, length): the largest of each.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.adaptive_max_pool1d(torch.arange(6.0).reshape(1, 6), 3)
+    tensor([[1., 3., 5.]])
+    """
     found = adaptive_max_pool1d_with_indices(input, output_size)
     return found if return_indices else found[0]
 
@@ -193,7 +208,12 @@ def adaptive_max_pool2d_with_indices(input: Tensor, output_size: Any, return_ind
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """As `adaptive_max_pool1d`, over (batch, channels, height, width)."""
+    """As `adaptive_max_pool1d`, over (batch, channels, height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.adaptive_max_pool2d(torch.ones(1, 4, 6), (2, 3)).shape
+    torch.Size([1, 2, 3])
+    """
     found = _adaptive_max(2, input, output_size)
     return found if return_indices else found[0]
 
