@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from . import text
 from .graph import Drawing, Link
 
-FOLD_ABOVE = 150
+FOLD_ABOVE = 60
 """Nodes above which groups begin folded, from the level on at which more than OPEN_UP_TO would be seen."""
-OPEN_UP_TO = 60
+FOLD_ABOVE_TOLD = 150
+"""The same for a program with a story, which speaks of what is in its groups."""
+OPEN_UP_TO = 40
 
 
-def begins_folded(drawing: Drawing) -> set[str]:
+def begins_folded(drawing: Drawing, above: int = FOLD_ABOVE) -> set[str]:
     """The groups of a graph that begin folded: none of a small one; else whole levels, so that equals look equal."""
-    if len(drawing.items) <= FOLD_ABOVE:
+    if len(drawing.items) <= above:
         return set()
     depth: dict[str | None, int] = {None: 0}
     for group, around in drawing.grouping.parents.items():
@@ -26,6 +29,19 @@ def begins_folded(drawing: Drawing) -> set[str]:
         level += 1
         seen += items[level]
     return {group for group in drawing.grouping.labels if depth[group] > level}
+
+
+@dataclass(frozen=True, slots=True)
+class Folding:
+    """What is folded: as somebody said of a group (`said`), else as a graph of this size begins."""
+
+    said: Mapping[str, bool]
+    above: int
+
+    def of(self, drawing: Drawing) -> set[str]:
+        """The folded groups of a graph."""
+        begin = begins_folded(drawing, self.above)
+        return {group for group in drawing.grouping.labels if self.said.get(group, group in begin)}
 
 
 class Borders:
@@ -48,7 +64,7 @@ class Borders:
 
     def _each(self, links: Iterable[Link]) -> str:
         found = list(dict.fromkeys(text.shape(self.facts.tensors[link.tensor].shape) for link in links))
-        return ", ".join(found[:2]) + (", …" if len(found) > 2 else "")
+        return ", ".join(found if len(found) <= 2 else [found[0], "…"])
 
     def gradient(self, place: str) -> Link | None:
         """The first link by which a gradient comes back into a place."""

@@ -11,6 +11,7 @@ from engine.trace import BackwardStarted, Trace
 from viz import account
 from viz import details as viz_details
 from viz import scene as viz_scene
+from viz.folds import FOLD_ABOVE, FOLD_ABOVE_TOLD
 from viz.places import last_place, places
 from viz.store import Json, Problem, SceneJob
 
@@ -48,6 +49,7 @@ def scene_of(job: SceneJob) -> Json:
     made = viz_scene.scene(
         job.trace, revision=revision, program={"id": job.program.id, **about}, edits=edits, folds=job.folds,
         layout=job.layout or LAYOUT, previous=job.previous,
+        fold_above=FOLD_ABOVE if job.program.chapters is None else FOLD_ABOVE_TOLD,
     )  # fmt: skip
     made["places"] = places(job.base)
     if job.program.chapters is not None:

@@ -15,6 +15,7 @@ from engine.trace import Accumulated, Trace
 
 from . import births, cards, diagnose, layout, sentences, silent, text, wiring
 from .commands import commands
+from .folds import FOLD_ABOVE_TOLD, Folding
 from .formulas import call_key, formulas
 from .reading import Json, reading
 from .steps import Step
@@ -33,16 +34,19 @@ WIRE_ABOVE = 220
 def scene(
     trace: Trace, *, revision: Mapping[str, Any] | None = None, program: Mapping[str, Any] | None = None,
     edits: Mapping[str, Any] | None = None, folds: Mapping[str, bool] | None = None, layout: str = "layered",
-    previous: Trace | None = None,
+    previous: Trace | None = None, fold_above: int = FOLD_ABOVE_TOLD,
 ) -> Json:  # fmt: skip
     """The scene of a trace, deterministic and JSON as it stands.
 
     `revision` and `program` fill those parts of the document; `edits` are those that made this trace, in the browser's
-    form; `folds` says of groups whether they are folded (of others `folds.begins_folded` does);
+    form; `folds` says of groups whether they are folded (of others `folds.begins_folded` does, in a graph of
+    more than `fold_above` nodes);
     `previous` is the trace whose values are shown as ghosts.  Cost: linear in events and visible nodes.
     """
     with unhurried():
-        return _Scene(trace, folds or {}, layout, edits).document(revision or {}, program or {}, previous)
+        return _Scene(trace, Folding(folds or {}, fold_above), layout, edits).document(
+            revision or {}, program or {}, previous
+        )
 
 
 @contextmanager
@@ -58,14 +62,12 @@ def unhurried() -> Iterator[None]:
 
 
 class _Scene:
-    def __init__(
-        self, trace: Trace, folds: Mapping[str, bool], layout_name: str, edits: Mapping[str, Any] | None
-    ) -> None:
+    def __init__(self, trace: Trace, folding: Folding, layout_name: str, edits: Mapping[str, Any] | None) -> None:
         self.trace, self.layout_name, self.edits = trace, layout_name, edits
         read = self.read = reading(trace)
         self.facts, self.drawing, self.line = read.facts, read.drawing, read.line
         self.values = Table()
-        self.seen = Visible(read.facts, read.drawing, folds)
+        self.seen = Visible(read.facts, read.drawing, folding)
         self.matrices: dict[str, np.ndarray | None] = {}
         self.written: dict[tuple[Any, ...], list[Json]] = {}
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
 
 import networkx as nx
 
 from . import cards, layout
 from .facts import Facts
-from .folds import Borders, begins_folded
+from .folds import Borders, Folding
 from .graph import Drawing, Item, Link
 from .layouts.layered import Anchors
 from .layouts.sheet import Size
@@ -26,11 +25,10 @@ class Visible:
     of a place; `merged` the links behind an edge, and `edge_of` the edge of a link; `rows` the rows of a card.
     """
 
-    def __init__(self, facts: Facts, drawing: Drawing, folds: Mapping[str, bool]) -> None:
+    def __init__(self, facts: Facts, drawing: Drawing, folding: Folding) -> None:
         self.facts, self.drawing = facts, drawing
         grouping = drawing.grouping
-        begin = begins_folded(drawing)
-        self.folded = {g for g in grouping.labels if folds.get(g, g in begin)}
+        self.folded = folding.of(drawing)
         self.home: dict[str | None, str | None] = {None: None}  # the outermost folded group around a group, if any
         for group, around in grouping.parents.items():
             self.home[group] = self.home[around] or (group if group in self.folded else None)

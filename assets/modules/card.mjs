@@ -76,10 +76,13 @@ export function cellAt(node, x, y) {
   return null;
 }
 
-/** The fold mark of a group: a square at the right of its title; of a node (folded) or of an open group's box. */
+/** The fold mark of a group: a square before its title; of a node (folded) or of an open group's box. */
 export function foldMark(box) {
-  return { x: box[2] - 28, y: box[1] + 8, w: 20, h: 20 };
+  return { x: box[0] + 8, y: box[1] + 8, w: 20, h: 20 };
 }
+
+/** Where a group's title begins, behind its fold mark. */
+export const GROUP_TITLE = 36;
 
 export function contains(rect, x, y) {
   return x >= rect.x && x <= rect.x + rect.w && y >= rect.y && y <= rect.y + rect.h;

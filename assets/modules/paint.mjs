@@ -1,6 +1,6 @@
 // The lower canvas: groups, edges and nodes at one moment, as far as they are in view and in the detail that the zoom allows.
 
-import { boxOf } from "./card.mjs";
+import { boxOf, GROUP_TITLE } from "./card.mjs";
 import { visibleBox } from "./camera.mjs";
 import { paintRows } from "./cards.mjs";
 import { paintEdges } from "./edges.mjs";
@@ -60,7 +60,7 @@ function paintGroups(brush, seen) {
     context.strokeStyle = brush.selection === group.id ? tokens.ink : tokens.line;
     context.stroke();
     if (detail === 0) continue;
-    write(cut(context, font.strong, group.label, box[2] - box[0] - 56), box[0] + 14, box[1] + 18, font.strong, tokens.soft);
+    write(cut(context, font.strong, group.label, box[2] - box[0] - GROUP_TITLE - 8), box[0] + GROUP_TITLE, box[1] + 18, font.strong, tokens.soft);
     paintFold(brush, box, false);
   }
 }
@@ -218,7 +218,7 @@ function paintGroupCard(brush, node, look) {
   for (const offset of [8, 4]) shape(brush, { ...node, x: node.x + offset, y: node.y + offset }, { ...look, width: 1, stroke: tokens.line }, 10);
   shape(brush, node, look, 10);
   const box = boxOf(node);
-  write(cut(context, font.title, node.label, node.w - 52), box[0] + 14, box[1] + 20, font.title, tokens.ink);
+  write(cut(context, font.title, node.label, node.w - GROUP_TITLE - 8), box[0] + GROUP_TITLE, box[1] + 18, font.title, tokens.ink);
   paintFold(brush, box, true);
   if (brush.detail < 2) return;
   write(cut(context, font.plain, node.sub, node.w - 28), box[0] + 14, box[1] + 42, font.plain, tokens.soft);

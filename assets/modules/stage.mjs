@@ -70,7 +70,7 @@ export class Stage {
 
   /** Shows another scene; of the same program, what one looked at stays where it was. */
   load(index, t, same) {
-    const anchor = same && this.index ? this.anchor(index) : null;
+    const anchor = same && this.index ? this.folded(index) ?? this.anchor(index) : null;
     this.index = index;
     this.plane = layPlane(index);
     this.t = t;
@@ -82,6 +82,18 @@ export class Stage {
     if (anchor) this.look(keep(this.camera, anchor[0], anchor[1]), this.fitted);
     else if (!same || !this.view.width) this.fit(false);
     this.settle();
+  }
+
+  /** The corner of a group that was opened or closed: its mark stays under the pointer. */
+  folded(index) {
+    const seen = visibleBox(this.camera, this.view);
+    for (const [id, { folded, box }] of this.index.groups) {
+      const now = index.groups.get(id);
+      if (!now?.box || !box || now.folded === folded) continue;
+      const [x, y] = box;
+      if (x >= seen[0] && x <= seen[2] && y >= seen[1] && y <= seen[3]) return [[x, y], [now.box[0], now.box[1]]];
+    }
+    return null;
   }
 
   /** A node that both scenes have, as near to the middle of the view as possible (the selected one where in view). */

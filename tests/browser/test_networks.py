@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from tests.browser.conftest import View
+from tests.browser.conftest import App, View
 
 COME = "[...document.querySelectorAll('.series .bar')].filter(bar => !bar.classList.contains('future')).length"
 
@@ -64,3 +68,65 @@ def test_bars_of_what_has_come_are_the_colour_of_the_gradient(view: View, theme:
         "'var(--gradient)'; const found = getComputedStyle(probe).color; probe.remove(); return found; })()"
     )
     assert set(colours) == {view.js(probe)}
+
+
+LOOP = """
+import engine as torch
+
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.ReLU(), torch.nn.Linear(4, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+x, y = torch.randn(8, 2), torch.randn(8, 1)
+for epoch in range(50):
+    optimizer.zero_grad()
+    loss = (model(x) - y).square().mean()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def screen(view: View) -> dict[str, tuple[int, int]]:
+    found = view.js("Object.fromEntries(backstep.scene().nodes.map(n => [n.id, backstep.screenPos(n.id)]))")
+    return {node: (round(at["x"]), round(at["y"])) for node, at in found.items()}
+
+
+def test_a_group_opens_and_closes_under_the_pointer(view_of: Callable[[App], View], start: Any, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(LOOP)
+    view = view_of(start("run", str(tmp_path / "train.py")))
+    view.open("?program=my-train")
+    cards = view.js("backstep.scene().nodes.filter(n => n.kind === 'group').map(n => n.label)")
+    assert len(cards) <= 10
+    assert cards[1].startswith("for epoch · ")
+    group = view.node(cards[1])
+    folded = f"backstep.scene().groups.find(g => g.id === {group!r}).folded"
+    at = view.js(f"backstep.screenPos({group!r})")
+    before = screen(view)
+    zoom = at["height"] / 76
+    view.page.mouse.move(at["x"] - at["width"] / 2 + 18 * zoom, at["y"] - at["height"] / 2 + 18 * zoom)
+    view.page.mouse.down()
+    view.page.mouse.up()
+    view.until(f"{folded} === false && !document.documentElement.dataset.computing")
+    opened = screen(view)
+    left = view.node(cards[0])
+    assert opened[left][0] == before[left][0], "what stands before it stays"
+    view.page.mouse.down()
+    view.page.mouse.up()
+    view.until(f"{folded} === true && !document.documentElement.dataset.computing")
+    assert screen(view) == before
+
+
+def test_a_folded_round_tells_of_its_gradient_and_of_its_fellows(
+    view_of: Callable[[App], View], start: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "rounds.py").write_text(
+        "import engine as torch\nw = torch.ones(2, requires_grad=True)\nh = w\nfor t in range(30):\n"
+        "    h = (h * 0.5).tanh() + 0.1\nh.sum().backward()\n"
+    )
+    view = view_of(start("run", str(tmp_path / "rounds.py")))
+    view.open("?program=my-rounds")
+    view.end()
+    third = view.node("for t · 3")
+    view.js(f"backstep.select({third!r})")
+    view.until("document.querySelectorAll('.series .bar').length === 30")
+    assert "The gradient that came back into it has norm" in view.page.inner_text("#inspect-body")
+    assert view.page.locator(".series .bar[aria-current]").get_attribute("title").startswith("round 3")
