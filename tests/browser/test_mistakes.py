@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import pytest
-
 from tests.browser.conftest import View
-from viz.gallery import Program, fixed_programs, gallery
+from viz.gallery import gallery
 
 MISTAKES = [program for program in gallery() if program.confusion is not None]
 SHOWN = "window.backstep.scene()?.program.id"
@@ -51,16 +47,3 @@ def test_gallery_lists_mistakes_with_their_messages_and_not_what_mends_them(view
     assert said == "RuntimeError: grad can be implicitly created only for scalar outputs"
     silent = view.js("document.querySelector('a[data-program=added_up] .card-says').textContent")
     assert silent.startswith("No message. x.grad is 12")
-
-
-@pytest.mark.parametrize("programs", [MISTAKES, fixed_programs()], ids=["mistakes", "fixed"])
-def test_every_one_plays_to_its_end_and_back_without_the_server(view: View, programs: Sequence[Program]) -> None:
-    """`view` fails where a console error was logged."""
-    for program in programs:
-        view.open(f"?program={program.id}&step=0")
-        before = view.js("backstep.serverCalls()")
-        steps = view.js("backstep.scene().steps.length")
-        for step in [*range(steps + 1), *range(steps, -1, -1)]:
-            view.seek(step)
-        assert view.js("backstep.serverCalls()") == before, program.id
-        assert view.js("backstep.t()") == 0

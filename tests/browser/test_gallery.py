@@ -1,0 +1,120 @@
+"""Every program of the gallery: to its end and back by the keys, silently, and ending with the numbers of torch.
+
+The programs are opened one after the other in one page, as the back button does it, so that all of them take less
+than a minute.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import math
+import re
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tests.browser.conftest import View
+from viz.gallery import Program, fixed_programs, gallery
+
+PROGRAMS = (*gallery(), *fixed_programs())
+PRESS = """
+async () => {
+  const frame = () => new Promise(requestAnimationFrame);
+  const event = (key) => new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+  const press = (key) => document.body.dispatchEvent(event(key));
+  const come = async (key, t) => {
+    press(key);
+    for (let k = 0; k < 300; k++) { if (backstep.t() === t) return; await frame(); }
+    throw new Error(`stays at ${backstep.t()}, not at ${t}`);
+  };
+  const steps = backstep.scene().steps.length;
+  for (let t = 1; t <= steps; t++) await come("ArrowRight", t);
+  const end = backstep.state();
+  for (let t = steps - 1; t >= 0; t--) await come("ArrowLeft", t);
+  await frame();
+  return end;
+}
+"""
+TOLERANCE = 2e-5  # float32 on both sides, and their matrix products add up in another order
+Grads = Mapping[str, Any]
+
+
+def opened(view: View, name: str) -> None:
+    view.js(f"(history.pushState({{}}, '', '?program={name}&step=0'), dispatchEvent(new PopStateEvent('popstate')))")
+    view.until(f"backstep.scene()?.program.id === {name!r} && !document.documentElement.dataset.computing")
+    view.until("backstep.t() === 0")
+
+
+def shown_grads(state: Mapping[str, Any]) -> Grads:
+    """`.grad` of each card that has one, by the name on it (of several the last one's); None where the card says so."""
+    found: dict[str, Any] = {}
+    for ident, node in state["nodes"].items():
+        if "@" not in ident and "grad" in node["rows"]:
+            found[re.sub(r" v\d+$", "", node["label"])] = node["rows"]["grad"]
+    return found
+
+
+def held_grads(library: Any, program: Program, names: Iterable[str]) -> Grads:
+    """What `.grad` of these tensors holds when the same program has run with another library."""
+    space: dict[str, Any] = {"__name__": "__main__"}
+    source = program.source.replace("import engine as torch", f"import {library.__name__} as torch")
+    found: dict[str, Any] = {}
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # .grad of an inner tensor is looked at on purpose
+        with contextlib.suppress(Exception):  # what a program raises is on the screen too
+            exec(compile(source, program.id, "exec"), space)
+        for name in names:
+            with contextlib.suppress(Exception):  # a label that is no expression of the program has no number there
+                tensor = eval(name, {}, space)  # noqa: S307  # the program's own name of a tensor: `x`, `net[0].weight`
+                found[name] = None if tensor.grad is None else tensor.grad.tolist()
+    return found
+
+
+def differs(shown: Any, held: Any) -> bool:
+    """Numbers on screen are a list of all elements, or of a large tensor its figures."""
+    if shown is None or held is None:
+        return (shown is None) != (held is None)
+    expected = np.asarray(held, dtype=float).reshape(-1)
+    if isinstance(shown, Mapping):
+        norm = float(np.linalg.norm(expected))
+        return not math.isclose(float(shown["stats"]["norm"]), norm, rel_tol=1e-4, abs_tol=1e-7)
+    return not np.allclose(np.asarray([float(x) for x in shown]), expected, rtol=TOLERANCE, atol=1e-7, equal_nan=True)
+
+
+def walked(view: View, programs: Sequence[Program]) -> dict[str, Grads]:
+    """The gradients that stand on screen at the end of each program; `view` fails where a console error was logged."""
+    view.open(f"?program={programs[0].id}&step=0")
+    ends: dict[str, Grads] = {}
+    for program in programs:
+        opened(view, program.id)
+        before = view.js("backstep.serverCalls()")
+        ends[program.id] = shown_grads(view.js(PRESS))
+        assert view.js("backstep.serverCalls()") == before, f"{program.id} asked the server while one stepped"
+    return ends
+
+
+def test_every_program_steps_to_its_end_and_back_and_ends_with_the_gradients_of_torch(view: View) -> None:
+    ends = walked(view, PROGRAMS)
+    wrong, compared = [], 0
+    try:
+        library = importlib.import_module("torch")
+    except ImportError:  # then the numbers that each program says of itself; these were compared where torch was
+        library = None
+    for program in PROGRAMS:
+        if library is not None and not program.legacy:  # the rules of PyTorch 0.3 are ours alone
+            expected = held_grads(library, program, ends[program.id])
+        else:
+            holds = {re.fullmatch(r"(\w+)\.grad", text): value for text, value in program.holds.items()}
+            expected = {name[1]: None if v == "None" else v for name, v in holds.items() if name}
+        for name, shown in ends[program.id].items():
+            if name in expected:
+                compared += 1
+                if differs(shown, expected[name]):
+                    wrong.append((program.id, name, shown, expected[name]))
+    assert wrong == []
+    named = sum(len(grads) for grads in ends.values())
+    assert compared >= (0.9 * named if library is not None else 1)
