@@ -11,9 +11,9 @@ from ..ops import elementwise as el
 from ..ops import shape as sh
 from ..tensor import C_NAMES, Tensor
 from .check import as_operand, combination, need_tensor, refused
+from .moving import to
 from .named import frexp_pair
 from .out import takes_out, written
-from .shape import to
 
 __all__ = [
     "abs",

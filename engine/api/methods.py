@@ -27,6 +27,7 @@ from . import inplace as ip
 from . import joining as jo
 from . import linalg as la
 from . import masking as ma
+from . import moving as mo
 from . import parts as pt
 from . import products as pr
 from . import reduction as rd
@@ -49,7 +50,7 @@ ROOMS = (ab, cc, ag, dc, dw, el, fr, ix, jo, la, ma, pt, pr, rd, sa, sc, se, sh,
 
 def _device_method(name: str) -> Callable[..., Tensor]:
     def method(self: Tensor, where: Any = None) -> Tensor:
-        return sh.on_device(self, device(name) if where is None else where)
+        return mo.on_device(self, device(name) if where is None else where)
 
     method.__name__ = name
     return method
@@ -57,7 +58,7 @@ def _device_method(name: str) -> Callable[..., Tensor]:
 
 def _dtype_method(name: str, which: Any) -> Callable[..., Tensor]:
     def method(self: Tensor) -> Tensor:
-        return sh.to(self, which)
+        return mo.to(self, which)
 
     method.__name__ = name
     method.__doc__ = f"The tensor in dtype {which}."
@@ -90,10 +91,10 @@ METHODS: dict[str, Callable[..., Any]] = {
     "is_shared": memory.no, "is_pinned": memory.no, "detach": so.detach,
     "view": sh.view, "view_as": sh.view_as, "reshape_as": sh.reshape_as, "expand": sh.expand,
     "expand_as": sh.expand_as,
-    "contiguous": sh.contiguous, "is_contiguous": sh.is_contiguous, "stride": sh.stride, "size": sh.size, "to": sh.to,
+    "contiguous": sh.contiguous, "is_contiguous": sh.is_contiguous, "stride": sh.stride, "size": sh.size, "to": mo.to,
     "sum_to_size": sh.sum_to_size, "type": ty.type_, "where": cc.where_method, "backward": _backward,
-    "type_as": lambda self, other: sh.to(self, other.dtype), "element_size": lambda self: self.itemsize,
-    "cpu": lambda self: sh.on_device(self, CPU), "cuda": _device_method("cuda"),
+    "type_as": lambda self, other: mo.to(self, other.dtype), "element_size": lambda self: self.itemsize,
+    "cpu": lambda self: mo.on_device(self, CPU), "cuda": _device_method("cuda"),
     "polygamma": sp.polygamma_method,
     "add_": ip.add_, "sub_": ip.sub_, "pow_": ip.pow_, "square_": ip.square_,
     "remainder_": ip.remainder_,

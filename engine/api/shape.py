@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from .. import errors
-from ..array import CPU, as_numpy_dtype, device, dtype, dtype_of, move
+from ..array import dtype, dtype_of
 from ..ops import shape as sh
 from ..ops.reduction import sum_all, sum_dim
 from ..tensor import Tensor
@@ -411,40 +411,6 @@ def sum_to_size(input: Tensor, *size: Any) -> Tensor:
     summed = (*range(extra), *(d + extra for d, n in enumerate(wanted) if n == 1 and shape[d + extra] != 1))
     made = sum_dim(input, summed, True) if summed else input
     return view(made, wanted) if extra else made
-
-
-# -- dtype, device, history ---------------------------------------------------------------------------------------
-
-
-def to(input: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False, **_: Any) -> Tensor:
-    """The tensor in another dtype or on another device; itself where nothing changes."""
-    for value in args:
-        if isinstance(value, Tensor):
-            dtype, device = value.dtype, value.device
-        elif _is_device(value):
-            device = value
-        elif not isinstance(value, bool):
-            dtype = value
-    wanted = as_numpy_dtype(dtype)
-    moved = input if device is None else on_device(input, device)
-    if wanted is not None and wanted != moved._array.dtype:
-        return sh.cast(moved, wanted)  # type: ignore[no-any-return]
-    return sh.clone(moved) if copy and moved is input else moved
-
-
-def _is_device(value: Any) -> bool:
-    return isinstance(value, (str, device))
-
-
-def on_device(input: Tensor, where: Any) -> Tensor:
-    """The tensor on another device; gradients come back to this one."""
-    place = device(where)
-    if place == input.device:
-        return input
-    if place.type == "cpu" and input.device == CPU:
-        return input
-    move(input._array[:0] if input._array.ndim else input._array, place)  # says at once where there is no GPU
-    return sh.transfer(input, str(place), str(input.device))  # type: ignore[no-any-return]
 
 
 swapaxes = swapdims = transpose

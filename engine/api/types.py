@@ -8,7 +8,7 @@ from .. import array as arrays
 from ..array import BY_NUMPY, dtype, result_dtype, xp
 from ..tensor import Tensor
 from .check import combination, need_tensor, typename
-from .shape import to
+from .moving import to
 
 __all__ = [
     "can_cast",

@@ -10,7 +10,7 @@ from ..api.joining import cat, stack
 from ..slot import slot
 from ..tensor import Tensor
 from .functional.activation import relu, sigmoid, tanh
-from .functional.linear import linear
+from .functional.affine import linear
 
 State = tuple[Any, ...]
 Step = Callable[["Weights", Any, State], State]

@@ -1,15 +1,16 @@
 """torch.nn.functional: the functions of layers, room by room; each room says in its `__all__` what is torch's."""
 
 from . import activation as _activation
+from . import affine as _affine
 from . import attention as _attention
 from . import averaging as _averaging
 from . import classes as _classes
 from . import convolution as _convolution
 from . import distance as _distance
-from . import dropout as _dropout
-from . import embedding as _embedding
+from . import dropouts as _dropouts
+from . import embeddings as _embeddings
+from . import exponentials as _exponentials
 from . import image as _image
-from . import linear as _linear
 from . import loss as _loss
 from . import margin as _margin
 from . import multihead as _multihead
@@ -17,15 +18,16 @@ from . import normalization as _normalization
 from . import pooling as _pooling
 from . import sequences as _sequences
 from .activation import *
+from .affine import *
 from .attention import *
 from .averaging import *
 from .classes import *
 from .convolution import *
 from .distance import *
-from .dropout import *
-from .embedding import *
+from .dropouts import *
+from .embeddings import *
+from .exponentials import *
 from .image import *
-from .linear import *
 from .loss import *
 from .margin import *
 from .multihead import *
@@ -40,10 +42,11 @@ __all__ += _averaging.__all__
 __all__ += _classes.__all__
 __all__ += _convolution.__all__
 __all__ += _distance.__all__
-__all__ += _dropout.__all__
-__all__ += _embedding.__all__
+__all__ += _dropouts.__all__
+__all__ += _embeddings.__all__
+__all__ += _exponentials.__all__
 __all__ += _image.__all__
-__all__ += _linear.__all__
+__all__ += _affine.__all__
 __all__ += _loss.__all__
 __all__ += _margin.__all__
 __all__ += _multihead.__all__

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ... import errors
 from ...api import functions as fn
-from ...api import reduction as rd
 from ...api.check import kind, need_tensor, one_dim
 from ...api.random import generator
-from ...api.scatter import scatter
 from ...api.shape import reshape
 from ...array import xp
+from ...creation import new_leaf
 from ...inplace import apply_inplace
 from ...ops import activation as ac
-from ...ops import choice as ch
 from ...ops import elementwise as eo
-from ...ops import shape as sh
-from ...slot import slot
 from ...tensor import Tensor
 
 __all__ = [
@@ -28,7 +23,6 @@ __all__ = [
     "elu_",
     "gelu",
     "glu",
-    "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
@@ -36,7 +30,6 @@ __all__ = [
     "hardtanh_",
     "leaky_relu",
     "leaky_relu_",
-    "log_softmax",
     "logsigmoid",
     "mish",
     "prelu",
@@ -49,8 +42,6 @@ __all__ = [
     "selu_",
     "sigmoid",
     "silu",
-    "softmax",
-    "softmin",
     "softplus",
     "softshrink",
     "softsign",
@@ -182,15 +173,8 @@ def rrelu(
 def _slopes(input: Tensor, lower: float, upper: float) -> Tensor:
     """The slopes on the left of 0."""
     data = input._array
-    return drawn(xp.asarray(generator().uniform(lower, upper, data.shape), dtype=data.dtype, like=data))
-
-
-def drawn(values: Any) -> Tensor:
-    """Random numbers as a leaf, which a recording keeps: a replay uses the same."""
-    made = Tensor(values)
-    if slot.active is not None:
-        slot.active.see(made, "random")
-    return made
+    draws = xp.asarray(generator().uniform(lower, upper, data.shape), dtype=data.dtype, like=data)
+    return new_leaf(draws, "random")
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -371,71 +355,6 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
         raise errors.runtime(f"Halving dimension must be even, but dimension {place} is size {shape[place]}")
     _floating(input, "glu", "glu_cpu")
     return ac.glu(input, dim=place)  # type: ignore[no-any-return]
-
-
-# -- exponentials over a dimension --------------------------------------------------------------------------------
-
-
-def _dimension(name: str, input: Tensor, dim: int | None, level: int) -> int:
-    """The dimension, chosen by the rank where none is given, as older programs have it."""
-    if dim is not None:
-        return dim
-    warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-        UserWarning,
-        stacklevel=level + 1,
-    )
-    return 0 if input._array.ndim in (0, 1, 3) else 1
-
-
-def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """exp(x) / sum(exp(x)) along `dim`.
-
-    >>> import engine as torch
-    >>> torch.nn.functional.softmax(torch.tensor([-1.0, 0.0, 2.0]), 0)
-    tensor([0.0420, 0.1142, 0.8438])
-    """
-    need_tensor(input, "softmax")
-    return rd.softmax(input, _dimension("softmax", input, dim, 2), dtype)
-
-
-def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """exp(-x) / sum(exp(-x)) along `dim`."""
-    need_tensor(input, "softmin")
-    return rd.softmax(eo.neg(input), _dimension("softmin", input, dim, 2), dtype)
-
-
-def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """x - log(sum(exp(x))) along `dim`.
-
-    >>> import engine as torch
-    >>> torch.nn.functional.log_softmax(torch.tensor([-1.0, 0.0, 2.0]), 0)
-    tensor([-3.1698, -2.1698, -0.1698])
-    """
-    need_tensor(input, "log_softmax")
-    return rd.log_softmax(input, _dimension("log_softmax", input, dim, 2), dtype)
-
-
-def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
-    """A sample of the Gumbel-softmax distribution; `hard` makes it one-hot, with the soft sample's gradient.
-
-    Source: Jang et al., 2016.
-    """
-    need_tensor(logits, "gumbel_softmax")
-    data = logits._array
-    if data.dtype.kind != "f":
-        raise errors.runtime(
-            "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you "
-            f"specified {kind(logits)}"
-        )
-    draws = xp.asarray(-xp.log(generator().exponential(size=data.shape)), dtype=data.dtype, like=data)
-    soft = rd.softmax(eo.div(eo.add(logits, drawn(draws)), tau), dim)
-    if not hard:
-        return soft
-    place = one_dim(dim, data.ndim)
-    first = rd.max(sh.detach(soft), place, keepdim=True)[1]
-    one = scatter(ch.zero(sh.detach(soft)), place, first, 1.0)
-    return eo.add(eo.sub(one, sh.detach(soft)), soft)  # type: ignore[no-any-return]
 
 
 # -- written into their input -------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from ...ops import elementwise as eo
 from ...ops import scalar as sc
 from ...ops import shape as so
 from ...tensor import Tensor
-from .dropout import dropout
+from .dropouts import dropout
 
 __all__ = [
     "scaled_dot_product_attention",

@@ -22,11 +22,11 @@ from ...ops import elementwise as eo
 from ...ops import shape as so
 from ...ops.attention import mask_scores
 from ...tensor import Tensor
-from .activation import softmax
+from .affine import linear
 from .attention import scaled_dot_product_attention
-from .dropout import dropout
+from .dropouts import dropout
+from .exponentials import softmax
 from .image import pad
-from .linear import linear
 
 __all__ = [
     "multi_head_attention_forward",

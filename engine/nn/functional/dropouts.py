@@ -13,11 +13,11 @@ from ... import errors
 from ...api.check import kind, need_tensor
 from ...api.random import generator
 from ...array import xp
+from ...creation import new_leaf
 from ...inplace import apply_inplace
 from ...ops import elementwise as eo
 from ...ops import shape as so
 from ...tensor import Tensor
-from .activation import drawn
 
 __all__ = [
     "alpha_dropout",
@@ -60,7 +60,7 @@ def _dropped(input: Tensor, p: float, training: bool, inplace: bool, by_channel:
     if p == 0 or not training or not input._array.size:
         return input
     scale = input._array.dtype.type(0 if p == 1 else 1 / (1 - p))
-    return _run(eo.mul, inplace, input, drawn(_kept(input, p, by_channel) * scale))
+    return _run(eo.mul, inplace, input, new_leaf(_kept(input, p, by_channel) * scale, "random"))
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -143,8 +143,8 @@ def _alpha(input: Tensor, p: float, training: bool, inplace: bool, by_channel: b
     steep = 1 / math.sqrt((SELU_FLOOR * SELU_FLOOR * p + 1) * (1 - p))
     kept = _kept(input, p, by_channel)
     shift = (kept.astype(dtype) - 1) * dtype(SELU_FLOOR * steep) + dtype(SELU_FLOOR * steep * p)
-    scaled = _run(eo.mul, inplace, input, drawn(kept * dtype(steep)))
-    return _run(eo.add, inplace, scaled, drawn(shift))
+    scaled = _run(eo.mul, inplace, input, new_leaf(kept * dtype(steep), "random"))
+    return _run(eo.add, inplace, scaled, new_leaf(shift, "random"))
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:

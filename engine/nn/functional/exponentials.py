@@ -1,0 +1,87 @@
+"""Exponentials over a dimension: softmax and its kin.  Source: torch.nn.functional."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ... import errors
+from ...api import reduction as rd
+from ...api.check import kind, need_tensor, one_dim
+from ...api.random import generator
+from ...api.scatter import scatter
+from ...array import xp
+from ...creation import new_leaf
+from ...ops import choice as ch
+from ...ops import elementwise as eo
+from ...ops import shape as sh
+from ...tensor import Tensor
+
+__all__ = [
+    "gumbel_softmax",
+    "log_softmax",
+    "softmax",
+    "softmin",
+]
+
+
+def _dimension(name: str, input: Tensor, dim: int | None, level: int) -> int:
+    """The dimension, chosen by the rank where none is given, as older programs have it."""
+    if dim is not None:
+        return dim
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        UserWarning,
+        stacklevel=level + 1,
+    )
+    return 0 if input._array.ndim in (0, 1, 3) else 1
+
+
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """exp(x) / sum(exp(x)) along `dim`.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.softmax(torch.tensor([-1.0, 0.0, 2.0]), 0)
+    tensor([0.0420, 0.1142, 0.8438])
+    """
+    need_tensor(input, "softmax")
+    return rd.softmax(input, _dimension("softmax", input, dim, 2), dtype)
+
+
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """exp(-x) / sum(exp(-x)) along `dim`."""
+    need_tensor(input, "softmin")
+    return rd.softmax(eo.neg(input), _dimension("softmin", input, dim, 2), dtype)
+
+
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """x - log(sum(exp(x))) along `dim`.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.log_softmax(torch.tensor([-1.0, 0.0, 2.0]), 0)
+    tensor([-3.1698, -2.1698, -0.1698])
+    """
+    need_tensor(input, "log_softmax")
+    return rd.log_softmax(input, _dimension("log_softmax", input, dim, 2), dtype)
+
+
+def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
+    """A sample of the Gumbel-softmax distribution; `hard` makes it one-hot, with the soft sample's gradient.
+
+    Source: Jang et al., 2016.
+    """
+    need_tensor(logits, "gumbel_softmax")
+    data = logits._array
+    if data.dtype.kind != "f":
+        raise errors.runtime(
+            "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you "
+            f"specified {kind(logits)}"
+        )
+    draws = xp.asarray(-xp.log(generator().exponential(size=data.shape)), dtype=data.dtype, like=data)
+    soft = rd.softmax(eo.div(eo.add(logits, new_leaf(draws, "random")), tau), dim)
+    if not hard:
+        return soft
+    place = one_dim(dim, data.ndim)
+    first = rd.max(sh.detach(soft), place, keepdim=True)[1]
+    one = scatter(ch.zero(sh.detach(soft)), place, first, 1.0)
+    return eo.add(eo.sub(one, sh.detach(soft)), soft)  # type: ignore[no-any-return]
