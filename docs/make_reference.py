@@ -29,22 +29,17 @@ documentation serves as the long version. Which formula an op has and what it sa
 names what is left out.
 
 """
-PLACES: tuple[str, ...] = (
-    "torch.nn",
-    "torch.nn.functional",
-    "torch.nn.init",
-    "torch.nn.utils",
-    "torch.optim",
-    "torch.optim.lr_scheduler",
-    "torch.linalg",
-    "torch.special",
-    "torch.autograd",
-    "torch.autograd.functional",
-    "torch.autograd.forward_ad",
-    "torch.autograd.graph",
-    "torch.utils.data",
+TWICE = frozenset(
+    {
+        "torch.autograd.function",
+        "torch.autograd.grad_mode",
+        "torch.autograd.variable",
+        "torch.cuda.amp",
+        "torch.nn.modules",
+        "torch.nn.parameter",
+    }
 )
-"""Under torch's names; one that the engine has not is passed over."""
+"""Where torch keeps what it also has under a shorter name."""
 CLASSES: tuple[tuple[str, type], ...] = (
     ("torch.autograd.Function", autograd.Function),
     ("torch.nn.Module", nn.Module),
@@ -87,7 +82,7 @@ SAID: Mapping[str, str] = {
 def page() -> str:
     """The whole page."""
     parts = [HEAD, contents(), command_line(), own(), rooms(), tensor()]
-    parts += [section(place, table(members(place))) for place in places()]
+    parts += [section(place, table(members(place))) for place in places() if members(place)]
     parts += [section(title, table(attributes(cls))) for title, cls in CLASSES]
     parts.append(
         section(
@@ -103,7 +98,7 @@ def page() -> str:
 def contents() -> str:
     """Links to the sections."""
     titles = ["The command line", "Recording", "torch", "torch.Tensor"]
-    titles += [*places(), *(title for title, _ in CLASSES), EVENTS, NODES]
+    titles += [*(place for place in places() if members(place)), *(title for title, _ in CLASSES), EVENTS, NODES]
     return " · ".join(f"[{title}](#{anchor(title)})" for title in titles) + "\n\n"
 
 
@@ -171,16 +166,23 @@ def about(name: str, thing: Any) -> str:
     return " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
 
 
-def places() -> list[str]:
-    """Those that are there."""
-    return [place for place in PLACES if left_out.at(place) is not None]
+def places(within: str = "torch") -> list[str]:
+    """The modules that a user reaches from `torch`, under torch's names, each with those in it behind it.
+
+    >>> places("torch.optim")
+    ['torch.optim.lr_scheduler']
+    """
+    holder = left_out.at(within)
+    inside = [f"{within}.{name}" for name in sorted(getattr(holder, "__all__", ()))]
+    modules = [place for place in inside if isinstance(left_out.at(place), ModuleType) and place not in TWICE]
+    return [found for place in modules for found in (place, *places(place))]
 
 
 def members(place: str) -> list[tuple[str, Any]]:
     """What a module offers, by name; of a module without `__all__`, what torch has under that name."""
     module = left_out.at(place)
-    names = getattr(module, "__all__", None) or [name for name in left_out.names()[place] if hasattr(module, name)]
-    found = [(name, getattr(module, name)) for name in sorted(names)]
+    listed = getattr(module, "__all__", None) or left_out.names().get(place, ())
+    found = [(name, getattr(module, name)) for name in sorted(listed) if hasattr(module, name)]
     return [(name, thing) for name, thing in found if not isinstance(thing, ModuleType)]
 
 
