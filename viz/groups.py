@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from engine.trace import BackwardStarted, Frame, GroupEntered, GroupLeft, OpCalled, Trace
 
-from . import text
+from . import nests, text
 
 CHILDREN = 40
 """Direct members above which a group is cut into parts: what does not fit on a screen is not read."""
@@ -64,6 +64,9 @@ class _Loop:
     end: int
     label: str
     starts: tuple[int, ...]
+    length: int | None
+    sure: tuple[int, ...]
+    alone: bool
 
 
 def groups(trace: Trace) -> Grouping:
@@ -74,6 +77,7 @@ def groups(trace: Trace) -> Grouping:
     scope = reader.top
     for event in trace.events:
         if isinstance(event, OpCalled):
+            reader.ops.append(event)
             if event.call is None or reader.backward is None:
                 if last is None or not _continues(trace, last, event):
                     scope = reader.visit(event.stack)
@@ -94,6 +98,7 @@ def groups(trace: Trace) -> Grouping:
             frames = trace.stacks[event.stack] if event.stack >= 0 else ()
             label = source(trace, frames[-1]) if frames else "backward"
             reader.backward = reader.open(around, f"recorded by {label}", ("backward", event.call))
+    _nest(reader.top, reader)
     _prune(reader.top)
     if k > CHILDREN:
         _cut(reader.top, reader)
@@ -123,6 +128,7 @@ class _Reader:
         self.trace = trace
         self.top = Scope("g", "", None, ())
         self.count = 0
+        self.ops: list[OpCalled] = []
         self.opened: list[Scope] = []
         self.entered: list[tuple[Scope, int, str, list[Scope]]] = []
         self.backward: Scope | None = None
@@ -184,8 +190,8 @@ class _Reader:
     ) -> Scope:
         """The round of `loop` that an event belongs to: a new one where a position comes again, or an earlier one.
 
-        What comes again inside an inner loop is a round of that one: two nested loops with nothing between them
-        cannot be told from one by the positions of their ops.
+        What comes again inside an inner loop is a round of that one, also where the outer loop has nothing else:
+        `_nest` tells those apart.
         """
         frame, last = frames[depth], depth == len(frames) - 1
         place = _place(frame)
@@ -248,16 +254,60 @@ def _loops(code: str) -> list[_Loop]:
     except SyntaxError:
         return []
     found = []
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.For, ast.While, ast.AsyncFor)) and node.body:
-            end = node.body[-1].end_lineno or node.lineno
-            target = "while" if isinstance(node, ast.While) else f"for {ast.unparse(node.target)}"
-            found.append(_Loop(node.body[0].lineno - 1, end, target, tuple(s.lineno for s in node.body)))
+    for node, alone in nests.loops_of(tree).items():
+        assert isinstance(node, (ast.For, ast.While, ast.AsyncFor))
+        end = node.body[-1].end_lineno or node.lineno
+        target = "while" if isinstance(node, ast.While) else f"for {ast.unparse(node.target)}"
+        starts, sure = tuple(s.lineno for s in node.body), nests.surely_runs(node)
+        found.append(_Loop(node.body[0].lineno - 1, end, target, starts, nests.length(node, tree), sure, alone))
     return sorted(found, key=lambda loop: (loop.line, -loop.end))
 
 
-def _weight(scope: Scope) -> int:
-    return sum(1 if isinstance(m, int) else _weight(m) for m in scope.members)
+def _nest(scope: Scope, reader: _Reader) -> None:
+    """Deal out the rounds of an inner loop to the rounds of an outer one that has nothing else, inner loops first."""
+    kept: list[int | Scope] = []
+    for member in scope.members:
+        kept.append(member)
+        if isinstance(member, Scope):
+            _nest(member, reader)
+            kept.extend(_rounds_around(member, reader))
+    scope.members = kept
+
+
+def _rounds_around(outer: Scope, reader: _Reader) -> list[Scope]:
+    """The further rounds of an outer loop, of which one was read; that one keeps what is its own."""
+    rounds = [m for m in outer.members if isinstance(m, Scope)]
+    if len(rounds) < 2 or len(rounds) != len(outer.members) or outer.key[0] != "loop" or outer.parent is None:
+        return []
+    keys = {m.key for m in rounds}
+    inner = next((loop for loop in reader.loops.get(str(rounds[0].key[1]), ()) if loop.line == rounds[0].key[-1]), None)
+    if len(keys) > 1 or rounds[0].key[0] != "loop" or rounds[0].key[1] != outer.key[1] or not (inner and inner.alone):
+        return []
+    reached = [{sum(start <= place[0] for start in inner.starts) for place in m.seen} for m in rounds]
+    sure = inner.length is not None and any(all(n in r for r in reached) for n in inner.sure)
+    each = inner.length if sure else nests.period([[reader.ops[k] for k in _ops(m)] for m in rounds])
+    if not each or each >= len(rounds):
+        return []
+    for n, one in enumerate(rounds):
+        one.round = n % each + 1
+        one.label = f"{inner.label} · {one.round}"
+    name = outer.label.rpartition(" · ")[0]
+    outer.members = list(rounds[:each])
+    made = []
+    for start in range(each, len(rounds), each):
+        scope = Scope(f"g{reader.count}", f"{name} · {outer.round + start // each}", outer.parent, outer.key)
+        scope.members, scope.round, scope.seen = (
+            list(rounds[start : start + each]),
+            outer.round + start // each,
+            outer.seen,
+        )
+        reader.count += 1
+        made.append(scope)
+    return made
+
+
+def _ops(scope: Scope) -> list[int]:
+    return [k for m in scope.members for k in ([m] if isinstance(m, int) else _ops(m))]
 
 
 def _prune(top: Scope) -> None:

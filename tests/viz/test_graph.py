@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import networkx as nx
+import pytest
 
 from viz import labels
 from viz.groups import groups
@@ -146,3 +148,53 @@ def test_a_loop_whose_round_is_one_call_is_told_apart(tmp_path: Path) -> None:
     )
     found = groups(recorded(source, tmp_path))
     assert list(found.labels.values()) == ["cell · 1", "cell · 2", "cell · 3"]
+
+
+def nest(text: str, tmp_path: Path) -> list[tuple[str, int]]:
+    """The groups on top, each with the number of groups in it."""
+    head = "import engine as torch\nx = torch.ones(2, requires_grad=True)\ny = x\n"
+    found = groups(recorded(head + text, tmp_path))
+    inside = Counter(found.parents.values())
+    return [(found.labels[g], inside[g]) for g, around in found.parents.items() if around is None]
+
+
+BODY = "        y = y * x\n        y = y + 1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "inner"),
+    [
+        ("for i in range(3):\n    for j in range(4):\n", 4),
+        ("n = 2\nfor i in range(3):\n    for j in range(0, 2 * 2, n):\n", None),
+        ("n = 2\nfor i in range(3):\n    for j in range(n):\n", 2),
+        ("rows = [1, 2, 5, 3]\nfor i in range(3):\n    for k, row in enumerate(rows):\n", 4),
+        ("for i in range(3):\n    for a, b in zip(range(9), (1, 2)):\n", 2),
+        ("rows = [1, 2, 5, 3]\nrows.append(2)\nfor i in range(3):\n    for row in rows:\n", None),
+    ],
+)
+def test_nested_loops_with_nothing_between_are_rounds_of_both(text: str, inner: int | None, tmp_path: Path) -> None:
+    found = nest(text + BODY, tmp_path)
+    if inner is None:  # the program does not say how often it runs
+        assert [count for _, count in found] != [] and found[0][0] in ("for i", "for j · 1", "for row · 1")
+    else:
+        assert found == [("for i · 1", inner), ("for i · 2", inner), ("for i · 3", inner)]
+
+
+@pytest.mark.parametrize("order", ["batches", "reversed(batches)", "batches[k:] + batches[:k]"])
+def test_data_that_come_again_begin_the_next_epoch(order: str, tmp_path: Path) -> None:
+    text = (
+        "batches = list(torch.arange(6.0).view(3, 2).unbind())\nfor k in range(4):\n"
+        f"    for row in {order}:\n        y = y * x\n        y = y + row\n"
+    )
+    assert nest(text, tmp_path) == [(f"for k · {n}", 3) for n in (1, 2, 3, 4)]
+
+
+def test_rounds_that_may_be_left_out_are_not_counted(tmp_path: Path) -> None:
+    text = "for i in range(3):\n    for j in range(4):\n        if j:\n            y = y * x\n            y = y + 1\n"
+    assert nest(text, tmp_path) == [(f"for j · {n}", 0) for n in range(1, 10)]  # a box around all would tell nothing
+
+
+def test_three_loops_without_anything_between(tmp_path: Path) -> None:
+    head = "for i in range(2):\n    for j in range(3):\n        for k in range(2):\n"
+    found = nest(head + "            y = y * x\n            y = y + 1\n", tmp_path)
+    assert found == [("for i · 1", 3), ("for i · 2", 3)]

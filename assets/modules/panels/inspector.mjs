@@ -321,13 +321,12 @@ function stepSaved(node, k) {
 }
 
 function showGroup(node, details, time) {
-  const group = scene.groups.find((one) => one.id === node.id);
   const upstream = trackAt(node.tracks.upstream, time);
   const norm = upstream === null || upstream === undefined ? null : scene.values[upstream].stats.norm;
   fill(byId("inspect-head"), h("div.row.wrap", {}, h("span.chip.orange", {}, node.label), h("span.chip.grey", {}, "group, folded")));
   fill(byId("inspect-body"),
     h("p", {}, node.sub),
     h("p.hint", {}, norm === null ? "No gradient has come back into it yet." : `The gradient that came back into it has norm ${num(norm)}.`),
-    h("p.hint", {}, `${group?.members.length ?? 0} parts. Enter or a double click opens it.`),
+    h("p.hint", {}, "Enter or a double click opens it."),
     details?.problem ? null : throughTime(details?.through, time, goTo));
 }

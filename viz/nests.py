@@ -1,0 +1,108 @@
+"""Loops in loops with nothing between them: which rounds of the inner one belong to one round of the outer.
+
+The positions of ops do not tell: they are those of the inner loop alone.  What tells is how often the inner loop runs,
+where the program says so (`range(4)`, a list written out), or its data: batches that come again begin the next epoch.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from engine.trace import OpCalled
+
+_COMPOUND = (ast.If, ast.While, ast.Try, ast.Match, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Yield, ast.YieldFrom)
+
+
+def length(loop: ast.For | ast.While | ast.AsyncFor, tree: ast.Module) -> int | None:
+    """How often a loop runs, where that is written down and nothing in it leaves it or a round early.
+
+    >>> program = ast.parse("n = 3\\nfor i in range(1, n):\\n    i + 1\\n")
+    >>> length(program.body[1], program)
+    2
+    """
+    if not isinstance(loop, ast.For) or any(isinstance(node, _LEAVING) for s in loop.body for node in ast.walk(s)):
+        return None
+    return _count(loop.iter, tree)
+
+
+def _count(node: ast.expr, tree: ast.Module) -> int | None:
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return None if any(isinstance(e, ast.Starred) for e in node.elts) else len(node.elts)
+    if isinstance(node, ast.Name):
+        bound = _bound(node.id, tree)
+        return None if bound is None or isinstance(bound, ast.Name) else _count(bound, tree)
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.keywords:
+        return None
+    if node.func.id == "range":
+        limits = [_number(argument, tree) for argument in node.args]
+        known = [limit for limit in limits if limit is not None]
+        return len(range(*known)) if known and len(known) == len(limits) and 0 not in known[2:] else None
+    if node.func.id in ("enumerate", "reversed", "list", "tuple", "sorted") and len(node.args) == 1:
+        return _count(node.args[0], tree)
+    if node.func.id == "zip" and node.args:
+        counts = [_count(argument, tree) for argument in node.args]
+        return None if None in counts else min(count for count in counts if count is not None)
+    return None
+
+
+def _number(node: ast.expr, tree: ast.Module) -> int | None:
+    if isinstance(node, ast.Name):
+        bound = _bound(node.id, tree)
+        node = bound if bound is not None else node
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = _number(node.operand, tree)
+        return None if inner is None else -inner
+    return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
+
+
+def _bound(name: str, tree: ast.Module) -> ast.expr | None:
+    """What a name is bound to, where the whole file binds it once, by an assignment."""
+    stores = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)]
+    arguments = [n for n in ast.walk(tree) if isinstance(n, ast.arg) and n.arg == name]
+    changed = [
+        n for n in ast.walk(tree)
+        if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == name
+    ]  # fmt: skip
+    if len(stores) != 1 or arguments or changed:
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and node.targets[0] is stores[0]:
+            return node.value
+    return None
+
+
+def surely_runs(loop: ast.For | ast.While | ast.AsyncFor) -> tuple[int, ...]:
+    """The statements of a loop's body, counted from 1, that every round comes to, whatever the data are."""
+    return tuple(n for n, statement in enumerate(loop.body, 1) if not isinstance(statement, _COMPOUND))
+
+
+def period(rounds: Sequence[Sequence[OpCalled]]) -> int | None:
+    """After how many rounds the same data come again, in whatever order; None where they do not, or not evenly."""
+    used = [_tensors(ops) for ops in rounds]
+    times = Counter(tensor for tensors in used for tensor in tensors)
+    signs = [frozenset(t for t in tensors if 1 < times[t] < len(rounds)) for tensors in used]
+    several = len(set(signs))
+    if not 1 < several < len(signs) or len(signs) % several or frozenset() in signs:
+        return None
+    chunks = (signs[start : start + several] for start in range(0, len(signs), several))
+    return several if all(len(set(chunk)) == several for chunk in chunks) else None
+
+
+def _tensors(ops: Sequence[OpCalled]) -> frozenset[int]:
+    """What ops read that none of them made or wrote."""
+    made = {out.tensor for op in ops for out in op.outputs}
+    return frozenset(i.tensor for op in ops for i in op.inputs if i.tensor is not None and i.tensor not in made)
+
+
+def loops_of(tree: ast.Module) -> Mapping[ast.stmt, bool]:
+    """Every loop, and whether it is all that the loop around it has."""
+    found: dict[ast.stmt, bool] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.For, ast.While, ast.AsyncFor)) and node.body:
+            found.setdefault(node, False)
+            if len(node.body) == 1 and isinstance(node.body[0], (ast.For, ast.While, ast.AsyncFor)):
+                found[node.body[0]] = True
+    return found
