@@ -202,9 +202,50 @@ def strided(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array
     return cupy.lib.stride_tricks.as_strided(array, shape, strides)
 
 
+def is_writable(data: Array) -> bool:
+    """Whether every element has a place of its own, as what is written must; of cupy's arrays only the steps tell."""
+    if isinstance(data, ndarray):
+        return data.flags.writeable
+    return not any(n > 1 and not step for n, step in zip(data.shape, data.strides, strict=True))
+
+
+def lock(data: Array) -> None:
+    """Forbid writes where elements share a place."""
+    if isinstance(data, ndarray):
+        data.flags.writeable = False
+
+
 def is_array(value: Any) -> bool:
     """Whether `value` is a numpy or cupy array."""
     return isinstance(value, ndarray) or (cupy is not None and isinstance(value, cupy.ndarray))
+
+
+def contiguous(data: Array) -> Array:
+    """The elements one after the other in memory; the array itself where they are."""
+    return data if data.flags.c_contiguous else data.copy()
+
+
+def copied(data: Array, which: xp.dtype | None = None) -> Array:
+    """A copy on the same device, in a dtype."""
+    return data.copy() if which is None else data.astype(which)
+
+
+def library_of(data: Array) -> Any:
+    """numpy or cupy, for `eye`, `full` and `ones`: to these numpy's `like=` adds a parameter that cupy's lack."""
+    return xp if cupy is None or isinstance(data, ndarray | xp.generic) else cupy
+
+
+def apart(values: Sequence[Any]) -> bool:
+    """Whether arrays among the arguments of an op lie on different devices."""
+    return cupy is not None and len({str(device_of(value)) for value in flat(values) if is_array(value)}) > 1
+
+
+def flat(values: Sequence[Any]) -> list[Any]:
+    """The arguments of an op, and what is in lists among them."""
+    found: list[Any] = []
+    for value in values:
+        found.extend(value if isinstance(value, (list, tuple)) else (value,))
+    return found
 
 
 def special_of(data: Array) -> Any:
@@ -251,7 +292,10 @@ def multiply_at(data: Array, key: Any, values: Array) -> None:
     data[...] = flat.reshape(data.shape)
 
 
-_FOLDS = {xp.add: "sum", xp.multiply: "prod", xp.maximum: "max", xp.minimum: "min"}
+_FOLDS = {
+    xp.add: "sum", xp.multiply: "prod", xp.maximum: "max", xp.minimum: "min",
+    xp.logical_and: "all", xp.logical_or: "any",
+}  # fmt: skip
 
 
 def folded(ufunc: Any, data: Array, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 from . import array as arrays
 from . import errors
 from .api.check import need_tensor, sizes_of
-from .array import as_numpy_dtype, bool_, device, dtype, dtype_of, int64, move, xp
+from .array import as_numpy_dtype, bool_, copied, device, dtype, dtype_of, int64, move, xp
 from .mode import mode
 from .numbers import array_of
 from .ops.shape import clone, detach
@@ -76,7 +76,7 @@ def tensor(
         if slot.active is not None:
             slot.active.event("warning", "UserWarning", COPY_CONSTRUCT)
             escape(data, "tensor")
-        made = xp.array(data._array, dtype=as_numpy_dtype(dtype))
+        made = copied(data._array, as_numpy_dtype(dtype))
     else:
         made = array_of(data, dtype)
     return new_leaf(made, "tensor", requires_grad, device)
@@ -96,7 +96,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         moved: Tensor = data.to(dtype=dtype, device=device)
         return moved
     if arrays.is_array(data):
-        made = xp.asarray(data, dtype=as_numpy_dtype(dtype))
+        made = data if dtype is None else data.astype(as_numpy_dtype(dtype), copy=False)
         return new_leaf(made, "as_tensor", where=device, outside=made is data)
     return new_leaf(array_of(data, dtype), "as_tensor", where=device)
 

@@ -8,7 +8,8 @@ from typing import Any
 from numpy import ndarray
 
 from . import errors
-from .array import as_array, float32
+from .array import apart, as_array, float32
+from .devices import together
 from .mode import mode
 from .node import Node, accumulator, gradient_edge, next_number
 from .op import HANDLERS, Op
@@ -53,13 +54,19 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             arrays = promote(arrays)
         made = op.kernel(*arrays, **statics)
     except KERNEL_ERRORS as error:
+        if apart(arrays):
+            return apply(op, together(op, args), statics)
         raise kernel_error(op, arrays, error) from None
     needs &= op.mask
     node = connect(op, args, needs, numbers, statics) if needs and mode.enabled else None
     if type(made) is tuple:
+        if type(made[0]) is not ndarray and apart(arrays):
+            return apply(op, together(op, args), statics)
         return _several(op, args, statics, made, node, None if arrays is sources else arrays)
     if type(made) is not ndarray:
         made = as_array(made)
+        if type(made) is not ndarray and op.name != "to.device" and apart(arrays):
+            return apply(op, together(op, args), statics)
     out: Tensor = _new(Tensor)
     out._array = made
     if op.view and made.base is not None:

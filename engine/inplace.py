@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import errors
-from .array import as_array, dtype_of, is_array
+from .array import apart, as_array, dtype_of, is_array, is_writable
+from .devices import together
 from .dispatch import AFTER, connect, kernel_error
 from .mode import INFERENCE_INPLACE, mode
 from .node import Node, gradient_edge, next_number
@@ -65,6 +66,9 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     refresh_view(target)
     later = [function(op, args, kwargs) for function in BEFORE_WRITE] if slot.noted else ()
     arrays = [_raw(v) for v in inputs]
+    if op.name != "copy" and apart(arrays):
+        inputs = together(op, inputs)
+        arrays = [_raw(v) for v in inputs]
     sources = arrays
     if op.traits.promote is not None:
         arrays = op.traits.promote(arrays)
@@ -73,7 +77,7 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
         writer = INTO[op.name]
     if writer is None:
         result = _computed(op, arrays, statics, target)
-    if not target._array.flags.writeable:
+    if not is_writable(target._array):
         raise errors.runtime(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation.",

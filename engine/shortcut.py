@@ -12,7 +12,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from .array import as_array, xp
+from .array import apart, as_array, xp
 from .dispatch import KERNEL_ERRORS, SINGLE, edge_of, kernel_error, target_of
 from .mode import mode
 from .node import Node, SavedResult, next_number
@@ -120,6 +120,8 @@ def _quick_two(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             made = kernel(first, second)
         except KERNEL_ERRORS as error:
+            if apart((first, second)):
+                return function(self, other)
             raise kernel_error(op, [first, second], error) from None
         if type(made) is not ndarray:
             made = as_array(made)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import errors
-from ..array import xp
+from ..array import copied
 from ..inplace import apply_inplace, share_data
 from ..ops import choice as ch
 from ..ops import elementwise as el
@@ -114,6 +114,8 @@ def fill_(self: Tensor, value: Any) -> Tensor:
 def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """Write the elements of `src`, broadcast to this shape."""
     expanded(src, self._array.shape, src._array.shape)
+    if type(src._array) is not type(self._array):  # from the memory of the host, or to it
+        src = src.to(self.device)
     return _write(ip.copy, self, src)
 
 
@@ -177,4 +179,4 @@ def set_data(self: Tensor, value: Tensor) -> None:
     if same:
         self._array[...] = value._array
     else:
-        self._array = xp.array(value._array)
+        self._array = copied(value._array)

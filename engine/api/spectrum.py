@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from .. import errors
-from ..array import xp
+from ..array import library_of, xp
 from ..errors import LinAlgError
 from ..ops import decomposition as de
 from ..ops import shape as sh
@@ -250,7 +250,7 @@ def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
         raise errors.runtime("N must be greater than 1.")
     count = x._array.shape[-1] if N is None else N
     shape = x._array.shape
-    ones = Tensor(xp.ones((*shape, 1), dtype=x._array.dtype, like=x._array))
+    ones = Tensor(library_of(x._array).ones((*shape, 1), dtype=x._array.dtype))
     powers = cumprod(expand(unsqueeze(x, -1), *shape, count - 1), -1)
     return sh.cat([ones, powers], len(shape))  # type: ignore[no-any-return]
 
@@ -269,7 +269,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if count < 0:
         raise errors.runtime("N must be non-negative.")
     if count < 2:
-        made = Tensor(xp.ones((x._array.size, count), dtype=x._array.dtype, like=x._array))
+        made = Tensor(library_of(x._array).ones((x._array.size, count), dtype=x._array.dtype))
     else:
         made = linalg_vander(x, N=count)
     return made if increasing else flip(made, 1)

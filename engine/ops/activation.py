@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, special_of, xp
+from ..array import Array, as_array, special_of, xp
 from ..op import Traits, op
 from . import quick
 from .choice import chosen, ge, gt, le, logical_and, lt, where
@@ -49,7 +49,7 @@ def _threshold(self: Array, threshold: float, value: float) -> Array:
 
 
 def _hardsigmoid(self: Array) -> Array:
-    out = xp.asarray(self + 3)  # an array also where there is one number
+    out = as_array(self + 3)  # an array also where there is one number
     xp.minimum(xp.maximum(out, 0, out=out), 6, out=out)
     out /= 6
     return out
@@ -181,7 +181,7 @@ def _gelu_inner(self: Any) -> Any:
 
 def _normal_slope(self: Array) -> Array:
     """Φ(x) + x φ(x): the derivative of x Φ(x)."""
-    density = xp.asarray(self * self)  # an array also where there is one number
+    density = as_array(self * self)  # an array also where there is one number
     density *= -0.5
     xp.exp(density, out=density)
     density *= self

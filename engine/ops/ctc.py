@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, xp, zeros_at
+from ..array import Array, library_of, xp, zeros_at
 from ..op import Traits, op
 
 
 def _chain(targets: Array, input_lengths: Array, target_lengths: Array, blank: int) -> tuple[Array, Array, Array]:
     """The label of each state, (N, 2 S + 1); where a path may skip a blank; and which states there are."""
     samples, longest = targets.shape
-    labels = xp.full((samples, 2 * longest + 1), blank, dtype="int64", like=targets)
+    labels = library_of(targets).full((samples, 2 * longest + 1), blank, dtype="int64")
     labels[:, 1::2] = targets
     skips = xp.zeros(labels.shape, dtype=bool, like=targets)
     skips[:, 3::2] = targets[:, 1:] != targets[:, :-1]
@@ -83,7 +83,7 @@ def _backward_states(scores: Array, skips: Array, states: Array, input_lengths: 
     beta = xp.full_like(scores, -xp.inf)
     places = xp.arange(width, like=skips)
     ends = (places == 2 * target_lengths[:, None]) | (places == 2 * target_lengths[:, None] - 1)
-    following = xp.full((samples, width), -xp.inf, dtype=scores.dtype, like=scores)
+    following = library_of(scores).full((samples, width), -xp.inf, dtype=scores.dtype)
     for time in range(times - 1, -1, -1):
         ahead = xp.where(skips, following, -xp.inf)
         one, two = xp.full_like(following, -xp.inf), xp.full_like(following, -xp.inf)

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..array import Array, linalg_of, xp
+from ..array import Array, library_of, linalg_of, xp
 from ..op import Traits, op
 from .products import multiplied
 from .shape import Sizes, cat, slice_, transpose, tril, triu, unsqueeze
@@ -33,7 +33,7 @@ def each(function: Callable[..., tuple[Array, ...]], *arrays: Array) -> tuple[Ar
     if not lead:
         return function(*arrays)
     if not math.prod(lead):
-        some = function(*(xp.eye(*a.shape[-2:], dtype=a.dtype, like=a) for a in arrays))
+        some = function(*(library_of(a).eye(*a.shape[-2:], dtype=a.dtype) for a in arrays))
         return tuple(xp.zeros((*lead, *s.shape), dtype=s.dtype, like=s) for s in some)
     flat = [a.reshape(math.prod(lead), *a.shape[-2:]) for a in arrays]
     found = [function(*parts) for parts in zip(*flat, strict=True)]
@@ -41,7 +41,7 @@ def each(function: Callable[..., tuple[Array, ...]], *arrays: Array) -> tuple[Ar
 
 
 def _identity(self: Array) -> Array:
-    return xp.broadcast_to(xp.eye(*self.shape[-2:], dtype=self.dtype, like=self), self.shape)
+    return xp.broadcast_to(library_of(self).eye(*self.shape[-2:], dtype=self.dtype), self.shape)
 
 
 identity_of = op("identity_of", _identity)
@@ -139,7 +139,7 @@ def _near_inverse(self: Array) -> Array:
     lu, pivots, info = lu_factors(self)
     if info.any():
         spot = xp.where(xp.diagonal(lu, axis1=-2, axis2=-1) == 0, xp.finfo(lu.dtype).eps, 0).astype(lu.dtype)
-        lu = lu + spot[..., None] * xp.eye(lu.shape[-1], dtype=lu.dtype, like=lu)
+        lu = lu + spot[..., None] * library_of(lu).eye(lu.shape[-1], dtype=lu.dtype)
     return _by_factors(lu, pivots, _identity(self))
 
 
@@ -272,7 +272,7 @@ def _cholesky_of_one(a: Array) -> tuple[Array, Array]:
                 xp.linalg.cholesky(a[:n, :n])
             except LinAlgError:
                 break
-        return xp.tril(a), xp.full((), n, dtype="int32", like=a)
+        return xp.tril(a), library_of(a).full((), n, dtype="int32")
 
 
 def _cholesky_ex(self: Array, upper: bool = False, check_errors: bool = False) -> tuple[Array, Array]:
@@ -338,7 +338,7 @@ def _lu(A: Array, pivot: bool = True) -> tuple[Array, Array, Array]:
     rows, columns = A.shape[-2:]
     k = min(rows, columns)
     lower = xp.tril(lu[..., :k], -1)
-    lower += xp.eye(rows, k, dtype=lu.dtype, like=lu)
+    lower += library_of(lu).eye(rows, k, dtype=lu.dtype)
     return _permutation(pivots, rows, lu), lower, xp.triu(lu[..., :k, :])
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, xp, zeros_at
+from ..array import Array, library_of, xp, zeros_at
 from ..op import Traits, op
 from .indexing import index_select
 from .reduction import sum_dim
@@ -141,9 +141,9 @@ def _embedding_bag(
 def _greatest(rows: Array, bags: Array, indices: Array, count: int) -> tuple[Array, Array]:
     """The largest of each bag by column, and which index it came from (-1 for an empty bag, whose value is 0)."""
     shape = (count, rows.shape[1])
-    top = xp.full(shape, -xp.inf, dtype=rows.dtype, like=rows)
+    top = library_of(rows).full(shape, -xp.inf, dtype=rows.dtype)
     xp.maximum.at(top, bags, rows)
-    last = xp.full(shape, rows.shape[0], dtype="int64", like=rows)
+    last = library_of(rows).full(shape, rows.shape[0], dtype="int64")
     places = xp.arange(rows.shape[0], like=indices)[:, None]
     xp.minimum.at(last, bags, xp.where(rows == top[bags], places, rows.shape[0]))
     filled = last < rows.shape[0]

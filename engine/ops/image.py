@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ..array import Array, xp
+from ..array import Array, library_of, xp
 from ..op import Traits, op
 from .shape import Sizes
 
@@ -14,8 +14,8 @@ def _constant_pad_nd(self: Array, pad: Sizes, value: float = 0) -> Array:
     """`pad` has (before, after) per dimension, from the last; negative numbers cut off."""
     rank = self.ndim
     ends = [(0, 0)] * (rank - len(pad) // 2) + [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
-    out = xp.full(
-        tuple(a + n + b for (a, b), n in zip(ends, self.shape, strict=True)), value, dtype=self.dtype, like=self
+    out = library_of(self).full(
+        tuple(a + n + b for (a, b), n in zip(ends, self.shape, strict=True)), value, dtype=self.dtype
     )
     target = tuple(slice(max(a, 0), n - max(b, 0)) for (a, b), n in zip(ends, out.shape, strict=True))
     source = tuple(slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(ends, self.shape, strict=True))
@@ -75,7 +75,7 @@ channel_shuffle = op(
 def _base(like: Array, sizes: Sizes, align_corners: bool) -> Array:
     """The positions of an image's places, from -1 to 1, with a 1 behind each: (places, rank + 1), x first."""
     rank = len(sizes)
-    base = xp.ones((*sizes, rank + 1), dtype=like.dtype, like=like)
+    base = library_of(like).ones((*sizes, rank + 1), dtype=like.dtype)
     for d, n in enumerate(sizes):
         at = (xp.arange(n, like=like) * 2 - (n - 1)) / (max(n - 1, 1) if align_corners else n)
         base[..., rank - 1 - d] = at.reshape(-1, *(1,) * (rank - 1 - d))

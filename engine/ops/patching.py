@@ -50,7 +50,7 @@ put = op(
 def _masked_select(self: Array, mask: Array) -> Array:
     if self.shape == mask.shape:
         return self.reshape(1)[mask.reshape(1)] if not self.ndim else self[mask]
-    both = xp.broadcast(self, mask).shape
+    both = xp.broadcast_shapes(self.shape, mask.shape)
     return xp.broadcast_to(self, both)[xp.broadcast_to(mask, both)]
 
 

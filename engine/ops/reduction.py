@@ -149,7 +149,7 @@ def _prod_of_others(self: Array, dim: int) -> Array:
 def _off_diagonal(self: Array, dim: int, value: float) -> Array:
     """`self` with `value` where the places along `dim` and `dim + 1` are equal."""
     out = self.copy()
-    places = xp.arange(self.shape[dim])
+    places = xp.arange(self.shape[dim], like=self)
     out[(slice(None),) * dim + (places, places)] = value
     return out
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..array import Array, multiply_at, xp
+from ..array import Array, library_of, multiply_at, xp
 from ..op import Traits, op
 from .choice import eq, logical_and, masked_fill, where, zero
 from .indexing import index_select
@@ -94,7 +94,7 @@ def _scatter_old(self: Array, index: Array, src: Array, dim: int, reduce: str = 
 
 
 def _scatter_old_value(self: Array, index: Array, dim: int, value: Any, reduce: str = "add") -> None:
-    _scatter_old(self, index, xp.full(index.shape, value, dtype=self.dtype, like=self), dim, reduce)
+    _scatter_old(self, index, library_of(self).full(index.shape, value, dtype=self.dtype), dim, reduce)
 
 
 scatter = op(
@@ -152,7 +152,7 @@ def _fold(out: Array, key: Any, values: Array, reduce: str, include_self: bool) 
     else:
         xp.add.at(out, key, values)
     if reduce == "mean":
-        number = xp.full(out.shape, int(include_self), dtype="int64", like=out)
+        number = library_of(out).full(out.shape, int(include_self), dtype="int64")
         xp.add.at(number, key, 1)
         number = xp.maximum(number, 1)
         out[...] = out / number.astype(out.dtype) if out.dtype.kind == "f" else out // number

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, accumulated, xp
+from ..array import Array, accumulated, contiguous, library_of, xp
 from ..op import Traits, op
 from .arithmetic import no_derivative
 from .reduction import even_share, raised, scatter_sum
@@ -31,7 +31,7 @@ def _order(self: Array, descending: bool = False) -> Array:
 def _taken(self: Array, order: Array, dim: int) -> tuple[Array, Array]:
     """(values, indices) for places along the last dimension of what was moved there from `dim`."""
     values = xp.take_along_axis(self, order, axis=-1)
-    return xp.ascontiguousarray(xp.moveaxis(values, -1, dim)), xp.ascontiguousarray(xp.moveaxis(order, -1, dim))
+    return contiguous(xp.moveaxis(values, -1, dim)), contiguous(xp.moveaxis(order, -1, dim))
 
 
 def _alone(self: Array) -> tuple[Array, Array]:
@@ -61,7 +61,7 @@ def _topk(self: Array, k: int, dim: int, largest: bool = True) -> tuple[Array, A
 def _argsort(self: Array, dim: int, descending: bool = False) -> Array:
     if not self.ndim:
         return xp.zeros((), dtype="int64", like=self)
-    return xp.ascontiguousarray(xp.moveaxis(_order(xp.moveaxis(self, dim, -1), descending), -1, dim))
+    return contiguous(xp.moveaxis(_order(xp.moveaxis(self, dim, -1), descending), -1, dim))
 
 
 def _placed(grad: Any, result1: Any, self_sizes: Sizes, dim: int) -> Any:
@@ -116,7 +116,7 @@ def _most_frequent(moved: Array) -> Any:
     """The end of the longest run of equal elements: the smallest of the most frequent, where it stands last."""
     ranked = xp.sort(moved, axis=-1)
     places = xp.arange(moved.shape[-1], like=moved)
-    new = xp.ones(moved.shape, dtype=bool, like=moved)
+    new = library_of(moved).ones(moved.shape, dtype=bool)
     new[..., 1:] = ranked[..., 1:] != ranked[..., :-1]
     length = places - accumulated(xp.maximum, xp.where(new, places, 0), moved.ndim - 1)
     return xp.expand_dims(length.argmax(axis=-1), -1)
@@ -209,7 +209,7 @@ def _unique(self: Array, dim: int | None = None) -> tuple[Array, Array, Array]:
 def _unique_consecutive(self: Array, dim: int | None = None) -> tuple[Array, Array, Array]:
     """As `unique`, of runs: (the first of each run, the run of each element, its length)."""
     rows = self.reshape(-1, 1) if dim is None else xp.moveaxis(self, dim, 0).reshape(self.shape[dim], -1)
-    new = xp.ones(rows.shape[0], dtype=bool, like=self)
+    new = library_of(self).ones(rows.shape[0], dtype=bool)
     new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
     run = xp.cumsum(new) - 1
     counts = xp.bincount(run) if run.size else xp.zeros(0, dtype="int64", like=self)

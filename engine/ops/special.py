@@ -41,7 +41,7 @@ def special_of_two(name: str) -> Any:
 
 
 def _polygamma(self: Array, n: int) -> Array:
-    return special_of(self).polygamma(n, self).astype(self.dtype, copy=False)
+    return special_of(self).polygamma(xp.full_like(self, n), self).astype(self.dtype, copy=False)
 
 
 def _mvlgamma(self: Array, p: int) -> Array:

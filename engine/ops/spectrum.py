@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
-from ..array import Array, linalg_of, xp
+from ..array import Array, library_of, linalg_of, xp
 from ..op import Traits, op
 from .choice import eq, logical_and, where
 from .decomposition import each, flipped, identity_of, linalg_solve_triangular
@@ -65,7 +65,7 @@ def _eigh(A: Array, UPLO: Any = "L", compute_v: bool = True) -> tuple[Array, Arr
     try:
         made = xp.linalg.eigh(A, UPLO=UPLO)
     except xp.linalg.LinAlgError:
-        return xp.full(A.shape[:-1], xp.nan, dtype=A.dtype, like=A), xp.full_like(A, xp.nan)
+        return library_of(A).full(A.shape[:-1], xp.nan, dtype=A.dtype), xp.full_like(A, xp.nan)
     return made[0], made[1]
 
 
@@ -95,14 +95,14 @@ def _svd(A: Array, full_matrices: bool = False, compute_uv: bool = True) -> tupl
     k = min(rows, columns)
     if not A.size:
         shapes = ((rows, rows), (columns, columns)) if full_matrices else ((rows, k), (k, columns))
-        U, Vh = (xp.broadcast_to(xp.eye(*s, dtype=A.dtype, like=A), (*A.shape[:-2], *s)).copy() for s in shapes)
+        U, Vh = (xp.broadcast_to(library_of(A).eye(*s, dtype=A.dtype), (*A.shape[:-2], *s)).copy() for s in shapes)
         return U, xp.zeros((*A.shape[:-2], k), dtype=A.dtype, like=A), Vh
     try:
         U, S, Vh = xp.linalg.svd(A, full_matrices=full_matrices)
     except xp.linalg.LinAlgError:
         wide, lead = (rows, columns) if full_matrices else (k, k), A.shape[:-2]
         sizes = (*lead, rows, wide[0]), (*lead, k), (*lead, wide[1], columns)
-        U, S, Vh = (xp.full(s, xp.nan, dtype=A.dtype, like=A) for s in sizes)
+        U, S, Vh = (library_of(A).full(s, xp.nan, dtype=A.dtype) for s in sizes)
     return U, S, Vh
 
 
@@ -248,8 +248,8 @@ linalg_matrix_exp = op("linalg_matrix_exp", _matrix_exp, self=_by_exponential)
 
 def _householder_product(input: Array, tau: Array) -> Array:
     rows, columns = input.shape[-2:]
-    made = xp.broadcast_to(xp.eye(rows, columns, dtype=input.dtype, like=input), input.shape).copy()
-    vectors = xp.tril(input, -1) + xp.eye(rows, columns, dtype=input.dtype, like=input)
+    made = xp.broadcast_to(library_of(input).eye(rows, columns, dtype=input.dtype), input.shape).copy()
+    vectors = xp.tril(input, -1) + library_of(input).eye(rows, columns, dtype=input.dtype)
     for i in range(tau.shape[-1] - 1, -1, -1):
         v = vectors[..., :, i : i + 1]
         made -= tau[..., i, None, None] * xp.matmul(v, xp.matmul(v.swapaxes(-1, -2), made))

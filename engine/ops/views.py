@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, memory_of, strided, xp, zeros_at
+from ..array import Array, library_of, lock, memory_of, strided, xp, zeros_at
 from ..op import VIEW, Traits, op
 from .shape import Sizes, cat, reshape, slice_backward
 
@@ -111,7 +111,7 @@ Geometry = tuple[Sizes, Sizes, int]
 def places_of(geometry: Geometry, like: Array) -> Array:
     """Where in memory each element lies."""
     sizes, steps, first = geometry
-    found = xp.full(sizes, first, dtype="int64", like=like)
+    found = library_of(like).full(sizes, first, dtype="int64")
     for d, (n, step) in enumerate(zip(sizes, steps, strict=True)):
         found += (xp.arange(n, like=like) * step).reshape((n,) + (1,) * (len(sizes) - d - 1))
     return found
@@ -123,7 +123,7 @@ def _as_strided(
     memory, _ = memory_of(self)
     made = strided(memory[storage_offset:], size, [s * self.itemsize for s in stride])
     if any(n > 1 and not s for n, s in zip(size, stride, strict=True)):
-        made.flags.writeable = False  # elements that are one: torch refuses to write them
+        lock(made)  # elements that are one: torch refuses to write them
     return made
 
 

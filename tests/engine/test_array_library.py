@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import engine
-from tests.engine.cupy_names import FILE, offered
+from tests.engine.cupy_names import FILE, listed, offered
 
 ENGINE = Path(engine.__file__).parent
 OF_NUMPY_ALONE = {"errstate": "how numpy warns; no array goes through it"}
@@ -35,7 +35,7 @@ def used() -> dict[str, str]:
 
 
 def test_every_name_of_the_array_library_is_cupys_too() -> None:
-    names = set(FILE.read_text(encoding="utf-8").split("\n"))
+    names = set(listed())
     calls = used()
     assert len(calls) > 80
     assert {name: place for name, place in calls.items() if name not in names | set(OF_NUMPY_ALONE)} == {}
@@ -48,5 +48,5 @@ def test_names_of_numpy_alone_are_no_more_than_used() -> None:
 def test_list_of_cupys_names_is_that_of_the_package() -> None:
     if importlib.util.find_spec("cupy") is None:
         pytest.skip("cupy is not installed here")
-    listed = [line for line in FILE.read_text(encoding="utf-8").split("\n") if line and not line.startswith("#")]
-    assert set(listed) <= set(offered())
+    lines = [line for line in FILE.read_text(encoding="utf-8").split("\n") if line and not line.startswith("#")]
+    assert set(lines) <= set(offered())

@@ -9,7 +9,7 @@ from ... import errors
 from ...api.check import kind, need_tensor
 from ...api.linalg import matmul
 from ...api.scatter import index_select
-from ...array import xp
+from ...array import library_of, xp
 from ...ops import attention as at
 from ...ops import elementwise as eo
 from ...ops import scalar as sc
@@ -134,7 +134,7 @@ def _in_steps(
                 "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
             )
         rows, columns = query._array.shape[-2], key._array.shape[-2]
-        attn_mask = Tensor(xp.tril(xp.ones((rows, columns), dtype=bool, like=query._array)))
+        attn_mask = Tensor(xp.tril(library_of(query._array).ones((rows, columns), dtype=bool)))
     root = math.sqrt(scale)
     scores: Any = matmul(
         sc.mul_number(query, root),
