@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import re
 import subprocess
 import sys
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,50 +13,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-import engine
-from engine.trace import Accumulated, BackwardEnded, ErrorRaised, Trace, VjpRun, WarningGiven
-from viz import scene as drawn
-from viz.difference import changed
-from viz.gallery import (
-    CONTENTS,
-    HERE,
-    Chapter,
-    Program,
-    StepRef,
-    find,
-    find_line,
-    fixed_programs,
-    gallery,
-    read,
-    resolve,
-)
+from engine.trace import ErrorRaised
+from viz.gallery import CONTENTS, HERE, Program, find_line, fixed_programs, gallery, read, resolve
 
-ALL = (*gallery(), *fixed_programs())
+from .programs import ALL, grads, named, picture, recorded
+
 PROGRAMS = [pytest.param(program, id=program.id) for program in ALL]
-MISTAKES = [program for program in gallery() if program.confusion is not None]
-SILENT = "Mistakes: silent"
-NETWORKS = [program for program in gallery() if program.group == "Networks"]
-
-
-def named(program: Program) -> str:
-    return program.id
-
-
 INF, NAN = float("inf"), float("nan")
 LONGEST_TEXT = 210  # three short sentences
 STEPS = (8, 60)
 # Six passes over four selections each, as the case is written; eight moments of time, since fewer show no decay.
 # Twenty, since that is how many it takes until nothing is left that float32 can add to 1.
 MORE_STEPS = {"element_by_element": 70, "jacobian": 70, "rnn": 70, "rnn_twenty": 130}
-
-# Numbers of a story that no tensor holds.
-KNOWN_NUMBERS: dict[str, set[float]] = {
-    "item_loss": {26.0},  # a Python float, which is the point
-    "cast_seed": {1e38, 1e-45},  # where float32 ends
-    "half_underflow": {1.49e-8, 6e-8},  # what the gradient would be, and the smallest number of float16
-    "two_layers": {1936},  # a year
-    "flag_of_inner_fixed": {12, 27},  # the slope of a cube, which is not computed there
-}
 
 # Founding case -> program -> what the leaves hold at the end of each backward call; `error` is how the message begins.
 Figures = dict[str, Sequence[Any]]
@@ -130,52 +95,6 @@ FIGURES: dict[int, dict[str, Figures]] = {
     20: {"rnn": {}},  # asked below: norms of the states
     21: {"leaf_facts": {"x": [np.array([8, 16, 24]) / 3]}},
 }
-
-
-def record(program: Program) -> tuple[Trace, dict[str, Any], str]:
-    """Run a program as Python would; its trace (up to an error that nobody caught), its names, and what it printed."""
-    space: dict[str, Any] = {"__name__": "__main__"}
-    output = io.StringIO()
-    with contextlib.redirect_stdout(output), warnings.catch_warnings(), contextlib.suppress(Exception):
-        warnings.simplefilter("ignore")  # they are in the trace
-        with engine.record() as trace:
-            exec(compile(program.source, str(program.path), "exec"), space)
-    return trace, space, output.getvalue()
-
-
-_recorded: dict[str, tuple[Trace, dict[str, Any], str]] = {}
-
-
-def recorded(name: str) -> tuple[Trace, dict[str, Any], str]:
-    """The recording of a program; made once for all tests, which only read it."""
-    if name not in _recorded:
-        program = find(name)
-        assert program is not None, name
-        _recorded[name] = record(program)
-    return _recorded[name]
-
-
-_drawn: dict[str, dict[str, Any]] = {}
-
-
-def picture(name: str) -> dict[str, Any]:
-    """The scene of a program; made once for all tests, which only read it."""
-    if name not in _drawn:
-        _drawn[name] = drawn.scene(recorded(name)[0])
-    return _drawn[name]
-
-
-def grads(trace: Trace, name: str) -> list[Any]:
-    """What `.grad` of the tensor with this name holds at the end of each backward call that wrote it or None."""
-    held: list[Any] = []
-    now: Any = None
-    for event in trace.events:
-        if isinstance(event, Accumulated) and trace.names.get(event.tensor) == name:
-            now = trace.value(event.after).array
-        elif isinstance(event, BackwardEnded) and event.completed:
-            held.append(now)
-            now = None
-    return held
 
 
 def cases() -> list[Any]:
@@ -320,217 +239,3 @@ def test_program_ends_in_an_error_only_where_it_says_so(program: Program) -> Non
         assert event.type == "RuntimeError"
         assert not program.rows or event.message.startswith(str(begin))
         assert event.note or event.message, "an error needs a second part that explains it"
-
-
-# -- mistakes and what mends them ---------------------------------------------------------------------------------
-
-
-def told(trace: Trace) -> list[str]:
-    """Every message of a run, as the terminal has it."""
-    errors = [f"{event.type}: {event.message}" for event in trace.events if isinstance(event, ErrorRaised)]
-    return errors + [f"UserWarning: {event.message}" for event in trace.events if isinstance(event, WarningGiven)]
-
-
-def test_every_confusion_has_a_program() -> None:
-    loud = {program.confusion for program in MISTAKES if program.group != SILENT}
-    silent = {program.confusion for program in MISTAKES if program.group == SILENT}
-    assert loud == set(range(1, 15))
-    assert silent == set(range(15, 26))
-
-
-@pytest.mark.parametrize("program", MISTAKES, ids=named)
-def test_mistake_gets_the_message_that_it_says_or_none(program: Program) -> None:
-    found = told(recorded(program.id)[0])
-    if program.says.startswith("Silence. "):
-        assert found == []
-    else:
-        assert len(found) == 1
-        # numbers in a Jacobian stand behind the first line; torch ends some messages in a blank
-        assert found[0].partition("\n")[0].rstrip() == program.says
-
-
-@pytest.mark.parametrize("program", fixed_programs(), ids=named)
-def test_fixed_program_runs_to_its_end_without_a_word(program: Program) -> None:
-    assert told(recorded(program.id)[0]) == []
-
-
-@pytest.mark.parametrize("program", [program for program in ALL if program.holds], ids=named)
-def test_program_ends_with_the_numbers_that_it_says(program: Program) -> None:
-    space = recorded(program.id)[1]
-    for expression, expected in program.holds.items():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # .grad of an inner tensor is looked at on purpose
-            held = eval(expression, {}, space)  # noqa: S307 (an expression of our own sidecar)
-        if expected == "None":
-            assert held is None, expression
-        else:
-            np.testing.assert_allclose(np.array(held.tolist() if hasattr(held, "tolist") else held), expected, 1e-5)
-
-
-@pytest.mark.parametrize("program", MISTAKES, ids=named)
-def test_mistake_and_fixed_program_differ_in_few_lines(program: Program) -> None:
-    fixed = find(program.fixed or "")
-    assert fixed is not None
-    assert fixed.fixes == program.id
-    lines = changed(program.source, fixed.source)
-    assert lines.added or lines.gone
-    assert len(lines.added) <= 6
-
-
-NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w]|\.\d)")
-
-
-@pytest.mark.parametrize("program", [*MISTAKES, *fixed_programs(), *NETWORKS], ids=named)
-def test_numbers_in_a_story_are_on_the_screen(program: Program) -> None:
-    """Decimals and numbers of two digits; the sum of several is written out in words."""
-    drawing = picture(program.id)
-    shown = {float(x) for value in drawing["values"] for x in (*(value["data"] or ()), value["stats"]["norm"])}
-    shown |= {float(x) for x in NUMBER.findall(program.source)} | KNOWN_NUMBERS.get(program.id, set())
-    for chapter in program.chapters:
-        for text in NUMBER.findall(chapter.text):
-            if len(text.lstrip("-")) > 1:
-                digits = len(text.partition("e")[0].partition(".")[2])
-                unit = 10.0 ** (int(text.partition("e")[2] or 0) - digits)
-                assert any(abs(abs(x) - abs(float(text))) <= 0.5001 * unit for x in shown), (chapter.title, text)
-
-
-def test_measured_data_name_their_source() -> None:
-    page = (HERE.parents[1] / "docs" / "gallery.md").read_text("utf-8")
-    measured = [program for program in gallery() if program.data]
-    assert [program.id for program in measured] == ["two_layers"]
-    assert all(program.data.split(". ")[0] in page for program in measured)
-
-
-def test_optimiser_brings_the_loss_down() -> None:
-    losses = [float(line.partition("(")[2].partition(",")[0]) for line in recorded("training_loop")[2].splitlines()]
-    assert losses == sorted(losses, reverse=True)
-    assert losses[-1] < losses[0] / 1000
-
-
-def test_rows_of_layer_norm_s_gradient_sum_to_zero() -> None:
-    np.testing.assert_allclose(recorded("layer_norm")[1]["x"].grad.sum(dim=1).tolist(), [0, 0], atol=1e-6)
-
-
-def test_first_backward_of_the_first_program_is_one_hot_and_gives_2_0_0_0() -> None:
-    trace, _, output = recorded("weights")
-    assert output.splitlines()[0] == "tensor([[2., 0., 0., 0.]])"
-    first = next(event for event in trace.events if isinstance(event, VjpRun))
-    assert np.asarray(trace.value(first.upstream[0] or 0).array).tolist() == [[1, 0, 0, 0]]
-
-
-def test_matrix_product_leaves_the_other_factor_alone() -> None:
-    assert recorded("matrix_product")[1]["a"].grad is None
-
-
-def test_jacobian_holds_twice_a_on_its_diagonal() -> None:
-    space = recorded("jacobian")[1]
-    expected = np.diag([2, 4, 6, 8, 10, 12]).reshape(2, 3, 2, 3)
-    assert space["full"].tolist() == expected.tolist() == space["jacobian"].tolist()
-
-
-def test_inner_grad_warns_once_for_each_reading() -> None:
-    trace, _, output = recorded("inner_grad")
-    warned = [event for event in trace.events if isinstance(event, WarningGiven)]
-    assert output.splitlines()[:2] == ["None", "None"]
-    assert len(warned) == 2
-    assert all(e.message.startswith("The .grad attribute of a Tensor that is not a leaf") for e in warned)
-
-
-def test_three_passes_add_up_to_the_weighted_pass() -> None:
-    lines = recorded("several_losses")[2].splitlines()
-    assert lines[0] == lines[1]
-
-
-def test_stage_gives_what_the_whole_network_gives() -> None:
-    space = recorded("stage")[1]
-    assert space["x"].grad.tolist() == space["dz_dx"].tolist()
-
-
-def test_batches_add_up_to_the_whole_and_are_zeroed_after_the_update() -> None:
-    trace, space, _ = recorded("mini_batches")
-    assert grads(trace, "w")[2].tolist() == space["whole"].tolist()
-    assert space["w"].grad.tolist() == [[0], [0]]
-
-
-@pytest.mark.parametrize(("name", "shrinks"), [("rnn", True), ("rnn_growing", False)])
-def test_norms_through_time_move_in_one_direction(name: str, shrinks: bool) -> None:
-    norms = [float(line.partition(": ")[2]) for line in recorded(name)[2].splitlines() if line.startswith("dL")]
-    assert len(norms) >= 8
-    assert norms[-1] == pytest.approx(2**0.5, abs=1e-3)
-    assert norms == sorted(norms, reverse=not shrinks)
-
-
-def test_leaf_facts_print_as_in_torch() -> None:
-    lines = recorded("leaf_facts")[2].splitlines()
-    assert lines[:3] == [
-        "True tensor([1., 2., 3.], requires_grad=True)",
-        "True None",
-        "False tensor([2., 4., 6.], grad_fn=<MulBackward0>)",
-    ]
-
-
-# -- chapters against a scene -------------------------------------------------------------------------------------
-
-
-def code(line: int, col: int, stop: int, end: int | None = None) -> dict[str, int]:
-    return {"file": 1, "line": line, "end": end or line, "col": col, "stop": stop}
-
-
-def scene() -> dict[str, Any]:
-    """y = 2 * x and two backward calls, the first one over two lines."""
-    text = "x = leaf()\ny = 2 * x\ny.backward(\n    w)\ny.backward(v)\n"
-    first, second, product = code(3, 0, 6, end=4), code(5, 0, 13), code(2, 4, 9)
-    backward = [("vjp", "n0"), ("accumulate", "t0")]
-    steps = [{"kind": "forward", "at": "n0", "code": product, "from": None}]
-    steps += [
-        {"kind": kind, "at": at, "code": product, "from": call} for call in (first, second) for kind, at in backward
-    ]
-    nodes = [
-        {"id": "t0", "kind": "tensor", "label": "x", "code": None},
-        {"id": "n0", "kind": "op", "label": "× 2", "code": product},
-        {"id": "t1", "kind": "tensor", "label": "y", "code": product},
-    ]
-    return {
-        "program": {"files": [{"name": "caller.py", "text": "y.backward(w)\n"}, {"name": "p.py", "text": text}]},
-        "steps": steps,
-        "nodes": nodes,
-    }
-
-
-def place(line: str, step: StepRef | None = None, **more: Any) -> dict[str, Any]:
-    return resolve([Chapter("title", "text", line, step=step, **more)], scene())[0]
-
-
-@pytest.mark.parametrize(
-    ("line", "step", "expected"),
-    [
-        ("y = 2", StepRef("forward"), 1),
-        ("y.backward(", StepRef("vjp"), 2),
-        ("w)", StepRef("accumulate"), 3),
-        ("y.backward( #2", StepRef("accumulate"), 5),
-        ("x = leaf", StepRef("accumulate", line="y.backward(v)", at="x"), 5),
-        ("y = 2", StepRef("forward", at="2 * x"), 1),
-        ("y.backward(", StepRef("vjp", nth=-1), 2),
-        ("y.backward(", StepRef("vjp", nth=2), None),
-        ("y.backward(", StepRef("vjp", nth=-2), None),
-        ("y.backward(", StepRef("error"), None),
-        ("y.backward(", None, None),
-    ],
-)
-def test_step_is_the_time_at_which_what_the_line_caused_is_done(line: str, step: Any, expected: int | None) -> None:
-    assert place(line, step)["step"] == expected
-
-
-def test_lines_are_those_that_contain_the_texts() -> None:
-    assert place("y.backward(", until="w)")["lines"] == [3, 4]
-    assert place("y = 2")["lines"] == [2, 2]
-    assert place("not there")["lines"] is None
-
-
-def test_elements_are_found_by_label_and_by_expression() -> None:
-    assert place("y = 2", select=("x", "2 * x", "× 2", "y", "gone", "x #2"))["select"] == ["t0", "n0", "n0", "t1"]
-
-
-def test_chapters_keep_their_words_and_order() -> None:
-    chapters = [Chapter("first", "a", "x ="), Chapter("second", "b", "y =")]
-    assert [(c["title"], c["text"]) for c in resolve(chapters, scene())] == [("first", "a"), ("second", "b")]

@@ -12,7 +12,7 @@ from viz.gallery import gallery
 from viz.reading import reading
 from viz.sentences import say
 
-from .test_gallery import record
+from .programs import record
 from .traces import CASE_1, CASE_3, recorded
 
 NUMBER = r"-?(?:inf|nan|[\d.]+(?:e[+-]?\d+)?)"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.viz.test_gallery import MISTAKES, SILENT, picture
+from tests.viz.programs import MISTAKES, SILENT, picture
 from tests.viz.traces import recorded
 from viz import scene as drawn
 from viz.gallery import fixed_programs
