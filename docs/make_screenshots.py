@@ -35,7 +35,7 @@ SEEK = """
   if (node) backstep.select(node.id);
 }
 """
-TYPESET = "!document.querySelector('#inspect-body .formula-text')?.offsetParent"
+TYPESET = "!document.querySelector('#inspect-formula-now .formula-text')?.offsetParent"
 """A formula is text until MathJax has come; in a panel that is closed it stays that."""
 COLOURS = 256
 """The interface is flat: with so many colours nobody sees the difference, and a picture has a third of the bytes."""
@@ -82,8 +82,8 @@ PICTURES: dict[str, Picture] = {
     "one-hot-dark": Picture("?program=weights", "first('vjp') + 0.55", "× 2", dark=True),
     "error": Picture("?program=second_backward", "scene.steps.length", size=(1440, 720)),
     "network": Picture("?program=two_layers", "named('TBackward0') + 0.6", size=(1440, 680), act=has_room),
-    "tutorial-start": Picture("?program=weights", "0"),
-    "tutorial-travel": Picture("?program=weights", "first('vjp') + 0.8"),
+    "tutorial-start": Picture("?program=weights", "0", size=(1440, 720)),
+    "tutorial-travel": Picture("?program=weights", "first('vjp') + 0.8", size=(1440, 720)),
     "tutorial-edit": Picture("?program=weights", act=passes_three, size=(1440, 720)),
     "nan": Picture("lengths.py", "6", "sqrt", size=(1440, 720)),
     "retain-graph": Picture("losses.py", "scene.steps.length", size=(1280, 760)),
@@ -172,7 +172,7 @@ def take(launched: Any, started: App, name: str) -> None:
     if picture.when:
         page.evaluate(SEEK % picture.when, picture.select)
     if picture.select:
-        page.wait_for_selector("#inspect-body section")
+        page.get_by_role("heading", name="Pictures").wait_for()  # the last that the server has to say of an element
     if picture.act is not None:
         picture.act(page)
     until(page, TYPESET)
