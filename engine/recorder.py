@@ -11,13 +11,11 @@ import itertools
 import os
 import sys
 from collections import deque
-from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
-from types import CodeType
 from typing import Any
 
 from . import array
-from .slot import is_users
 from .source import Places
+from .stacks import Stacks
 from .summary import Summary
 
 LIMIT = 65_536
@@ -28,7 +26,7 @@ WAITING = 256 * 2**20
 _ids = itertools.count()
 
 
-class Recorder:
+class Recorder(Stacks):
     """Collects what happens, as tuples (kind, stack, ...).  `read` in `engine.reading` makes the Trace.
 
     A tensor that was seen carries its number (`_id`, at or above `first`), the version it was seen in and the value it
@@ -42,65 +40,18 @@ class Recorder:
     """
 
     def __init__(self, limit: int = LIMIT) -> None:
+        super().__init__()
         self.limit = limit
         self.log: list[tuple[Any, ...]] = []
         self.values: list[Any] = []
         self.first = next(_ids)
-        self.stacks: dict[tuple[Any, ...], int] = {}
-        self.codes: dict[int, CodeType] = {}
-        self.users: dict[int, bool] = {}
         self.large: deque[Summary] = deque()
         self.waiting = 0
-        self.pinned: int | None = None  # replay: the stack to record instead of the one that runs
-        self.base: Any = None
-        self.beyond: tuple[int, ...] = ()
         self.call: int | None = None
         self.calls = 0
         self.errors: dict[int, BaseException] = {}
         self.names: dict[int, tuple[str, object]] = {}  # of modules and parameters, by id; kept alive here
         self.depth = 0
-
-    # -- where ----------------------------------------------------------------------------------------------------
-
-    def stack(self, depth: int = 2) -> int:
-        """The number of the user's call stack: pairs (code, last instruction), innermost first, interned."""
-        if self.pinned is not None:
-            return self.pinned
-        place = self.frames(sys._getframe(depth))
-        stacks = self.stacks
-        number = stacks.get(place)
-        if number is None:
-            number = stacks[place] = len(stacks)
-        return number
-
-    def frames(self, frame: Any) -> tuple[int, ...]:
-        """The pairs (code, last instruction) of the user's frames from `frame` outwards."""
-        users, base = self.users, self.base
-        key: list[int] = []
-        while frame is not None:
-            code = frame.f_code
-            mark = id(code)
-            try:
-                wanted = users[mark]
-            except KeyError:
-                self.codes[mark] = code
-                wanted = users[mark] = is_users(code.co_filename)
-            if wanted:
-                key.append(mark)
-                key.append(frame.f_lasti)
-            if frame is base:
-                return (*key, *self.beyond)
-            frame = frame.f_back
-        return tuple(key)
-
-    def begin(self, frame: Any) -> None:
-        """The recording begins in `frame`: what called it stays as it is while it lives, and is looked at once.
-
-        A generator may be resumed by another caller; it is no such base.
-        """
-        if not frame.f_code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR):
-            self.beyond = self.frames(frame.f_back)
-            self.base = frame
 
     # -- what tensors hold ----------------------------------------------------------------------------------------
 
@@ -409,11 +360,10 @@ class Recorder:
         self.errors[id(error)] = error
         node = getattr(getattr(error, "place", None), "node", None)
         where = None if node is None else self.line_of(node.sequence_nr)
-        note = "" if node is None or where is None else f"Backstep: {node.name()} stands for the op in {where}."
-        if note and note not in "\n".join(
-            getattr(error, "__notes__", ())
-        ):  # a recorded error that is raised again has it
-            error.add_note(note)
+        if node is not None and where is not None:
+            note = f"Backstep: {node.name()} stands for the op in {where}."
+            if note not in "\n".join(getattr(error, "__notes__", ())):  # a recorded error that is raised again has it
+                error.add_note(note)
         self.log.append(("error", self.stack(2), error, self.call))
 
     def line_of(self, sequence_nr: int) -> str | None:
