@@ -1,11 +1,14 @@
 import engine as torch
 
-x = torch.tensor([[1., 2., 3., 6.], [10., 20., 30., 60.]],
-                 requires_grad=True)
-gain = torch.ones(4, requires_grad=True)
-shift = torch.zeros(4, requires_grad=True)
+F = torch.nn.functional
 
-y = torch.nn.functional.layer_norm(x, (4,), gain, shift)
+x = torch.tensor(
+    [[1., 2., 3.], [10., 20., 30.]],
+    requires_grad=True)
+gain = torch.ones(3, requires_grad=True)
+shift = torch.zeros(3, requires_grad=True)
+
+y = F.layer_norm(x, (3,), gain, shift)
 first = y[:, 0].sum()
 first.backward()
 print(x.grad)

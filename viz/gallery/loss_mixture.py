@@ -1,6 +1,7 @@
 import engine as torch
 
-x = torch.tensor([[1., 2.], [0., 1.], [2., -1.]])
+x = torch.tensor(
+    [[1., 2.], [0., 1.], [2., -1.]])
 target = torch.tensor([3., 1., 1.])
 w = torch.tensor([0.5, 2.], requires_grad=True)
 

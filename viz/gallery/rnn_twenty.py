@@ -1,8 +1,9 @@
 import engine as torch
 
 x = torch.tensor([[0.5, -0.3]])
-U = torch.tensor([[0.5, 0.3], [-0.3, 0.5]],
-                 requires_grad=True)
+U = torch.tensor(
+    [[0.5, 0.3], [-0.3, 0.5]],
+    requires_grad=True)
 
 h = torch.zeros(1, 2)
 for t in range(20):

@@ -11,13 +11,16 @@ class Round(torch.autograd.Function):
         return upstream
 
 
-x = torch.tensor([0.2, 1.7, -2.6], requires_grad=True)
+x = torch.tensor(
+    [0.2, 1.7, -2.6], requires_grad=True)
 
 plain = x.round()
-plain.pow(2).sum().backward()
+flat = plain.pow(2).sum()
+flat.backward()
 print(x.grad)
 
 x.grad = None
 through = Round.apply(x)
-through.pow(2).sum().backward()
+loss = through.pow(2).sum()
+loss.backward()
 print(x.grad)

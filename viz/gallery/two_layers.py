@@ -17,11 +17,13 @@ net[2].weight = nn.Parameter(
     torch.tensor([[-1., 1.], [1., -1.]]))
 net[2].bias = nn.Parameter(
     torch.tensor([0.5, -0.5]))
-optimizer = torch.optim.SGD(net.parameters(), lr=0.5)
+optimizer = torch.optim.SGD(
+    net.parameters(), lr=0.5)
+measure = nn.CrossEntropyLoss()
 
 scores = net(petals)
 scores.retain_grad()
-loss = nn.functional.cross_entropy(scores, virginica)
+loss = measure(scores, virginica)
 loss.backward()
 optimizer.step()
 print(loss)
