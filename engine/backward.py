@@ -256,7 +256,7 @@ class _Run:
     def vjp(self, node: Node, upstream: Any) -> Sequence[Any]:
         """Run the rules of a node on its saved values, or the code of its own that it has."""
         if node.own is not None:
-            return node.own(upstream, self)  # type: ignore[no-any-return]
+            return node.own(upstream, self)
         if node.metas is not None:
             upstream = self.of_several(node, upstream)
         if not self.create_graph:

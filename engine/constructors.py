@@ -44,7 +44,7 @@ def legacy_tensor(name: str, which: dtype, args: tuple[Any, ...]) -> Tensor:
                 for d in (which, args[0].dtype)
             )
             raise TypeError(f"expected {wanted} (got {found})")
-        return detach(args[0])  # type: ignore[no-any-return]
+        return detach(args[0])
     return new_leaf(legacy_array(name, which, args), name)
 
 

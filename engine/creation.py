@@ -127,7 +127,7 @@ def Variable(data: Any, requires_grad: bool = False, volatile: bool = False) -> 
     made = detach(data)
     if requires_grad:
         made.requires_grad = True
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 # -- filled -------------------------------------------------------------------------------------------------------
@@ -358,4 +358,4 @@ def deepcopy(self: Tensor, memo: Any) -> Tensor:
     if self._grad is not None:
         made._grad = deepcopy(self._grad, memo)
     memo[id(self)] = made
-    return made  # type: ignore[no-any-return]
+    return made

@@ -165,7 +165,7 @@ def event_from(kind: str, index: int, stack: int, fields: Mapping[str, Any]) -> 
     """The event that `event_fields` was made from.  Raises Malformed where the fields are not that kind's."""
     if kind not in KINDS:
         raise Malformed(f"unknown kind of event {kind!r}; known are {', '.join(KINDS)}")
-    return _record(KINDS[kind])({"index": index, "stack": stack, **fields})  # type: ignore[no-any-return]
+    return _record(KINDS[kind])({"index": index, "stack": stack, **fields})
 
 
 def _to_json(value: Any) -> Any:

@@ -348,7 +348,7 @@ def _compiled(
     scope["spread"] = spread
     scope["arrays"] = lambda values: [getattr(v, "_array", v) for v in values]
     exec("\n".join(lines), scope)  # noqa: S102 - names are checked above, values are looked up: nothing of a user's
-    return scope["run"]  # type: ignore[no-any-return]
+    return scope["run"]
 
 
 def _grad_first(rule: Rule, wanted: list[str]) -> Rule:

@@ -96,4 +96,4 @@ multigammaln = mvlgamma
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     """The nearest number of so many decimals, halves to even."""
     need_tensor(input, "special_round")
-    return _ar.round_decimals(input, decimals=decimals)  # type: ignore[no-any-return]
+    return _ar.round_decimals(input, decimals=decimals)

@@ -52,7 +52,7 @@ def repeat(self: Tensor, *repeats: Any) -> Tensor:
     for n in sizes:
         if n < 0:
             raise errors.runtime(f"Trying to create tensor with negative dimension {n}: {sizes}")
-    return ar.repeat(self, times)  # type: ignore[no-any-return]
+    return ar.repeat(self, times)
 
 
 def tile(input: Tensor, dims: Any) -> Tensor:
@@ -127,7 +127,7 @@ def _interleaved(input: Tensor, repeats: Tensor, dim: int, output_size: int | No
             "repeats must have the same size as input along dim, but got repeats.size(0) = "
             f"{counts.size} and input.size({place}) = {n}"
         )
-    return ix.index_select(input, _places(repeats, output_size), place)  # type: ignore[no-any-return]
+    return ix.index_select(input, _places(repeats, output_size), place)
 
 
 # -- moved along and turned ---------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
         raise errors.runtime("`shifts` required")
     if len(by) != len(along) and (along or len(by) > 1):
         raise errors.runtime(f"shifts and dimensions must align. shifts: {len(by)}, dims:{len(along)}")
-    return ar.roll(input, by, tuple(one_dim(d, input._array.ndim) for d in along))  # type: ignore[no-any-return]
+    return ar.roll(input, by, tuple(one_dim(d, input._array.ndim) for d in along))
 
 
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
@@ -167,7 +167,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     first, second = (one_dim(d, rank) for d in dims)
     if first == second:
         raise errors.runtime(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
-    return ar.rot90(input, k, (first, second))  # type: ignore[no-any-return]
+    return ar.rot90(input, k, (first, second))
 
 
 def fliplr(input: Tensor) -> Tensor:
@@ -179,7 +179,7 @@ def fliplr(input: Tensor) -> Tensor:
     """
     if input._array.ndim < 2:
         raise errors.runtime("Input must be >= 2-d.")
-    return sh.flip(input, (1,))  # type: ignore[no-any-return]
+    return sh.flip(input, (1,))
 
 
 def flipud(input: Tensor) -> Tensor:
@@ -192,7 +192,7 @@ def flipud(input: Tensor) -> Tensor:
     """
     if input._array.ndim < 1:
         raise errors.runtime("Input must be >= 1-d.")
-    return sh.flip(input, (0,))  # type: ignore[no-any-return]
+    return sh.flip(input, (0,))
 
 
 # -- diagonals and edges ------------------------------------------------------------------------------------------
@@ -209,9 +209,9 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """
     rank = input._array.ndim
     if rank == 1:
-        return vw.diag_embed(input, diagonal, 0, 1)  # type: ignore[no-any-return]
+        return vw.diag_embed(input, diagonal, 0, 1)
     if rank == 2:
-        return vw.diagonal_copy(input, diagonal, 0, 1)  # type: ignore[no-any-return]
+        return vw.diagonal_copy(input, diagonal, 0, 1)
     raise errors.runtime(f"diag(): Supports 1D or 2D tensors. Got {rank}D")
 
 
@@ -224,12 +224,12 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
              [0, 2]]])
     """
     first, second = two_dims(input, dim1, dim2, 1)
-    return vw.diag_embed(input, offset, first, second)  # type: ignore[no-any-return]
+    return vw.diag_embed(input, offset, first, second)
 
 
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """A matrix with all elements on its diagonal."""
-    return vw.diag_embed(reshape(input, -1), offset, 0, 1)  # type: ignore[no-any-return]
+    return vw.diag_embed(reshape(input, -1), offset, 0, 1)
 
 
 def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
@@ -251,7 +251,7 @@ def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
                 f"The input size {n}, plus negative padding {before} and {after} resulted in a negative output size, "
                 f"which is invalid. Check dimension {len(shape) - 1 - place} of your input."
             )
-    return im.constant_pad_nd(input, sides, value)  # type: ignore[no-any-return]
+    return im.constant_pad_nd(input, sides, value)
 
 
 METHODS = ("repeat", "repeat_interleave", "roll", "rot90", "fliplr", "flipud", "diag", "diag_embed", "diagflat")

@@ -49,10 +49,10 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     if isinstance(min, Tensor) or isinstance(max, Tensor):
         if not all(bound is None or isinstance(bound, Tensor) for bound in (min, max)):
             raise combination("clamp", input, min, max)
-        return ch.clamp_tensor(input, min, max)  # type: ignore[no-any-return]
+        return ch.clamp_tensor(input, min, max)
     if not all(bound is None or isinstance(bound, (int, float)) for bound in (min, max)):
         raise combination("clamp", input, *(bound for bound in (min, max) if bound is not None))
-    return ch.clamp(input, min=min, max=max)  # type: ignore[no-any-return]
+    return ch.clamp(input, min=min, max=max)
 
 
 @takes_out
@@ -63,7 +63,7 @@ def clamp_min(input: Tensor, min: Any) -> Tensor:
     >>> torch.clamp_min(torch.tensor([-2.0, 3.0]), 0)
     tensor([0., 3.])
     """
-    return ch.clamp_min_tensor(input, min) if isinstance(min, Tensor) else ch.clamp_min(input, min=min)  # type: ignore[no-any-return]
+    return ch.clamp_min_tensor(input, min) if isinstance(min, Tensor) else ch.clamp_min(input, min=min)
 
 
 @takes_out
@@ -74,7 +74,7 @@ def clamp_max(input: Tensor, max: Any) -> Tensor:
     >>> torch.clamp_max(torch.tensor([-2.0, 3.0]), 0)
     tensor([-2.,  0.])
     """
-    return ch.clamp_max_tensor(input, max) if isinstance(max, Tensor) else ch.clamp_max(input, max=max)  # type: ignore[no-any-return]
+    return ch.clamp_max_tensor(input, max) if isinstance(max, Tensor) else ch.clamp_max(input, max=max)
 
 
 def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
@@ -96,7 +96,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
 
 def where_method(input: Tensor, condition: Tensor, other: Any) -> Tensor:
     """`input` where `condition`, else `other`."""
-    return where(condition, input, other)  # type: ignore[no-any-return]
+    return where(condition, input, other)
 
 
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
@@ -115,8 +115,8 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
                 "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                 f"{value._array.ndim} dimension(s)."
             )
-        return ch.masked_fill_tensor(input, mask, value)  # type: ignore[no-any-return]
-    return ch.masked_fill(input, mask, value=value)  # type: ignore[no-any-return]
+        return ch.masked_fill_tensor(input, mask, value)
+    return ch.masked_fill(input, mask, value=value)
 
 
 # -- comparisons --------------------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def differs(self: Tensor, other: Any) -> Any:
 def _integral(op: Callable[..., Any], name: str, kernel: str = "") -> Callable[..., Tensor]:
     def function(input: Any, other: Any) -> Tensor:
         need_whole(kernel or f"{name}_cpu", input, other)
-        return op(input, other)  # type: ignore[no-any-return]
+        return op(input, other)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"torch.{name}, on integers and booleans."
@@ -164,7 +164,7 @@ def bitwise_not(input: Tensor) -> Tensor:
     """~input, on integers and booleans."""
     if input.is_floating_point():
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-    return ch.bitwise_not(input)  # type: ignore[no-any-return]
+    return ch.bitwise_not(input)
 
 
 def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
@@ -176,7 +176,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
     """
     if input.dtype is not other.dtype:
         raise errors.runtime(f"{kind(input)} did not match {kind(other)}")
-    return ch.isclose(input, other, rtol=rtol, atol=atol, equal_nan=equal_nan)  # type: ignore[no-any-return]
+    return ch.isclose(input, other, rtol=rtol, atol=atol, equal_nan=equal_nan)
 
 
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
@@ -219,7 +219,7 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
     for value in (elements, test_elements):
         if not isinstance(value, (Tensor, int, float)):
             raise combination("isin", elements, test_elements)
-    return ar.isin(elements, test_elements, invert=invert)  # type: ignore[no-any-return]
+    return ar.isin(elements, test_elements, invert=invert)
 
 
 clip = clamp

@@ -151,7 +151,7 @@ def det(A: Tensor) -> Tensor:
     need_matrix(A, "linalg.det")
     need_real(A, "linalg.det")
     need_square(A, "linalg.det")
-    return de.linalg_det(A)[0]  # type: ignore[no-any-return]
+    return de.linalg_det(A)[0]
 
 
 def _slogdet(A: Tensor, function: str) -> tuple[Tensor, Tensor]:
@@ -176,7 +176,7 @@ def logdet(input: Tensor) -> Tensor:
     """The logarithm of the determinant: nan where that is negative, -inf where it is 0."""
     need_square(input, "logdet")
     sign, size = _slogdet(input, "linalg.slogdet")
-    return where(eq(sign, -1.0), float("nan"), size)  # type: ignore[no-any-return]
+    return where(eq(sign, -1.0), float("nan"), size)
 
 
 def matrix_power(input: Tensor, n: int) -> Tensor:
@@ -269,7 +269,7 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
     need_square(A, function)
     need_matrix(B, function, "B", 2)
     _need_fitting(A, B, left, function)
-    return de.linalg_solve_triangular(A, B, upper, left, unitriangular)  # type: ignore[no-any-return]
+    return de.linalg_solve_triangular(A, B, upper, left, unitriangular)
 
 
 def triangular_solve(
@@ -348,13 +348,13 @@ def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
             f"Incompatible matrix sizes for cholesky_solve: each A matrix is {a[-1]} by {a[-1]} but each b matrix is "
             f"{b[-2]} by {b[-1]}"
         )
-    return de.cholesky_solve(B, L, upper)  # type: ignore[no-any-return]
+    return de.cholesky_solve(B, L, upper)
 
 
 def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     """The inverse of A, from the factor L of A = L L^T."""
     need_square(L, "cholesky_inverse")
-    return de.cholesky_inverse(L, upper)  # type: ignore[no-any-return]
+    return de.cholesky_inverse(L, upper)
 
 
 # -- LU -----------------------------------------------------------------------------------------------------------
@@ -412,7 +412,7 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
         raise errors.runtime(
             "Pivots given to lu_solve must all be greater or equal to 1. Did you properly pass the result of lu_factor?"
         )
-    return de.linalg_lu_solve(LU, pivots, B, left, adjoint)  # type: ignore[no-any-return]
+    return de.linalg_lu_solve(LU, pivots, B, left, adjoint)
 
 
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:

@@ -191,9 +191,9 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
     around = tensors[0]._array.dtype
     values = _drawn((_standard(shape, around, generator) * plain[1] + plain[0]).astype(around, copy=False), tensors[0])
     if len(tensors) == 2:
-        return dr.normal_both(mean, std, values)  # type: ignore[no-any-return]
+        return dr.normal_both(mean, std, values)
     which = dr.normal_mean if isinstance(mean, Tensor) else dr.normal_std
-    return which(tensors[0], values)  # type: ignore[no-any-return]
+    return which(tensors[0], values)
 
 
 # -- distributions given by tensors -------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None) -
             raise errors.runtime(IN_UNIT)
         chances = arrays.to_numpy(data)
     values = _drawn((stream(generator).random(data.shape) < chances).astype(data.dtype), input)
-    return dr.bernoulli(input, values)  # type: ignore[no-any-return]
+    return dr.bernoulli(input, values)
 
 
 @takes_out
@@ -224,7 +224,7 @@ def poisson(input: Tensor, generator: Any = None) -> Tensor:
     if (input._array < 0).any():
         raise errors.runtime("invalid Poisson rate, expected rate to be non-negative")
     values = stream(generator).poisson(arrays.to_numpy(input._array)).astype(input._array.dtype)
-    return dr.poisson(input, _drawn(values, input))  # type: ignore[no-any-return]
+    return dr.poisson(input, _drawn(values, input))
 
 
 def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:

@@ -208,7 +208,7 @@ class _Contraction:
                 operand = unsqueeze(operand, -1)
                 order[place] = j
                 j += 1
-        return sh.permute(operand, tuple(order))  # type: ignore[no-any-return]
+        return sh.permute(operand, tuple(order))
 
     def _check_sizes(self, aligned: list[Tensor]) -> None:
         names = {place: label for label, place in self.place.items() if label != ELLIPSIS}
@@ -254,7 +254,7 @@ class _Contraction:
             return made
         if len(left) > 1:
             return view(made, tuple(made._array.shape[: self.outputs]))
-        return sum_dim(made, tuple(inner))  # type: ignore[no-any-return]
+        return sum_dim(made, tuple(inner))
 
     def _step(self, a: Tensor, b: Tensor, number: dict[int, int]) -> Tensor:
         """The product of two operands, summed over what no later one has."""
@@ -281,7 +281,7 @@ class _Contraction:
 def product_of_pair(left: Tensor, right: Tensor, summed: list[int]) -> Tensor:
     """The product of two tensors of one rank, summed over dimensions that stay with size 1: one batched product."""
     if not summed:
-        return el.mul(left, right)  # type: ignore[no-any-return]
+        return el.mul(left, right)
     both: list[int] = []
     of_left: list[int] = []
     of_right: list[int] = []
@@ -298,7 +298,7 @@ def product_of_pair(left: Tensor, right: Tensor, summed: list[int]) -> Tensor:
     )
     sizes = (*(a[d] for d in both), *(a[d] for d in of_left), *(1 for _ in summed), *(b[d] for d in of_right))
     order = [*both, *of_left, *summed, *of_right]
-    return sh.permute(view(product, sizes), tuple(order.index(d) for d in range(len(a))))  # type: ignore[no-any-return]
+    return sh.permute(view(product, sizes), tuple(order.index(d) for d in range(len(a))))
 
 
 METHODS: tuple[str, ...] = ()

@@ -61,10 +61,10 @@ def add(input: Any, other: Any, *, alpha: Number = 1, out: Any = None) -> Tensor
     tensor([ 7., 10.])
     """
     if out is not None:
-        return written(out, add, input, other, alpha=alpha)  # type: ignore[no-any-return]
+        return written(out, add, input, other, alpha=alpha)
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         input = as_operand("add", input)
-    return el.add(input, other) if alpha == 1 else el.add_scaled(input, other, alpha)  # type: ignore[no-any-return]
+    return el.add(input, other) if alpha == 1 else el.add_scaled(input, other, alpha)
 
 
 def sub(input: Any, other: Any, *, alpha: Number = 1, out: Any = None) -> Tensor:
@@ -75,20 +75,20 @@ def sub(input: Any, other: Any, *, alpha: Number = 1, out: Any = None) -> Tensor
     tensor([2.])
     """
     if out is not None:
-        return written(out, sub, input, other, alpha=alpha)  # type: ignore[no-any-return]
+        return written(out, sub, input, other, alpha=alpha)
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         input = as_operand("sub", input)
-    return el.sub(input, other) if alpha == 1 else el.sub_scaled(input, other, alpha)  # type: ignore[no-any-return]
+    return el.sub(input, other) if alpha == 1 else el.sub_scaled(input, other, alpha)
 
 
 @takes_out
 def rsub(input: Tensor, other: Any, *, alpha: Number = 1) -> Tensor:
     """other - alpha * input."""
     if isinstance(other, Tensor):
-        return ar.rsub_tensor(input, other, alpha=alpha)  # type: ignore[no-any-return]
+        return ar.rsub_tensor(input, other, alpha=alpha)
     if alpha == 1:
-        return el.rsub(input, other)  # type: ignore[no-any-return]
-    return ar.rsub_number(input, other=other, alpha=alpha)  # type: ignore[no-any-return]
+        return el.rsub(input, other)
+    return ar.rsub_number(input, other=other, alpha=alpha)
 
 
 def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Tensor:
@@ -99,17 +99,17 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = 
     tensor([ 3, -4])
     """
     if out is not None:
-        return written(out, div, input, other, rounding_mode=rounding_mode)  # type: ignore[no-any-return]
+        return written(out, div, input, other, rounding_mode=rounding_mode)
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         input = as_operand("div", input)
     if rounding_mode is None:
-        return el.div(input, other)  # type: ignore[no-any-return]
+        return el.div(input, other)
     if rounding_mode not in ("trunc", "floor"):
         raise errors.runtime(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
         )
     _check_divisor(input, other)
-    return el.div_rounded(input, other, rounding_mode=rounding_mode)  # type: ignore[no-any-return]
+    return el.div_rounded(input, other, rounding_mode=rounding_mode)
 
 
 def _check_divisor(input: Any, other: Any) -> None:
@@ -129,7 +129,7 @@ def floor_divide(input: Any, other: Any) -> Tensor:
     tensor([ 3, -4])
     """
     _check_divisor(input, other)
-    return el.floor_divide(input, other)  # type: ignore[no-any-return]
+    return el.floor_divide(input, other)
 
 
 @takes_out
@@ -142,8 +142,8 @@ def remainder(input: Any, other: Any) -> Tensor:
     """
     _check_divisor(input, other)
     if isinstance(other, Tensor):
-        return el.remainder(input, other)  # type: ignore[no-any-return]
-    return el.remainder_scalar(input, other)  # type: ignore[no-any-return]
+        return el.remainder(input, other)
+    return el.remainder_scalar(input, other)
 
 
 @takes_out
@@ -155,7 +155,7 @@ def fmod(input: Any, other: Any) -> Tensor:
     tensor([-1.,  1.])
     """
     _check_divisor(input, other)
-    return el.fmod(input, other) if isinstance(other, Tensor) else el.fmod_scalar(input, other)  # type: ignore[no-any-return]
+    return el.fmod(input, other) if isinstance(other, Tensor) else el.fmod_scalar(input, other)
 
 
 def pow(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
@@ -166,16 +166,16 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
     tensor([1., 4., 9.])
     """
     if out is not None:
-        return written(out, pow, input, exponent)  # type: ignore[no-any-return]
+        return written(out, pow, input, exponent)
     if not isinstance(exponent, Tensor):
         if not isinstance(exponent, (bool, int, float)):
             raise errors.strange_operand("pow.Tensor_Tensor", exponent)
-        return el.pow_number(input, exponent)  # type: ignore[no-any-return]
+        return el.pow_number(input, exponent)
     if not isinstance(input, Tensor):
         if not isinstance(input, (bool, int, float)):
             raise errors.strange_operand("pow.Tensor_Tensor", input)
-        return el.pow_of_number(exponent, input)  # type: ignore[no-any-return]
-    return el.pow_tensor(input, exponent)  # type: ignore[no-any-return]
+        return el.pow_of_number(exponent, input)
+    return el.pow_tensor(input, exponent)
 
 
 def rpow(input: Tensor, base: Any) -> Tensor:
@@ -185,7 +185,7 @@ def rpow(input: Tensor, base: Any) -> Tensor:
 
 def rdiv(input: Tensor, other: Any) -> Tensor:
     """other / input, as torch computes it: the reciprocal times other."""
-    return el.mul(el.reciprocal(input), other)  # type: ignore[no-any-return]
+    return el.mul(el.reciprocal(input), other)
 
 
 def rfloordiv(input: Tensor, other: Any) -> Tensor:
@@ -217,7 +217,7 @@ def abs(input: Any) -> Tensor:
         need_tensor(input, "abs")
     if input._array.dtype.kind == "b":
         raise NotImplementedError("\"abs_cpu\" not implemented for 'Bool'")
-    return el.absolute(input)  # type: ignore[no-any-return]
+    return el.absolute(input)
 
 
 @takes_out
@@ -228,7 +228,7 @@ def square(input: Tensor) -> Tensor:
     >>> torch.square(torch.tensor([1.0, -3.0]))
     tensor([1., 9.])
     """
-    return el.pow_number(input, 2)  # type: ignore[no-any-return]
+    return el.pow_number(input, 2)
 
 
 @takes_out
@@ -243,10 +243,10 @@ def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     if not isinstance(decimals, int):
         raise combination("round", input, decimals=decimals)
     if not decimals:
-        return el.round_half_even(input)  # type: ignore[no-any-return]
+        return el.round_half_even(input)
     if not input.is_floating_point():
         raise refused("round_cpu", input)
-    return ar.round_decimals(input, decimals=decimals)  # type: ignore[no-any-return]
+    return ar.round_decimals(input, decimals=decimals)
 
 
 @takes_out
@@ -266,7 +266,7 @@ def copysign(input: Tensor, other: Any) -> Tensor:
     """|input| with the sign of `other`."""
     if not isinstance(input, Tensor) or not isinstance(other, (Tensor, int, float)):
         raise combination("copysign", input, other)
-    return (ar.copysign if isinstance(other, Tensor) else ar.copysign_number)(input, other)  # type: ignore[no-any-return]
+    return (ar.copysign if isinstance(other, Tensor) else ar.copysign_number)(input, other)
 
 
 @takes_out
@@ -281,14 +281,14 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
     need_tensor(values, "heaviside", "values", 2)
     if input.dtype is not values.dtype:
         raise errors.runtime("heaviside is not yet implemented for tensors with different dtypes.")
-    return ar.heaviside(input, values)  # type: ignore[no-any-return]
+    return ar.heaviside(input, values)
 
 
 @takes_out
 def fill(input: Tensor, value: Any) -> Tensor:
     """A tensor of the shape of `input`, full of `value`."""
     need_tensor(input, "fill")
-    return ar.filled_with(input, value) if isinstance(value, Tensor) else ar.filled(input, value=value)  # type: ignore[no-any-return]
+    return ar.filled_with(input, value) if isinstance(value, Tensor) else ar.filled(input, value=value)
 
 
 @takes_out
@@ -302,7 +302,7 @@ def nan_to_num(
     tensor([1., 0.])
     """
     need_tensor(input, "nan_to_num")
-    return ar.nan_to_num(input, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)  # type: ignore[no-any-return]
+    return ar.nan_to_num(input, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
 
 
 def real(input: Tensor) -> Tensor:
@@ -345,8 +345,8 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     """
     need_lerp(input, end, weight)
     if isinstance(weight, Tensor):
-        return ar.lerp(input, end, weight)  # type: ignore[no-any-return]
-    return ar.lerp_number(input, end, weight=weight)  # type: ignore[no-any-return]
+        return ar.lerp(input, end, weight)
+    return ar.lerp_number(input, end, weight=weight)
 
 
 def need_lerp(input: Tensor, end: Tensor, weight: Any) -> None:
@@ -370,7 +370,7 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     >>> torch.addcmul(torch.tensor([1.0]), torch.tensor([2.0]), torch.tensor([3.0]))
     tensor([7.])
     """
-    return ar.addcmul(input, tensor1, tensor2, value=value)  # type: ignore[no-any-return]
+    return ar.addcmul(input, tensor1, tensor2, value=value)
 
 
 @takes_out
@@ -382,7 +382,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     tensor([5.])
     """
     need_quotient(tensor1, tensor2)
-    return ar.addcdiv(input, tensor1, tensor2, value=value)  # type: ignore[no-any-return]
+    return ar.addcdiv(input, tensor1, tensor2, value=value)
 
 
 def need_quotient(*values: Tensor) -> None:
@@ -399,12 +399,12 @@ def need_quotient(*values: Tensor) -> None:
 
 def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     """log(1 + exp(beta x)) / beta, and x itself where beta x > threshold."""
-    return el.softplus(input, beta=beta, threshold=threshold)  # type: ignore[no-any-return]
+    return el.softplus(input, beta=beta, threshold=threshold)
 
 
 def clone(input: Tensor, *, memory_format: Any = "preserve") -> Tensor:
     """A copy that gradients pass through."""
-    return sh.clone(input) if memory_format == "preserve" else sh.clone(input, memory_format=str(memory_format))  # type: ignore[no-any-return]
+    return sh.clone(input) if memory_format == "preserve" else sh.clone(input, memory_format=str(memory_format))
 
 
 divide = div

@@ -142,7 +142,7 @@ def unary(op: Op, name: str, inplace: bool = True, check: Check | None = None, k
     def function(input: Any, *, out: Tensor | None = None) -> Tensor:
         if not isinstance(input, Tensor):
             need_tensor(input, name)
-        return called(input) if out is None else written(out, function, input)  # type: ignore[no-any-return]
+        return called(input) if out is None else written(out, function, input)
 
     FUNCTIONS[name] = op if check is None else called
     _writer(op, name, inplace, check, kernel)
@@ -164,7 +164,7 @@ def binary(op: Op, name: str, inplace: bool = False) -> Op:
             if name not in ("mul", "multiply"):
                 raise combination(name, input, other)
             input = as_operand(name, input)
-        return op(input, other) if out is None else written(out, function, input, other)  # type: ignore[no-any-return]
+        return op(input, other) if out is None else written(out, function, input, other)
 
     FUNCTIONS[name] = op
     if inplace:
@@ -181,11 +181,11 @@ def two_tensors(
     def function(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         need_tensor(input, name)
         need_tensor(other, name, second, 2)
-        return called(input, other) if out is None else written(out, function, input, other)  # type: ignore[no-any-return]
+        return called(input, other) if out is None else written(out, function, input, other)
 
     def method(self: Tensor, other: Tensor) -> Tensor:
         need_tensor(other, name, second)
-        return called(self, other)  # type: ignore[no-any-return]
+        return called(self, other)
 
     FUNCTIONS[name] = _named(method, name, "elementwise")
     _writer(op, name, inplace, check, kernel)

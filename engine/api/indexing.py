@@ -29,11 +29,11 @@ def getitem(self: Tensor, key: Any) -> Tensor:
     if isinstance(key, slice):
         return _sliced(self, 0, key, whole=True)
     if key is Ellipsis:
-        return sh.alias(self)  # type: ignore[no-any-return]
+        return sh.alias(self)
     viewed, indices = _parse(self, key)
     if indices is None:
         return sh.alias(viewed) if viewed is self else viewed
-    return ix.index(viewed, indices)  # type: ignore[no-any-return]
+    return ix.index(viewed, indices)
 
 
 def setitem(self: Tensor, key: Any, value: Any) -> None:
@@ -143,7 +143,7 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     tensor([3., 0., 0.])
     """
     op, inputs, statics = _index_put(input, indices, values, accumulate)
-    return op(*inputs, **statics)  # type: ignore[no-any-return]
+    return op(*inputs, **statics)
 
 
 def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
@@ -323,7 +323,7 @@ def _at(viewed: Tensor, dim: int, index: int, place: int) -> Tensor:
     n = viewed._array.shape[dim]
     if not -n <= index < n:
         raise IndexError(f"index {index} is out of bounds for dimension {place} with size {n}")
-    return sh.select(viewed, dim, index + n if index < 0 else index)  # type: ignore[no-any-return]
+    return sh.select(viewed, dim, index + n if index < 0 else index)
 
 
 def _sliced(viewed: Tensor, dim: int, item: slice, whole: bool) -> Tensor:
@@ -336,7 +336,7 @@ def _sliced(viewed: Tensor, dim: int, item: slice, whole: bool) -> Tensor:
     start, stop, step = slice(*bounds).indices(n)
     if not whole and not bounds[0] and (bounds[1] is None or bounds[1] >= n) and step == 1:
         return viewed
-    return sh.slice_(viewed, dim, start, max(start, stop), step)  # type: ignore[no-any-return]
+    return sh.slice_(viewed, dim, start, max(start, stop), step)
 
 
 METHODS = ("index_put", "index_put_")

@@ -86,7 +86,7 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
         dim = one_dim(dim, len(first))
         for place, shape in shapes[1:]:
             _check_joined(first, shape, dim, place)
-    return sh.cat(listed, dim=dim)  # type: ignore[no-any-return]
+    return sh.cat(listed, dim=dim)
 
 
 def _check_joined(first: tuple[int, ...], shape: tuple[int, ...], dim: int, place: int) -> None:
@@ -120,7 +120,7 @@ def stack(tensors: Any, dim: int = 0) -> Tensor:
                 f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
                 f"{list(tensor._array.shape)} at entry {number}"
             )
-    return sh.stack(listed, dim=place)  # type: ignore[no-any-return]
+    return sh.stack(listed, dim=place)
 
 
 @takes_out
@@ -184,7 +184,7 @@ def block_diag(*tensors: Any) -> Tensor:
                 "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
                 f"{place} has {x._array.ndim} dimensions"
             )
-    return ar.block_diag(listed or [Tensor(xp.zeros((1, 0), dtype="float32"))])  # type: ignore[no-any-return]
+    return ar.block_diag(listed or [Tensor(xp.zeros((1, 0), dtype="float32"))])
 
 
 # -- at least so many dimensions ----------------------------------------------------------------------------------
@@ -350,7 +350,7 @@ def cartesian_prod(*tensors: Any) -> Tensor:
         if x._array.ndim != 1:
             raise errors.runtime(f"Expect a 1D vector, but got shape {list(x._array.shape)}")
     if len(listed) == 1:
-        return listed[0]  # type: ignore[no-any-return]
+        return listed[0]
     return stack([flatten(x) for x in meshgrid(*listed, indexing="ij")], 1)
 
 

@@ -57,7 +57,7 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
             tensors=(input, mat2),
         )
     _same_dtype(input, mat2, "expected m1 and m2 to have the same dtype, but got: {0} != {1}")
-    return la.mm(input, mat2)  # type: ignore[no-any-return]
+    return la.mm(input, mat2)
 
 
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
@@ -79,7 +79,7 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
             f"{b[1]}]."
         )
     _same_dtype(input, mat2, "expected scalar type {2} but found {3}")
-    return la.bmm(input, mat2)  # type: ignore[no-any-return]
+    return la.bmm(input, mat2)
 
 
 def mv(input: Tensor, vec: Tensor) -> Tensor:
@@ -97,7 +97,7 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
     if a[1] != b[0]:
         raise errors.runtime(f"size mismatch, got input ({a[0]}), mat ({a[0]}x{a[1]}), vec ({b[0]})")
     _same_dtype(input, vec, "addmv input tensors must have the same dtype, but got {3}, {2}, and {3}")
-    return la.mv(input, vec)  # type: ignore[no-any-return]
+    return la.mv(input, vec)
 
 
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
@@ -118,7 +118,7 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
             f"but got {a[0]} and {b[0]} elements respectively"
         )
     _same_dtype(input, tensor, "dot : expected both vectors to have same dtype, but found {2} and {3}")
-    return la.dot(input, tensor)  # type: ignore[no-any-return]
+    return la.dot(input, tensor)
 
 
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
@@ -154,7 +154,7 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     if rank1 == 2 and rank2 == 1:
         return mv(input, other)
     if rank1 == 1 and rank2 == 2:
-        return sh.squeeze_row(mm(unsqueeze(input, 0), other), 0)  # type: ignore[no-any-return]
+        return sh.squeeze_row(mm(unsqueeze(input, 0), other), 0)
     if _folds(input, other):
         return _folded(input, other)
     return _batched(input, other)
@@ -195,9 +195,9 @@ def _folded(a: Tensor, b: Tensor) -> Tensor:
     shape = large._array.shape
     tall = reshape(large, -1, shape[-1])
     if small._array.ndim == 1:
-        return sh.unsafe_view(mv(tall, small), shape[:-1])  # type: ignore[no-any-return]
+        return sh.unsafe_view(mv(tall, small), shape[:-1])
     made = sh.unsafe_view(mm(tall, small), (*shape[:-1], small._array.shape[1]))
-    return made if larger_first else sh.clone(matrix_transposed(made), memory_format="contiguous")  # type: ignore[no-any-return]
+    return made if larger_first else sh.clone(matrix_transposed(made), memory_format="contiguous")
 
 
 def _batched(a: Tensor, b: Tensor) -> Tensor:
@@ -216,7 +216,7 @@ def _batched(a: Tensor, b: Tensor) -> Tensor:
         shape += (rows,)
     if b._array.ndim > 1:
         shape += (columns,)
-    return sh.unsafe_view(made, shape)  # type: ignore[no-any-return]
+    return sh.unsafe_view(made, shape)
 
 
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
@@ -233,7 +233,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
     need_tensor(mat1, "addmm", "mat1", 2)
     need_tensor(mat2, "addmm", "mat2", 3)
     check_addmm(input, mat1, mat2)
-    return la.addmm(input, mat1, mat2, beta=beta, alpha=alpha)  # type: ignore[no-any-return]
+    return la.addmm(input, mat1, mat2, beta=beta, alpha=alpha)
 
 
 def check_addmm(input: Tensor, mat1: Tensor, mat2: Tensor) -> None:
@@ -282,7 +282,7 @@ def tril(input: Tensor, diagonal: int = 0) -> Tensor:
             [1., 1.]])
     """
     _need_matrix(input, "tril")
-    return sh.tril(input, diagonal)  # type: ignore[no-any-return]
+    return sh.tril(input, diagonal)
 
 
 def triu(input: Tensor, diagonal: int = 0) -> Tensor:
@@ -294,7 +294,7 @@ def triu(input: Tensor, diagonal: int = 0) -> Tensor:
             [0., 1.]])
     """
     _need_matrix(input, "triu")
-    return sh.triu(input, diagonal)  # type: ignore[no-any-return]
+    return sh.triu(input, diagonal)
 
 
 def _need_matrix(input: Tensor, name: str) -> None:

@@ -47,7 +47,7 @@ def take(input: Tensor, index: Tensor) -> Tensor:
     tensor([1, 4])
     """
     _check_places("take", input, index)
-    return pa.take(input, index)  # type: ignore[no-any-return]
+    return pa.take(input, index)
 
 
 def _put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Call:
@@ -84,7 +84,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     if mask._array.dtype.kind != "b":
         raise errors.runtime("masked_select: expected BoolTensor for mask")
     joint(mask._array.shape, input._array.shape)
-    return pa.masked_select(input, mask)  # type: ignore[no-any-return]
+    return pa.masked_select(input, mask)
 
 
 def _masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Call:
@@ -111,7 +111,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """
     op, (_, mask, source), _ = _masked_scatter(input, mask, source)
     wide = joint(mask._array.shape, input._array.shape)
-    return op(input if input._array.shape == wide else expand(input, *wide), mask, source)  # type: ignore[no-any-return]
+    return op(input if input._array.shape == wide else expand(input, *wide), mask, source)
 
 
 def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:

@@ -21,7 +21,7 @@ def to(input: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: b
     wanted = as_numpy_dtype(dtype)
     moved = input if device is None else on_device(input, device)
     if wanted is not None and wanted != moved._array.dtype:
-        return sh.cast(moved, wanted)  # type: ignore[no-any-return]
+        return sh.cast(moved, wanted)
     return sh.clone(moved) if copy and moved is input else moved
 
 
@@ -37,4 +37,4 @@ def on_device(input: Tensor, where: Any) -> Tensor:
     if place.type == "cpu" and input.device == CPU:
         return input
     move(input._array[:0] if input._array.ndim else input._array, place)  # says at once where there is no GPU
-    return sh.transfer(input, str(place), str(input.device))  # type: ignore[no-any-return]
+    return sh.transfer(input, str(place), str(input.device))

@@ -51,7 +51,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     if not input._array.ndim:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     place, found = _selected(input, dim, index)
-    return sh.select(input, place, found)  # type: ignore[no-any-return]
+    return sh.select(input, place, found)
 
 
 def _selected(input: Tensor, dim: int, index: Any) -> tuple[int, int]:
@@ -88,13 +88,13 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     tensor([1, 2, 3])
     """
     place, first = _narrowed(input, dim, start, length)
-    return sh.slice_(input, place, first, first + length)  # type: ignore[no-any-return]
+    return sh.slice_(input, place, first, first + length)
 
 
 def narrow_copy(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """As narrow, with memory of its own."""
     place, first = _narrowed(input, dim, start, length)
-    return vw.narrow_copy(input, place, first, length)  # type: ignore[no-any-return]
+    return vw.narrow_copy(input, place, first, length)
 
 
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
@@ -254,7 +254,7 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
 def _span(input: Tensor, dim: int, start: int, end: int) -> Tensor:
     """The slice between two places, which may be counted from the back or lie outside."""
     first, last, _ = slice(start, end).indices(input._array.shape[dim])
-    return sh.slice_(input, dim, first, max(first, last))  # type: ignore[no-any-return]
+    return sh.slice_(input, dim, first, max(first, last))
 
 
 def _side_split(name: str, least: int, dim: int) -> Any:
@@ -303,7 +303,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     tensor([1, 4])
     """
     first, second = two_dims(input, dim1, dim2)
-    return vw.diagonal(input, offset, first, second)  # type: ignore[no-any-return]
+    return vw.diagonal(input, offset, first, second)
 
 
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
@@ -316,7 +316,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
         raise errors.runtime(f"maximum size for tensor at dimension {place} is {n} but size is {size}")
     if step <= 0:
         raise errors.runtime(f"step is {step} but must be > 0")
-    return vw.unfold(self, place, size, step)  # type: ignore[no-any-return]
+    return vw.unfold(self, place, size, step)
 
 
 def strides_of(input: Tensor) -> tuple[int, ...]:
@@ -366,18 +366,18 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     tensor([[0, 1],
             [3, 4]])
     """
-    return vw.as_strided(input, **geometry(input, size, stride, storage_offset))  # type: ignore[no-any-return]
+    return vw.as_strided(input, **geometry(input, size, stride, storage_offset))
 
 
 def as_strided_copy(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """As as_strided, with memory of its own."""
-    return vw.as_strided_copy(input, **geometry(input, size, stride, storage_offset))  # type: ignore[no-any-return]
+    return vw.as_strided_copy(input, **geometry(input, size, stride, storage_offset))
 
 
 def view_copy(input: Tensor, size: Any) -> Tensor:
     """As view, with memory of its own."""
     wanted = filled_in(tuple(size), input._array.size)
-    return vw.view_copy(input, wanted)  # type: ignore[no-any-return]
+    return vw.view_copy(input, wanted)
 
 
 # -- parts replaced -----------------------------------------------------------------------------------------------
@@ -390,7 +390,7 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     place, found = _selected(input, dim, index)
     part = input._array.shape[:place] + input._array.shape[place + 1 :]
     _same_part(part, src)
-    return pa.select_scatter(input, src, place, found)  # type: ignore[no-any-return]
+    return pa.select_scatter(input, src, place, found)
 
 
 def slice_scatter(
@@ -405,7 +405,7 @@ def slice_scatter(
     last = max(first, last)
     part = (*input._array.shape[:place], len(range(first, last, step)), *input._array.shape[place + 1 :])
     _same_part(part, src)
-    return pa.slice_scatter(input, src, place, first, last, step)  # type: ignore[no-any-return]
+    return pa.slice_scatter(input, src, place, first, last, step)
 
 
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
@@ -414,14 +414,14 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
     shape = input._array.shape
     n = vw.diagonal_length(shape[first], shape[second], offset)
     _same_part((*(m for d, m in enumerate(shape) if d not in (first, second)), n), src)
-    return pa.diagonal_scatter(input, src, offset, first, second)  # type: ignore[no-any-return]
+    return pa.diagonal_scatter(input, src, offset, first, second)
 
 
 def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """A copy with `src` in place of what as_strided reads."""
     named = geometry(input, size, stride, storage_offset)
     _same_part(named["size"], src)
-    return pa.as_strided_scatter(input, src, **named)  # type: ignore[no-any-return]
+    return pa.as_strided_scatter(input, src, **named)
 
 
 def _same_part(part: tuple[int, ...], src: Tensor) -> None:

@@ -169,7 +169,7 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
             f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of elements, "
             f"but got {a[0]} and {b[0]} elements respectively"
         )
-    return pr.vdot(input, other)  # type: ignore[no-any-return]
+    return pr.vdot(input, other)
 
 
 @takes_out
@@ -183,7 +183,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
     need_tensor(input, "inner")
     a, b = input._array.shape, other._array.shape
     if not a or not b:
-        return el.mul(input, other)  # type: ignore[no-any-return]
+        return el.mul(input, other)
     if a[-1] != b[-1]:
         raise errors.runtime(
             f"inner() the last dimension must match on both input tensors but got shapes {list(a)} and {list(b)}"
@@ -265,7 +265,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     b = (1,) * (rank - other._array.ndim) + other._array.shape
     left = sh.unsafe_view(input, tuple(n for m in a for n in (m, 1)))
     right = sh.unsafe_view(other, tuple(n for m in b for n in (1, m)))
-    return sh.unsafe_view(left * right, tuple(m * n for m, n in zip(a, b, strict=True)))  # type: ignore[no-any-return]
+    return sh.unsafe_view(left * right, tuple(m * n for m, n in zip(a, b, strict=True)))
 
 
 @takes_out
@@ -302,7 +302,7 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     joint(a, b)
     if input._array.dtype != other._array.dtype:
         raise errors.runtime(f"expected scalar type {kind(input)} but found {kind(other)}")
-    return pr.linalg_cross(input, other, dim=place)  # type: ignore[no-any-return]
+    return pr.linalg_cross(input, other, dim=place)
 
 
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
@@ -333,8 +333,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
         raise NotImplementedError("\"cdist\" not implemented for 'Half'")
     mode = modes.index(compute_mode)
     if p == 2 and 0 not in a + b and (mode == 1 or (mode == 0 and max(a[-2], b[-2]) > 25)):
-        return pr.euclidean_distance(x1, x2)  # type: ignore[no-any-return]
-    return pr.cdist(x1, x2, p=float(p))  # type: ignore[no-any-return]
+        return pr.euclidean_distance(x1, x2)
+    return pr.cdist(x1, x2, p=float(p))
 
 
 # -- of many ----------------------------------------------------------------------------------------------------------

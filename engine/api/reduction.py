@@ -57,14 +57,14 @@ def sum(
     if not isinstance(input, Tensor):
         need_tensor(input, "sum")
     if out is not None:
-        return written(out, sum, input, dim, keepdim, dtype=dtype, **named)  # type: ignore[no-any-return]
+        return written(out, sum, input, dim, keepdim, dtype=dtype, **named)
     if named:
         keepdim, dim = _numpy_names("sum", named, keepdim, dim)
     which = None if dtype is None else summed_dtype(input, dtype)
     if dim is NOT_GIVEN and not keepdim:
-        return rd.sum_all(input) if which is None else rd.sum_all(input, dtype=which)  # type: ignore[no-any-return]
+        return rd.sum_all(input) if which is None else rd.sum_all(input, dtype=which)
     dims = some_dims(() if dim is None or dim is NOT_GIVEN else dim, input._array.ndim)
-    return rd.sum_dim(input, dims, keepdim, which)  # type: ignore[no-any-return]
+    return rd.sum_dim(input, dims, keepdim, which)
 
 
 def _numpy_names(function: str, named: dict[str, Any], keepdim: bool, dim: Any) -> tuple[bool, Any]:
@@ -90,7 +90,7 @@ def mean(
     """
     need_tensor(input, "mean")
     if out is not None:
-        return written(out, mean, input, dim, keepdim, dtype=dtype, **named)  # type: ignore[no-any-return]
+        return written(out, mean, input, dim, keepdim, dtype=dtype, **named)
     if named:
         keepdim, dim = _numpy_names("mean", named, keepdim, dim)
     which = as_numpy_dtype(dtype)
@@ -101,9 +101,9 @@ def mean(
             f"Got: {found}"
         )
     if dim is NOT_GIVEN and not keepdim:
-        return rd.mean_all(input) if which is None else rd.mean_all(input, dtype=which)  # type: ignore[no-any-return]
+        return rd.mean_all(input) if which is None else rd.mean_all(input, dtype=which)
     dims = some_dims(() if dim is None or dim is NOT_GIVEN else dim, input._array.ndim)
-    return rd.mean_dim(input, dims, keepdim, which)  # type: ignore[no-any-return]
+    return rd.mean_dim(input, dims, keepdim, which)
 
 
 def spread_arguments(
@@ -139,7 +139,7 @@ def var(
     >>> torch.var(torch.tensor([1.0, 3.0]))
     tensor(2.)
     """
-    return rd.var(input, **spread_arguments("var", input, dim, unbiased, correction, keepdim))  # type: ignore[no-any-return]
+    return rd.var(input, **spread_arguments("var", input, dim, unbiased, correction, keepdim))
 
 
 @takes_out
@@ -157,7 +157,7 @@ def std(
     >>> torch.std(torch.tensor([1.0, 2.0, 3.0]))
     tensor(1.)
     """
-    return rd.std(input, **spread_arguments("std", input, dim, unbiased, correction, keepdim))  # type: ignore[no-any-return]
+    return rd.std(input, **spread_arguments("std", input, dim, unbiased, correction, keepdim))
 
 
 @takes_out
@@ -171,8 +171,8 @@ def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype:
     need_tensor(input, "prod")
     which = summed_dtype(input, dtype)
     if dim is None:
-        return rd.prod_all(input, dtype=which)  # type: ignore[no-any-return]
-    return rd.prod_dim(input, one_dim(dim, input._array.ndim), keepdim, which)  # type: ignore[no-any-return]
+        return rd.prod_all(input, dtype=which)
+    return rd.prod_dim(input, one_dim(dim, input._array.ndim), keepdim, which)
 
 
 # -- extremes -----------------------------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ def _amount(name: str, op: Any, input: Tensor, dim: Any, keepdim: bool) -> Tenso
     need_tensor(input, name)
     if dim == ():
         _nonempty(name, input)
-    return op(input, dim=_filled_dim(name, input, dim), keepdim=keepdim)  # type: ignore[no-any-return]
+    return op(input, dim=_filled_dim(name, input, dim), keepdim=keepdim)
 
 
 def _place(name: str, op: Any, input: Tensor, dim: Any, keepdim: bool) -> Tensor:
@@ -271,9 +271,9 @@ def _place(name: str, op: Any, input: Tensor, dim: Any, keepdim: bool) -> Tensor
     if dim is None:
         if not input._array.size:
             raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
-        return op(input, dim=None, keepdim=keepdim)  # type: ignore[no-any-return]
+        return op(input, dim=None, keepdim=keepdim)
     dims = _filled_dim(name, input, dim)
-    return op(input, dim=None if dims == () else dims, keepdim=keepdim)  # type: ignore[no-any-return]
+    return op(input, dim=None if dims == () else dims, keepdim=keepdim)
 
 
 @takes_out
@@ -302,7 +302,7 @@ def _truth(name: str, op: Any, input: Tensor, dim: Any, keepdim: bool) -> Tensor
     need_tensor(input, name)
     dims = None if dim is None else some_dims(dim, input._array.ndim)
     if dim is not None and not isinstance(dim, int) and not len(dim) and input._array.ndim:
-        return ch.ne(input, 0)  # type: ignore[no-any-return]
+        return ch.ne(input, 0)
     found: Tensor = op(input, dim=dims, keepdim=keepdim)
     return found.to(input.dtype) if input.dtype.name == "uint8" else found
 
@@ -341,7 +341,7 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     tensor(0.6931)
     """
     need_tensor(input, "logsumexp")
-    return rd.logsumexp(input, some_dims(dim, input._array.ndim), keepdim)  # type: ignore[no-any-return]
+    return rd.logsumexp(input, some_dims(dim, input._array.ndim), keepdim)
 
 
 def _normalised(name: str, op: Any, input: Tensor, dim: int | None, dtype: Any) -> Tensor:
@@ -353,7 +353,7 @@ def _normalised(name: str, op: Any, input: Tensor, dim: int | None, dtype: Any) 
         input = input.to(dtype)
     if not input.is_floating_point():
         raise NotImplementedError(f"\"{name}_lastdim_kernel_impl\" not implemented for '{kind(input)}'")
-    return op(input, one_dim(dim, input._array.ndim))  # type: ignore[no-any-return]
+    return op(input, one_dim(dim, input._array.ndim))
 
 
 @takes_out
@@ -391,7 +391,7 @@ def vector_norm(x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = Fals
     dims = None if dim is None else some_dims(dim, x._array.ndim)
     if ord < 0 or math.isinf(ord):
         _need_elements(x, ord, dims)
-    return rd.vector_norm(x, ord=float(ord), dim=dims, keepdim=keepdim, dtype=which)  # type: ignore[no-any-return]
+    return rd.vector_norm(x, ord=float(ord), dim=dims, keepdim=keepdim, dtype=which)
 
 
 def _need_elements(x: Tensor, ord: float, dims: Any) -> None:
@@ -421,7 +421,7 @@ def flip(input: Tensor, *dims: Any) -> Tensor:
     for d in found:
         if found.count(d) > 1:
             raise errors.runtime(f"dim {d} appears multiple times in the list of dims")
-    return sh.flip(input, found)  # type: ignore[no-any-return]
+    return sh.flip(input, found)
 
 
 METHODS = (

@@ -41,7 +41,7 @@ def cumsum(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     tensor([0, 1, 3, 6])
     """
     need_tensor(input, "cumsum")
-    return rd.cumsum(input, one_dim(dim, input._array.ndim), summed_dtype(input, dtype))  # type: ignore[no-any-return]
+    return rd.cumsum(input, one_dim(dim, input._array.ndim), summed_dtype(input, dtype))
 
 
 @takes_out
@@ -53,7 +53,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     tensor([1., 2., 6.])
     """
     need_tensor(input, "cumprod")
-    return sc.cumprod(input, one_dim(dim, input._array.ndim), summed_dtype(input, dtype))  # type: ignore[no-any-return]
+    return sc.cumprod(input, one_dim(dim, input._array.ndim), summed_dtype(input, dtype))
 
 
 @takes_out
@@ -63,7 +63,7 @@ def logcumsumexp(input: Tensor, dim: int) -> Tensor:
     place = one_dim(dim, input._array.ndim)
     if not input.is_floating_point():
         raise refused("logcumsumexp_out_cpu", input)
-    return sc.logcumsumexp(input, place)  # type: ignore[no-any-return]
+    return sc.logcumsumexp(input, place)
 
 
 @takes_out
@@ -115,7 +115,7 @@ def diff(
     parts = [t for t in (prepend, input, append) if t is not None]
     found: Tensor = so.cat(parts, dim=place) if len(parts) > 1 else input
     if not n:
-        return ip.copy(so.zero_of(found.detach(), size=found._array.shape), found)  # type: ignore[no-any-return]
+        return ip.copy(so.zero_of(found.detach(), size=found._array.shape), found)
     for _ in range(min(n, found._array.shape[place])):
         size = found._array.shape[place]
         later, earlier = _part(found, place, min(1, size), size), _part(found, place, 0, max(0, size - 1))
@@ -136,7 +136,7 @@ def _fits(input: Tensor, other: Tensor, dim: int) -> None:
 
 
 def _part(tensor: Tensor, dim: int, start: int, end: int) -> Tensor:
-    return so.slice_(tensor, dim=dim, start=start, end=end)  # type: ignore[no-any-return]
+    return so.slice_(tensor, dim=dim, start=start, end=end)
 
 
 # -- areas --------------------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def _spacing(name: str, y: Tensor, x: Any, dx: Any, dim: int) -> Any:
 
 def _pairs(y: Tensor, dim: int) -> Tensor:
     size = y._array.shape[dim]
-    return el.add(_part(y, dim, 1, size), _part(y, dim, 0, size - 1))  # type: ignore[no-any-return]
+    return el.add(_part(y, dim, 1, size), _part(y, dim, 0, size - 1))
 
 
 @takes_out
@@ -182,13 +182,13 @@ def trapezoid(y: Tensor, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Tensor
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     place = one_dim(dim, y._array.ndim)
     if steps is not None:
-        return scalar.div_number(rd.sum_dim(el.mul(_pairs(y, place), steps), place), other=2.0)  # type: ignore[no-any-return]
+        return scalar.div_number(rd.sum_dim(el.mul(_pairs(y, place), steps), place), other=2.0)
     if not y._array.shape[place]:
-        return so.zero_of(y.detach(), size=y._array.shape[:place] + y._array.shape[place + 1 :])  # type: ignore[no-any-return]
+        return so.zero_of(y.detach(), size=y._array.shape[:place] + y._array.shape[place + 1 :])
     y = y if y.is_floating_point() else y.float()
     total = rd.sum_dim(y, place)
     ends = el.add(so.select(y, dim=place, index=0), so.select(y, dim=place, index=y._array.shape[place] - 1))
-    return scalar.mul_number(el.sub(total, scalar.mul_number(ends, other=0.5)), other=dx)  # type: ignore[no-any-return]
+    return scalar.mul_number(el.sub(total, scalar.mul_number(ends, other=0.5)), other=dx)
 
 
 @takes_out
@@ -199,7 +199,7 @@ def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = 1, dim: int = -1
     steps = _spacing("cumulative_trapezoid", y, x, dx, dim)
     place = one_dim(dim, y._array.ndim)
     if steps is not None:
-        return scalar.div_number(cumsum(el.mul(_pairs(y, place), steps), place), other=2.0)  # type: ignore[no-any-return]
+        return scalar.div_number(cumsum(el.mul(_pairs(y, place), steps), place), other=2.0)
     y = y if y.is_floating_point() else y.float()
     return cumsum(scalar.mul_number(_pairs(y, place), other=dx / 2), place)
 

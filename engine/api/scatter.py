@@ -38,7 +38,7 @@ Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
 def _run(call: Call) -> Tensor:
     op, inputs, statics = call
-    return op(*inputs, **statics)  # type: ignore[no-any-return]
+    return op(*inputs, **statics)
 
 
 def written(call: Call) -> Tensor:
@@ -144,7 +144,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
     place = one_dim(dim, input._array.ndim)
     _int_index(index, "gather(): Expected dtype int32/int64 for index")
     if not index._array.size:
-        return rd.gather(input, index, place)  # type: ignore[no-any-return]
+        return rd.gather(input, index, place)
     if _rank(index) != _rank(input):
         raise errors.runtime("Index tensor must have the same number of dimensions as input tensor")
     own, wanted = _sizes(input), _sizes(index)
@@ -155,7 +155,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
                 f"{list(own)} apart from dimension {place}"
             )
     _in_bounds(index, place, own[place])
-    return rd.gather(input, index, place)  # type: ignore[no-any-return]
+    return rd.gather(input, index, place)
 
 
 def _scatter(
@@ -259,7 +259,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     data, n = index._array, _sizes(input)[place]
     if data.size and not (int(data.min()) >= 0 and int(data.max()) < n):
         raise IndexError("index out of range in self")
-    return ix.index_select(input, index, place)  # type: ignore[no-any-return]
+    return ix.index_select(input, index, place)
 
 
 def _check_index(name: str, input: Tensor, dim: int, index: Tensor, source: Tensor) -> int:

@@ -50,7 +50,7 @@ def argwhere(input: Tensor) -> Tensor:
     tensor([[1],
             [2]])
     """
-    return nonzero(input)  # type: ignore[no-any-return]
+    return nonzero(input)
 
 
 # -- sorted boundaries --------------------------------------------------------------------------------------------

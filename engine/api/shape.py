@@ -92,14 +92,14 @@ def view(input: Tensor, *size: Any) -> Tensor:
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
             "contiguous subspaces). Use .reshape(...) instead."
         )
-    return sh.view(input, wanted)  # type: ignore[no-any-return]
+    return sh.view(input, wanted)
 
 
 def _reread(input: Tensor, wanted: dtype) -> Tensor:
     """The same bytes as elements of another dtype."""
     data = input._array
     if wanted.numpy == data.dtype:
-        return sh.alias(input)  # type: ignore[no-any-return]
+        return sh.alias(input)
     ratio = wanted.itemsize // data.itemsize
     names = f"to view {kind(input)} as {LETTERS[wanted.name]} (different element sizes)"
     if wanted.itemsize != data.itemsize:
@@ -109,7 +109,7 @@ def _reread(input: Tensor, wanted: dtype) -> Tensor:
             raise errors.runtime(f"self.stride(-1) must be 1 {names}, but got {data.strides[-1] // data.itemsize}")
         if ratio > 1 and data.shape[-1] % ratio:
             raise errors.runtime(f"self.size(-1) must be divisible by {ratio} {names}, but got {data.shape[-1]}")
-    return sh.view_dtype(input, dtype=wanted.numpy)  # type: ignore[no-any-return]
+    return sh.view_dtype(input, dtype=wanted.numpy)
 
 
 def reshape(input: Tensor, *size: Any) -> Tensor:
@@ -122,10 +122,10 @@ def reshape(input: Tensor, *size: Any) -> Tensor:
     """
     wanted = filled_in(sizes_of(size), input._array.size)
     if input._array.flags.c_contiguous:
-        return sh.view(input, wanted)  # type: ignore[no-any-return]
+        return sh.view(input, wanted)
     if _viewable(input._array, wanted):
-        return sh.reshape_alias(input, wanted)  # type: ignore[no-any-return]
-    return sh.unsafe_view(sh.clone(input, memory_format="contiguous"), wanted)  # type: ignore[no-any-return]
+        return sh.reshape_alias(input, wanted)
+    return sh.unsafe_view(sh.clone(input, memory_format="contiguous"), wanted)
 
 
 def view_as(input: Tensor, other: Tensor) -> Tensor:
@@ -181,7 +181,7 @@ def contiguous(input: Tensor, memory_format: Any = None) -> Tensor:
     if is_contiguous(input, memory_format):
         return input
     last = memory_format == "channels_last"
-    return sh.clone(input, memory_format="channels_last" if last else "contiguous")  # type: ignore[no-any-return]
+    return sh.clone(input, memory_format="channels_last" if last else "contiguous")
 
 
 def is_contiguous(input: Tensor, memory_format: Any = None) -> bool:
@@ -215,7 +215,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     torch.Size([4, 3, 2])
     """
     rank = input._array.ndim
-    return sh.transpose(input, one_dim(dim0, rank), one_dim(dim1, rank))  # type: ignore[no-any-return]
+    return sh.transpose(input, one_dim(dim0, rank), one_dim(dim1, rank))
 
 
 def permute(input: Tensor, *dims: Any) -> Tensor:
@@ -234,7 +234,7 @@ def permute(input: Tensor, *dims: Any) -> Tensor:
     order = tuple(one_dim(d, rank) for d in given)
     if len(set(order)) < rank:
         raise errors.runtime("permute(): duplicate dims are not allowed.")
-    return sh.permute(input, order)  # type: ignore[no-any-return]
+    return sh.permute(input, order)
 
 
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
@@ -251,11 +251,11 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
         if len(set(found)) < len(found):
             raise errors.runtime(f"movedim: repeated dim in `{name}` ({dims})")
     if not rank:
-        return sh.alias(input)  # type: ignore[no-any-return]
+        return sh.alias(input)
     order = [d for d in range(rank) if d not in sources]
     for place, d in sorted(zip(places, sources, strict=True)):
         order.insert(place, d)
-    return sh.permute(input, tuple(order))  # type: ignore[no-any-return]
+    return sh.permute(input, tuple(order))
 
 
 def t(input: Tensor) -> Tensor:
@@ -269,7 +269,7 @@ def t(input: Tensor) -> Tensor:
     """
     if input._array.ndim > 2:
         raise errors.runtime(f"t() expects a tensor with <= 2 dimensions, but self is {input._array.ndim}D")
-    return sh.t(input)  # type: ignore[no-any-return]
+    return sh.t(input)
 
 
 def transposed(input: Tensor) -> Tensor:
@@ -282,7 +282,7 @@ def transposed(input: Tensor) -> Tensor:
             "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
             "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
         )
-    return sh.permute(input, tuple(range(input._array.ndim))[::-1])  # type: ignore[no-any-return]
+    return sh.permute(input, tuple(range(input._array.ndim))[::-1])
 
 
 def matrix_transposed(input: Tensor) -> Tensor:
@@ -334,15 +334,15 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     """
     rank = input._array.ndim
     if dim is None:
-        return sh.squeeze(input)  # type: ignore[no-any-return]
+        return sh.squeeze(input)
     if isinstance(dim, int):
         place = one_dim(dim, rank)
-        return sh.squeeze_dim(input, place) if rank else sh.squeeze(input)  # type: ignore[no-any-return]
+        return sh.squeeze_dim(input, place) if rank else sh.squeeze(input)
     dims = tuple(one_dim(d, rank) for d in dim)
     for d in dims:
         if dims.count(d) > 1:
             raise errors.runtime(f"dim {d} appears multiple times in the list of dims")
-    return sh.squeeze_dims(input, tuple(sorted(dims)) if rank else ())  # type: ignore[no-any-return]
+    return sh.squeeze_dims(input, tuple(sorted(dims)) if rank else ())
 
 
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
@@ -353,13 +353,13 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     tensor([[1],
             [2]])
     """
-    return sh.unsqueeze(input, one_dim(dim, input._array.ndim, 1))  # type: ignore[no-any-return]
+    return sh.unsqueeze(input, one_dim(dim, input._array.ndim, 1))
 
 
 def expand(input: Tensor, *size: Any) -> Tensor:
     """Dimensions of size 1 repeated without a copy; -1 keeps a size."""
     given, shape = sizes_of(size), input._array.shape
-    return sh.expand(input, expanded(input, given, shape))  # type: ignore[no-any-return]
+    return sh.expand(input, expanded(input, given, shape))
 
 
 def expanded(input: Tensor, given: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -407,7 +407,7 @@ def sum_to_size(input: Tensor, *size: Any) -> Tensor:
     if extra < 0 or any(n not in (1, m) for n, m in zip(wanted, shape[extra:], strict=True)):
         raise errors.runtime(f"size {{{list(wanted)}}} is not expandable to size {{{list(shape)}}}.")
     if not wanted:
-        return sum_all(input)  # type: ignore[no-any-return]
+        return sum_all(input)
     summed = (*range(extra), *(d + extra for d, n in enumerate(wanted) if n == 1 and shape[d + extra] != 1))
     made = sum_dim(input, summed, True) if summed else input
     return view(made, wanted) if extra else made

@@ -55,13 +55,13 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: b
     tensor([1, 2, 0])
     """
     need_tensor(input, "argsort")
-    return sr.argsort(input, dim=one_dim(dim, input._array.ndim), descending=descending)  # type: ignore[no-any-return]
+    return sr.argsort(input, dim=one_dim(dim, input._array.ndim), descending=descending)
 
 
 @takes_out
 def msort(input: Tensor) -> Tensor:
     """`input` sorted along its first dimension."""
-    return sort(input, 0)[0]  # type: ignore[no-any-return]
+    return sort(input, 0)[0]
 
 
 @takes_out
@@ -173,7 +173,7 @@ def _checked_quantile(name: str, input: Tensor, q: Any, interpolation: str) -> T
         )
     if not bool(((q._array >= 0) & (q._array <= 1)).all()):
         raise errors.runtime(f"{name}() q values must be in the range [0, 1]")
-    return q  # type: ignore[no-any-return]
+    return q
 
 
 def _quantile(
@@ -191,9 +191,9 @@ def _quantile(
     if interpolation in ("linear", "midpoint"):
         found = ar.lerp(found, rd.gather(rows, above, last), weight)
     if not q._array.ndim:
-        return so.squeeze_row(found, dim=last)  # type: ignore[no-any-return]
+        return so.squeeze_row(found, dim=last)
     found = so.transpose(so.unsqueeze(found, dim=0), dim0=0, dim1=last + 1)
-    return so.squeeze_row(found, dim=last + 1)  # type: ignore[no-any-return]
+    return so.squeeze_row(found, dim=last + 1)
 
 
 def _sorted_rows(input: Tensor, dim: int | None, keepdim: bool) -> Tensor:
@@ -203,13 +203,13 @@ def _sorted_rows(input: Tensor, dim: int | None, keepdim: bool) -> Tensor:
         if dim is not None:
             one_dim(dim, rank)
         flat = input if rank == 1 else so.view(so.clone(input) if not _plain(input) else input, size=(-1,))
-        return so.view(sort(flat)[0], size=(*(1,) * (rank if keepdim else 0), flat._array.shape[0]))  # type: ignore[no-any-return]
+        return so.view(sort(flat)[0], size=(*(1,) * (rank if keepdim else 0), flat._array.shape[0]))
     place = one_dim(dim, rank)
     sizes = input._array.shape
     kept = sizes[:place] + ((1,) if keepdim else ()) + sizes[place + 1 :]
     if place != rank - 1:
         input = so.transpose(so.unsqueeze(input, dim=rank), dim0=place, dim1=rank)
-    return so.view(sort(input)[0], size=(*kept, sizes[place]))  # type: ignore[no-any-return]
+    return so.view(sort(input)[0], size=(*kept, sizes[place]))
 
 
 def _plain(input: Tensor) -> bool:

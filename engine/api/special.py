@@ -24,7 +24,7 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
     tensor([0.0000, 1.0986])
     """
     need_tensor(input, "logit")
-    return sp.logit(input, eps=eps)  # type: ignore[no-any-return]
+    return sp.logit(input, eps=eps)
 
 
 def polygamma(n: int, input: Tensor) -> Tensor:
@@ -34,7 +34,7 @@ def polygamma(n: int, input: Tensor) -> Tensor:
     need_tensor(input, "polygamma", position=2)
     if n < 0:
         raise errors.runtime("polygamma(n, x) does not support negative n.")
-    return sp.polygamma(input, n=n)  # type: ignore[no-any-return]
+    return sp.polygamma(input, n=n)
 
 
 def polygamma_method(self: Tensor, n: int) -> Tensor:
@@ -47,7 +47,7 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
     need_tensor(input, "mvlgamma")
     if p < 1:
         raise errors.runtime("p has to be greater than or equal to 1")
-    return sp.mvlgamma(input, p=p)  # type: ignore[no-any-return]
+    return sp.mvlgamma(input, p=p)
 
 
 def xlogy(input: Any, other: Any) -> Tensor:
@@ -60,10 +60,10 @@ def xlogy(input: Any, other: Any) -> Tensor:
     if not isinstance(other, Tensor):
         if not isinstance(input, Tensor) or not isinstance(other, (int, float)):
             raise combination("xlogy", input, other)
-        return sp.xlogy_number(input, other=other)  # type: ignore[no-any-return]
+        return sp.xlogy_number(input, other=other)
     if not isinstance(input, Tensor):
-        return sp.xlogy_of_number(other, self=input)  # type: ignore[no-any-return]
-    return sp.xlogy(input, other)  # type: ignore[no-any-return]
+        return sp.xlogy_of_number(other, self=input)
+    return sp.xlogy(input, other)
 
 
 def of_one(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
@@ -71,7 +71,7 @@ def of_one(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
 
     def function(input: Tensor) -> Tensor:
         need_tensor(input, f"special_{name}")
-        return op(input)  # type: ignore[no-any-return]
+        return op(input)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"torch.special.{name}, elementwise."
@@ -87,10 +87,10 @@ def of_two(
         if not isinstance(input, Tensor) and not isinstance(other, Tensor):
             raise combination(f"special_{name}", input, other)
         if not isinstance(input, Tensor):
-            return of_number(other, self=input)  # type: ignore[no-any-return]
+            return of_number(other, self=input)
         if not isinstance(other, Tensor):
-            return with_number(input, other=other)  # type: ignore[no-any-return]
-        return op(input, other)  # type: ignore[no-any-return]
+            return with_number(input, other=other)
+        return op(input, other)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"torch.special.{name}, elementwise."
@@ -101,7 +101,7 @@ def ndtr(input: Tensor) -> Tensor:
     """The area under the normal distribution left of x: (1 + erf(x / sqrt 2)) / 2."""
     need_tensor(input, "special_ndtr")
     scaled = el.erf(scalar.mul_number(input if input.is_floating_point() else input.float(), other=math.sqrt(0.5)))
-    return scalar.mul_number(scalar.add_number(scaled, other=1), other=0.5)  # type: ignore[no-any-return]
+    return scalar.mul_number(scalar.add_number(scaled, other=1), other=0.5)
 
 
 METHODS = ("logit", "mvlgamma", "xlogy")

@@ -64,7 +64,7 @@ def _cholesky(A: Tensor, upper: bool) -> Tensor:
             "cholesky: The factorization could not be completed because the input is not positive-definite (the "
             f"leading minor of order {int(info._array.max())} is not positive-definite)."
         )
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
@@ -153,7 +153,7 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
         )
     if a[-1] < t[-1]:
         raise errors.runtime(f"{function}: input.shape[-1] must be greater than or equal to tau.shape[-1]")
-    return sp.linalg_householder_product(A, tau)  # type: ignore[no-any-return]
+    return sp.linalg_householder_product(A, tau)
 
 
 def orgqr(input: Tensor, tau: Tensor) -> Tensor:
@@ -183,7 +183,7 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
     if hermitian:
         need_square(A, "linalg.eigh")
     low, share = _bounds(A, atol, rcond if rtol is None else rtol)
-    return sp.linalg_pinv(A, low, share, hermitian)  # type: ignore[no-any-return]
+    return sp.linalg_pinv(A, low, share, hermitian)
 
 
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
@@ -241,7 +241,7 @@ def matrix_exp(A: Tensor) -> Tensor:
     need_matrix(A, "linalg.matrix_exp")
     need_real(A, "linalg.matrix_exp")
     need_square(A, "linalg.matrix_exp")
-    return sp.linalg_matrix_exp(A)  # type: ignore[no-any-return]
+    return sp.linalg_matrix_exp(A)
 
 
 def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
@@ -252,7 +252,7 @@ def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
     shape = x._array.shape
     ones = Tensor(library_of(x._array).ones((*shape, 1), dtype=x._array.dtype))
     powers = cumprod(expand(unsqueeze(x, -1), *shape, count - 1), -1)
-    return sh.cat([ones, powers], len(shape))  # type: ignore[no-any-return]
+    return sh.cat([ones, powers], len(shape))
 
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
@@ -336,7 +336,7 @@ def matrix_norm(
     if not keepdim:
         return made
     back = tuple(sorted(range(rank), key=order.__getitem__))
-    return sh.permute(unsqueeze(made, -1), back)  # type: ignore[no-any-return]
+    return sh.permute(unsqueeze(made, -1), back)
 
 
 def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:

@@ -47,7 +47,7 @@ def var_mean(
     correction: float | None = None,
 ) -> tuple[Tensor, Tensor]:
     """(variance, mean); see var."""
-    return st.var_mean(input, **spread_arguments("var_mean", input, dim, unbiased, correction, keepdim))  # type: ignore[no-any-return]
+    return st.var_mean(input, **spread_arguments("var_mean", input, dim, unbiased, correction, keepdim))
 
 
 @takes_out
@@ -60,7 +60,7 @@ def std_mean(
     correction: float | None = None,
 ) -> tuple[Tensor, Tensor]:
     """(standard deviation, mean); see std."""
-    return st.std_mean(input, **spread_arguments("std_mean", input, dim, unbiased, correction, keepdim))  # type: ignore[no-any-return]
+    return st.std_mean(input, **spread_arguments("std_mean", input, dim, unbiased, correction, keepdim))
 
 
 @takes_out
@@ -97,7 +97,7 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
     """
     need_tensor(input, "nansum")
     dims = some_dims(() if dim is None else dim, input._array.ndim)
-    return st.nansum(input, dim=dims, keepdim=keepdim, dtype=summed_dtype(input, dtype))  # type: ignore[no-any-return]
+    return st.nansum(input, dim=dims, keepdim=keepdim, dtype=summed_dtype(input, dtype))
 
 
 @takes_out
@@ -113,7 +113,7 @@ def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any
         raise errors.runtime(f"nanmean(): expected input to have floating point or complex dtype but got {kind(input)}")
     dims = some_dims(() if dim is None else dim, input._array.ndim)
     there = ch.logical_not(ch.isnan(input.detach()))
-    return el.div(nansum(input, dim, keepdim, dtype=dtype), rd.sum_dim(there, dims, keepdim))  # type: ignore[no-any-return]
+    return el.div(nansum(input, dim, keepdim, dtype=dtype), rd.sum_dim(there, dims, keepdim))
 
 
 # -- distances and norms ------------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
         raise errors.runtime(
             f"norm(): input dtype should be either floating point or complex. Got {kind(input)} instead."
         )
-    return st.dist(input, other, p=float(p))  # type: ignore[no-any-return]
+    return st.dist(input, other, p=float(p))
 
 
 @takes_out
@@ -140,7 +140,7 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """Scale the parts along `dim` whose p-norm is above `maxnorm` down to it."""
     need_tensor(input, "renorm")
     place = need_renorm(input, p, dim, maxnorm)
-    return st.renorm(input, p=float(p), dim=place, maxnorm=float(maxnorm))  # type: ignore[no-any-return]
+    return st.renorm(input, p=float(p), dim=place, maxnorm=float(maxnorm))
 
 
 def need_renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> int:
@@ -171,7 +171,7 @@ def trace(input: Tensor) -> Tensor:
         raise errors.runtime(f"trace: expected a matrix, but got tensor with dim {input._array.ndim}")
     if input.dtype.name == "bool":
         raise refused("trace", input)
-    return st.trace(input)  # type: ignore[no-any-return]
+    return st.trace(input)
 
 
 # -- covariance ---------------------------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ def cov(
     centred = el.sub(rows, so.unsqueeze(average, dim=1))
     other = centred if weights is None else el.mul(centred, weights)
     products = el.div(lo.mm(centred, so.t(other)), _number(free, centred))
-    return so.squeeze(products)  # type: ignore[no-any-return]
+    return so.squeeze(products)
 
 
 def _joint_weights(fweights: Tensor | None, aweights: Tensor | None, observations: int) -> Tensor | None:
@@ -239,7 +239,7 @@ def _joint_weights(fweights: Tensor | None, aweights: Tensor | None, observation
         _weights("aweights", aweights, observations, False)
     if fweights is None or aweights is None:
         return aweights if fweights is None else fweights
-    return el.mul(fweights, aweights)  # type: ignore[no-any-return]
+    return el.mul(fweights, aweights)
 
 
 def _free(total: Any, weights: Tensor | None, aweights: Tensor | None, correction: int) -> Any:
@@ -269,11 +269,11 @@ def corrcoef(input: Tensor) -> Tensor:
         )
     found = cov(input)
     if not found._array.ndim:
-        return el.div(found, found)  # type: ignore[no-any-return]
+        return el.div(found, found)
     deviation = el.sqrt(diagonal(found))
     n = deviation._array.shape[0]
     found = el.div(el.div(found, so.view(deviation, size=(n, 1))), so.view(deviation, size=(1, n)))
-    return ch.clamp(found, min=-1, max=1)  # type: ignore[no-any-return]
+    return ch.clamp(found, min=-1, max=1)
 
 
 # -- counts -------------------------------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
     """
     need_tensor(input, "count_nonzero")
     dims = some_dims(() if dim is None else dim, input._array.ndim)
-    return st.count_nonzero(input, dim=dims)  # type: ignore[no-any-return]
+    return st.count_nonzero(input, dim=dims)
 
 
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
@@ -308,8 +308,8 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     if weights is not None and weights._array.shape != input._array.shape:
         raise errors.runtime("weights should be 1-d and have the same length as input")
     if weights is None:
-        return st.bincount(input, minlength=minlength)  # type: ignore[no-any-return]
-    return st.bincount_weighted(input, weights, minlength=minlength)  # type: ignore[no-any-return]
+        return st.bincount(input, minlength=minlength)
+    return st.bincount_weighted(input, weights, minlength=minlength)
 
 
 @takes_out
@@ -329,7 +329,7 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
     ends = (min, max) if min != max or not input.numel() else (float(input._array.min()), float(input._array.max()))
     if not all(math.isfinite(end) for end in ends):
         raise errors.runtime(f"torch.histc: range of [{ends[0]:g}, {ends[1]:g}] is not finite")
-    return st.histc(input, bins=bins, min=float(min), max=float(max))  # type: ignore[no-any-return]
+    return st.histc(input, bins=bins, min=float(min), max=float(max))
 
 
 METHODS = (

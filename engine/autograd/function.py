@@ -351,7 +351,7 @@ class _Call:
             if not made._requires_grad:
                 return made
             if ours:
-                return detach(made)  # type: ignore[no-any-return]
+                return detach(made)
             made._node, made._nr, made._requires_grad = None, 0, False
             return made
         if written:

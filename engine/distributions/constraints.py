@@ -25,11 +25,11 @@ class Constraint:
 
 def _lower(matrix: Tensor) -> Tensor:
     triangular = matrix.tril().eq(matrix).flatten(-2).all(-1)
-    return triangular & (matrix.diagonal(dim1=-2, dim2=-1) > 0).all(-1)  # type: ignore[no-any-return]
+    return triangular & (matrix.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
 
 
 def _definite(matrix: Tensor) -> Tensor:
-    return matrix.isclose(matrix.mT, atol=1e-6).all(-2).all(-1) & cholesky_ex(matrix).info.eq(0)  # type: ignore[no-any-return]
+    return matrix.isclose(matrix.mT, atol=1e-6).all(-2).all(-1) & cholesky_ex(matrix).info.eq(0)
 
 
 def interval(low: object, high: object) -> Constraint:

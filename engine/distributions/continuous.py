@@ -19,7 +19,7 @@ __all__ = ["Exponential", "Laplace", "MultivariateNormal", "Normal", "Uniform"]
 
 
 def _standard(like: Tensor, shape: Sequence[int]) -> Tensor:
-    return like.new_empty(shape).normal_()  # type: ignore[no-any-return]
+    return like.new_empty(shape).normal_()
 
 
 class Normal(Distribution):
@@ -50,7 +50,7 @@ class Normal(Distribution):
 
     @property
     def variance(self) -> Tensor:
-        return self.stddev.pow(2)  # type: ignore[no-any-return]
+        return self.stddev.pow(2)
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
@@ -107,7 +107,7 @@ class Uniform(Distribution):
 
     @property
     def variance(self) -> Tensor:
-        return (self.high - self.low).pow(2) / 12  # type: ignore[no-any-return]
+        return (self.high - self.low).pow(2) / 12
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         drawn = rand(self._extended_shape(sample_shape), dtype=self.low.dtype, device=self.low.device)
@@ -194,7 +194,7 @@ class Laplace(Distribution):
 
     @property
     def variance(self) -> Tensor:
-        return 2 * self.scale.pow(2)  # type: ignore[no-any-return]
+        return 2 * self.scale.pow(2)
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         drawn = self.loc.new_empty(self._extended_shape(sample_shape)).uniform_(-0.5, 0.5)
@@ -252,13 +252,13 @@ class MultivariateNormal(Distribution):
     @lazy
     def scale_tril(self) -> Tensor:
         """The lower Cholesky factor of the covariance."""
-        return self._unbroadcasted_scale_tril.expand((*self._extended_shape(), self._event_shape[0]))  # type: ignore[no-any-return]
+        return self._unbroadcasted_scale_tril.expand((*self._extended_shape(), self._event_shape[0]))
 
     @lazy
     def covariance_matrix(self) -> Tensor:
         """How the dimensions vary together."""
         factor = self._unbroadcasted_scale_tril
-        return (factor @ factor.mT).expand((*self._extended_shape(), self._event_shape[0]))  # type: ignore[no-any-return]
+        return (factor @ factor.mT).expand((*self._extended_shape(), self._event_shape[0]))
 
     @lazy
     def precision_matrix(self) -> Tensor:
@@ -268,13 +268,13 @@ class MultivariateNormal(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        return self.loc  # type: ignore[no-any-return]
+        return self.loc
 
     mode = mean
 
     @property
     def variance(self) -> Tensor:
-        return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._extended_shape())  # type: ignore[no-any-return]
+        return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._extended_shape())
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         drawn = _standard(self.loc, self._extended_shape(sample_shape))

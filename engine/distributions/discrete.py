@@ -114,7 +114,7 @@ class Categorical(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        return self._param.new_full(self._extended_shape(), float("nan"))  # type: ignore[no-any-return]
+        return self._param.new_full(self._extended_shape(), float("nan"))
 
     variance = mean
 
@@ -127,12 +127,12 @@ class Categorical(Distribution):
         count = Size(sample_shape).numel()
         with no_grad():
             drawn = multinomial(self.probs.reshape(-1, self._num_events), count, True).T
-        return drawn.reshape(self._extended_shape(sample_shape))  # type: ignore[no-any-return]
+        return drawn.reshape(self._extended_shape(sample_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
         value, table = broadcast_tensors(value.long().unsqueeze(-1), self.logits)
-        return table.gather(-1, value[..., :1]).squeeze(-1)  # type: ignore[no-any-return]
+        return table.gather(-1, value[..., :1]).squeeze(-1)
 
     def entropy(self) -> Tensor:
         least = float(arrays.xp.finfo(self.logits._array.dtype).min)
@@ -173,7 +173,7 @@ class OneHotCategorical(Distribution):
         return self.probs * (1 - self.probs)
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        return one_hot(self._categorical.sample(sample_shape), self._event_shape[0]).to(self.probs)  # type: ignore[no-any-return]
+        return one_hot(self._categorical.sample(sample_shape), self._event_shape[0]).to(self.probs)
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)

@@ -73,7 +73,7 @@ class Distribution:
     @property
     def stddev(self) -> Tensor:
         """The square root of the variance."""
-        return self.variance.sqrt()  # type: ignore[no-any-return]
+        return self.variance.sqrt()
 
     @property
     def mode(self) -> Tensor:
@@ -107,7 +107,7 @@ class Distribution:
 
     def perplexity(self) -> Tensor:
         """exp(entropy)."""
-        return self.entropy().exp()  # type: ignore[no-any-return]
+        return self.entropy().exp()
 
     def _extended_shape(self, sample_shape: Sequence[int] = ()) -> Size:
         return Size((*sample_shape, *self._batch_shape, *self._event_shape))
@@ -174,4 +174,4 @@ def to_logits(probs: Tensor, binary: bool = False) -> Tensor:
     """Logarithms of probabilities, or log-odds, kept finite."""
     eps = float(arrays.xp.finfo(probs._array.dtype).eps)
     kept = probs.clamp(min=eps, max=1 - eps)
-    return kept.log() - (-kept).log1p() if binary else kept.log()  # type: ignore[no-any-return]
+    return kept.log() - (-kept).log1p() if binary else kept.log()

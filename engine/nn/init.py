@@ -64,7 +64,7 @@ Filler = TypeVar("Filler", bound=Callable[..., Tensor])
 
 def _quiet(function: Filler) -> Filler:
     """The function, run without gradient."""
-    return no_grad()(function)  # type: ignore[no-any-return]
+    return no_grad()(function)
 
 
 @_quiet

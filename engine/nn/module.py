@@ -264,7 +264,7 @@ class Module(Hooks, State):
             found = getattr(found, name)
             if not isinstance(found, Module):
                 raise AttributeError(f"`{name}` is not an nn.Module")
-        return found  # type: ignore[no-any-return]
+        return found
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
         """Put a module in the place of a qualified name."""
@@ -292,11 +292,11 @@ class Module(Hooks, State):
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter of a qualified name."""
-        return self._member(target, Parameter, "an nn.Parameter")  # type: ignore[no-any-return]
+        return self._member(target, Parameter, "an nn.Parameter")
 
     def get_buffer(self, target: str) -> Tensor:
         """The buffer of a qualified name."""
-        return self._member(target, Tensor, "a buffer")  # type: ignore[no-any-return]
+        return self._member(target, Tensor, "a buffer")
 
     # -- what is done to all --------------------------------------------------------------------------------------
 

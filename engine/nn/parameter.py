@@ -73,7 +73,7 @@ def _share(made: Tensor, data: Tensor | None) -> None:
 
 def _cloned(source: Tensor) -> Tensor:
     with no_grad():
-        return clone(source)  # type: ignore[no-any-return]
+        return clone(source)
 
 
 def fresh(*shape: int, dtype: Any = None, device: Any = None) -> Parameter:

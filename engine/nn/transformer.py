@@ -125,7 +125,7 @@ class TransformerEncoderLayer(_Layer):
             return self.dropout1(out)
 
         x = self._around(src, self.norm1, attend)
-        return self._around(x, self.norm2, lambda x: self.dropout2(self._fed_forward(x)))  # type: ignore[no-any-return]
+        return self._around(x, self.norm2, lambda x: self.dropout2(self._fed_forward(x)))
 
 
 class TransformerDecoderLayer(_Layer):
@@ -163,7 +163,7 @@ class TransformerDecoderLayer(_Layer):
 
         x = self._around(tgt, self.norm1, to_itself)
         x = self._around(x, self.norm2, to_memory)
-        return self._around(x, self.norm3, lambda x: self.dropout3(self._fed_forward(x)))  # type: ignore[no-any-return]
+        return self._around(x, self.norm3, lambda x: self.dropout3(self._fed_forward(x)))
 
 
 def _clones(layer: Module, count: int) -> ModuleList:

@@ -122,7 +122,7 @@ class _Run:
         if state["n_iter"] == 1:
             state.update(d=gradient.neg(), old_dirs=[], old_stps=[], ro=[], H_diag=1)
             state["prev_flat_grad"] = gradient.clone()
-            return state["d"]  # type: ignore[no-any-return]
+            return state["d"]
         change = gradient.sub(state["prev_flat_grad"])
         step = state["d"].mul(state["t"])
         product = change.dot(step).item()
@@ -146,7 +146,7 @@ class _Run:
             down.add_(steps[place], alpha=factor - back)
         state["d"] = down
         state["prev_flat_grad"].copy_(gradient)
-        return down  # type: ignore[no-any-return]
+        return down
 
     def go(
         self, loss: float, gradient: Tensor, direction: Tensor, length: float, slope: float, evaluations: int,

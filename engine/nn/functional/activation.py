@@ -62,7 +62,7 @@ def _run(op: Any, inplace: bool, input: Tensor, *others: Any, **statics: Any) ->
     """An op of `input`, written into it where `inplace`."""
     if inplace:
         return apply_inplace(WRITING.get(op, op).op, (input, *others), statics)
-    return op(input, *others, **statics)  # type: ignore[no-any-return]
+    return op(input, *others, **statics)
 
 
 def _floating(input: Any, function: str, kernel: str) -> None:
@@ -155,7 +155,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     wide = tuple(w.size if d == 1 else 1 for d in range(x.ndim))
     if w.shape != wide:
         weight = reshape(weight, *wide)
-    return ac.prelu(input, weight)  # type: ignore[no-any-return]
+    return ac.prelu(input, weight)
 
 
 def rrelu(
@@ -223,7 +223,7 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     if approximate not in ("none", "tanh"):
         raise errors.runtime("approximate argument must be either none or tanh.")
     _floating(input, "gelu", "GeluKernelImpl")
-    return ac.gelu(input, approximate=approximate)  # type: ignore[no-any-return]
+    return ac.gelu(input, approximate=approximate)
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -256,7 +256,7 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     tensor([0.3133, 0.6931, 2.1269])
     """
     _floating(input, "softplus", "softplus_cpu")
-    return eo.softplus(input, beta=beta, threshold=threshold)  # type: ignore[no-any-return]
+    return eo.softplus(input, beta=beta, threshold=threshold)
 
 
 def softsign(input: Tensor) -> Tensor:
@@ -267,7 +267,7 @@ def softsign(input: Tensor) -> Tensor:
     tensor([-0.5000,  0.0000,  0.6667])
     """
     need_tensor(input, "softsign")
-    return eo.div(input, eo.add(eo.absolute(input), 1))  # type: ignore[no-any-return]
+    return eo.div(input, eo.add(eo.absolute(input), 1))
 
 
 def logsigmoid(input: Tensor) -> Tensor:
@@ -278,7 +278,7 @@ def logsigmoid(input: Tensor) -> Tensor:
     tensor([-1.3133, -0.6931, -0.1269])
     """
     _floating(input, "logsigmoid", "log_sigmoid_cpu")
-    return ac.log_sigmoid(input)  # type: ignore[no-any-return]
+    return ac.log_sigmoid(input)
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
@@ -306,7 +306,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """0 within `lambd` of 0, else x."""
     _floating(input, "hardshrink", "hardshrink_cpu")
-    return ac.hardshrink(input, lambd=lambd)  # type: ignore[no-any-return]
+    return ac.hardshrink(input, lambd=lambd)
 
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
@@ -317,7 +317,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
         raise errors.runtime(
             f"lambda must be in range [0, {largest}] for input dtype {kind(input)}, but found {lambd:g}"
         )
-    return ac.softshrink(input, lambd=lambd)  # type: ignore[no-any-return]
+    return ac.softshrink(input, lambd=lambd)
 
 
 def tanhshrink(input: Tensor) -> Tensor:
@@ -328,7 +328,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     tensor([-0.2384,  0.0000,  1.0360])
     """
     need_tensor(input, "tanhshrink")
-    return eo.sub(input, eo.tanh(input))  # type: ignore[no-any-return]
+    return eo.sub(input, eo.tanh(input))
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
@@ -354,7 +354,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     if shape[place] % 2:
         raise errors.runtime(f"Halving dimension must be even, but dimension {place} is size {shape[place]}")
     _floating(input, "glu", "glu_cpu")
-    return ac.glu(input, dim=place)  # type: ignore[no-any-return]
+    return ac.glu(input, dim=place)
 
 
 # -- written into their input -------------------------------------------------------------------------------------
@@ -362,7 +362,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
 def _inplace(function: Any) -> Any:
     def method(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        return function(input, *args, inplace=True, **kwargs)  # type: ignore[no-any-return]
+        return function(input, *args, inplace=True, **kwargs)
 
     method.__name__ = method.__qualname__ = f"{function.__name__}_"
     method.__doc__ = f"{function.__name__}, written into `input`."

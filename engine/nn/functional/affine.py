@@ -42,10 +42,10 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     need_tensor(bias, "linear", "bias", 3)
     if rank == 2:
         check_addmm(bias, input, columns)
-        return la.addmm(bias, input, columns)  # type: ignore[no-any-return]
+        return la.addmm(bias, input, columns)
     if weight._array.ndim == 2 and _is_row(bias) and input._array.flags.c_contiguous:
         return _flattened(input, columns, bias)
-    return el.add(matmul(input, columns), bias)  # type: ignore[no-any-return]
+    return el.add(matmul(input, columns), bias)
 
 
 def _is_row(bias: Tensor) -> bool:
@@ -62,7 +62,7 @@ def _flattened(input: Tensor, columns: Tensor, bias: Tensor) -> Tensor:
         rows *= n
     tall = sh.view(input, (rows, shape[-1]))
     check_addmm(bias, tall, columns)
-    return sh.view(la.addmm(bias, tall, columns), (*shape[:-1], columns._array.shape[1]))  # type: ignore[no-any-return]
+    return sh.view(la.addmm(bias, tall, columns), (*shape[:-1], columns._array.shape[1]))
 
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -95,4 +95,4 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
         )
     product = trilinear(reshape(input1, -1, first[-1]), weight, reshape(input2, -1, second[-1]))
     made = sh.view(product, (*first[:-1], table[0]))
-    return made if bias is None else el.add(made, bias)  # type: ignore[no-any-return]
+    return made if bias is None else el.add(made, bias)

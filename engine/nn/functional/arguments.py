@@ -119,11 +119,11 @@ def flat(input: Tensor, function: str, message: str) -> Tensor:
     need_tensor(input, function)
     if input._array.ndim not in (2, 3):
         raise errors.runtime(message)
-    return sh.unsqueeze(input, input._array.ndim - 1)  # type: ignore[no-any-return]
+    return sh.unsqueeze(input, input._array.ndim - 1)
 
 
 def line(made: Tensor) -> Tensor:
-    return sh.squeeze_dim(made, made._array.ndim - 2)  # type: ignore[no-any-return]
+    return sh.squeeze_dim(made, made._array.ndim - 2)
 
 
 def checked_argument(function: str, input: Tensor) -> str:

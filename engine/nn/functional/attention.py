@@ -53,7 +53,7 @@ def scaled_dot_product_attention(
     if _goes_in_one(query, key, value, attn_mask, dropout_p):
         _check_mask(query, key, attn_mask)
         found = at.attention(query, key, value, attn_mask, 0.0, is_causal, scale)
-        return found[0]  # type: ignore[no-any-return]
+        return found[0]
     return _in_steps(query, key, value, attn_mask, dropout_p, is_causal, scale)
 
 
@@ -154,4 +154,4 @@ def _added(attn_mask: Tensor, query: Tensor) -> Tensor:
     """A mask as what is added to the scores: minus infinity where a bool one is False."""
     if attn_mask._array.dtype.kind != "b":
         return attn_mask
-    return at.mask_scores(attn_mask, query._array.dtype)  # type: ignore[no-any-return]
+    return at.mask_scores(attn_mask, query._array.dtype)

@@ -95,7 +95,7 @@ def _avg_pool(
     if divisor == 0:
         raise errors.runtime("divisor must be not zero")
     check_windows(input, rank, kernel, step, around, (1,) * rank, ceil_mode, mean=True)
-    return po.AVG_POOL[rank](input, kernel, step, around, ceil_mode, count_include_pad, divisor)  # type: ignore[no-any-return]
+    return po.AVG_POOL[rank](input, kernel, step, around, ceil_mode, count_include_pad, divisor)
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: Ints) -> Tensor:
@@ -140,7 +140,7 @@ def _adaptive_avg(rank: int, input: Tensor, output_size: Any) -> Tensor:
     if set(sizes) == {1}:
         return mean(input, tuple(range(-rank, 0)), keepdim=True)  # as in torch: no pooling where there is one window
     need_floats(name, input)
-    return (rs.adaptive_avg_pool2d if rank == 2 else rs.adaptive_avg_pool3d)(input, sizes)  # type: ignore[no-any-return]
+    return (rs.adaptive_avg_pool2d if rank == 2 else rs.adaptive_avg_pool3d)(input, sizes)
 
 
 # -- norms of windows ---------------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def _adaptive_avg(rank: int, input: Tensor, output_size: Any) -> Tensor:
 
 def _normed(total: Tensor, many: int, norm_type: float) -> Tensor:
     signed: Any = sign(total) * relu(abs(total))
-    return (signed * many) ** (1.0 / norm_type)  # type: ignore[no-any-return]
+    return (signed * many) ** (1.0 / norm_type)
 
 
 def lp_pool1d(
@@ -230,7 +230,7 @@ def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints =
             "be at least one."
         )
     need_floats("im2col_out_cpu", input)
-    return po.im2col(input, kernel, gap, around, step)  # type: ignore[no-any-return]
+    return po.im2col(input, kernel, gap, around, step)
 
 
 def fold(
@@ -266,4 +266,4 @@ def fold(
             f"= {rows * columns}, but got input.size(2)={sizes[-1]}."
         )
     need_floats("col2im_out_cpu", input)
-    return po.col2im(input, size, kernel, gap, around, step)  # type: ignore[no-any-return]
+    return po.col2im(input, size, kernel, gap, around, step)

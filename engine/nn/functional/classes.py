@@ -64,7 +64,7 @@ def _nll(input: Any, target: Tensor, weight: Tensor | None, reduction: str, igno
     if len(shape) <= 2:
         _check_flat(shape, wanted)
         _check_classes("nll_loss_forward", input, target, weight)
-        return lo.nll_loss(input, target, weight, reduction, ignore_index)[0]  # type: ignore[no-any-return]
+        return lo.nll_loss(input, target, weight, reduction, ignore_index)[0]
     if len(shape) == 4:
         if len(wanted) != 3:
             raise errors.runtime(
@@ -73,14 +73,14 @@ def _nll(input: Any, target: Tensor, weight: Tensor | None, reduction: str, igno
         if shape[2:] != wanted[1:]:
             raise errors.runtime(f"size mismatch (got input: {list(shape)} , target: {list(wanted)}")
         _check_classes("nll_loss2d_forward", input, target, weight)
-        return lo.nll_loss2d(input, target, weight, reduction, ignore_index)[0]  # type: ignore[no-any-return]
+        return lo.nll_loss2d(input, target, weight, reduction, ignore_index)[0]
     if shape[2:] != wanted[1:]:
         raise errors.runtime(f"Expected target size {[shape[0], *shape[2:]]}, got {list(wanted)}")
     _check_classes("nll_loss2d_forward", input, target, weight)
     places = input._array.size // max(1, shape[0] * shape[1])
     flat = reshape(input, shape[0], shape[1], 1, places), reshape(target, shape[0], 1, places)
     found = lo.nll_loss2d(*flat, weight, reduction, ignore_index)[0]
-    return so.view(found, wanted) if reduction == "none" else found  # type: ignore[no-any-return]
+    return so.view(found, wanted) if reduction == "none" else found
 
 
 def _check_flat(shape: tuple[int, ...], wanted: tuple[int, ...]) -> None:
@@ -157,7 +157,7 @@ def _by_class(weight: Tensor, rank: int) -> Tensor:
     """The classes' weights in a shape that broadcasts to scores of that rank."""
     if rank <= 1:
         return weight
-    return so.view(weight, (1, weight._array.size, *(1 for _ in range(rank - 2))))  # type: ignore[no-any-return]
+    return so.view(weight, (1, weight._array.size, *(1 for _ in range(rank - 2))))
 
 
 def _of_probabilities(
@@ -178,13 +178,13 @@ def _of_probabilities(
     if weight is not None:
         losses = eo.mul(losses, _by_class(weight, input._array.ndim))
     if reduction == "none":
-        return eo.neg(ro.sum_dim(losses, dim, False))  # type: ignore[no-any-return]
+        return eo.neg(ro.sum_dim(losses, dim, False))
     total = eo.neg(rd.sum(losses))
     if reduction == "sum":
-        return total  # type: ignore[no-any-return]
+        return total
     if not input._array.size:
-        return eo.neg(ip.fill_(rd.sum(losses), math.nan))  # type: ignore[no-any-return]
-    return sc.div_number(total, input._array.size // classes)  # type: ignore[no-any-return]
+        return eo.neg(ip.fill_(rd.sum(losses), math.nan))
+    return sc.div_number(total, input._array.size // classes)
 
 
 def _smoothed(
@@ -211,9 +211,7 @@ def _smoothed(
             size = rd.sum(eo.mul(ro.gather(weight, reshape(places, -1), 0), reshape(counts, -1)))
         even = eo.div(even, size)
     classes = input._array.shape[dim]
-    return eo.add(  # type: ignore[no-any-return]
-        sc.mul_number(sharp, 1 - label_smoothing), sc.mul_number(even, label_smoothing / classes)
-    )
+    return eo.add(sc.mul_number(sharp, 1 - label_smoothing), sc.mul_number(even, label_smoothing / classes))
 
 
 # -- margins ------------------------------------------------------------------------------------------------------
@@ -258,7 +256,7 @@ def multi_margin_loss(
     classes = shape[-1] if shape else 1
     if ((target._array < 0) | (target._array >= classes)).any():
         raise errors.runtime("target out of range")
-    return lo.multi_margin_loss(input, target, weight, reduction, p, margin)  # type: ignore[no-any-return]
+    return lo.multi_margin_loss(input, target, weight, reduction, p, margin)
 
 
 def _need_long(target: Tensor) -> None:
@@ -286,4 +284,4 @@ def multilabel_margin_loss(
     labels = target._array
     if labels.size and (labels.min() < -1 or labels.max() >= shape[-1]):
         raise errors.runtime("argument #2 'target' is out of range")
-    return lo.multilabel_margin_loss(input, target, reduction)  # type: ignore[no-any-return]
+    return lo.multilabel_margin_loss(input, target, reduction)

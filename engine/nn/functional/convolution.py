@@ -119,7 +119,7 @@ def _convolution(
         around = _numbers(name, "padding", padding, rank, weight)
     _check(batched, weight, bias, steps, around, gaps, False, (0,) * rank, groups)
     made = cv.convolution(batched, weight, bias, steps, around, gaps, False, (0,) * rank, groups)
-    return made if batch else sh.squeeze_dim(made, 0)  # type: ignore[no-any-return]
+    return made if batch else sh.squeeze_dim(made, 0)
 
 
 def _transposed(
@@ -133,7 +133,7 @@ def _transposed(
     more = _numbers(name, "output_padding", output_padding, rank, weight)
     _check(batched, weight, bias, steps, around, gaps, True, more, groups)
     made = cv.convolution(batched, weight, bias, steps, around, gaps, True, more, groups)
-    return made if batch else sh.squeeze_dim(made, 0)  # type: ignore[no-any-return]
+    return made if batch else sh.squeeze_dim(made, 0)
 
 
 def _need_tensors(name: str, input: Any, weight: Any, bias: Any) -> None:

@@ -48,7 +48,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
         with no_grad():
             ip.clamp_min_(size, eps)
         units.append(eo.div(x, size))
-    return ro.sum_dim(eo.mul(*units), place, False)  # type: ignore[no-any-return]
+    return ro.sum_dim(eo.mul(*units), place, False)
 
 
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
@@ -63,7 +63,7 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     off: Any = sc.add_number(eo.sub(x1, x2), eps)
     if off._array.dtype.kind != "f":
         raise errors.runtime("linalg.vector_norm: Expected a floating point or complex tensor as input. Got Long")
-    return di.norm_dim(off, float(p), max(0, off._array.ndim - 1), keepdim)  # type: ignore[no-any-return]
+    return di.norm_dim(off, float(p), max(0, off._array.ndim - 1), keepdim)
 
 
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
@@ -80,4 +80,4 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
         raise errors.runtime("pdist only supports floating-point dtypes")
     if p < 0:
         raise errors.runtime("pdist only supports non-negative p values")
-    return di.pdist(input, float(p))  # type: ignore[no-any-return]
+    return di.pdist(input, float(p))

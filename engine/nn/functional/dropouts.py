@@ -91,7 +91,7 @@ def _batched(input: Tensor, p: float, training: bool, inplace: bool, has_batch: 
     """Channels dropped, of a batch or of one sample alone."""
     if has_batch:
         return _dropped(input, p, training, inplace, True)
-    return so.squeeze_dim(_dropped(so.unsqueeze(input, 0), p, training, inplace, True), 0)  # type: ignore[no-any-return]
+    return so.squeeze_dim(_dropped(so.unsqueeze(input, 0), p, training, inplace, True), 0)
 
 
 DEPRECATED = (

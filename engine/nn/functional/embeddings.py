@@ -68,7 +68,7 @@ def embedding(
         raise errors.OutOfScope(NO_SPARSE)
     if max_norm is not None:
         _renorm(weight, input, max_norm, norm_type)
-    return em.embedding(weight, input, place, scale_grad_by_freq, False)  # type: ignore[no-any-return]
+    return em.embedding(weight, input, place, scale_grad_by_freq, False)
 
 
 def _renorm(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
@@ -135,7 +135,7 @@ def embedding_bag(
     made = em.embedding_bag(
         weight, input, offsets, per_sample_weights, scale_grad_by_freq, number, False, include_last_offset, place
     )
-    return made[0]  # type: ignore[no-any-return]
+    return made[0]
 
 
 def _check_bag(
@@ -222,4 +222,4 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         num_classes = int(input.max().item()) + 1  # the shape depends on a value: a recording is told of it
     elif data.size and data.max() >= num_classes:
         raise errors.runtime("Class values must be smaller than num_classes.")
-    return em.one_hot(input, num_classes)  # type: ignore[no-any-return]
+    return em.one_hot(input, num_classes)

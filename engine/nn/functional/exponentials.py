@@ -84,4 +84,4 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     place = one_dim(dim, data.ndim)
     first = rd.max(sh.detach(soft), place, keepdim=True)[1]
     one = scatter(ch.zero(sh.detach(soft)), place, first, 1.0)
-    return eo.add(eo.sub(one, sh.detach(soft)), soft)  # type: ignore[no-any-return]
+    return eo.add(eo.sub(one, sh.detach(soft)), soft)

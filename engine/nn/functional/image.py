@@ -53,7 +53,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
             f"{len(sides)} and input of dimension {rank}"
         )
     if mode == "constant":
-        return im.constant_pad_nd(_cut_to_fit(input, sides), sides, 0 if value is None else value)  # type: ignore[no-any-return]
+        return im.constant_pad_nd(_cut_to_fit(input, sides), sides, 0 if value is None else value)
     if value:
         raise errors.runtime(f'Padding mode "{mode}" doesn\'t take in value argument')
     if mode not in ("reflect", "replicate", "circular"):
@@ -64,7 +64,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     if mode == "circular":
         return _circular(input, sides)
     _check_repeated(input, sides, mode)
-    return (rs.reflection_pad if mode == "reflect" else rs.replication_pad)[count](input, sides)  # type: ignore[no-any-return]
+    return (rs.reflection_pad if mode == "reflect" else rs.replication_pad)[count](input, sides)
 
 
 def _cut_to_fit(input: Tensor, sides: tuple[int, ...]) -> Tensor:
@@ -172,16 +172,16 @@ def interpolate(
     _check_output(input, rank, wanted, mode)
     scales = (None,) * rank if factors is None else tuple(float(f) for f in factors)
     if mode == "nearest":
-        return rs.upsample_nearest[rank](input, wanted, scales)  # type: ignore[no-any-return]
+        return rs.upsample_nearest[rank](input, wanted, scales)
     if mode == "nearest-exact":
-        return rs.upsample_nearest_exact[rank](input, wanted, scales)  # type: ignore[no-any-return]
+        return rs.upsample_nearest_exact[rank](input, wanted, scales)
     if antialias:
         by_mode = {
             "bilinear": rs.upsample_bilinear_aa, "bicubic": rs.upsample_bicubic_aa, "lanczos": rs.upsample_lanczos_aa
         }  # fmt: skip
-        return by_mode[mode](input, wanted, bool(align_corners), scales)  # type: ignore[no-any-return]
+        return by_mode[mode](input, wanted, bool(align_corners), scales)
     made = rs.upsample_bicubic if mode == "bicubic" else rs.upsample_linear[rank]
-    return made(input, wanted, bool(align_corners), scales)  # type: ignore[no-any-return]
+    return made(input, wanted, bool(align_corners), scales)
 
 
 def upsample(
@@ -312,7 +312,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
             f"Expected size for first two dimensions of batch2 tensor to be: [{size[0]}, {rank + 1}] but got: "
             f"[{theta._array.shape[0]}, {rank + 1}]."
         )
-    return im.affine_grid_generator(theta, tuple(size), bool(align_corners))  # type: ignore[no-any-return]
+    return im.affine_grid_generator(theta, tuple(size), bool(align_corners))
 
 
 def grid_sample(
@@ -335,7 +335,7 @@ def grid_sample(
         ("bilinear", "nearest", "bicubic").index(mode), ("zeros", "border", "reflection").index(padding_mode),
         bool(align_corners),
     )  # fmt: skip
-    return sa.grid_sampler[input._array.ndim - 2](input, grid, *statics)  # type: ignore[no-any-return]
+    return sa.grid_sampler[input._array.ndim - 2](input, grid, *statics)
 
 
 def _check_grid(input: Tensor, grid: Tensor, mode: str) -> None:
@@ -397,7 +397,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
             f"but input.size(-3)={channels} is not divisible by {square}"
         )
-    return im.pixel_shuffle(input, upscale_factor)  # type: ignore[no-any-return]
+    return im.pixel_shuffle(input, upscale_factor)
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
@@ -417,7 +417,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
                 f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({place})={n} is "
                 f"not divisible by {downscale_factor}"
             )
-    return im.pixel_unshuffle(input, downscale_factor)  # type: ignore[no-any-return]
+    return im.pixel_unshuffle(input, downscale_factor)
 
 
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
@@ -431,4 +431,4 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
         raise errors.runtime(
             f"Number of channels must be divisible by groups. Got {sizes[1]} channels and {groups} groups."
         )
-    return im.channel_shuffle(input, groups)  # type: ignore[no-any-return]
+    return im.channel_shuffle(input, groups)

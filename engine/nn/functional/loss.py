@@ -73,7 +73,7 @@ def known(reduction: str) -> str:
 def reduced(losses: Any, reduction: str) -> Tensor:
     """Losses by place, their mean or their sum, as nodes of their own."""
     if reduction == "none":
-        return losses  # type: ignore[no-any-return]
+        return losses
     return rd.mean(losses) if reduction == "mean" else rd.sum(losses)
 
 
@@ -106,7 +106,7 @@ def _weighted(losses: Any, weight: Tensor, reduction: str) -> Tensor:
     """Losses times weight; their mean is that by weight."""
     total = eo.mul(losses, weight)
     if reduction == "mean":
-        return eo.div(rd.sum(total), rd.sum(weight))  # type: ignore[no-any-return]
+        return eo.div(rd.sum(total), rd.sum(weight))
     return reduced(total, reduction)
 
 
@@ -130,7 +130,7 @@ def mse_loss(
         _check_weight(weight, input)
         return _weighted(el.pow(eo.sub(first, second), 2), weight, known(reduction))
     first, second = _common(first, second, "mse_cpu")
-    return lo.mse_loss(first, second, reduction=known(reduction))  # type: ignore[no-any-return]
+    return lo.mse_loss(first, second, reduction=known(reduction))
 
 
 def l1_loss(
@@ -176,7 +176,7 @@ def smooth_l1_loss(
     if beta < 0:
         raise errors.runtime("smooth_l1_loss does not support negative values for beta.")
     first, second = _common(first, second, "smooth_l1_cpu")
-    return lo.smooth_l1_loss(first, second, reduction=reduction, beta=beta)  # type: ignore[no-any-return]
+    return lo.smooth_l1_loss(first, second, reduction=reduction, beta=beta)
 
 
 def huber_loss(
@@ -200,7 +200,7 @@ def huber_loss(
         _check_weight(weight, input)
     first, second = _common(first, second, "huber_cpu")
     if weight is None:
-        return lo.huber_loss(first, second, reduction=reduction, delta=delta)  # type: ignore[no-any-return]
+        return lo.huber_loss(first, second, reduction=reduction, delta=delta)
     losses = lo.huber_loss(first, second, reduction="none", delta=delta)
     return reduced(eo.mul(losses, weight), reduction)
 
@@ -237,7 +237,7 @@ def binary_cross_entropy(
     for name, data in (("input", input._array), ("target", target._array)):
         if not ((data >= 0) & (data <= 1)).all():
             raise errors.runtime(f"all elements of {name} should be between 0 and 1")
-    return lo.binary_cross_entropy(input, target, weight, reduction=reduction)  # type: ignore[no-any-return]
+    return lo.binary_cross_entropy(input, target, weight, reduction=reduction)
 
 
 def _spread(weight: Tensor, input: Tensor) -> Tensor:
@@ -273,7 +273,7 @@ def binary_cross_entropy_with_logits(
     need_no_gradient("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     if target._array.dtype.kind != "f":
         raise errors.runtime(f"result type {kind(input)} can't be cast to the desired output type {kind(target)}")
-    return lo.bce_with_logits(input, target, weight, pos_weight, reduction=reduction)  # type: ignore[no-any-return]
+    return lo.bce_with_logits(input, target, weight, pos_weight, reduction=reduction)
 
 
 KL_MEAN = (
@@ -313,7 +313,7 @@ def kl_div(
     else:
         losses = eo.sub(sp.xlogy(target, target), eo.mul(target, input))
     if by_batch and input._array.ndim:
-        return eo.div(rd.sum(losses), input._array.shape[0])  # type: ignore[no-any-return]
+        return eo.div(rd.sum(losses), input._array.shape[0])
     return reduced(losses, "sum" if by_batch else reduction)
 
 
@@ -396,7 +396,7 @@ def soft_margin_loss(
     if input._array.dtype.kind != "f":
         raise errors.runtime(f"result type Float can't be cast to the desired output type {kind(input)}")
     first, second = broadcast(input, target)
-    return lo.soft_margin_loss(first, second, reduction=reduction)  # type: ignore[no-any-return]
+    return lo.soft_margin_loss(first, second, reduction=reduction)
 
 
 def multilabel_soft_margin_loss(

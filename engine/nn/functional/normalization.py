@@ -95,7 +95,7 @@ def layer_norm(
     _same_shape("weight", weight, wanted)
     _same_shape("bias", bias, wanted)
     _same_dtype(input, weight, bias)
-    return no.layer_norm(input, weight, bias, wanted, eps)[0]  # type: ignore[no-any-return]
+    return no.layer_norm(input, weight, bias, wanted, eps)[0]
 
 
 def rms_norm(
@@ -119,7 +119,7 @@ def rms_norm(
     made: Any = eo.mul(wide, eo.rsqrt(sc.add_number(level, eps)))
     if weight is not None:
         made = eo.mul(made, weight)
-    return made if made._array.dtype == input._array.dtype else made.to(input.dtype)  # type: ignore[no-any-return]
+    return made if made._array.dtype == input._array.dtype else made.to(input.dtype)
 
 
 def _wide(input: Tensor) -> Any:
@@ -161,7 +161,7 @@ def group_norm(
         raise NotImplementedError(f"\"GroupNormKernelImpl\" not implemented for '{kind(input)}'")
     _same_dtype(input, weight, bias)
     made = no.group_norm(input, weight, bias, n, c, math.prod(shape[2:]), num_groups, eps)
-    return made[0]  # type: ignore[no-any-return]
+    return made[0]
 
 
 def batch_norm(
@@ -195,11 +195,11 @@ def batch_norm(
     if not input._array.size:
         return _of_nothing(input, weight, bias)
     if not training:
-        return no.batch_norm(input, weight, bias, running_mean, running_var, False, eps)[0]  # type: ignore[no-any-return]
+        return no.batch_norm(input, weight, bias, running_mean, running_var, False, eps)[0]
     made, mean, rstd = no.batch_norm(input, weight, bias, None, None, True, eps)
     if running_mean is not None and running_var is not None:
         _move_statistics(input, running_mean, running_var, mean, rstd, momentum, eps)
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def _of_nothing(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
@@ -207,7 +207,7 @@ def _of_nothing(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Te
     made: Any = el.clone(input)
     if weight is not None:
         made = eo.mul(made, so.select(weight, 0, 0))
-    return made if bias is None else eo.add(made, so.select(bias, 0, 0))  # type: ignore[no-any-return]
+    return made if bias is None else eo.add(made, so.select(bias, 0, 0))
 
 
 def _move_statistics(
@@ -292,7 +292,7 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
         wide = so.view(squares, (shape[0], 1, shape[1], shape[2], math.prod(shape[3:])))
         level = avg_pool3d(pad(wide, (0, 0, 0, 0, *around)), (size, 1, 1), stride=1)
         level = so.view(so.squeeze_dim(level, 1), shape)
-    return eo.div(input, el.pow(eo.add(eo.mul(level, alpha), k), beta))  # type: ignore[no-any-return]
+    return eo.div(input, el.pow(eo.add(eo.mul(level, alpha), k), beta))
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Tensor:
@@ -303,4 +303,4 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, o
     tensor([[0.6000, 0.8000]])
     """
     size = cc.clamp_min(input.norm(p, dim, keepdim=True), eps)
-    return eo.div(input, expand_as(size, input))  # type: ignore[no-any-return]
+    return eo.div(input, expand_as(size, input))

@@ -280,7 +280,7 @@ def _unpooled(input: Tensor, indices: Tensor, sizes: tuple[int, ...]) -> Tensor:
         wrong = int(indices._array[outside][-1])  # torch tells the last
         volume = "x".join(map(str, sizes))
         raise errors.runtime(f"Found an invalid max index: {wrong} (output volumes are of size {volume})")
-    return (po.max_unpool2d if rank == 2 else po.max_unpool3d)(input, indices, sizes)  # type: ignore[no-any-return]
+    return (po.max_unpool2d if rank == 2 else po.max_unpool3d)(input, indices, sizes)
 
 
 def max_unpool1d(

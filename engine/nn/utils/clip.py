@@ -22,7 +22,7 @@ EMPTY = "`parameters` is an empty generator, no gradient clipping will occur."
 
 
 def _quiet(function: Quiet) -> Quiet:
-    return no_grad()(function)  # type: ignore[no-any-return]
+    return no_grad()(function)
 
 
 def _listed(given: Tensor | Iterable[Tensor]) -> list[Tensor]:
