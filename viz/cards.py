@@ -98,7 +98,7 @@ def op_anchors() -> Anchors:
 
 
 def stub_size(label: str) -> Size:
-    return max(96, round(text.width(label) + 40)), 38
+    return max(96, round(1.15 * text.width(label) + 42)), 38  # the letters grow where the graph is shown smaller
 
 
 def group_size(label: str) -> Size:

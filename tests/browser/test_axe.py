@@ -30,6 +30,11 @@ SCREENS: dict[str, tuple[str, str, str]] = {
         "document.querySelector('#code u.err')",
     ),
     "inspector": ("?program=weights&step=4", SELECT, "document.querySelector('#inspect-body section')"),
+    "through time": (
+        "?program=rnn_twenty&step=80",
+        "backstep.select(backstep.scene().nodes.filter(n => n.label === 'h').at(-1).id)",
+        "document.querySelector('.series .bar')",
+    ),
     "commands": ("?program=weights&step=4", TAB % "commands", "document.querySelector('.commands')"),
     "form of a command": (
         "?program=weights&step=4",

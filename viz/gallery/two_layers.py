@@ -2,9 +2,9 @@ import engine as torch
 
 nn = torch.nn
 
-petals = torch.tensor([[4.7, 1.4], [4.5, 1.5],
-                       [4.9, 1.5], [6.0, 2.5],
-                       [5.1, 1.9], [5.9, 2.1]])
+petals = torch.tensor(
+    [[4.7, 1.4], [4.5, 1.5], [4.9, 1.5],
+     [6.0, 2.5], [5.1, 1.9], [5.9, 2.1]])
 virginica = torch.tensor([0, 0, 0, 1, 1, 1])
 
 net = nn.Sequential(
