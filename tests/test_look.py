@@ -132,6 +132,29 @@ def test_text_has_the_contrast_of_aa_on_every_ground(theme: str) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
+def test_what_is_quiet_is_read_at_three_to_one(theme: str) -> None:
+    """As the painter draws it: ink, and the colours of numbers, over the ground of the graph at one opacity."""
+    tokens = themes()[theme]
+    found = re.search(r"const QUIET = ([\d.]+)", (ROOT / "assets" / "modules" / "paint.mjs").read_text())
+    assert found is not None
+    share = float(found[1])
+    grounds = {on: mixed(tokens[on], tokens["bg"], share) for on in ("panel", "field")}
+    for name in ("ink", "gradient", "root"):
+        for on, ground in grounds.items():
+            assert contrast(mixed(tokens[name], ground, share), ground) >= 3, f"{name} on {on}"
+
+
+def mixed(over: str, under: str, share: float) -> str:
+    """A colour over another one at an opacity.
+
+    >>> mixed("#ffffff", "#000000", 0.5)
+    '#808080'
+    """
+    pairs = [(int(over[i : i + 2], 16), int(under[i : i + 2], 16)) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
 def test_lines_that_say_something_have_three_to_one(theme: str) -> None:
     tokens = themes()[theme]
     for name in ("saved", "edge", "focus", *MEANINGS):

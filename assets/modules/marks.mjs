@@ -6,6 +6,8 @@ import { savedState } from "./state.mjs";
 import { squeezed, widthOf, wrap } from "./text.mjs";
 
 const BADGE = 8;
+const BAR = 52; // height of the buttons above, of the legend below
+const MOST_LINES = 12; // of an error: the longest first sentence of torch's, in the narrowest shape
 
 /** waiting: a ring; ready: a ring with a dot; done: a disc with a tick; error: a red disc with "!".  Shapes differ, not only colours. */
 export function paintBadge({ context, tokens }, state, x, y) {
@@ -95,7 +97,7 @@ export function paintFold({ context, tokens }, box, folded) {
   if (folded) context.fillRect(x - 0.8, y - 5, 1.6, 10);
 }
 
-/** The first sentence of an error beside its node: in the widest shape, at the first place, that is in view and covers least. */
+/** The first sentence of an error beside its node: in the widest shape, at the first place, that is in view and covers least; returns its box. */
 export function paintCallout(brush, node, error) {
   const shapes = [320, 230, 170, 140].map((room) => calloutShape(brush, error, room));
   const spots = shapes.flatMap((shape) => calloutSpots(node, shape));
@@ -104,8 +106,11 @@ export function paintCallout(brush, node, error) {
     return brush.plane.nodes.within(box).reduce((sum, one) => sum + shared(box, one), 0);
   };
   const clear = (spot) => covers(spot) === 0;
-  const [x0, y0, x1, y1] = visibleBox(brush.camera, brush.view, -8 / brush.camera.zoom);
-  const seen = spots.filter(({ x, y, shape }) => x >= x0 && y >= y0 && x + shape.w <= x1 && y + shape.h <= y1);
+  const { zoom } = brush.camera;
+  const [x0, y0, x1, y1] = visibleBox(brush.camera, brush.view, -8 / zoom);
+  const inside = (bar, { x, y, shape }) => x >= x0 && y >= y0 + bar && x + shape.w <= x1 && y + shape.h <= y1 - bar;
+  const free = spots.filter((spot) => inside(BAR / zoom, spot)); // neither under the buttons nor under the legend
+  const seen = free.some(clear) ? free : spots.filter((spot) => inside(0, spot));
   const least = [...seen].sort((one, other) => covers(one) - covers(other))[0]; // rather over a node than out of sight
   const { x, y, shape, px, py } = seen.find(clear) ?? least ?? spots.find(clear) ?? spots[0];
   const { context, write, font, tokens } = brush;
@@ -121,7 +126,8 @@ export function paintCallout(brush, node, error) {
   context.fill();
   context.stroke();
   write(error.type, x + 14, y + 19, font.strong, tokens.error);
-  shape.lines.forEach((line, i) => write(line, x + 14, y + 39 + i * 18, font.plain, tokens.ink));
+  shape.lines.forEach((line, i) => write(line, x + 14, y + 21 + (i + 1) * font.line, font.plain, tokens.ink));
+  return [x, y, x + shape.w, y + shape.h];
 }
 
 /** The area that a box and a node have in common. */
@@ -131,9 +137,9 @@ function shared([x0, y0, x1, y1], { x, y, w, h }) {
 
 function calloutShape({ context, font }, error, room) {
   const first = error.message.split(/(?<=[.!?])\s/, 1)[0];
-  const lines = wrap(context, font.plain, first, room, 7);
+  const lines = wrap(context, font.plain, first, room, MOST_LINES);
   const w = Math.max(...lines.map((line) => widthOf(context, font.plain, line)), widthOf(context, font.strong, error.type)) + 28;
-  return { lines, w, h: 36 + lines.length * 18 };
+  return { lines, w, h: 34 + lines.length * font.line };
 }
 
 /** Above, below, right, left, then the corners. */

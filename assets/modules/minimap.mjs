@@ -32,7 +32,7 @@ export class Minimap {
 
   /** Out of the way: gone where all is in view, else in the first corner in which it covers nothing. */
   settle(frame, view) {
-    const { camera, plane } = frame;
+    const { camera, plane, callout } = frame;
     const seen = visibleBox(camera, view, 12 / camera.zoom);
     const { bounds } = plane;
     const whole = bounds[0] >= seen[0] && bounds[1] >= seen[1] && bounds[2] <= seen[2] && bounds[3] <= seen[3];
@@ -42,7 +42,8 @@ export class Minimap {
       const [x, y] = place(view);
       const [x0, y0] = toWorld(camera, view, x, y);
       const [x1, y1] = toWorld(camera, view, x + W, y + H);
-      return plane.nodes.within([x0, y0, x1, y1]).length === 0;
+      const covers = callout && callout[0] < x1 && callout[2] > x0 && callout[1] < y1 && callout[3] > y0;
+      return !covers && plane.nodes.within([x0, y0, x1, y1]).length === 0;
     });
     this.element.dataset.corner = free?.[0] ?? "low-right";
   }

@@ -10,7 +10,7 @@ import { findingsAt, isFaint, nodeState } from "./state.mjs";
 import { at } from "./timeline.mjs";
 import { cut, fitting, fonts, squeezed, widthOf, writer } from "./text.mjs";
 
-const QUIET = 0.68; // what takes no part, or is not there yet: paler, and all of its text in ink, so that it is read at 3 to 1
+const QUIET = 0.72; // what takes no part, or is not there yet: paler, and all of its text in ink, so that it is read at 3 to 1
 
 /** 2: everything; 1: names, cells without numbers; 0: blocks.  Text has 12 px on screen or is not there. */
 export function detailAt(zoom) {
@@ -41,7 +41,7 @@ export function paintGraph(context, view, frame) {
   const nodes = frame.plane.nodes.within(seen);
   if (brush.detail === 0) paintBlocks(brush, nodes);
   else for (const node of nodes) paintNode(brush, node);
-  paintError(brush);
+  frame.callout = paintError(brush);
   return nodes;
 }
 
@@ -239,7 +239,7 @@ export function ring({ context }, node, colour, width, gap = 5) {
 
 function paintError(brush) {
   const { error } = brush.moment.scene;
-  if (!error?.node || brush.moment.k < error.step || brush.detail < 2) return;
+  if (!error?.node || brush.moment.k < error.step || brush.detail < 2) return null;
   const node = brush.moment.index.nodes.get(error.node);
-  if (node) paintCallout(brush, node, error);
+  return node ? paintCallout(brush, node, error) : null;
 }

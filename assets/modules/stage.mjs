@@ -13,6 +13,7 @@ import { wiresAt } from "./wiring.mjs";
 
 const GLIDE = 320; // ms of a camera move
 const MINIMAP_ROOM = 132;
+const MESSAGE = 100; // above and below, where that costs no text: the callout of an error will stand there
 const LEAST_PAD = 1;
 const CORNER = { w: 172, h: 128 }; // what the minimap covers
 const PADDING = { top: 76, right: 40, bottom: 64, left: 40 };
@@ -188,11 +189,12 @@ export class Stage {
 
   cameraFor(focus, floor) {
     const { plane, view } = this;
-    const whole = fit(plane.bounds, view, PADDING, floor, focus);
+    const pad = this.index.scene.error?.node ? { ...PADDING, top: PADDING.top + MESSAGE, bottom: PADDING.bottom + MESSAGE } : PADDING;
+    const whole = fit(plane.bounds, view, pad, floor, focus);
     const [x0, y0, x1, y1] = visibleBox(whole, view, LEAST_PAD / whole.zoom);
     const [a, b, c, d] = plane.bounds;
     if (a >= x0 && b >= y0 && c <= x1 && d <= y1) return whole; // then there is no minimap
-    return fit(plane.bounds, view, { ...PADDING, bottom: MINIMAP_ROOM }, floor, focus);
+    return fit(plane.bounds, view, { ...pad, bottom: MINIMAP_ROOM }, floor, focus);
   }
 
   /** All of it where readable; where that is what one sees already, all of it at any size. */

@@ -13,8 +13,8 @@ Point = tuple[float, float]
 Size = tuple[float, float]
 
 COLUMN_GAP = 36.0
-WIDEST_GAP = 64.0
-LEVEL, SLOPE = 60.0, 0.2
+WIDEST_GAP = 52.0
+LEVEL, SLOPE = 60.0, 0.12
 """A climb up to which the gap is enough, and how much wider it gets past that."""
 PORT_GAP = 24.0
 PAD = 14.0
