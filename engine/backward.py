@@ -30,7 +30,7 @@ from .slot import slot
 from .tensor import Tensor
 
 Capture = tuple[Any, int]
-sum_array = sum_to_size.op.kernel  # type: ignore[attr-defined]
+sum_array = sum_to_size.op.kernel
 
 
 class _Current(threading.local):

@@ -23,7 +23,7 @@ from .views import View, limited, refresh_view
 __all__ = ["apply_inplace", "check_inplace", "copy_slices", "wrote", "zero_slice"]
 
 
-JOINT: Op = copy_slices.op  # type: ignore[attr-defined]
+JOINT: Op = copy_slices.op
 
 BEFORE_WRITE: list[Callable[..., Any]] = []
 """What is asked before a write while `slot.noted`: functions of (op, args, kwargs) that return what to do after it."""

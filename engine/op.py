@@ -25,7 +25,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Any
+from typing import Any, Protocol, cast
 
 from numpy import ndarray
 
@@ -149,7 +149,18 @@ class Op:
         return plan
 
 
-def op(name: str, kernel: Callable[..., Any], traits: Traits = PLAIN, /, **rules: Rule) -> Callable[..., Any]:
+class OpFunction(Protocol):
+    """A function that calls an op, on arrays, Tensors or symbols, and has its declaration."""
+
+    op: Op
+    __name__: str
+    __qualname__: str
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the op gives for its inputs and static arguments."""
+
+
+def op(name: str, kernel: Callable[..., Any], traits: Traits = PLAIN, /, **rules: Rule) -> OpFunction:
     """Declare an op and return the function that calls it, on arrays, Tensors or symbols.
 
     Raises TypeError where a rule asks for a name that the kernel does not have, and where the name is taken.
@@ -173,7 +184,7 @@ def op(name: str, kernel: Callable[..., Any], traits: Traits = PLAIN, /, **rules
     return _function(declared)
 
 
-def _function(op: Op) -> Callable[..., Any]:
+def _function(op: Op) -> OpFunction:
     """The function users call: it looks at the kinds of the arguments, once, in the order in which they stand."""
     kernel, handlers = op.kernel, HANDLERS.get
 
@@ -206,9 +217,9 @@ def _function(op: Op) -> Callable[..., Any]:
 
     of_tensors: dict[int, Callable[..., Any]] = {1: one, 2: two}
     plain = None if op.statics else of_tensors.get(op.arity)
-    function: Callable[..., Any] = call_with_lists if op.lists else plain or call
+    function = cast(OpFunction, call_with_lists if op.lists else plain or call)
     function.__name__ = function.__qualname__ = op.name
-    function.op = op  # type: ignore[attr-defined]
+    function.op = op
     function.__doc__ = op.kernel.__doc__ if not hasattr(op.kernel, "nin") else f"torch.{op.name}, elementwise."
     return function
 

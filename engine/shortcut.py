@@ -16,7 +16,7 @@ from .array import apart, as_array, xp
 from .dispatch import KERNEL_ERRORS, SINGLE, edge_of, kernel_error, target_of
 from .mode import mode
 from .node import Node, SavedResult, next_number
-from .op import Op
+from .op import Op, OpFunction
 from .saved import save
 from .slot import slot
 from .storage import Storage
@@ -34,19 +34,19 @@ OPERATORS: dict[Callable[..., Any], Callable[..., Any]] = {
 """The same functions, reached without parsing arguments."""
 
 
-def quick(function: Callable[..., Any]) -> Callable[..., Any]:
+def quick(function: OpFunction) -> OpFunction:
     """The function of an op of one or two inputs, quicker where they are plain: Tensors of one dtype, or a number.
 
     It does what `apply` does, without a loop over the arguments; all else goes there.  Ops with static arguments,
     several outputs or views are left as they are.
     """
-    op: Op = function.op  # type: ignore[attr-defined]
+    op = function.op
     if op.statics or op.lists or op.view or op.arity > 2 or op.mask not in (0, (1 << op.arity) - 1):
         return function
     return _quick_one(op, function) if op.arity == 1 else _quick_two(op, function)
 
 
-def _quick_one(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
+def _quick_one(op: Op, function: OpFunction) -> OpFunction:
     kernel, plans, key = OPERATORS.get(op.kernel, op.kernel), op.plans, op.mask
 
     def one(self: Any) -> Any:
@@ -96,7 +96,7 @@ def _quick_one(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
     return _as(one, function)
 
 
-def _quick_two(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
+def _quick_two(op: Op, function: OpFunction) -> OpFunction:
     kernel, plans, mask = OPERATORS.get(op.kernel, op.kernel), op.plans, op.mask
 
     def two(self: Any, other: Any) -> Any:
@@ -179,7 +179,8 @@ def _quick_two(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
     return _as(two, function)
 
 
-def _as(made: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+def _as(made: Any, function: OpFunction) -> OpFunction:
+    """A way of `function`, under its name."""
     made.__name__, made.__qualname__, made.__doc__ = function.__name__, function.__qualname__, function.__doc__
-    made.op = function.op  # type: ignore[attr-defined]
+    made.op = function.op
     return made

@@ -14,7 +14,7 @@ from .slot import slot
 if TYPE_CHECKING:
     from .tensor import Tensor
 
-RETAKE: Op = retake.op  # type: ignore[attr-defined]
+RETAKE: Op = retake.op
 AMBIGUOUS = (
     " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
     "the view and the inplace either both inside the {} block (if you don't want the inplace to be tracked) or both "

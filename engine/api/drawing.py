@@ -285,7 +285,7 @@ def _without_replacement(weights: Any, count: int, given: Any) -> Any:
 
 def _redraw(self: Tensor, name: str, values: Any) -> Tensor:
     found = _drawn(xp.asarray(values).astype(self._array.dtype), self)
-    return apply_inplace(dr.REDRAWN[name].op, (self, found), {})  # type: ignore[attr-defined]
+    return apply_inplace(dr.REDRAWN[name].op, (self, found), {})
 
 
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
@@ -296,7 +296,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
         if not ((chances >= 0) & (chances <= 1)).all():
             raise errors.runtime(IN_UNIT)
         values = _drawn((stream(generator).random(shape) < chances).astype(self._array.dtype), self)
-        return apply_inplace(dr.bernoulli_by.op, (self, p, values), {})  # type: ignore[attr-defined]
+        return apply_inplace(dr.bernoulli_by.op, (self, p, values), {})
     if not 0 <= p <= 1:
         raise errors.runtime(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
     return _redraw(self, "bernoulli", stream(generator).random(shape) < p)
@@ -369,7 +369,7 @@ def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = N
     dtype = self._array.dtype
     values = _standard(self._array.shape, dtype, generator)
     return apply_inplace(
-        ip.redraw_normal.op,  # type: ignore[attr-defined]
+        ip.redraw_normal.op,
         (self, _drawn(values * dtype.type(std) + dtype.type(mean), self)), {},
     )  # fmt: skip
 
@@ -383,7 +383,7 @@ def uniform_(self: Tensor, a: float = 0, b: float = 1, *, generator: Any = None,
     values = _even(self._array.shape, dtype, generator) * dtype.type(high - low) + dtype.type(low)
     if math.isfinite(high) and high > low:
         values = xp.minimum(values, xp.nextafter(dtype.type(high), dtype.type(low)))  # rounding may have reached b
-    return apply_inplace(ip.redraw_uniform.op, (self, _drawn(values, self)), {})  # type: ignore[attr-defined]
+    return apply_inplace(ip.redraw_uniform.op, (self, _drawn(values, self)), {})
 
 
 METHODS = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..op import OpFunction
 from ..ops import arithmetic as ar
 from ..ops import choice as ch
 from ..ops import elementwise as el
@@ -106,24 +107,24 @@ __all__ = [
     "trunc",
 ]
 
-Op = Callable[..., Any]
+Function = Callable[..., Any]
 Check = Callable[..., None]
 
-FUNCTIONS: dict[str, Op] = {}
+FUNCTIONS: dict[str, Function] = {}
 """What is a function and a method: filled by the lines below."""
-WRITERS: dict[str, Op] = {}
+WRITERS: dict[str, OpFunction] = {}
 """Ops that have an in-place form, by the name of the function."""
 CHECKED: dict[str, tuple[Check, str]] = {}
 """Of these, the ones that take some dtypes alone: what looks at them, and torch's name of the kernel."""
 
 
-def _named(function: Op, name: str, words: str) -> Op:
+def _named(function: Function, name: str, words: str) -> Function:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"torch.{name}, {words}."
     return function
 
 
-def _checked(op: Op, check: Check | None, kernel: str) -> Op:
+def _checked(op: OpFunction, check: Check | None, kernel: str) -> Function:
     """The op behind a look at its arguments' dtypes."""
     if check is None:
         return op
@@ -135,7 +136,7 @@ def _checked(op: Op, check: Check | None, kernel: str) -> Op:
     return _named(checked, op.__name__, "elementwise")
 
 
-def unary(op: Op, name: str, inplace: bool = True, check: Check | None = None, kernel: str = "") -> Op:
+def unary(op: OpFunction, name: str, inplace: bool = True, check: Check | None = None, kernel: str = "") -> Function:
     """An op of one tensor as torch's function: the argument must be a Tensor."""
     called = quick(op) if check is None else _checked(op, check, kernel or f"{name}_cpu")
 
@@ -149,14 +150,14 @@ def unary(op: Op, name: str, inplace: bool = True, check: Check | None = None, k
     return _named(function, name, "elementwise")
 
 
-def _writer(op: Op, name: str, inplace: bool, check: Check | None, kernel: str) -> None:
+def _writer(op: OpFunction, name: str, inplace: bool, check: Check | None, kernel: str) -> None:
     if inplace:
         WRITERS[name] = op
         if check is not None:
             CHECKED[name] = check, kernel or f"{name}_cpu"
 
 
-def binary(op: Op, name: str, inplace: bool = False) -> Op:
+def binary(op: OpFunction, name: str, inplace: bool = False) -> Function:
     """An op of a tensor and a tensor or number as torch's function."""
 
     def function(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
@@ -173,8 +174,13 @@ def binary(op: Op, name: str, inplace: bool = False) -> Op:
 
 
 def two_tensors(
-    op: Op, name: str, inplace: bool = False, check: Check | None = None, kernel: str = "", second: str = "other"
-) -> Op:
+    op: OpFunction,
+    name: str,
+    inplace: bool = False,
+    check: Check | None = None,
+    kernel: str = "",
+    second: str = "other",
+) -> Function:
     """An op of two tensors as torch's function and method."""
     called = _checked(op, check, kernel or f"{name}_cpu")
 

@@ -51,7 +51,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     elif isinstance(value, Tensor):
         _copy(viewed, value)
     elif isinstance(value, (bool, int, float)):
-        apply_inplace(ip.fill_tensor.op, (viewed, value), {})  # type: ignore[attr-defined]
+        apply_inplace(ip.fill_tensor.op, (viewed, value), {})
     else:
         raise _strange(viewed, value)
 
@@ -74,7 +74,7 @@ def _copy(target: Tensor, value: Tensor) -> None:
     if shape != value._array.shape:
         value = sh.view(value, shape) if value._array.flags.c_contiguous else sh.reshape(value, shape)
     expanded(value, target._array.shape, shape)
-    apply_inplace(ip.copy.op, (target, value), {})  # type: ignore[attr-defined]
+    apply_inplace(ip.copy.op, (target, value), {})
 
 
 def _put(target: Tensor, indices: list[Any], value: Any) -> None:
@@ -88,7 +88,7 @@ def _put(target: Tensor, indices: list[Any], value: Any) -> None:
         value = sh.cast(value, target._array.dtype)
     if value._array.ndim:
         _check_values(target, indices, value)
-    apply_inplace(ix.index_put.op, (target, value, indices), {"accumulate": False})  # type: ignore[attr-defined]
+    apply_inplace(ix.index_put.op, (target, value, indices), {"accumulate": False})
 
 
 def _word(tensor: Tensor) -> str:

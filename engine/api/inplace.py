@@ -8,6 +8,7 @@ from typing import Any
 from .. import errors
 from ..array import copied
 from ..inplace import apply_inplace, share_data
+from ..op import OpFunction
 from ..ops import choice as ch
 from ..ops import elementwise as el
 from ..ops import inplace as ip
@@ -17,9 +18,9 @@ from ..tensor import Tensor
 from .shape import expanded
 
 
-def writes(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
+def writes(op: OpFunction, name: str) -> Callable[..., Tensor]:
     """The in-place method of an op whose arguments are torch's."""
-    declared = op.op  # type: ignore[attr-defined]
+    declared = op.op
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         return apply_inplace(declared, (self, *args), kwargs)
@@ -29,8 +30,8 @@ def writes(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     return method
 
 
-def _write(op: Callable[..., Any], *args: Any, **statics: Any) -> Tensor:
-    return apply_inplace(op.op, args, statics)  # type: ignore[attr-defined]
+def _write(op: OpFunction, *args: Any, **statics: Any) -> Tensor:
+    return apply_inplace(op.op, args, statics)
 
 
 def add_(self: Tensor, other: Any, *, alpha: float = 1) -> Tensor:

@@ -9,6 +9,7 @@ from typing import Any
 from .. import errors
 from ..array import xp
 from ..inplace import apply_inplace
+from ..op import OpFunction
 from ..ops import indexing as ix
 from ..ops import reduction as rd
 from ..ops import scatter as sc
@@ -32,7 +33,7 @@ __all__ = [
     "take_along_dim",
 ]
 
-Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+Call = tuple[OpFunction, tuple[Any, ...], dict[str, Any]]
 """An op, its inputs and its static arguments: run as it is, or in place."""
 
 
@@ -44,7 +45,7 @@ def _run(call: Call) -> Tensor:
 def written(call: Call) -> Tensor:
     """The op run in place."""
     op, inputs, statics = call
-    return apply_inplace(op.op, inputs, statics)  # type: ignore[attr-defined]
+    return apply_inplace(op.op, inputs, statics)
 
 
 def both(name: str, build: Callable[..., Call], doc: str) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:

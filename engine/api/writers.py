@@ -9,6 +9,7 @@ from .. import errors
 from ..array import as_numpy_dtype
 from ..inplace import apply_inplace
 from ..mode import no_grad
+from ..op import OpFunction
 from ..ops import arithmetic as ar
 from ..ops import choice as ch
 from ..ops import elementwise as eo
@@ -28,8 +29,8 @@ from .statistics import need_renorm
 Writer = Callable[..., Tensor]
 
 
-def _write(op: Callable[..., Any], *args: Any, **statics: Any) -> Tensor:
-    return apply_inplace(op.op, args, statics)  # type: ignore[attr-defined]
+def _write(op: OpFunction, *args: Any, **statics: Any) -> Tensor:
+    return apply_inplace(op.op, args, statics)
 
 
 def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:

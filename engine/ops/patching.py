@@ -109,7 +109,7 @@ def _slice_scatter(self: Array, src: Array, dim: int, start: int, end: int, step
 
 
 def _diagonal_scatter(self: Array, src: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> None:
-    diagonal.op.kernel(self, offset, dim1, dim2)[...] = src  # type: ignore[attr-defined]
+    diagonal.op.kernel(self, offset, dim1, dim2)[...] = src
 
 
 def _as_strided_scatter(

@@ -320,7 +320,7 @@ class Elsewhere:
 
     def get(self, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True) -> np.ndarray:
         """A copy, as a numpy array: the only way out."""
-        return np.array(self._host, order=order)  # type: ignore[call-overload]
+        return np.array(self._host, order=order)  # type: ignore[call-overload,no-any-return]
 
     def item(self) -> Any:
         """The only element."""

@@ -74,7 +74,7 @@ def embedding(
 def _renorm(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
     """Bring the rows that `input` names to at most `max_norm`, in place."""
     with no_grad():
-        apply_inplace(em.embedding_renorm.op, (weight, input), {"max_norm": max_norm, "norm_type": norm_type})  # type: ignore[attr-defined]
+        apply_inplace(em.embedding_renorm.op, (weight, input), {"max_norm": max_norm, "norm_type": norm_type})
 
 
 SWAPPED = (

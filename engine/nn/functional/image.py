@@ -126,7 +126,7 @@ def _circular(input: Tensor, sides: tuple[int, ...]) -> Tensor:
 
 
 def _copy(target: Tensor, source: Tensor) -> None:
-    apply_inplace(ip.copy.op, (target, source), {})  # type: ignore[attr-defined]
+    apply_inplace(ip.copy.op, (target, source), {})
 
 
 # -- interpolation ------------------------------------------------------------------------------------------------
