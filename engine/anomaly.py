@@ -80,8 +80,7 @@ def check(node: Any, cotangents: Sequence[Any] | None) -> None:
             raise errors.runtime(
                 f"Function '{node.name()}' returned nan values in its {place}th output.",
                 "Backstep: this is the first node at which a nan shows on the way back; what it was given (0 times "
-                "inf, "
-                "0 / 0, or a nan of the forward pass) is in its upstream gradient and saved values.",
+                "inf, 0 / 0, or a nan of the forward pass) is in its upstream gradient and saved values.",
                 node=node,
             )
 

@@ -61,13 +61,11 @@ SYMBOLS = {
 _REFUSED = {
     "numpy boolean subtract": (
         "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
-        "operator "
-        "instead."
+        "operator instead."
     ),
     "numpy boolean negative": (
         "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
-        "`~` "
-        "or `logical_not()` operator instead."
+        "`~` or `logical_not()` operator instead."
     ),
     "Integers to negative": "Integers to negative integer powers are not allowed.",
     "read-only": (

@@ -90,8 +90,7 @@ def unpack_saved(node: Node, value: Any) -> Any:
 
 
 def saved_version(value: Any) -> int:
-    """The version of a saved value (of a list: of its first; they are compared one by one only where they can "
-    "differ)."""
+    """The version of a saved value; of a list that of its first: they are compared one by one where they can differ."""
     if type(value) is list:
         return saved_version(value[0]) if value else 0
     storage = getattr(value, "_shared", None)

@@ -298,8 +298,7 @@ def _check_count(self: Tensor, items: list[Any]) -> None:
                 raise IndexError(f"index {items[0]} is out of bounds for dimension 0 with size 0")
             raise IndexError(
                 "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
-                "convert a "
-                "0-dim tensor to a number"
+                "convert a 0-dim tensor to a number"
             )
         raise IndexError(f"too many indices for tensor of dimension {rank}")
 

@@ -137,11 +137,9 @@ def detach_(self: Tensor) -> Tensor:
     if self._view is not None:
         raise errors.runtime(
             "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
-            "training, "
-            "and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() "
-            "cannot be "
-            "called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
-            "torch/optim/optimizer.py as the solution."
+            "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+            "detach_() cannot be called on these gradients. To fix this error, please refer to the "
+            "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
         )
     if slot.active is not None and self._requires_grad:
         slot.active.event("flag", slot.active.see(self)[0], "requires_grad", False)

@@ -193,9 +193,8 @@ def _filled_dim(name: str, input: Tensor, dim: Any) -> Any:
 def _nonempty(name: str, input: Tensor) -> None:
     if not input._array.size:
         raise errors.runtime(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
-            f"with the "
-            "'dim' argument."
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
+            "the 'dim' argument."
         )
 
 

@@ -43,9 +43,8 @@ def filled_in(size: tuple[int, ...], count: int) -> tuple[int, ...]:
     if open_places:
         if not known and not count:
             raise errors.runtime(
-                f"cannot reshape tensor of 0 elements into shape {list(size)} because the unspecified dimension "
-                f"size -1 "
-                "can be any value and is ambiguous"
+                f"cannot reshape tensor of 0 elements into shape {list(size)} because the unspecified dimension size "
+                "-1 can be any value and is ambiguous"
             )
         if not known or count % known:
             raise errors.runtime(f"shape '{list(size)}' is invalid for input of size {count}")
