@@ -198,8 +198,8 @@ function paintCard(brush, node, look) {
 function paintStub(brush, node, look) {
   const { context, write, font, tokens } = brush;
   shape(brush, node, look, 19);
-  const text = cut(context, font.title, node.label, node.w - 40);
-  write(text, node.x - 8, node.y, font.title, tokens.ink, "center");
+  const text = squeezed(context, font.title, [node.label], node.w - 40);
+  write(text, node.x - 8, node.y, font.title, tokens.ink, "center", node.w - 40);
   const [x, y] = [node.x + node.w / 2 - 20, node.y];
   context.strokeStyle = look.stroke === tokens.line ? tokens.soft : look.stroke;
   context.lineWidth = 1.5;
