@@ -30,6 +30,8 @@ EASY = 0.76
 """A zoom from which on one line is kept: reading on in it is easier than in the next."""
 EACH = 0.15
 """How much more zoom a further line must give."""
+HAIR = 0.01
+"""By so much a column is wider than what stands in it: ends of routes are computed in another order, and rounded so."""
 INDENT = 28.0
 OUT = 14.0
 STEP = 9.0
@@ -101,7 +103,7 @@ def _columns(boxes: Sequence[Box]) -> list[tuple[float, float]]:
             columns[-1] = (columns[-1][0], max(columns[-1][1], x1))
         else:
             columns.append((x0, x1))
-    return columns
+    return [(x0, x1 + HAIR) for x0, x1 in columns]
 
 
 def _heights(placed: Placed, x: float) -> list[float]:
