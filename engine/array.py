@@ -6,6 +6,7 @@ serves both; what creates an array says where with `like=` or `on(device)`.
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -18,6 +19,7 @@ from numpy import ndarray
 
 try:
     import cupy
+    import cupyx
     import cupyx.scipy.linalg
     import cupyx.scipy.special
 except ImportError:
@@ -117,7 +119,7 @@ class device:
         if name not in ("cpu", "cuda"):
             raise RuntimeError(f"Expected one of cpu, cuda device type at start of device string: {name}")
         self.type = name
-        self.index = int(number) if number else (index if name == "cpu" else index or 0)
+        self.index = int(number) if number else index
 
     def __repr__(self) -> str:
         place = "" if self.index is None else f", index={self.index}"
@@ -166,12 +168,23 @@ def device_of(array: Array) -> device:
     return CPU if isinstance(array, ndarray) else device("cuda", array.device.id)
 
 
+class _Home(threading.local):
+    """Whether all is kept in the memory of the host: a recording is run again there, wherever it was made."""
+
+    only = False
+
+
+home = _Home()
+
+
 def move(array: Array, where: device) -> Array:
     """The array on device `where`; itself if it is there."""
-    if where.type == "cpu":
+    if where.type == "cpu" or home.only:
         return array if isinstance(array, ndarray) else cupy.asnumpy(array)
     if cupy is None:
         raise AssertionError("Torch not compiled with CUDA enabled")
+    if (where.index or 0) >= cupy.cuda.runtime.getDeviceCount():
+        raise RuntimeError("CUDA error: invalid device ordinal")
     with cupy.cuda.Device(where.index):
         return cupy.asarray(array)
 
@@ -290,6 +303,11 @@ def multiply_at(data: Array, key: Any, values: Array) -> None:
         chosen = order[nth == n]
         flat[places[chosen]] *= drawn[chosen]
     data[...] = flat.reshape(data.shape)
+
+
+def strict(data: Array) -> Any:
+    """Where a matrix without a decomposition is an error, as numpy has it; cupy must be asked to look."""
+    return nullcontext() if cupy is None or isinstance(data, ndarray) else cupyx.errstate(linalg="raise")
 
 
 _FOLDS = {

@@ -12,9 +12,9 @@ from .tensor import Tensor
 
 INDEXED = frozenset({"index", "index_backward", "index_put", "index_cleared"})
 """Ops whose indices may lie in the memory of the host."""
-BY_ELEMENT = frozenset({"where", "lerp", "clamp.Tensor", "masked_fill", "copy_slices"})
+BY_ELEMENT = frozenset({"where", "lerp", "clamp.Tensor", "masked_fill", "masked_fill.Tensor", "copy_slices"})
 """Ops by element that take their inputs as they are: torch iterates over these as over `add`."""
-NAMED = {"cat": "tensors"}
+JOINED = frozenset({"cat", "stack"})
 STRUCTURED = frozenset(
     {"addmm", "addmv", "baddbmm", "bmm", "cat", "gather", "mm", "scatter_add", "sort_stable", "topk"}
 )
@@ -30,7 +30,15 @@ def together(op: Op, args: Any) -> tuple[Any, ...]:
     found = [value for value in flat(args) if isinstance(value, Tensor)]
     places = {str(value.device): value.device for value in found}
     there = [value.device for value in found if value.is_cuda]
-    by_element = op.promote is not None or op.name in BY_ELEMENT
+    by_element = (op.promote is not None and op.name not in JOINED) or op.name in BY_ELEMENT
+    if op.name == "copy":
+        return (args[0], _moved(args[1], str(args[0].device)))
+    if op.name.startswith("masked_fill") and args[0].device != args[1].device:
+        raise errors.runtime(
+            f"expected self and mask to be on the same device, but got mask on {args[1].device} and self on "
+            f"{args[0].device}",
+            tensors=tuple(found),
+        )
     if op.name in INDEXED:
         if op.name == "index_put" and args[1].device != args[0].device and args[1].dim():
             raise errors.runtime(_refused(op, args), tensors=tuple(found))
@@ -54,8 +62,8 @@ def together(op: Op, args: Any) -> tuple[Any, ...]:
 def _moved(value: Any, where: str) -> Any:
     if isinstance(value, (list, tuple)):
         return [_moved(v, where) for v in value]
-    if isinstance(value, Tensor) and not value.is_cuda:
-        return transfer(value, where, "cpu")
+    if isinstance(value, Tensor) and str(value.device) != where:
+        return transfer(value, where, str(value.device))
     return value
 
 
@@ -70,9 +78,10 @@ def _refused(op: Op, args: Any) -> str:
                 first = tensor.device
             if tensor.device != first:
                 base, _, overload = op.name.partition(".")
+                base, name = ("cat", "tensors") if base in JOINED else (base, name)
                 kernel = "_".join(filter(None, (base, overload))) if base in STRUCTURED else f"{overload}_{base}"
                 return (
-                    f"Expected all tensors to be on the same device, but got {NAMED.get(base, name)} is on "
+                    f"Expected all tensors to be on the same device, but got {name} is on "
                     f"{tensor.device}, different from other tensors on {first} (when checking argument in method "
                     f"wrapper_CUDA_{kernel})"
                 )

@@ -66,7 +66,7 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     refresh_view(target)
     later = [function(op, args, kwargs) for function in BEFORE_WRITE] if slot.noted else ()
     arrays = [_raw(v) for v in inputs]
-    if op.name != "copy" and apart(arrays):
+    if apart(arrays):
         inputs = together(op, inputs)
         arrays = [_raw(v) for v in inputs]
     sources = arrays

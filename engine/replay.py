@@ -4,6 +4,7 @@ A trace is read as a program: what is fixed (leaves, forward ops, flags) in its 
 zeroing and setting of gradients) that may be changed, removed, added and moved between the fixed actions.  The law,
 tested on every program of the gallery: a replay equals a fresh run with the same changes, bit for bit.
 
+All of it runs in the memory of the host, also what was recorded on a GPU.
 Cost: that of the recorded ops, run once.
 """
 
@@ -13,6 +14,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .array import home
 from .autograd.calls import call
 from .inplace import apply_inplace
 from .mode import mode
@@ -60,6 +62,7 @@ class _Replay(Rerun):
         """The new trace."""
         before, slot.active = slot.active, self.recorder
         enabled, mode.enabled = mode.enabled, True
+        away, home.only = home.only, True
         try:
             for action in self.schedule():
                 self.recorder.pinned = self.stack_of(action)
@@ -70,7 +73,7 @@ class _Replay(Rerun):
         except Stopped:
             pass
         finally:
-            slot.active, mode.enabled = before, enabled
+            slot.active, mode.enabled, home.only = before, enabled, away
         for number, tensor in self.live.items():
             if tensor._id >= 0:
                 self.seeds.setdefault(tensor._id, number)

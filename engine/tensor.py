@@ -249,6 +249,12 @@ class Tensor:
                     f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size",
                     tensors=(self,),
                 )
+            if type(value._array) is not type(self._array):
+                raise errors.runtime(
+                    f"attempting to assign a gradient with device type '{value.device.type}' to a tensor with device "
+                    f"type '{self.device.type}'. Please ensure that the gradient and the tensor are on the same device",
+                    tensors=(self,),
+                )
             if value._array.dtype != self._array.dtype:
                 raise errors.runtime(
                     f"attempting to assign a gradient with dtype '{C_NAMES[value.dtype.name]}' to a tensor with "

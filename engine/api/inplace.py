@@ -115,8 +115,6 @@ def fill_(self: Tensor, value: Any) -> Tensor:
 def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """Write the elements of `src`, broadcast to this shape."""
     expanded(src, self._array.shape, src._array.shape)
-    if type(src._array) is not type(self._array):  # from the memory of the host, or to it
-        src = src.to(self.device)
     return _write(ip.copy, self, src)
 
 
@@ -169,6 +167,7 @@ def set_data(self: Tensor, value: Tensor) -> None:
     if value._storage.origin is origin and value._view is None and self._view is None:
         return  # `x.data -= y` has written through `x.data` and sets what it wrote
     same = value._array.shape == self._array.shape and value._array.dtype == self._array.dtype
+    same = same and type(value._array) is type(self._array)
     if slot.active is not None:
         if same:  # as a write that the trace has, so that a replay does it again
             copy_(get_data(self), value.detach() if value._requires_grad else value)

@@ -32,6 +32,8 @@ def _is_device(value: Any) -> bool:
 def on_device(input: Tensor, where: Any) -> Tensor:
     """The tensor on another device; gradients come back to this one."""
     place = device(where)
+    if place.type == "cuda" and place.index is None:
+        place = device("cuda", 0)
     if place == input.device:
         return input
     if place.type == "cpu" and input.device == CPU:

@@ -289,6 +289,13 @@ def _gradients(roots: list[Tensor], gradients: Any) -> list[Tensor]:
             raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
         if gradient._array.shape != root._array.shape:
             gradient = _fitted(position, root, gradient)
+        if isinstance(root, Tensor) and type(gradient._array) is not type(root._array):
+            if gradient._array.ndim:
+                raise errors.runtime(
+                    f"invalid gradient at index {position} - expected device {root.device} but got {gradient.device}",
+                    tensors=(root,),
+                )
+            gradient = gradient.to(root.device)
         if gradient._array.dtype != root._array.dtype:
             gradient = Tensor(gradient._array.astype(root._array.dtype)) if not gradient._requires_grad else gradient
         made.append(gradient)

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..array import Array, library_of, linalg_of, xp
+from ..array import Array, library_of, linalg_of, strict, xp
 from ..op import Traits, op
 from .products import multiplied
 from .shape import Sizes, cat, slice_, transpose, tril, triu, unsqueeze
@@ -122,7 +122,8 @@ def _by_factors(lu: Array, pivots: Array, b: Array) -> Array:
 
 def _inv_ex(A: Array, check_errors: bool = False) -> tuple[Array, Array]:
     try:
-        return xp.linalg.inv(A), xp.zeros(A.shape[:-2], dtype="int32", like=A)
+        with strict(A):
+            return xp.linalg.inv(A), xp.zeros(A.shape[:-2], dtype="int32", like=A)
     except LinAlgError:
         lu, pivots, info = lu_factors(A)
         return _by_factors(lu, pivots, _identity(A)), info
@@ -201,7 +202,8 @@ def _solve_ex(A: Array, B: Array, left: bool = True, check_errors: bool = False)
     matrix = A if left else A.swapaxes(-1, -2)
     lu, pivots, info = lu_factors(matrix)
     try:
-        made = xp.linalg.solve(matrix, given)
+        with strict(matrix):
+            made = xp.linalg.solve(matrix, given)
     except LinAlgError:
         made = _by_factors(lu, pivots, given)
     made = made[..., 0] if vector else made if left else made.swapaxes(-1, -2)
@@ -265,11 +267,13 @@ linalg_solve_triangular = op(
 def _cholesky_of_one(a: Array) -> tuple[Array, Array]:
     """(L, info): where it fails, the order of the first leading minor that is not positive."""
     try:
-        return xp.linalg.cholesky(a), xp.zeros((), dtype="int32", like=a)
+        with strict(a):
+            return xp.linalg.cholesky(a), xp.zeros((), dtype="int32", like=a)
     except LinAlgError:
         for n in range(1, len(a) + 1):
             try:
-                xp.linalg.cholesky(a[:n, :n])
+                with strict(a):
+                    xp.linalg.cholesky(a[:n, :n])
             except LinAlgError:
                 break
         return xp.tril(a), library_of(a).full((), n, dtype="int32")
@@ -278,7 +282,8 @@ def _cholesky_of_one(a: Array) -> tuple[Array, Array]:
 def _cholesky_ex(self: Array, upper: bool = False, check_errors: bool = False) -> tuple[Array, Array]:
     given = self.swapaxes(-1, -2) if upper else self
     try:
-        made, info = xp.linalg.cholesky(given), xp.zeros(self.shape[:-2], dtype="int32", like=self)
+        with strict(given):
+            made, info = xp.linalg.cholesky(given), xp.zeros(self.shape[:-2], dtype="int32", like=self)
     except LinAlgError:
         made, info = each(_cholesky_of_one, given)
     return (made.swapaxes(-1, -2) if upper else made), info

@@ -20,7 +20,8 @@ def _cast(self: Array, dtype: Any) -> Array:
 
 
 def _transfer(self: Array, device: str, source: str) -> Array:
-    return move(self, device_at(device))
+    made = move(self, device_at(device))
+    return made.copy() if made is self else made  # a recording that is run again stays where it is
 
 
 transfer = op(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
-from ..array import Array, library_of, linalg_of, xp
+from ..array import Array, library_of, linalg_of, strict, xp
 from ..op import Traits, op
 from .choice import eq, logical_and, where
 from .decomposition import each, flipped, identity_of, linalg_solve_triangular
@@ -63,7 +63,8 @@ def _eigh(A: Array, UPLO: Any = "L", compute_v: bool = True) -> tuple[Array, Arr
     if not A.size:
         return xp.zeros(A.shape[:-1], dtype=A.dtype, like=A), A.copy()
     try:
-        made = xp.linalg.eigh(A, UPLO=UPLO)
+        with strict(A):
+            made = xp.linalg.eigh(A, UPLO=UPLO)
     except xp.linalg.LinAlgError:
         return library_of(A).full(A.shape[:-1], xp.nan, dtype=A.dtype), xp.full_like(A, xp.nan)
     return made[0], made[1]
@@ -98,7 +99,8 @@ def _svd(A: Array, full_matrices: bool = False, compute_uv: bool = True) -> tupl
         U, Vh = (xp.broadcast_to(library_of(A).eye(*s, dtype=A.dtype), (*A.shape[:-2], *s)).copy() for s in shapes)
         return U, xp.zeros((*A.shape[:-2], k), dtype=A.dtype, like=A), Vh
     try:
-        U, S, Vh = xp.linalg.svd(A, full_matrices=full_matrices)
+        with strict(A):
+            U, S, Vh = xp.linalg.svd(A, full_matrices=full_matrices)
     except xp.linalg.LinAlgError:
         wide, lead = (rows, columns) if full_matrices else (k, k), A.shape[:-2]
         sizes = (*lead, rows, wide[0]), (*lead, k), (*lead, wide[1], columns)

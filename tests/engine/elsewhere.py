@@ -122,7 +122,7 @@ def unchecked(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     except np.linalg.LinAlgError as error:
         if _raising["linalg"] or ("ingular" not in str(error) and "definite" not in str(error)):
             raise
-        return Elsewhere(np.full(args[-1].shape, np.nan))
+        return Elsewhere(np.full(args[-1].shape, np.nan, args[-1].dtype))
 
 
 def method(name: str, taken: str) -> Callable[..., Any]:
@@ -320,7 +320,8 @@ class Elsewhere:
 
     def get(self, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True) -> np.ndarray:
         """A copy, as a numpy array: the only way out."""
-        return np.array(self._host, order=order)  # type: ignore[call-overload,no-any-return]
+        made: np.ndarray = self._host.copy(order=order)
+        return made
 
     def item(self) -> Any:
         """The only element."""

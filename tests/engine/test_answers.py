@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import engine
-from engine import array
 from tests.engine import elsewhere_cupy as elsewhere
 from tests.engine.answers import Answer, ask, digest, numbered, stored
 from tests.samples import SAMPLES, Sample
@@ -19,8 +18,7 @@ ANEW = "run `python -m tests.engine.answers`, where torch is installed"
 def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Where tensors live: the processor, arrays that behave as cupy's, and a GPU where there is one."""
     if request.param == "elsewhere":
-        monkeypatch.setattr(array, "cupy", elsewhere.cupy)
-        monkeypatch.setattr(array, "cupyx", elsewhere.cupyx, raising=False)
+        elsewhere.install(monkeypatch)
         return "cuda"
     if request.param == "cuda" and not engine.cuda.is_available():
         pytest.skip("cupy finds no GPU here")
