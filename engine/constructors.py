@@ -25,11 +25,20 @@ __all__ = [
 ]
 
 
-def _legacy(name: str, which: dtype) -> Any:
-    def constructor(*args: Any) -> Tensor:
-        return legacy_tensor(name, which, args)
+class _Kind(type):
+    """The type of `FloatTensor` and its kin: tensors of the dtype are its instances, whatever made them."""
 
-    constructor.__name__ = constructor.__qualname__ = name
+    which: dtype
+
+    def __call__(cls, *args: Any) -> Tensor:
+        return legacy_tensor(cls.__name__, cls.which, args)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, Tensor) and instance.dtype is cls.which and not instance.is_cuda
+
+
+def _legacy(name: str, which: dtype) -> Any:
+    constructor = _Kind(name, (), {"which": which, "__module__": "torch"})
     constructor.__doc__ = f"A tensor of dtype {which}, of a sequence's numbers or of a shape."
     return constructor
 

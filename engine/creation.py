@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import warnings
 from typing import Any
 
@@ -325,6 +327,24 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     return new_leaf(xp.frombuffer(buffer, dtype=wanted, count=count, offset=offset), "frombuffer", requires_grad)
 
 
+def _known_keywords(function: Any) -> Any:
+    """The function, which refuses keywords that torch's does not have; those of no effect here are taken."""
+
+    @functools.wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        for name in kwargs:
+            if name not in known:
+                raise TypeError(f"{function.__name__}() got an unexpected keyword argument '{name}'")
+        return function(*args, **kwargs)
+
+    known = {"layout", "memory_format", "names", "pin_memory", "size", *inspect.signature(function).parameters}
+    return checked
+
+
+for _name in ("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like"):
+    globals()[_name] = _known_keywords(globals()[_name])
+
+
 # -- the default dtype ----------------------------------------------------------------------------------------------
 
 
@@ -342,6 +362,13 @@ def get_default_dtype() -> dtype:
     torch.float32
     """
     return arrays.default_dtype
+
+
+def shallow(self: Tensor) -> Tensor:
+    """copy.copy: another tensor of the same elements, without history."""
+    made: Tensor = detach(self)
+    made.requires_grad = self.requires_grad
+    return made
 
 
 def deepcopy(self: Tensor, memo: Any) -> Tensor:

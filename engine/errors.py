@@ -97,7 +97,7 @@ def from_kernel(name: str, shapes: list[Any], error: Exception, note: str) -> Ba
 def strange_operand(name: str, stranger: object) -> TypeError:
     """Python's error for an operand that is neither a tensor nor a number."""
     kind = type(stranger).__name__
-    if isinstance(stranger, (list, tuple)):
+    if name == "mul" and isinstance(stranger, (list, tuple)):  # Python would repeat it
         return TypeError("only integer tensors of a single element can be converted to an index")
     if name in ("lt", "le", "gt", "ge"):
         return TypeError(f"'{SYMBOLS[name]}' not supported between instances of 'Tensor' and '{kind}'")

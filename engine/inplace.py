@@ -27,6 +27,8 @@ JOINT: Op = copy_slices.op
 
 BEFORE_WRITE: list[Callable[..., Any]] = []
 """What is asked before a write while `slot.noted`: functions of (op, args, kwargs) that return what to do after it."""
+READS_FIRST = frozenset({"addbmm", "addmm", "addmv", "addr", "baddbmm", "masked_scatter"})
+"""Ops that torch computes before it writes: they may read what they write."""
 MODIFIED = "is being modified inplace"
 
 
@@ -84,6 +86,10 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
             f"Backstep: {op.name}_ would write a tensor made by expand (or of a read-only numpy array).",
             tensors=(target,),
         )
+    for value in inputs[1:]:
+        shared = value._shared if isinstance(value, Tensor) else None
+        if shared is not None and shared is target._shared and op.name not in READS_FIRST:
+            _check_overlap(target, value)
     node, before = _rebased(op, inputs, statics, target)
     if (active := slot.active) is not None:
         active.see(target)
@@ -115,6 +121,26 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
             if finish is not None:
                 finish(target)
     return target
+
+
+def _check_overlap(target: Tensor, value: Tensor) -> None:
+    """Raise torch's error where what is read lies partly in what is written; torch looks only at dense tensors."""
+    a, b = target._array, value._array
+    if not (a.size and b.size and (a.flags.forc or a.T.flags.forc) and (b.flags.forc or b.T.flags.forc)):
+        return
+    first, second = (_address(x) for x in (a, b))
+    whole = first == second and a.nbytes == b.nbytes
+    apart = first + a.nbytes <= second or second + b.nbytes <= first
+    if not apart and not (whole and a.strides == b.strides):
+        raise errors.runtime(
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+            "memory location. Please clone() the tensor before performing the operation.",
+            tensors=(target, value),
+        )
+
+
+def _address(data: Any) -> int:
+    return int(data.ctypes.data if hasattr(data, "ctypes") else data.data.ptr)
 
 
 def report_joint(active: Any, view: Tensor, writer: str) -> None:

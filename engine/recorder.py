@@ -13,6 +13,8 @@ import sys
 from collections import deque
 from typing import Any
 
+from numpy import generic
+
 from . import array
 from .source import Places
 from .stacks import Stacks
@@ -178,6 +180,8 @@ class Recorder(Stacks):
             kind = type(value)
             if kind is float or kind is int or kind is bool or value is None:
                 refs.append((None, value))
+            elif isinstance(value, generic):  # a number of numpy's
+                refs.append((None, value.item()))
             elif kind is list or kind is tuple:
                 refs.append((("list",), *(self.see(v) if hasattr(v, "_array") else (None, v) for v in value)))
             elif value is inplace:

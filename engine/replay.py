@@ -67,9 +67,12 @@ class _Replay(Rerun):
             for action in self.schedule():
                 self.recorder.pinned = self.stack_of(action)
                 if isinstance(action, Command):
+                    if action.base is not None:
+                        self.refresh_before(action.base)
                     self.command(action)
                 else:
                     self.fixed(action)
+            self.refresh_before(len(self.base.events))
         except Stopped:
             pass
         finally:

@@ -10,6 +10,7 @@ import contextlib
 import weakref
 from typing import Any
 
+from .api.storage import GEOMETRY, becomes
 from .array import xp
 from .autograd.calls import CREATE_GRAPH
 from .dispatch import apply
@@ -57,6 +58,7 @@ class Rerun:
         self.recorder = Recorder()
         self.recorder.stacks = {(frames, number): number for number, frames in enumerate(base.stacks)}
         self.held = Held(base)
+        self.stored: dict[int, Tensor] = {}  # storage in the base -> a tensor that has it now
         self.doubt: int | None = None
         self.inside: list[tuple[str, int]] = []  # groups that are open: name, and where each begins in the log
         self.passing: int | None = None  # how many stay open when the one that is passed over is left
@@ -118,6 +120,7 @@ class Rerun:
         """Do again what the program did."""
         if self.passing is not None and not isinstance(event, (GroupEntered, GroupLeft)):
             return
+        self.refresh_before(event.index)
         if isinstance(event, LeafCreated):
             self.leaf(event)
         elif isinstance(event, OpCalled):
@@ -174,15 +177,43 @@ class Rerun:
         tensor._storage.unseen += 1
         self.recorder.refresh("outside", tensor, event.version)
 
+    def refresh_before(self, index: int) -> None:
+        """Look again at the tensors that the recording found changed right before an event, in its order."""
+        first = index
+        while first and type(self.base.events[first - 1]) is Refreshed:
+            first -= 1
+        for event in self.base.events[first:index]:
+            assert isinstance(event, Refreshed)
+            tensor = self.met(event.tensor, event.index)
+            if tensor is not None:
+                self.reshape_data(event, tensor)
+                self.recorder.see(tensor)
+
+    def reshape_data(self, event: Refreshed, tensor: Tensor) -> None:
+        """`x.data = y` gave a tensor elements of another shape or dtype: those of the recording; a doubt where `x` held
+        others before, for `y` may have been made of it."""
+        kept = self.base.value(event.value)
+        if (kept.shape, str(kept.dtype)) == (tensor._array.shape, str(tensor._array.dtype)) or kept.array is None:
+            return
+        before = self.known.get((event.tensor, tensor._storage.version + tensor._storage.unseen))
+        held = None if before is None else self.base.value(before).array
+        if held is None or not same_bits(tensor._array, held):
+            self.doubted()
+        self.recorder.before_write(tensor)
+        tensor._array = xp.array(kept.array)
+        tensor._storage.unseen = event.version - tensor._storage.version
+
     def leaf(self, event: LeafCreated) -> None:
         if event.tensor in self.live:  # the result of autograd.grad, seen again
             return
         kept = event.source == "seen" and event.index > self.first  # perhaps by a hook: a gradient that is another now
         if kept and self.doubt is None and self.edits != Edits():
             self.doubt = len(self.recorder.log)
-        data = self.value(event)
-        tensor = Tensor(data, requires_grad=event.requires_grad)
+        tensor = Tensor(self.value(event), requires_grad=event.requires_grad)
         tensor._storage.version = event.version
+        source = self.stored.setdefault(event.storage, tensor)
+        if source is not tensor and same_bits(source._array, tensor._array):  # another tensor of the same elements
+            tensor._array, tensor._storage = source._array, source._storage
         if event.grad is not None and event.grad in self.live:
             tensor._grad = self.live[event.grad]
         self.live[event.tensor] = tensor
@@ -207,6 +238,8 @@ class Rerun:
         try:
             if event.inplace is not None:
                 made: Any = apply_inplace(op, args, dict(event.attrs))
+            elif event.name in GEOMETRY and not (args[0].is_leaf and args[0].requires_grad and mode.enabled):
+                made = becomes(args[0], lambda first: apply(op, (first, *args[1:]), dict(event.attrs)))
             else:
                 made = apply(op, args, dict(event.attrs))
         except (RuntimeError, ValueError, IndexError, TypeError) as error:
@@ -217,6 +250,7 @@ class Rerun:
             share_data(args[0], made)
         for out, tensor in zip(event.outputs, made if isinstance(made, tuple) else (made,), strict=True):
             self.live[out.tensor] = tensor
+            self.stored.setdefault(out.storage, tensor)
             self.note(event, tensor)
 
     def custom(self, event: OpCalled) -> None:

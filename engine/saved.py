@@ -9,6 +9,7 @@ from .array import Array
 from .mode import mode
 from .node import Node, SavedResult, accumulator
 from .ops.shape import cast
+from .slot import unrecorded
 from .tensor import Tensor
 
 _new = object.__new__
@@ -167,7 +168,8 @@ class Packed:
 
     def found(self) -> Tensor:
         """What the unpack hook gives."""
-        found = self.unpack(self.kept)
+        with unrecorded():  # what is computed inside is the user's, as in a backward of theirs
+            found = self.unpack(self.kept)
         if not isinstance(found, Tensor):
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "

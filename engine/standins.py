@@ -48,6 +48,10 @@ class StandIns:
     def __init__(self, base: Trace, doubt: Callable[[], None]) -> None:
         self.base = base
         self.doubt = doubt
+        self.runs: dict[int, list[VjpRun]] = {}  # by node
+        for event in base.events:
+            if isinstance(event, VjpRun):
+                self.runs.setdefault(event.node, []).append(event)
         self.group: Sequence[AnyEvent] = ()
         """The events of the backward call that is run again."""
 
@@ -92,6 +96,8 @@ class StandIns:
             if argument.tensor == out.view_of and tensor._array.shape == data.shape:
                 return tensor
         made = Tensor(data)
+        if out.version:  # forward wrote it before it was returned
+            made._storage.version = out.version
         if event.node is not None and not out.requires_grad:
             ctx.mark_non_differentiable(*ctx.non_differentiable, made)
         return made
@@ -116,7 +122,7 @@ class StandIns:
         failed = next((e for e in self.group if isinstance(e, ErrorRaised) and e.node == record.node), None)
         if not runs and failed is not None:
             raise rebuilt(failed)
-        runs += [e for e in self.base.events if isinstance(e, VjpRun) and e.node == record.node]
+        runs += self.runs.get(record.node, ())
         if not runs:
             self.doubt()
             raise errors.runtime(NOT_RECORDED.format(record.name))

@@ -178,3 +178,5 @@ def set_data(self: Tensor, value: Tensor) -> None:
         self._array[...] = value._array
     else:
         self._array = copied(value._array)
+        if slot.active is not None:
+            slot.active.see(self)

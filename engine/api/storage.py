@@ -159,7 +159,11 @@ def no(self: Tensor) -> bool:
 # -- another geometry for the same tensor -------------------------------------------------------------------------
 
 
-def _becomes(self: Tensor, view: Callable[[Tensor], Tensor]) -> Tensor:
+GEOMETRY = frozenset({"as_strided_", "squeeze_", "squeeze_.dim", "squeeze_.dims", "t_", "transpose_", "unsqueeze_"})
+"""The ops that `becomes` calls."""
+
+
+def becomes(self: Tensor, view: Callable[[Tensor], Tensor]) -> Tensor:
     """`self` goes on as what `view` makes of it."""
     check_inplace(self)
     if slot.active is not None:
@@ -183,7 +187,7 @@ def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions exchanged, in this tensor."""
     rank = self._array.ndim
     a, b = one_dim(dim0, rank), one_dim(dim1, rank)
-    return _becomes(self, lambda x: sh.transpose_into(x, a, b) if rank else sh.alias(x))
+    return becomes(self, lambda x: sh.transpose_into(x, a, b) if rank else sh.alias(x))
 
 
 swapaxes_ = swapdims_ = transpose_
@@ -193,31 +197,31 @@ def t_(self: Tensor) -> Tensor:
     """A matrix with rows and columns exchanged, in this tensor."""
     if self._array.ndim > 2:
         raise errors.runtime(f"t_() expects a tensor with <= 2 dimensions, but self is {self._array.ndim}D")
-    return _becomes(self, sh.t_into)
+    return becomes(self, sh.t_into)
 
 
 def squeeze_(self: Tensor, dim: Any = None) -> Tensor:
     """Without dimensions of size 1, in this tensor."""
     rank = self._array.ndim
     if dim is None:
-        return _becomes(self, sh.squeeze_into)
+        return becomes(self, sh.squeeze_into)
     if isinstance(dim, int):
         place = one_dim(dim, rank)
-        return _becomes(self, lambda x: sh.squeeze_dim_into(x, place) if rank else sh.squeeze_into(x))
+        return becomes(self, lambda x: sh.squeeze_dim_into(x, place) if rank else sh.squeeze_into(x))
     places = tuple(sorted(one_dim(d, rank) for d in dim)) if rank else ()
-    return _becomes(self, lambda x: sh.squeeze_dims_into(x, places))
+    return becomes(self, lambda x: sh.squeeze_dims_into(x, places))
 
 
 def unsqueeze_(self: Tensor, dim: int) -> Tensor:
     """With a dimension of size 1 at `dim`, in this tensor."""
     place = one_dim(dim, self._array.ndim, 1)
-    return _becomes(self, lambda x: sh.unsqueeze_into(x, place))
+    return becomes(self, lambda x: sh.unsqueeze_into(x, place))
 
 
 def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """Other sizes and strides on the same memory, in this tensor."""
     named = geometry(self, size, stride, storage_offset)
-    return _becomes(self, lambda x: vw.as_strided_into(x, **named))
+    return becomes(self, lambda x: vw.as_strided_into(x, **named))
 
 
 def tril_(self: Tensor, diagonal: int = 0) -> Tensor:

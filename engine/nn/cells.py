@@ -69,7 +69,8 @@ class RNNCellBase(Module):
             states = tuple(state.unsqueeze(0) for state in states)
         _check_sizes(self, x, states)
         weights = Weights(self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
-        found = STEPS[mode](weights, weights.given(x), tuple(states))
+        # A cell of torch's looks at its state first: the order in which backward runs.
+        found = STEPS[mode](weights, lambda: weights.given(x), tuple(states))
         return tuple(state.squeeze(0) for state in found) if alone else found
 
 

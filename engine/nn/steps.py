@@ -40,11 +40,16 @@ class Weights:
         return linear(x, self.ih, self.bias_ih)
 
 
+def _now(given: Any) -> Any:
+    """What the input adds: computed, or to be computed now."""
+    return given() if callable(given) else given
+
+
 def rnn(activation: Callable[[Any], Any]) -> Step:
     """h' = activation(given + W_hh h + b_hh)."""
 
     def step(weights: Weights, given: Any, state: State) -> State:
-        return (activation(linear(state[0], weights.hh, weights.bias_hh) + given),)
+        return (activation(linear(state[0], weights.hh, weights.bias_hh) + _now(given)),)
 
     return step
 
@@ -52,7 +57,7 @@ def rnn(activation: Callable[[Any], Any]) -> Step:
 def lstm(weights: Weights, given: Any, state: State) -> State:
     """c' = f c + i g; h' = o tanh(c')."""
     hidden, cell = state
-    i, f, g, o = (linear(hidden, weights.hh, weights.bias_hh) + given).unsafe_chunk(4, 1)
+    i, f, g, o = (linear(hidden, weights.hh, weights.bias_hh) + _now(given)).unsafe_chunk(4, 1)
     cell = sigmoid(f) * cell + sigmoid(i) * tanh(g)
     hidden = sigmoid(o) * tanh(cell)
     return (hidden if weights.hr is None else linear(hidden, weights.hr)), cell
@@ -61,7 +66,7 @@ def lstm(weights: Weights, given: Any, state: State) -> State:
 def gru(weights: Weights, given: Any, state: State) -> State:
     """n = tanh(given + r (W_hn h + b_hn)); h' = n + z (h - n)."""
     (hidden,) = state
-    r_given, z_given, n_given = given.unsafe_chunk(3, 1)
+    r_given, z_given, n_given = _now(given).unsafe_chunk(3, 1)
     r, z, n = linear(hidden, weights.hh, weights.bias_hh).unsafe_chunk(3, 1)
     new = tanh(n_given + n * sigmoid(r + r_given))
     return ((hidden - new) * sigmoid(z + z_given) + new,)
