@@ -10,10 +10,13 @@ import pytest
 
 import engine as torch
 from engine import array, nn
+from engine.op import REGISTRY
 from engine.replay import replay
 from engine.trace import Trace, VjpRun
 from tests.engine import elsewhere_cupy
 from tests.engine.elsewhere import Elsewhere
+from tests.engine.helpers import call, flat, floats, leaves
+from tests.samples import NOT_DIFFERENTIABLE, SAMPLES, Sample
 
 F = nn.functional
 
@@ -281,3 +284,27 @@ def test_recording_runs_again_where_there_is_no_gpu(monkeypatch: pytest.MonkeyPa
     again = replay(trace)
     for mine, theirs in zip(cotangents(again), held, strict=True):
         np.testing.assert_array_equal(mine, theirs)
+
+
+# -- rows that torch cannot be asked ---------------------------------------------------------------------------------
+
+
+def computed(sample: Sample, place: str) -> list[np.ndarray]:
+    """Outputs and gradients of an op called by itself."""
+    inputs = leaves(sample, device=place)
+    made = call(sample, inputs)
+    outputs, carriers = made if isinstance(made, (tuple, list)) else [made], floats(made)
+    found = list(outputs)
+    if carriers and REGISTRY[sample.op].rules and sample.op not in NOT_DIFFERENTIABLE:
+        found += torch.autograd.grad([(c * c).sum() for c in carriers[:1]], flat(inputs), allow_unused=True)
+    assert all(f is None or f.is_cuda == (place == "cuda") for f in found)
+    return [np.zeros(0) if f is None else f.numpy(force=True) for f in found]
+
+
+INNER = [s for s in SAMPLES if not s.spelled and s.op != "to.device"]  # a move is tested above, by where it leads
+
+
+@pytest.mark.parametrize("sample", INNER, ids=lambda sample: sample.name)
+def test_op_that_torch_lacks_gives_there_what_it_gives_here(sample: Sample) -> None:
+    for mine, theirs in zip(computed(sample, "cuda"), computed(sample, "cpu"), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-12)
