@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.browser.conftest import App, View
+from viz.gallery import CONTENTS
 
 COME = "[...document.querySelectorAll('.series .bar')].filter(bar => !bar.classList.contains('future')).length"
 
@@ -68,6 +69,26 @@ def test_bars_of_what_has_come_are_the_colour_of_the_gradient(view: View, theme:
         "'var(--gradient)'; const found = getComputedStyle(probe).color; probe.remove(); return found; })()"
     )
     assert set(colours) == {view.js(probe)}
+
+
+@pytest.mark.parametrize("name", CONTENTS["Networks"])
+def test_network_steps_to_its_end_and_back_and_tells_its_story(view: View, name: str) -> None:
+    view.open(f"?program={name}&step=0")
+    steps = view.js("backstep.scene().steps.length")
+    view.js("(() => { for (let k = 0; k <= backstep.scene().steps.length; k++) backstep.seek(k); })()")
+    assert view.js("backstep.t()") == steps
+    view.page.get_by_label("Speed").select_option("4")
+    ends = view.js("backstep.scene().program.chapters.map(one => one.step)")
+    view.seek(0)
+    for number, end in enumerate(ends):
+        if number:
+            view.page.keyboard.press("Space")  # the text of the next chapter
+        view.page.keyboard.press("Space")
+        view.until(f"!backstep.playing() && backstep.t() === {end}")
+        title = view.js(f"backstep.scene().program.chapters[{number}].title")
+        view.until(f"document.querySelector('.story-title').textContent === {title!r}")
+    view.seek(0)
+    assert view.js("Object.values(backstep.state().nodes).some(node => node.state === 'done')") is False
 
 
 LOOP = """
