@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import Any
 
 from .array import cuda_is_available
@@ -9,12 +11,16 @@ from .array import cuda_is_available
 __all__ = ["cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]
 
 
-class _Switches:
+__path__: list[str] = []  # a package for import statements: `import torch.backends.cudnn as cudnn`
+
+
+class _Switches(ModuleType):
     """Attributes that may be read and set; `is_available` and `is_built` say whether such a thing is used."""
 
-    def __init__(self, available: Any = bool, **switches: Any) -> None:
-        self.is_available = self.is_built = available
-        vars(self).update(switches)
+    def __init__(self, name: str, available: Any = bool, **switches: Any) -> None:
+        super().__init__(f"{__name__}.{name}")
+        vars(self).update(switches, is_available=available, is_built=available)
+        sys.modules[self.__name__] = self
 
 
 def _yes() -> bool:
@@ -22,15 +28,23 @@ def _yes() -> bool:
 
 
 cudnn = _Switches(
-    enabled=True, benchmark=False, deterministic=False, allow_tf32=True, benchmark_limit=10, version=lambda: None
+    "cudnn",
+    enabled=True,
+    benchmark=False,
+    deterministic=False,
+    allow_tf32=True,
+    benchmark_limit=10,
+    version=lambda: None,
 )
-mps = _Switches()
-mkl = _Switches(_yes)
-mkldnn = _Switches(_yes, enabled=True)
-openmp = _Switches(_yes)
+mps = _Switches("mps")
+mkl = _Switches("mkl", _yes)
+mkldnn = _Switches("mkldnn", _yes, enabled=True)
+openmp = _Switches("openmp", _yes)
 cuda = _Switches(
+    "cuda",
     cuda_is_available,
     matmul=_Switches(
+        "cuda.matmul",
         allow_tf32=False,
         allow_fp16_reduced_precision_reduction=True,
         allow_bf16_reduced_precision_reduction=True,
