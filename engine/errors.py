@@ -86,6 +86,8 @@ def from_kernel(name: str, shapes: list[Any], error: Exception, note: str) -> Ba
     for words, message in _REFUSED.items():
         if words in str(error):
             return runtime(message, note)
+    if ".at only supports" in str(error):  # cupy adds, and takes the largest, in place for wide types alone
+        return explained(OutOfScope(f"{name}() of this dtype is left out on a GPU: {error}"), note)
     sizes = [s for s in shapes if isinstance(s, tuple)]
     if "broadcast" in str(error) and len(sizes) >= 2:
         for mismatch in (_mismatch(a, b) for i, a in enumerate(sizes) for b in sizes[i + 1 :]):

@@ -423,6 +423,6 @@ def scattered(ufunc: np.ufunc, target: Any, key: Any, values: Any = None) -> Non
         raise NotImplementedError(f"`{name}.at` is not supported yet")
     found, by_arrays = target._key(key)
     if by_arrays and target.dtype.char not in AT[name]:
-        raise TypeError(f"cupy.{name}.at does not support {target.dtype} as data type")
+        raise TypeError(f"cupy.{name}.at only supports {', '.join(sorted(AT[name]))} as data type")
     with np.errstate(all="ignore"):
         ufunc.at(target._host, found, np.asarray(host(values)).astype(target.dtype))

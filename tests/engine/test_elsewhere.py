@@ -167,6 +167,14 @@ def test_matrix_without_an_inverse_is_an_error_there_too(spelled: str, words: st
         eval(spelled, {"torch": torch, "z": torch.zeros(2, 2, device="cuda")})  # noqa: S307 - a table of our own
 
 
+def test_dtype_that_cupy_cannot_add_in_place_is_out_of_scope() -> None:
+    c = torch.zeros(4, dtype=torch.int8, device="cuda")
+    with pytest.raises(
+        NotImplementedError, match=r"index_add\(\) of this dtype is left out on a GPU: cupy.add.at only"
+    ):
+        c.index_add(0, torch.tensor([0], device="cuda"), c[:1])
+
+
 # -- gradients -----------------------------------------------------------------------------------------------------
 
 
