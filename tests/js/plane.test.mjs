@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { between, fit, keep, pan, READABLE, reveal, toScreen, toWorld, visibleBox, WHOLE, zoomAt } from "../../assets/modules/camera.mjs";
 import { boxOf, cellAt, cellOf, rowsOf } from "../../assets/modules/card.mjs";
-import { curveThrough, distanceTo, flatten, pointAlong } from "../../assets/modules/curve.mjs";
+import { curveThrough, distanceTo, flatten, pointAlong, turnsBack } from "../../assets/modules/curve.mjs";
 import { Grid } from "../../assets/modules/grid.mjs";
 import { layPlane } from "../../assets/modules/plane.mjs";
 import { labelsOf } from "../../assets/modules/pulses.mjs";
@@ -186,4 +186,15 @@ test("text has 12 px on screen, and a graph that nearly fits is shown whole", ()
   const camera = fit([0, 0, wide, 100], VIEW, PAD);
   const [x0, , x1] = visibleBox(camera, VIEW);
   assert.ok(x0 <= 0 && x1 >= wide && camera.zoom < READABLE);
+});
+
+test("a route to the next line keeps to its corners, which are round, and is told from others", () => {
+  const points = [[100, 0], [120, 0], [134, 0], [134, 90], [-40, 90], [-40, 150], [0, 150]];
+  assert.ok(turnsBack(points) && turnsBack(points.slice().reverse()));
+  assert.ok(!turnsBack([[0, 0], [50, 0], [50, 40], [90, 40], [120, 40], [150, 40]]));
+  const flat = flatten(curveThrough(points, [0, -30, 100, 30], [0, 120, 100, 180]));
+  const [xs, ys] = [Array.from(flat.xs), Array.from(flat.ys)];
+  assert.deepEqual([xs[0], ys[0], xs.at(-1), ys.at(-1)], [100, 0, 0, 150]);
+  assert.ok(Math.min(...xs) >= -40 && Math.max(...xs) <= 134 && Math.min(...ys) >= 0 && Math.max(...ys) <= 150);
+  assert.ok(distanceTo(flat, 134, 90) > 3 && distanceTo(flat, 134, 90) < 14);
 });
