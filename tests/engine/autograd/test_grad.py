@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 import engine
@@ -41,6 +43,17 @@ def test_unused_input_is_none_zero_or_an_error() -> None:
             library.autograd.grad((x * 2).sum(), [library.ones(1)])
 
 
+@pytest.fixture
+def every_warning() -> Iterator[None]:
+    """torch gives this warning once in a process; a test that ran before may have met it."""
+    torch = pytest.importorskip("torch")
+    before = torch.is_warn_always_enabled()
+    torch.set_warn_always(True)
+    yield
+    torch.set_warn_always(before)
+
+
+@pytest.mark.usefixtures("every_warning")
 def test_create_graph_backward_warns_and_grows_the_gradient() -> None:
     for library in both():
         x = library.tensor(2.0, requires_grad=True)
