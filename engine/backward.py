@@ -97,23 +97,24 @@ def count_dependencies(roots: Iterable[Any]) -> dict[Any, int]:
 
 def _leading_to(targets: set[Any], roots: Iterable[Any]) -> set[Any]:
     """The nodes from which one of `targets` can be reached (and those themselves)."""
-    order: list[Any] = []
-    seen = set(roots)
-    stack = [(node, iter(node.targets)) for node in seen]
-    while stack:
-        node, targets_left = stack[-1]
-        for target in targets_left:
-            if target is not None and target not in seen:
-                seen.add(target)
-                stack.append((target, iter(target.targets)))
-                break
-        else:
-            stack.pop()
-            order.append(node)
     found = set(targets)
-    for node in order:
-        if any(target in found for target in node.targets if target is not None):
-            found.add(node)
+    seen: set[Any] = set()
+    for root in roots:  # one after the other: a root may lead to another root
+        if root in seen:
+            continue
+        seen.add(root)
+        stack = [(root, iter(root.targets))]
+        while stack:
+            node, targets_left = stack[-1]
+            for target in targets_left:
+                if target is not None and target not in seen:
+                    seen.add(target)
+                    stack.append((target, iter(target.targets)))
+                    break
+            else:
+                stack.pop()
+                if any(target in found for target in node.targets if target is not None):
+                    found.add(node)
     return found
 
 

@@ -33,7 +33,7 @@ __all__ = [
 # -- several times ------------------------------------------------------------------------------------------------
 
 
-def repeat(self: Tensor, *repeats: Any) -> Tensor:
+def repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
     """The tensor several times along each dimension; more numbers than dimensions add some in front.
 
     >>> import engine as torch
@@ -41,9 +41,9 @@ def repeat(self: Tensor, *repeats: Any) -> Tensor:
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
-    if not repeats:
+    if not times and repeats is None:
         raise TypeError('repeat() missing 1 required positional arguments: "repeats"')
-    times, shape = sizes_of(repeats), self._array.shape
+    times, shape = sizes_of(times if repeats is None else (repeats,)), self._array.shape
     if len(times) < len(shape):
         raise errors.runtime(
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
@@ -67,11 +67,11 @@ def tile(input: Tensor, dims: Any) -> Tensor:
     return repeat(input, (1,) * (input._array.ndim - len(dims)) + tuple(dims))
 
 
-def tile_method(self: Tensor, *dims: Any) -> Tensor:
+def tile_method(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
     """As `tile`; the numbers may stand one by one."""
-    if not dims:
+    if not times and dims is None:
         raise TypeError('tile() missing 1 required positional arguments: "dims"')
-    return tile(self, sizes_of(dims))
+    return tile(self, sizes_of(times if dims is None else (dims,)))
 
 
 def repeat_interleave(
@@ -148,6 +148,8 @@ def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
         raise errors.runtime("`shifts` required")
     if len(by) != len(along) and (along or len(by) > 1):
         raise errors.runtime(f"shifts and dimensions must align. shifts: {len(by)}, dims:{len(along)}")
+    if along and not input._array.ndim:
+        raise IndexError(f"Dimension specified as {along[0]} but tensor has no dimensions")
     return ar.roll(input, by, tuple(one_dim(d, input._array.ndim) for d in along))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .. import errors
@@ -112,12 +113,12 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
     a, b = input._array.shape, tensor._array.shape
     if len(a) != 1 or len(b) != 1:
         raise errors.runtime(f"1D tensors expected, but got {len(a)}D and {len(b)}D tensors")
+    _same_dtype(input, tensor, "dot : expected both vectors to have same dtype, but found {2} and {3}")
     if a != b:
         raise errors.runtime(
             f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of elements, "
             f"but got {a[0]} and {b[0]} elements respectively"
         )
-    _same_dtype(input, tensor, "dot : expected both vectors to have same dtype, but found {2} and {3}")
     return la.dot(input, tensor)
 
 
@@ -193,7 +194,7 @@ def _folded(a: Tensor, b: Tensor) -> Tensor:
     large = a if larger_first else matrix_transposed(b)
     small = b if larger_first else (sh.t(a) if a._array.ndim == 2 else a)
     shape = large._array.shape
-    tall = reshape(large, -1, shape[-1])
+    tall = reshape(large, math.prod(shape[:-1]), shape[-1])
     if small._array.ndim == 1:
         return sh.unsafe_view(mv(tall, small), shape[:-1])
     made = sh.unsafe_view(mm(tall, small), (*shape[:-1], small._array.shape[1]))
@@ -208,8 +209,8 @@ def _batched(a: Tensor, b: Tensor) -> Tensor:
     inner2, columns = right._array.shape[-2:]
     batch = joint(left._array.shape[:-2], right._array.shape[:-2])
     made = bmm(
-        reshape(expand(left, *batch, rows, inner), -1, rows, inner),
-        reshape(expand(right, *batch, inner2, columns), -1, inner2, columns),
+        reshape(expand(left, *batch, rows, inner), math.prod(batch), rows, inner),
+        reshape(expand(right, *batch, inner2, columns), math.prod(batch), inner2, columns),
     )
     shape = batch
     if a._array.ndim > 1:

@@ -57,8 +57,8 @@ def _device_method(name: str) -> Callable[..., Tensor]:
 
 
 def _dtype_method(name: str, which: Any) -> Callable[..., Tensor]:
-    def method(self: Tensor) -> Tensor:
-        return mo.to(self, which)
+    def method(self: Tensor, memory_format: Any = None) -> Tensor:
+        return mo.to(self, which, memory_format=memory_format)
 
     method.__name__ = name
     method.__doc__ = f"The tensor in dtype {which}."

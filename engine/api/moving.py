@@ -7,10 +7,19 @@ from typing import Any
 from ..array import CPU, as_numpy_dtype, device, move
 from ..ops import shape as sh
 from ..tensor import Tensor
+from .shape import is_contiguous
 
 
-def to(input: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False, **_: Any) -> Tensor:
-    """The tensor in another dtype or on another device; itself where nothing changes."""
+def to(
+    input: Tensor,
+    *args: Any,
+    dtype: Any = None,
+    device: Any = None,
+    copy: bool = False,
+    memory_format: Any = None,
+    **_: Any,
+) -> Tensor:
+    """The tensor in another dtype, on another device or laid out otherwise; itself where nothing changes."""
     for value in args:
         if isinstance(value, Tensor):
             dtype, device = value.dtype, value.device
@@ -20,6 +29,8 @@ def to(input: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: b
             dtype = value
     wanted = as_numpy_dtype(dtype)
     moved = input if device is None else on_device(input, device)
+    if memory_format not in (None, "preserve") and not is_contiguous(moved, memory_format):
+        return sh.cast(moved, moved._array.dtype if wanted is None else wanted, memory_format=str(memory_format))
     if wanted is not None and wanted != moved._array.dtype:
         return sh.cast(moved, wanted)
     return sh.clone(moved) if copy and moved is input else moved

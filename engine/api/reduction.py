@@ -408,14 +408,15 @@ def _need_elements(x: Tensor, ord: float, dims: Any) -> None:
             )
 
 
-def flip(input: Tensor, *dims: Any) -> Tensor:
+def flip(input: Tensor, *along: Any, dims: Any = None) -> Tensor:
     """The elements in the opposite order along `dims`.
 
     >>> import engine as torch
     >>> torch.flip(torch.arange(3), (0,))
     tensor([2, 1, 0])
     """
-    given = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
+    given = dims if dims is not None else along
+    given = given[0] if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
     found = tuple(one_dim(d, input._array.ndim) for d in given)
     for d in found:
         if found.count(d) > 1:

@@ -16,6 +16,7 @@ from ..ops import scatter as sc
 from ..ops import shape as sh
 from ..tensor import Tensor
 from .check import kind, need_tensor, one_dim, warn
+from .elementwise import remainder
 from .joining import joint
 from .out import takes_out
 from .shape import expand, flatten
@@ -143,9 +144,9 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
             [4]])
     """
     place = one_dim(dim, input._array.ndim)
-    _int_index(index, "gather(): Expected dtype int32/int64 for index")
     if not index._array.size:
         return rd.gather(input, index, place)
+    _int_index(index, "gather(): Expected dtype int32/int64 for index")
     if _rank(index) != _rank(input):
         raise errors.runtime("Index tensor must have the same number of dimensions as input tensor")
     own, wanted = _sizes(input), _sizes(index)
@@ -231,6 +232,9 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     n, m = own[place], wanted[place]
     own[place], wanted[place] = 1, 1
     wide = list(joint(tuple(own), tuple(wanted)))
+    data = indices._array
+    if data.size and n and (data.min() < 0 or data.max() >= n):
+        indices = remainder(indices, n)  # places count from the back, and round the dimension
     source = expand(input, *wide[:place], n, *wide[place + 1 :])
     return gather(source, place, expand(indices, *wide[:place], m, *wide[place + 1 :]))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .. import errors
-from ..array import dtype, dtype_of
+from .. import array, errors
+from ..array import dtype_of
 from ..ops import shape as sh
 from ..ops.reduction import sum_all, sum_dim
 from ..tensor import Tensor
@@ -54,11 +54,11 @@ def filled_in(size: tuple[int, ...], count: int) -> tuple[int, ...]:
     return size
 
 
-def _viewable(array: Any, size: tuple[int, ...]) -> bool:
+def _viewable(data: Any, size: tuple[int, ...]) -> bool:
     """Whether the elements can be seen in another shape without a copy."""
-    if array.flags.c_contiguous or not array.size:
+    if data.flags.c_contiguous or not data.size:
         return True
-    groups = _groups(array.shape, array.strides)
+    groups = _groups(data.shape, data.strides)
     left = [n for n in size if n != 1][::-1]
     for elements, _ in reversed(groups):
         while left and elements % left[0] == 0 and elements > 1:
@@ -81,11 +81,15 @@ def _groups(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[tuple[int,
     return groups
 
 
-def view(input: Tensor, *size: Any) -> Tensor:
+def view(input: Tensor, *sizes: Any, size: Any = None, dtype: Any = None) -> Tensor:
     """The same elements in another shape, sharing storage.  Raises RuntimeError where that takes a copy."""
-    if len(size) == 1 and isinstance(size[0], dtype):
-        return _reread(input, size[0])
-    wanted = filled_in(sizes_of(size), input._array.size)
+    if size is not None:
+        sizes = (size,)
+    elif dtype is not None:
+        return _reread(input, dtype)
+    if len(sizes) == 1 and isinstance(sizes[0], array.dtype):
+        return _reread(input, sizes[0])
+    wanted = filled_in(sizes_of(sizes), input._array.size)
     if not _viewable(input._array, wanted):
         raise errors.runtime(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
@@ -94,7 +98,7 @@ def view(input: Tensor, *size: Any) -> Tensor:
     return sh.view(input, wanted)
 
 
-def _reread(input: Tensor, wanted: dtype) -> Tensor:
+def _reread(input: Tensor, wanted: array.dtype) -> Tensor:
     """The same bytes as elements of another dtype."""
     data = input._array
     if wanted.numpy == data.dtype:
@@ -111,7 +115,7 @@ def _reread(input: Tensor, wanted: dtype) -> Tensor:
     return sh.view_dtype(input, dtype=wanted.numpy)
 
 
-def reshape(input: Tensor, *size: Any) -> Tensor:
+def reshape(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
     """The same elements in another shape: a view where it can be one, else a copy.
 
     >>> import engine as torch
@@ -119,7 +123,7 @@ def reshape(input: Tensor, *size: Any) -> Tensor:
     tensor([[0, 1],
             [2, 3]])
     """
-    wanted = filled_in(sizes_of(size), input._array.size)
+    wanted = filled_in(sizes_of(size if shape is None else (shape,)), input._array.size)
     if input._array.flags.c_contiguous:
         return sh.view(input, wanted)
     if _viewable(input._array, wanted):
@@ -217,23 +221,23 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     return sh.transpose(input, one_dim(dim0, rank), one_dim(dim1, rank))
 
 
-def permute(input: Tensor, *dims: Any) -> Tensor:
+def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     """The dimensions in another order.
 
     >>> import engine as torch
     >>> torch.permute(torch.ones(2, 3, 4), (2, 0, 1)).shape
     torch.Size([4, 2, 3])
     """
-    given, rank = sizes_of(dims), input._array.ndim
+    given, rank = sizes_of(order if dims is None else (dims,)), input._array.ndim
     if len(given) != rank:
         raise errors.runtime(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
             f"ordering of dimensions i.e. input.dim() = {rank} is not equal to len(dims) = {len(given)}"
         )
-    order = tuple(one_dim(d, rank) for d in given)
-    if len(set(order)) < rank:
+    places = tuple(one_dim(d, rank) for d in given)
+    if len(set(places)) < rank:
         raise errors.runtime("permute(): duplicate dims are not allowed.")
-    return sh.permute(input, order)
+    return sh.permute(input, places)
 
 
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
@@ -355,9 +359,9 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     return sh.unsqueeze(input, one_dim(dim, input._array.ndim, 1))
 
 
-def expand(input: Tensor, *size: Any) -> Tensor:
+def expand(input: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     """Dimensions of size 1 repeated without a copy; -1 keeps a size."""
-    given, shape = sizes_of(size), input._array.shape
+    given, shape = sizes_of(sizes if size is None else (size,)), input._array.shape
     return sh.expand(input, expanded(input, given, shape))
 
 
@@ -397,22 +401,32 @@ def broadcast_to(input: Tensor, size: Any) -> Tensor:
     return expand(input, *size)
 
 
-def sum_to_size(input: Tensor, *size: Any) -> Tensor:
+def sum_to_size(input: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     """`input` summed down to a shape that broadcasts to its own."""
-    wanted, shape = sizes_of(size), input._array.shape
+    wanted, shape = sizes_of(sizes if size is None else (size,)), input._array.shape
+    if not wanted:
+        return sum_all(input)
     if shape == wanted:
         return input
     extra = len(shape) - len(wanted)
     if extra < 0 or any(n not in (1, m) for n, m in zip(wanted, shape[extra:], strict=True)):
         raise errors.runtime(f"size {{{list(wanted)}}} is not expandable to size {{{list(shape)}}}.")
-    if not wanted:
-        return sum_all(input)
     summed = (*range(extra), *(d + extra for d, n in enumerate(wanted) if n == 1 and shape[d + extra] != 1))
     made = sum_dim(input, summed, True) if summed else input
     return view(made, wanted) if extra else made
 
 
-swapaxes = swapdims = transpose
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """Two dimensions exchanged: `transpose` under numpy's name.
+
+    >>> import engine as torch
+    >>> torch.swapaxes(torch.ones(2, 3, 4), 0, 2).shape
+    torch.Size([4, 3, 2])
+    """
+    return transpose(input, axis0, axis1)
+
+
+swapdims = transpose
 moveaxis = movedim
 
 METHODS = (

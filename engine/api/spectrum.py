@@ -246,10 +246,11 @@ def matrix_exp(A: Tensor) -> Tensor:
 
 def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """The powers 0 ... N - 1 of every element, in a last dimension."""
-    if not x._array.ndim or (N is not None and N <= 1):
-        raise errors.runtime("N must be greater than 1.")
-    count = x._array.shape[-1] if N is None else N
+    x = x if x._array.ndim else unsqueeze(x, -1)
     shape = x._array.shape
+    count = shape[-1] if N is None else N
+    if count <= 1:
+        raise errors.runtime("N must be greater than 1.")
     ones = Tensor(library_of(x._array).ones((*shape, 1), dtype=x._array.dtype))
     powers = cumprod(expand(unsqueeze(x, -1), *shape, count - 1), -1)
     return sh.cat([ones, powers], len(shape))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, promote, result_dtype, xp
+from ..array import Array, library_of, promote, result_dtype, xp
 from ..op import PLAIN, SAME, Traits, op
 
 
@@ -141,7 +141,7 @@ where = op(
 
 
 def _masked_fill(self: Array, mask: Array, value: Any) -> Array:
-    return xp.where(mask, xp.asarray(value, dtype=self.dtype, like=self), self)
+    return xp.where(mask, library_of(self).asarray(value, dtype=self.dtype), self)
 
 
 masked_fill = op("masked_fill", _masked_fill, PLAIN, self=lambda grad, mask: masked_fill(grad, mask, 0))

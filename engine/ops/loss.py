@@ -252,20 +252,26 @@ nll_again = op(
 
 def _is_chosen(self: Array, sizes: Sizes) -> Array:
     """1 at each sample's target class, 0 elsewhere, for one target per sample."""
-    return self.reshape(-1, 1) == xp.arange(sizes[-1], like=self)
+    return self.reshape(-1, 1) == xp.arange(_score_count(sizes), like=self)
 
 
 is_chosen = op("is_chosen", _is_chosen)
 
 
+def _score_count(sizes: Sizes) -> int:
+    """How many scores a sample has; a number is a sample of one."""
+    return sizes[-1] if sizes else 1
+
+
 def _multi_margin(
     self: Array, target: Array, weight: Array | None, reduction: str = "mean", p: int = 1, margin: float = 1.0
 ) -> Array:
-    scores = self.reshape(-1, self.shape[-1])
+    classes = _score_count(self.shape)
+    scores = self.reshape(-1, classes)
     rows, labels = xp.arange(scores.shape[0], like=target), target.reshape(-1)
     over = xp.maximum(scores - scores[rows, labels][:, None] + margin, 0)
     over[rows, labels] = 0
-    losses = folded(xp.add, over if p == 1 else over * over, 1) / self.dtype.type(self.shape[-1])
+    losses = folded(xp.add, over if p == 1 else over * over, 1) / self.dtype.type(classes)
     losses = losses if weight is None else losses * weight[labels]
     return _reduced(losses.reshape(target.shape), reduction)
 
@@ -274,7 +280,7 @@ def _multi_margin_slope(
     grad: Any, self: Any, target: Any, weight: Any, reduction: str, p: int, margin: float, self_sizes: Sizes,
     target_sizes: Sizes,
 ) -> Any:  # fmt: skip
-    classes, samples = self_sizes[-1], count(target_sizes)
+    classes, samples = _score_count(self_sizes), count(target_sizes)
     scores, places = reshape(self, (samples, classes)), reshape(target, (samples, 1))
     over = scores - gather(scores, places, 1) + margin
     steep = where(gt(over, 0), 1 if p == 1 else 2 * over, 0)
@@ -292,7 +298,7 @@ multi_margin_loss = op("multi_margin_loss", _multi_margin, self=_multi_margin_sl
 
 def _label_counts(self: Array, sizes: Sizes) -> Array:
     """How often each class stands in a sample's list of labels, which ends at its first -1."""
-    labels = self.reshape(-1, sizes[-1])
+    labels = self.reshape(-1, _score_count(sizes))
     listed = (labels >= 0).cumprod(axis=1).astype(bool)
     rows = xp.broadcast_to(xp.arange(labels.shape[0], like=self)[:, None], labels.shape)
     counts = xp.zeros(labels.shape, dtype="float64", like=self)
@@ -304,17 +310,18 @@ label_counts = op("label_counts", _label_counts)
 
 
 def _multilabel_margin(self: Array, target: Array, reduction: str = "mean") -> Array:
-    scores = self.reshape(-1, self.shape[-1])
+    classes = _score_count(self.shape)
+    scores = self.reshape(-1, classes)
     counts = _label_counts(target, self.shape).astype(self.dtype)
     over = xp.maximum(1 - scores[:, :, None] + scores[:, None, :], 0)
     over *= counts[:, :, None]
     over *= (counts == 0)[:, None, :]
-    losses = folded(xp.add, over, (1, 2)) / self.dtype.type(self.shape[-1])
+    losses = folded(xp.add, over, (1, 2)) / self.dtype.type(classes)
     return _reduced(losses.reshape(self.shape[:-1]), reduction)
 
 
 def _multilabel_margin_slope(grad: Any, self: Any, target: Any, reduction: str, self_sizes: Sizes) -> Any:
-    classes, samples = self_sizes[-1], count(self_sizes[:-1])
+    classes, samples = _score_count(self_sizes), count(self_sizes[:-1])
     scores, counts = reshape(self, (samples, classes)), label_counts(target, self_sizes)
     over = 1 - unsqueeze(scores, 2) + unsqueeze(scores, 1)
     share = _shared(grad, reduction, self_sizes[:-1], 1 / classes)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from ..array import Array
+from ..array import Array, result_dtype
 from ..op import FLOAT, SAME, Traits, op
 
 
+def _common(self: Array, other: float) -> Array:
+    """The array in the dtype of the result: integers and a float make the default float dtype, not numpy's."""
+    return self if self.dtype.kind == "f" else self.astype(result_dtype([self, other]), copy=False)
+
+
 def _add(self: Array, other: float) -> Array:
-    return self + other
+    return _common(self, other) + other
 
 
 def _sub(self: Array, other: float) -> Array:
-    return self - other
+    return _common(self, other) - other
 
 
 def _mul(self: Array, other: float) -> Array:
-    return self * other
+    return _common(self, other) * other
 
 
 def _div(self: Array, other: float) -> Array:

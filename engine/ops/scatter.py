@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..array import Array, library_of, multiply_at, xp
+from ..array import Array, as_array, library_of, multiply_at, xp
 from ..op import Traits, op
 from .choice import eq, logical_and, masked_fill, where, zero
 from .indexing import index_select
@@ -30,7 +30,7 @@ def copying(write: Callable[..., None]) -> Callable[..., Array]:
     """The kernel that writes into a copy."""
 
     def kernel(self: Array, *args: Any, **named: Any) -> Array:
-        out = self.copy()
+        out = as_array(self).copy()
         write(out, *args, **named)
         return out
 
@@ -284,6 +284,11 @@ def _index_fill_with(self: Array, index: Array, value: Array, dim: int) -> None:
     lines(self)[(slice(None),) * dim + (lines(index),)] = value
 
 
+def _where_filled(grad: Any, index: Any, dim: int) -> Any:
+    """The gradient at the places that `index` names, each once, and 0 elsewhere."""
+    return where(eq(index_fill(zero(grad), index, dim, 1), 1), grad, 0)
+
+
 def _picked(grad: Any, index: Any, dim: int, index_sizes: Sizes, source_sizes: Sizes) -> Any:
     """The gradient where `source` went, in its shape."""
     if not source_sizes:
@@ -310,7 +315,7 @@ index_fill = op(
 index_fill_tensor = op(
     "index_fill.Tensor", copying(_index_fill_with), _writing(_index_fill_with, "IndexFillBackward1"),
     self=lambda grad, index, dim: index_fill(grad, index, dim, 0),
-    value=lambda grad, index, dim: sum_all(index_select(grad, index, dim)),
+    value=lambda grad, index, dim: sum_all(_where_filled(grad, index, dim)),
 )  # fmt: skip
 SCATTERED = Folding(scatter_add, gather, lambda x, index, dim: scatter_value(x, index, dim, 0), scatter_reduce)
 INDEXED = Folding(index_add, index_select, lambda x, index, dim: index_fill(x, index, dim, 0), index_reduce)

@@ -15,8 +15,9 @@ from ..op import VIEW, Traits, op
 Sizes = tuple[int, ...]
 
 
-def _cast(self: Array, dtype: Any) -> Array:
-    return self.astype(dtype, copy=False)
+def _cast(self: Array, dtype: Any, memory_format: str = "preserve") -> Array:
+    made = self.astype(dtype, copy=False)
+    return made if memory_format == "preserve" else _clone(made, memory_format)
 
 
 def _transfer(self: Array, device: str, source: str) -> Array:
@@ -145,7 +146,7 @@ data = op("data", _data)
 
 
 def _transpose(self: Array, dim0: int, dim1: int) -> Array:
-    return xp.swapaxes(self, dim0, dim1)
+    return xp.swapaxes(self, dim0, dim1) if self.ndim else self[...]
 
 
 def _permute(self: Array, dims: Sizes) -> Array:

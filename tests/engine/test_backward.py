@@ -53,3 +53,12 @@ def test_error_names_the_op_its_shape_and_the_users_line() -> None:
         y + engine.ones(2)
     told = "\n".join(raised.value.__notes__)
     assert "add was called with self [3], other [2]" in told and told.endswith("y + engine.ones(2)")
+
+
+def test_gradient_reaches_an_input_where_one_root_leads_to_another() -> None:
+    x = engine.tensor(2.0, requires_grad=True)
+    first = x * 3.0
+    second = -first
+    for roots in ((first, second), (second, first)):
+        (found,) = engine.autograd.grad(roots, x, [engine.tensor(2.0), engine.tensor(3.0)], retain_graph=True)
+        assert found.item() == (3.0 if roots[0] is second else -3.0)

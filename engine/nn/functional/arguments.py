@@ -16,10 +16,6 @@ Ints = int | Sequence[int]
 POSITIONS = {"kernel_size": 2, "stride": 3, "padding": 4, "dilation": 5}
 NAMES = {1: "one int", 2: "two ints", 3: "three ints"}
 LETTERS = {2: ("H", "W"), 3: ("T", "H", "W")}
-BATCHES = {
-    2: "3D or 4D (batch mode) tensor with optional 0 dim batch size for input",
-    3: "4D or 5D (batch mode) tensor with optional 0 dim batch size for input",
-}
 
 
 def numbers(function: str, name: str, value: Any, rank: int, omitted: str = "") -> tuple[int, ...]:
@@ -83,7 +79,7 @@ def check_windows(
                 "pad should be at most half of effective kernel size, but got "
                 f"pad={p}, kernel_size={k} and dilation={d}"
             )
-    _check_sizes(input, rank, sizes)
+    _check_sizes(rank, sizes, mean)
     if mean and rank == 3 and any(n < k for n, k in zip(spatial, kernel, strict=True)) and not any(padding):
         have = " ".join(f"{x}: {n}" for x, n in zip("THW", spatial, strict=True))
         need = " ".join(f"k{x}: {n}" for x, n in zip("THW", kernel, strict=True))
@@ -106,12 +102,21 @@ def _each(letter: str, kernel: Sequence[int], stride: Sequence[int]) -> str:
     return " ".join(f"{letter}{x}: {n}" for x, n in zip(names, values, strict=True))
 
 
-def _check_sizes(input: Tensor, rank: int, sizes: list[int]) -> None:
+def _check_sizes(rank: int, sizes: list[int], mean: bool) -> None:
     """Only the batch may be empty."""
     if rank == 2 and len(sizes) not in (3, 4):
         raise errors.runtime("non-empty 3D or 4D (batch mode) tensor expected for input")
-    if 0 in sizes[-rank - 1 :]:
-        raise errors.runtime(f"Expected {BATCHES[rank]}, but got:{sizes}")
+    if 0 not in sizes[-rank - 1 :]:
+        return
+    if rank == 2:
+        raise errors.runtime(
+            f"Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{sizes}"
+        )
+    name = "avg_pool3d()" if mean else "max_pool3d_with_indices_out_cpu_template()"
+    raise errors.runtime(
+        f"{name}: Expected input's non-batch dimensions to have positive length, but input has a shape of {sizes} and "
+        f"non-batch dimension {sizes[-rank:].index(0) if 0 in sizes[-rank:] else 0} has length zero!"
+    )
 
 
 def flat(input: Tensor, function: str, message: str) -> Tensor:
@@ -138,6 +143,8 @@ def wanted(input: Tensor, output_size: Any, rank: int) -> Any:
     """The sizes of the result; None keeps the input's."""
     given = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,) * rank
     sizes = input._array.shape[-rank:]
+    if isinstance(output_size, (tuple, list)) and len(given) >= input._array.ndim:
+        raise ValueError(f"Input dimension should be at least {len(given) + 1}")
     if len(given) == rank and len(sizes) == rank:
         return tuple(n if g is None else g for g, n in zip(given, sizes, strict=True))
     return given

@@ -132,7 +132,7 @@ def _adaptive_avg(rank: int, input: Tensor, output_size: Any) -> Tensor:
     if len(sizes) != rank:
         raise errors.runtime(f"{name}: output_size must be {rank}")
     if min(sizes) < 0:
-        said = ", ".join(map(str, sizes))
+        said = ", ".join(map(str, sizes[:2])) + "".join(f",{n}" for n in sizes[2:])  # as torch prints it
         raise errors.runtime(
             f"{name}: elements of output_size must be greater than or equal to 0 but received {{{said}}}"
         )

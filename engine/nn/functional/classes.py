@@ -252,8 +252,10 @@ def multi_margin_loss(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
             f"size). Expected target size [{samples}], but got {list(found)}. Input has shape {list(shape)}."
         )
-    _need_long(target)
     classes = shape[-1] if shape else 1
+    if weight is not None and weight._array.size != classes:
+        raise errors.runtime(f"inconsistent weight size, expected {classes} but got {list(weight._array.shape)}")
+    _need_long(target)
     if ((target._array < 0) | (target._array >= classes)).any():
         raise errors.runtime("target out of range")
     return lo.multi_margin_loss(input, target, weight, reduction, p, margin)
@@ -282,6 +284,6 @@ def multilabel_margin_loss(
         raise errors.runtime(f"inconsistent target size: {list(target._array.shape)} for input of size: {list(shape)}")
     _need_long(target)
     labels = target._array
-    if labels.size and (labels.min() < -1 or labels.max() >= shape[-1]):
+    if labels.size and (labels.min() < -1 or labels.max() >= (shape[-1] if shape else 1)):
         raise errors.runtime("argument #2 'target' is out of range")
     return lo.multilabel_margin_loss(input, target, reduction)

@@ -12,7 +12,7 @@ from ...array import float32
 from ...ops import convolution as cv
 from ...ops import image as im
 from ...ops import shape as sh
-from ...tensor import Tensor
+from ...tensor import C_NAMES, Tensor
 
 __all__ = [
     "conv1d",
@@ -112,6 +112,13 @@ def _convolution(
 ) -> Tensor:
     _need_tensors(name, input, weight, bias)
     batched, batch = _batch(name, rank, input)
+    _need_kernel(weight)
+    if padding == "same" and weight._array.ndim != rank + 2:
+        raise errors.runtime(
+            f"Expected {weight._array.ndim}-dimensional input for {weight._array.ndim}-dimensional weight"
+            f"{list(weight._array.shape)}, but got {rank + 2}-dimensional input of size {list(batched._array.shape)} "
+            "instead"
+        )
     steps, gaps = _numbers(name, "stride", stride, rank, weight), _numbers(name, "dilation", dilation, rank, weight)
     if isinstance(padding, str):
         batched, around = _named_padding(padding, batched, weight, steps, gaps)
@@ -128,6 +135,7 @@ def _transposed(
 ) -> Tensor:  # fmt: skip
     _need_tensors(name, input, weight, bias)
     batched, batch = _batch(name, rank, input)
+    _need_kernel(weight)
     steps, gaps = _numbers(name, "stride", stride, rank, weight), _numbers(name, "dilation", dilation, rank, weight)
     around = _numbers(name, "padding", padding, rank, weight)
     more = _numbers(name, "output_padding", output_padding, rank, weight)
@@ -141,6 +149,11 @@ def _need_tensors(name: str, input: Any, weight: Any, bias: Any) -> None:
     if not all(isinstance(value, Tensor) for value in given):
         kinds = ", ".join(type(value).__name__ for value in given)
         raise TypeError(f"{name}() received an invalid combination of arguments - got ({kinds}), but expected one of:")
+
+
+def _need_kernel(weight: Tensor) -> None:
+    if weight._array.ndim < 3:
+        raise errors.runtime("weight should have at least three dimensions")
 
 
 def _batch(name: str, rank: int, input: Tensor) -> tuple[Tensor, bool]:
@@ -199,9 +212,11 @@ def _check(
     for name, values in named.items():
         if min(values) < 0:
             raise errors.runtime(f"negative {name} is not supported")
-    for name, values in {"stride": stride, "dilation": dilation, "groups": (groups,)}.items():
+    for name, values in {"stride": stride, "groups": (groups,)}.items():
         if min(values) <= 0:
             raise errors.runtime(f"non-positive {name} is not supported")
+    if min(dilation) <= 0:
+        raise errors.runtime(_no_gaps(dilation, transposed, input._array.shape[0] == 1 or input.dtype is not float32))
     _check_channels(input, weight, bias, transposed, groups)
     kernel, sizes = weight._array.shape[2:], input._array.shape[2:]
     if transposed:
@@ -221,6 +236,19 @@ def _check(
         )
 
 
+def _no_gaps(dilation: tuple[int, ...], transposed: bool, plain: bool) -> str:
+    """What torch says where a gap is 0 or less: of 0 its library for batches in float32 says something else."""
+    said = "dilation should be greater than zero"
+    if min(dilation) < 0:
+        return said
+    if not plain:
+        return "non-positive dilation is not supported"
+    gaps = dilation if len(dilation) > 1 else (1, *dilation)
+    names = ("depth", "height", "width")[-len(gaps) :]
+    named = ", ".join(f"dilation_{name}: {n}" for name, n in zip(names, gaps, strict=True))
+    return f"{said}, but got {named if transposed else list(gaps)}"
+
+
 def _too_much_output_padding(
     output_padding: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]
 ) -> str:
@@ -238,7 +266,7 @@ def _too_much_output_padding(
 def _check_dtypes(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     found, other = input.dtype, weight.dtype
     if bias is not None and bias.dtype is not found:
-        names = [d.legacy.removesuffix("Tensor").lower() for d in (found, bias.dtype)]
+        names = [C_NAMES[d.name] for d in (found, bias.dtype)]
         raise errors.runtime(f"Input type ({names[0]}) and bias type ({names[1]}) should be the same")
     if found is other:
         return

@@ -89,8 +89,12 @@ def _check_line(input: Tensor, kernel_size: Any, stride: Any, padding: Any, dila
     k = one("max_pool1d", "kernel_size", kernel_size)
     s = k if stride is None or stride == () else one("max_pool1d", "stride", stride)
     p, d = one("max_pool1d", "padding", padding), one("max_pool1d", "dilation", dilation)
-    if input._array.ndim not in (2, 3):
-        return
+    shape = list(input._array.shape)
+    if len(shape) not in (2, 3) or 0 in shape[-2:]:
+        raise errors.runtime(
+            "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+            f"{shape}"
+        )
     for what, n in (("kernel_size", k), ("stride", s)):
         if n <= 0:
             raise errors.runtime(f"{name} {what} must be greater than zero, but got {n}")
@@ -256,6 +260,14 @@ def _unpooled_size(
     return given
 
 
+def _need_same_shape(shape: list[int], found: list[int]) -> None:
+    if shape != found:
+        raise errors.runtime(
+            f"Expected shape of indices to be same as that of the input tensor ({shape}) but got indices tensor with "
+            f"shape: {found}"
+        )
+
+
 def _unpooled(input: Tensor, indices: Tensor, sizes: tuple[int, ...]) -> Tensor:
     rank = len(sizes)
     if indices._array.dtype != "int64":
@@ -267,11 +279,7 @@ def _unpooled(input: Tensor, indices: Tensor, sizes: tuple[int, ...]) -> Tensor:
             f"Input to max_unpooling{rank}d should be a {rank + 1}d or {rank + 2}d Tensor, but got a tensor with "
             f"{len(shape)} dimensions."
         )
-    if indices._array.shape != input._array.shape:
-        raise errors.runtime(
-            f"Expected shape of indices to be same as that of the input tensor ({shape}) but got indices tensor with "
-            f"shape: {list(indices._array.shape)}"
-        )
+    _need_same_shape(shape, list(indices._array.shape))
     many = 1
     for n in sizes:
         many *= n
@@ -292,6 +300,7 @@ def max_unpool1d(
     step = kernel if stride is None else (one("max_unpool1d", "stride", stride),)
     sizes = _unpooled_size(input, kernel, step, (one("max_unpool1d", "padding", padding),), output_size)
     last = input._array.ndim - 1
+    _need_same_shape([*input._array.shape, 1], [*indices._array.shape, 1])  # torch's last dimension, here the one before
     return line(_unpooled(sh.unsqueeze(input, last), sh.unsqueeze(indices, last), (1, *sizes)))
 
 
