@@ -300,7 +300,7 @@ def max_unpool1d(
     step = kernel if stride is None else (one("max_unpool1d", "stride", stride),)
     sizes = _unpooled_size(input, kernel, step, (one("max_unpool1d", "padding", padding),), output_size)
     last = input._array.ndim - 1
-    _need_same_shape([*input._array.shape, 1], [*indices._array.shape, 1])  # torch's last dimension, here the one before
+    _need_same_shape([*input._array.shape, 1], [*indices._array.shape, 1])  # torch's place of it
     return line(_unpooled(sh.unsqueeze(input, last), sh.unsqueeze(indices, last), (1, *sizes)))
 
 
