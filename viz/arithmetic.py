@@ -89,12 +89,21 @@ def _products(name: str, matrix: np.ndarray, upstream: np.ndarray, cotangent: Va
         used = np.flatnonzero(matrix[:, j])
         if len(used) > TERMS:
             return []
-        terms = [f"{text.number(upstream[i])}·{text.number(matrix[i, j])}" for i in used]
+        terms = [
+            f"{text.number(upstream[i]) if k == 0 else _factor(upstream[i])}·{_factor(matrix[i, j])}"
+            for k, i in enumerate(used)
+        ]
         with np.errstate(all="ignore"):
             total = float(sum(float(upstream[i]) * float(matrix[i, j]) for i in used)) if len(used) else 0.0
         cells = [term if k == 0 else f"+ {term}" for k, term in enumerate(terms)] or ["0"]
         lines.append(line(f"{name}{place(j, cotangent.shape)}", cells, "local", text.number(total)))
     return lines
+
+
+def _factor(value: float) -> str:
+    """In brackets where its sign would follow another one."""
+    written = text.number(value)
+    return f"({written})" if written.startswith("-") else written
 
 
 def place(flat: int, shape: tuple[int, ...]) -> str:

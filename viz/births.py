@@ -185,6 +185,7 @@ class _Search:
             name = self.facts.name(argument.tensor) if argument.tensor is not None else None
             if part is not None and argument.tensor is not None:
                 there.append(f"{name or 'its input'} is {part}")
+        there = list(dict.fromkeys(there))  # once for the two of x * x
         came = float(above[place])
         said = f" where {text.join(there)}" if there else ""
         return f"{said}: {text.number(came)} comes in, {text.number(sent[place])} goes out{_at(place)}", came

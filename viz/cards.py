@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from . import labels, text
 from .facts import Facts
 from .graph import Drawing, Item
+from .groups import source
 from .layouts.layered import FOLDED, SHIFT, Anchors
 from .layouts.sheet import Size
 
@@ -24,6 +26,8 @@ OP_SHIFT = 14.0
 """How far from its middle values and gradients meet an op: about as far as the rows of the cards beside it."""
 SEED_LABEL = "gradient you pass"
 MOST_CHIPS = 2
+NAME = 18
+"""Characters of an expression up to which it names the tensor that it gives."""
 
 
 def cells(shape: Sequence[int]) -> tuple[int, int]:
@@ -49,11 +53,11 @@ def rows(item: Item, drawing: Drawing) -> list[dict[str, Any]]:
     fact = facts.tensors[tensor]
     high, wide = cells(fact.shape)
     keys = [("value", "value")]
-    leaf = facts.is_leaf(tensor)
+    leaf = facts.is_leaf(tensor, item.version)
     used = bool(facts.uses.get((tensor, item.version))) or len(fact.values) == 1
     if (leaf and used) or tensor in facts.retained or tensor in facts.receives:
         keys.append(("grad", ".grad"))
-    if (tensor in facts.roots or tensor in facts.troubled) and drawing.card(tensor) == item.id and not leaf:
+    if tensor in facts.roots and drawing.card(tensor) == item.id and not leaf:
         keys.append(("seed", SEED_LABEL))
     return [{"key": key, "label": label, "rows": high, "cols": wide} for key, label in keys]
 
@@ -145,7 +149,7 @@ def head(item: Item, drawing: Drawing) -> tuple[str, str, str]:
         fact.leaf.source if fact.leaf is not None and fact.leaf.source != "seen" else ""
     )
     if not label:
-        label = "number" if not fact.shape else "tensor"
+        label = _expression(item.tensor, item.version, facts) or ("number" if not fact.shape else "tensor")
     if item.version != fact.first:
         label += f" v{item.version}"
     role = {"leaf": "leaf", "root": "root", "constant": "constant", "inner": ""}[item.role]
@@ -155,3 +159,17 @@ def head(item: Item, drawing: Drawing) -> tuple[str, str, str]:
     sub = f"{size} · {role}" if role else size
     grad = "requires grad" if fact.requires_grad else "no grad"
     return label, sub, f"{label}: {size}, {fact.dtype}, {grad}"
+
+
+def _expression(tensor: int, version: int, facts: Facts) -> str:
+    """What the program wrote for a tensor without a name, where that is short: `y.sum()`; else ""."""
+    op = facts.tensors[tensor].producers.get(version)
+    if op is None or len(facts.ops[op].event.outputs) > 1 or facts.ops[op].order:
+        return ""
+    frame = facts.frame(facts.ops[op].event.stack)
+    written = source(facts.trace, frame, NAME + 1) if frame is not None else ""
+    try:
+        ast.parse(written, mode="eval")
+    except (SyntaxError, ValueError):
+        return ""  # a statement, or an expression that was cut
+    return written if 0 < len(written) <= NAME else ""

@@ -212,8 +212,9 @@ class _Details:
             if isinstance(event, VjpRun):
                 coming += self.contributions(event, tensor)
             elif isinstance(event, Accumulated) and event.tensor == tensor:
-                if len(coming) > 1:
-                    found += [self.entry(vjp, vjp.call, label, None, added, None) for vjp, added, label in coming]
+                here = [one for one in coming if one[0].call == event.call]  # what grad() took along went elsewhere
+                if len(here) > 1:
+                    found += [self.entry(vjp, vjp.call, label, None, added, None) for vjp, added, label in here]
                 coming = []
                 label = f"{name}.grad after {self.called(event.call)}"
                 found.append(self.entry(event, event.call, label, event.before, event.added, event.after))

@@ -16,6 +16,9 @@ from .case import Answer, Case, Json
 from .facts import CallFact, Facts
 from .graph import Drawing
 
+MOST_NUMBERS = 16
+"""Elements of a gradient up to which the one that an edit passes is written out."""
+
 
 @dataclass(frozen=True, slots=True)
 class Explained:
@@ -135,10 +138,12 @@ def _mismatch(case: Case) -> Answer:
     if given is not None and given.array is not None:
         wanted = fitted(given.array, shape)
     why = (
-        f"The gradient that is passed weights {name} element by element, "
+        f"The gradient that is passed says how much each element of {name} counts, "
         f"so it has the shape of {name}, {list(shape)}.{size}"
     )
-    fix = f"Pass a gradient of shape {list(shape)}: the edit keeps the numbers where they can be spread over {name}."
+    fix = f"Pass a gradient of shape {list(shape)}."
+    if wanted.size <= MOST_NUMBERS:
+        fix = f"Pass a gradient of shape {list(shape)}, for instance {text.listing(wanted)}."
     return why, fix, _with(case, case.call, gradient=wanted.tolist())
 
 

@@ -44,7 +44,10 @@ class OpFact:
 
 @dataclass(slots=True)
 class TensorFact:
-    """A tensor: how it began, and the value and the op behind each version of it (None: it began as a leaf)."""
+    """A tensor: how it began, and the value and the op behind each version of it (None: it began as a leaf).
+
+    `requires_grad`: whether it ever did; `asked`: whether the program said so with `requires_grad_()`.
+    """
 
     tensor: int
     shape: tuple[int, ...]
@@ -55,6 +58,7 @@ class TensorFact:
     event: int
     values: dict[int, int] = field(default_factory=dict)
     producers: dict[int, int | None] = field(default_factory=dict)
+    asked: bool = False
 
 
 @dataclass(slots=True)
@@ -149,13 +153,17 @@ class Facts:
     def node(self, op: int) -> NodeRecord | None:
         return self.ops[op].event.node
 
-    def is_leaf(self, tensor: int) -> bool:
-        """Whether gradients end in the tensor: it was made as a leaf, or detached and then asked to require grad."""
+    def is_leaf(self, tensor: int, version: int | None = None) -> bool:
+        """Whether gradients end in the tensor as it is in a version (None: the last): it requires one, and no op that
+        gave it its values is recorded for backward.  Where a recorded op wrote into it, it is a leaf no more."""
         fact = self.tensors[tensor]
         if not fact.requires_grad:
             return False
-        made = fact.producers.get(fact.first)
-        return fact.leaf is not None or (made is not None and self.ops[made].event.node is None)
+        until = max(fact.values, default=0) if version is None else version
+        made = [self.ops[op].event for v, op in fact.producers.items() if v <= until and op is not None]
+        asks = fact.asked or (fact.leaf is not None and fact.leaf.requires_grad)
+        asks = asks or any(out.requires_grad for event in made for out in event.outputs if out.tensor == tensor)
+        return asks and all(event.node is None for event in made)
 
     def shares(self, one: int, other: int) -> bool:
         """Whether two tensors lie in the same memory."""
@@ -205,6 +213,7 @@ def facts(trace: Trace) -> Facts:
                 table.tensors[event.tensor].values[event.version] = event.value
             case FlagChanged(flag="requires_grad") if event.tensor in table.tensors:
                 table.tensors[event.tensor].requires_grad |= event.value
+                table.tensors[event.tensor].asked |= event.value
             case FlagChanged(flag="retain_grad"):
                 table.retained.add(event.tensor)
             case BackwardStarted():

@@ -135,15 +135,16 @@ def _cards(facts: Facts) -> Mapping[tuple[int, int], str]:
                 if version != fact.first and not used and not root:
                     continue
                 if fact.requires_grad or used or root:
-                    role = "root" if root else "leaf" if fact.requires_grad else "constant"
-                    cards[tensor, version] = role
+                    leaf = facts.is_leaf(tensor, version)
+                    inner = version != fact.first and fact.requires_grad  # computed, and written to through a view
+                    cards[tensor, version] = "root" if root else "leaf" if leaf else "inner" if inner else "constant"
                 continue
             op = facts.ops[producer]
             if op.writes_grad is not None:
                 continue
             if len(op.event.outputs) > 1 and not (used or root or fact.requires_grad or tensor in special):
                 continue  # of `for row in rows` what no op takes: it would be a tower of loose cards
-            leaf = facts.is_leaf(tensor)
+            leaf = facts.is_leaf(tensor, version)
             if not (named or leaf or (not used and op.order == 0)):
                 continue
             quiet = not fact.requires_grad

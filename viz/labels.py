@@ -125,10 +125,11 @@ def shows(key: str, value: Any) -> bool:
 def index_label(event: OpCalled) -> str:
     """`[0, 1:3]`, as it was written."""
     dim = event.attrs.get("dim")
-    if written_name(event) == "select" and isinstance(dim, int):
-        shape = event.outputs[0].shape
-        before = ":, " * (dim if dim >= 0 else len(shape) + 1 + dim)
-        return f"[{before}{_plain(event.attrs.get('index'))}]"
+    if written_name(event) in ("select", "slice") and isinstance(dim, int):
+        taken = written_name(event) == "select"
+        before = ":, " * (dim if dim >= 0 else len(event.outputs[0].shape) + taken + dim)
+        start, end, step = (event.attrs.get(key) for key in ("start", "end", "step"))
+        return f"[{before}{_plain(event.attrs.get('index')) if taken else _piece(slice(start or None, end, step))}]"
     for key in ("index", "indices", "key", "item"):
         if key in event.attrs:
             value = event.attrs[key]
@@ -167,4 +168,4 @@ def node_name(event: OpCalled) -> str:
     if event.node is not None:
         return event.node.name
     name = written_name(event)
-    return name if name != label(event) else "no gradient"
+    return name if name.endswith("_") else "no gradient"

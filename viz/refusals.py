@@ -51,7 +51,7 @@ def unused(case: Case) -> Answer:
 
 
 def no_inputs(case: Case) -> Answer:
-    why = "`inputs=` names the leaves that shall receive a gradient, and the list is empty: nothing would be computed."
+    why = "`inputs=` names the leaves that are to receive a gradient, and the list is empty: nothing would be computed."
     return why, "Name the leaves, or leave `inputs=` out: then all of them receive one.", None
 
 
@@ -85,7 +85,7 @@ def size_of_grad(case: Case) -> Answer:
 
 def retain_without(case: Case) -> Answer:
     name = case.named(case.event.tensors[0] if case.event.tensors else None)
-    why = f"{name} requires no gradient, so no gradient will ever come by that it could keep."
+    why = f"{name} requires no gradient, so none will ever reach it: there is nothing to keep."
     return why, f"Make {name} require one: `{name}.requires_grad_()` before it is used.", None
 
 
@@ -102,8 +102,8 @@ def several_views(case: Case) -> Answer:
     name = case.named(case.event.tensors[0] if case.event.tensors else None)
     base = case.named(case.event.tensors[-1] if case.event.tensors else None)
     why = (
-        f"{name} is one of several views that one op made of {base}. A write to it would have to be told to all of "
-        "them, and that is not supported."
+        f"{name} is one of several views that one op made of {base}. The graph would "
+        "have to pass a write to it on to all of them, and that is not supported."
     )
     return why, f"Write out of place, as in `{name} = {name} * 2`, or write {base} by index.", None
 
@@ -112,8 +112,8 @@ def unrecorded_view(case: Case) -> Answer:
     name = case.named(case.event.tensors[0] if case.event.tensors else None)
     base = case.named(case.event.tensors[-1] if case.event.tensors else None)
     why = (
-        f"{name} is a view of {base} that was made while nothing was noted; the write shall be noted. Whether {base} "
-        "should know of it cannot be told."
+        f"{name} is a view of {base} that was made under no_grad, so that nothing is recorded between the two. The "
+        f"write is to be recorded. Whether it counts for the gradient of {base} cannot be known."
     )
     return why, "Put the view and the write both inside of no_grad(), or both outside.", None
 

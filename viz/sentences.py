@@ -16,6 +16,10 @@ from .steps import Flow, Step
 
 MOST_OPERANDS = 4
 """Operands that are written out; of more, the first and the last."""
+MOST_RESULTS = 3
+"""Results of one op that are written out; of more, the first ones and how many follow."""
+FIRST = 140
+"""Characters of an error's message up to which all of it is said; of a longer one, the first sentence."""
 
 
 def say(step: Step, facts: Facts) -> str:
@@ -33,9 +37,19 @@ def say(step: Step, facts: Facts) -> str:
         case GradSet():
             return _grad_set(event, facts)
         case ErrorRaised():
-            first = text.one_line(event.message.split(". ")[0].rstrip("."), 240)
+            first = text.one_line(first_of(event.message), 240)
             return f"{event.type}: {first}" + ("" if first.endswith("…") else ".")
     return step.name
+
+
+def first_of(message: str) -> str:
+    """What is said of an error where there is room for little: all of a short message, else its first sentence.
+
+    >>> first_of("No such thing. Use another.")
+    'No such thing. Use another'
+    """
+    whole = " ".join(message.split())
+    return (whole if len(whole) <= FIRST else whole.split(". ")[0]).rstrip(".")
 
 
 def called(tensor: int | None, facts: Facts, otherwise: str = "an intermediate result") -> str:
@@ -59,6 +73,15 @@ def _forward(event: OpCalled, facts: Facts) -> str:
     if event.node is not None and event.node.saved:
         kept = f" {event.node.name} saves {text.join(_each([saved_name(s, facts) for s in event.node.saved]))}."
     expression = written(event, facts)
+    if event.attrs.get("function") == "Error":
+        what = called(event.inputs[0].tensor, facts, result)
+        return f"How {what} was computed is not recorded: a node that only raises an error stands in for it."
+    named = [(facts.name(one.tensor), value(facts.trace, one.value)) for one in event.outputs]
+    several = [f"{one} = {held}" for one, held in named if one]
+    if len(several) > 1:
+        more = len(several) - MOST_RESULTS
+        result = text.join([*several[:MOST_RESULTS], *([f"{more} more"] if more > 0 else [])])
+        return f"{expression} gives {result}.{kept}"
     return f"{expression} gives {name + ' = ' if name and name != expression else ''}{result}.{kept}"
 
 
@@ -137,7 +160,8 @@ def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
         if cotangent is None or slot not in by_slot:
             continue
         target = by_slot[slot].tensor
-        leaf = target is not None and target in facts.tensors and facts.is_leaf(target)
+        edge = op.node.edges[slot] if op.node is not None and slot < len(op.node.edges) else None
+        leaf = edge is not None and edge.leaf is not None  # not the tensor: one that was written to is a leaf no more
         name = called(target, facts, _behind(op, slot, facts))
         fold = ""
         if slot < len(event.unsummed) and event.unsummed[slot] is not None:

@@ -93,6 +93,8 @@ class _Search:
         call = self.facts.calls[event.call].event
         by, before = self.written(call.stack), self.written(self.facts.calls[earlier].event.stack)
         came = f"from {before}" if before else "from an earlier call"
+        if by and by == before:  # a line of a loop
+            came, by = f"from an earlier {by}", "the same line, run again,"
         why = (
             f"`{name}.grad` held {self.brief(event.before)} {came}, and {by or 'this call'} added "
             f"{self.brief(event.added)}: {self.brief(event.after)}. backward() adds to `.grad`, it never replaces it."
@@ -236,7 +238,7 @@ class _Search:
             made = self.facts.producer(tensor, max(fact.values))
             op = self.facts.ops[made] if made is not None else None
             came = self.arrived(op.event, event.index) if op is not None else []
-            passed = f" The gradient {self.brief(came[-1])} came by and went on." if came else ""
+            passed = f" The gradient {self.brief(came[-1])} passed through it and went on." if came else ""
             by = self.written(op.event.stack) if op is not None else ""
             why = f"{name} was computed ({by or 'by an op'}), so it is no leaf, and `{name}.grad` is None.{passed}"
             fix = (
@@ -284,7 +286,7 @@ class _Search:
                         f"{of}{place} is {text.number(hit)}, just the bound, where there is a kink and no slope. clamp "
                         "counts it as not clamped: slope 1. relu, which has the same values, takes 0."
                     )
-                    fix = "If nothing shall come through at the bound, write relu()."
+                    fix = "If nothing is to come through at the bound, write relu()."
                     yield self.choice(event, called, "a kink", why, fix)
                     return
 

@@ -163,7 +163,7 @@ class _Player:
             self.write_grad(event, fact.writes_grad, event.outputs[0].value, written_name(event))
             return
         self.rest()
-        written = event.inplace is not None and self.facts.is_leaf(event.inplace)
+        written = event.inplace is not None and self.facts.is_leaf(event.inplace, event.outputs[0].version)
         cards = [self.drawing.cards.get((o.tensor, o.version)) for o in event.outputs]
         at = self.facts.ops[index].id
         step = self.step("write" if written else "forward", event, at, written_name(event), index, fact.order)

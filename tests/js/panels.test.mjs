@@ -112,13 +112,21 @@ test("a step's arithmetic is written from the scene alone", () => {
 
 test("several products are written as a sum for each element", () => {
   const lines = sums.local([[0, 0, 2], [0, 1, 5], [1, 1, 4]], value([2], [1, -1]), value([2], [-3, -4]), "w");
-  assert.deepEqual(lines.map((one) => [one.label, one.rows[0], one.total]), [["w[0]", ["1·2", "+ −1·5"], "−3"], ["w[1]", ["−1·4"], "−4"]]);
+  assert.deepEqual(lines.map((one) => [one.label, one.rows[0], one.total]), [["w[0]", ["1·2", "+ (−1)·5"], "−3"], ["w[1]", ["−1·4"], "−4"]]);
 });
 
 test("the ledger of a leaf adds up what came, call by call", () => {
   const entries = sums.ledgerOf(sceneOfMul, sceneOfMul.nodes[0], 3);
   assert.deepEqual(entries.map((one) => [one.label, one.adds.length, one.after.data]), [["line 7", 1, [3, 0]], ["line 9", 1, [3, 7]]]);
   assert.equal(sums.ledgerOf(sceneOfMul, sceneOfMul.nodes[0], 1).length, 1);
+});
+
+test("what grad() took along is not in the ledger of the next call", () => {
+  const [first, added] = sceneOfMul.steps;
+  const asked = { ...first, phase: 0 };
+  const steps = [asked, { ...first, phase: 1 }, { ...added, phase: 1 }];
+  const [entry] = sums.ledgerOf({ ...sceneOfMul, steps }, sceneOfMul.nodes[0], 2);
+  assert.equal(entry.adds.length, 1);
 });
 
 test("a matrix is written in its rows", () => {

@@ -84,6 +84,16 @@ def test_the_ledger_has_the_zeroing_between_calls(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_the_ledger_leaves_out_what_grad_took_along(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x * x * x\n"
+        "(slope,) = torch.autograd.grad(y, x, create_graph=True)\nslope.backward()\n"
+    )
+    found = detailed(source, tmp_path, "x")
+    added = [found["values"][e["added"]]["data"][0] for e in found["ledger"]]
+    assert sum(added[:-1]) == added[-1] == 12
+
+
 def test_a_wrong_rule_fails_the_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = recorded("import engine as torch\nx = torch.ones(2, requires_grad=True)\ny = torch.exp(x)\n", tmp_path)
     found = scene(trace)

@@ -86,6 +86,35 @@ def test_expressions_are_written_as_the_program_would(tmp_path: Path) -> None:
     assert any(s.endswith("sends [1 -2 3] to the leaf x twice. What it saved is freed.") for s in sentences)
 
 
+def test_slices_and_ops_with_several_results_are_told_whole(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nx = torch.tensor([[1., 2.], [3., 4.], [5., 6.]])\nhead = x[:2]\nright = x[:, 1:]\n"
+        "top, middle, bottom = x.unbind()\nlargest, places = x.max(dim=0)\na, b, c, d = torch.ones(4).unbind()\n"
+    )
+    assert said(source, tmp_path) == [
+        "x[:2] gives head = [[1 2] [3 4]].", "x[:, 1:2] gives right = [2 4 6].",
+        "unbind(x, dim=0) gives top = [1 2], middle = [3 4] and bottom = [5 6].",
+        "max(x, dim=0) gives largest = [5 6] and places = [2 2].",
+        "unbind([1 1 1 1], dim=0) gives a = 1, b = 1, c = 1 and 1 more.",
+    ]  # fmt: skip
+
+
+def test_what_was_written_to_by_a_recorded_op_is_no_leaf(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nx = torch.tensor(0.5, requires_grad=True)\nb = torch.zeros(2)\nb[0] = x\n"
+        "b.sum().backward()\n"
+    )
+    read = reading(recorded(source, tmp_path))
+    roles = {(i.version, i.role) for i in read.drawing.items.values() if read.facts.trace.names.get(i.tensor) == "b"}
+    assert roles == {(0, "constant"), (1, "inner")}
+    assert any(s.endswith("sends [1 1] to b.") for s in said(source, tmp_path))
+
+
+def test_all_of_a_short_message_is_said(tmp_path: Path) -> None:
+    sentence = said("import engine as torch\ntorch.ones(2, requires_grad=True).numpy()\n", tmp_path)[-1]
+    assert sentence.endswith("requires grad. Use tensor.detach().numpy() instead.")
+
+
 def test_a_message_that_ends_with_a_full_stop_has_one(tmp_path: Path) -> None:
     sentence = said(CASE_3 + "y.backward(torch.ones(1))\n", tmp_path)[-1]
     assert sentence.startswith("RuntimeError: Mismatch in shape") and sentence.endswith("torch.Size([3]).")

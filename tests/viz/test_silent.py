@@ -14,7 +14,7 @@ from viz.gallery import fixed_programs
 
 # Program -> the node's label, the kind, and the numbers that prove it.
 PROOFS = {
-    "added_up": ("x", "sum", "held 6 from `y.backward()` in line 6, and `y.backward()` in line 6 added 6: 12"),
+    "added_up": ("x", "sum", "from an earlier `y.backward()` in line 6, and the same line, run again, added 6: 12"),
     "forgotten_zero": (
         "w v1",
         "sum",
@@ -39,7 +39,7 @@ PROOFS = {
     "broadcast_by_hand": ("−", "shape", "9 differences, each with each. Each with its own they are 3: [0 0 0]"),
     "half_underflow": ("÷ 8192", "rounded", "0.0001221 comes in and 1.49e-08 should go out"),
     "copied_tensor": ("y", "cut", "has the numbers of `x * x` in line 4, [1 4 9], and is a new leaf"),
-    "scaled_leaf": ("× 0.1", "leaf", "The gradient [0.2 0.4 0.6] came by and went on"),
+    "scaled_leaf": ("× 0.1", "leaf", "The gradient [0.2 0.4 0.6] passed through it and went on"),
 }
 # Adding up is what these are about, and meant.
 MEANT = {"carried_state_fixed", "step_between_fixed"}

@@ -11,7 +11,7 @@ export function cellsOf(value) {
   if (!value) return [["none"]];
   if (!value.data || value.data.length > 16) return [[brief(value)]];
   const [rows, cols] = table(value.shape);
-  return Array.from({ length: rows }, (_, r) => value.data.slice(r * cols, (r + 1) * cols).map((x) => num(x, 5)));
+  return Array.from({ length: rows }, (_, r) => value.data.slice(r * cols, (r + 1) * cols).map((x) => num(x)));
 }
 
 const line = (label, value, tone) => ({ label, rows: cellsOf(value), tone });
@@ -50,6 +50,12 @@ function vjp(scene, step, k, node, nodes) {
   return lines;
 }
 
+/** A number in a product: in brackets where its sign would follow another one. */
+function factor(value) {
+  const written = num(value, 4);
+  return written.startsWith("−") ? `(${written})` : written;
+}
+
 /** Local derivatives in one line where each output has one input, else a sum of products for each element. */
 export function local(wiring, upstream, value, label) {
   if (!wiring?.length || !upstream?.data || !value.data) return [];
@@ -62,7 +68,7 @@ export function local(wiring, upstream, value, label) {
   if (sums.some((terms) => terms.length > TERMS)) return [];
   return sums.map((terms, j) => {
     const total = terms.reduce((sum, [, to, derivative]) => sum + toNumber(upstream.data[to]) * toNumber(derivative), 0);
-    const cells = terms.map(([, to, derivative], i) => `${i ? "+ " : ""}${num(upstream.data[to], 4)}·${num(derivative, 4)}`);
+    const cells = terms.map(([, to, derivative], i) => `${i ? `+ ${factor(upstream.data[to])}` : num(upstream.data[to], 4)}·${factor(derivative)}`);
     return { label: `${label}${indexText(j, value.shape)}`, rows: [cells.length ? cells : ["0"]], total: num(total, 4), tone: "local" };
   });
 }
@@ -74,6 +80,7 @@ export function ledgerOf(scene, node, k) {
   const entries = [];
   let coming = [];
   scene.steps.slice(0, k + 1).forEach((step, i) => {
+    if (scene.steps[i - 1]?.phase !== step.phase) coming = []; // what grad() took along, or a call that failed, is not added by the next
     if (step.kind === "vjp") coming.push(...flowsOf(scene, step).filter(({ edge }) => own.has(edge.source)).map(({ value }) => value));
     if (!own.has(step.at) || (step.kind !== "accumulate" && step.kind !== "write")) return;
     const id = trackAt(track, i + 1);

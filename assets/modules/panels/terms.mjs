@@ -28,9 +28,10 @@ export function termsOf(scene, op, lines) {
   }
   for (const edge of scene.edges.filter((one) => one.target === op)) {
     const name = label(edge.source);
+    const by = nodes.get(edge.source)?.kind === "op" ? nodes.get(edge.source).label : null;
     for (const each of [name, edge.input]) {
-      put(each, true, edge.source, `the gradient sent to ${name ?? `the input ${edge.input}`}`);
-      put(each, false, edge.source, name ? `the input ${name}` : `the input ${edge.input}`);
+      put(each, true, edge.source, `the gradient sent to ${name ?? (by ? `${by}, the input ${edge.input}` : `the input ${edge.input}`)}`);
+      put(each, false, edge.source, name ? `the input ${name}` : by ? `what ${by} gave, the input ${edge.input}` : `the input ${edge.input}`);
     }
   }
   const found = {};
