@@ -17,14 +17,9 @@ _shown: list[tuple[Catalogue, Running]] = []
 
 
 def show(
-    trace: Trace,
-    title: str = "trace",
-    *,
-    host: str = "127.0.0.1",
-    port: int | None = None,
-    browser: bool = True,
+    trace: Trace, title: str = "trace", *, host: str = "127.0.0.1", port: int | None = None, browser: bool = True,
     block: bool | None = None,
-) -> Running | None:
+) -> Running | None:  # fmt: skip
     """Open a recording in the browser, with the gallery beside it.
 
     In a script this serves until Ctrl-C and returns None.  At a prompt or in a notebook it returns at once: the result

@@ -65,14 +65,10 @@ def check_script(path: str | os.PathLike[str]) -> Path:
 
 
 def run_script(
-    path: str | os.PathLike[str],
-    args: Sequence[str] = (),
-    as_torch: bool = False,
-    *,
-    trace_path: str | os.PathLike[str] | None = None,
-    quiet: bool = False,
+    path: str | os.PathLike[str], args: Sequence[str] = (), as_torch: bool = False, *,
+    trace_path: str | os.PathLike[str] | None = None, quiet: bool = False,
     on_start: Callable[[subprocess.Popen[bytes]], None] | None = None,
-) -> Recording:
+) -> Recording:  # fmt: skip
     """Run a script as Python would, and record it.
 
     The trace goes to `trace_path`, by default a new file in a temporary folder.  `quiet` keeps the script from our
@@ -167,12 +163,9 @@ class Watch:
     """
 
     def __init__(
-        self,
-        path: str | os.PathLike[str],
-        args: Sequence[str] = (),
-        as_torch: bool = False,
+        self, path: str | os.PathLike[str], args: Sequence[str] = (), as_torch: bool = False,
         on_change: Callable[[Watch], None] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.path, self.args, self.as_torch, self.on_change = Path(path), tuple(args), as_torch, on_change
         self.generation = 0
         self.recording: Recording | None = None

@@ -174,13 +174,9 @@ def binary(op: OpFunction, name: str, inplace: bool = False) -> Function:
 
 
 def two_tensors(
-    op: OpFunction,
-    name: str,
-    inplace: bool = False,
-    check: Check | None = None,
-    kernel: str = "",
+    op: OpFunction, name: str, inplace: bool = False, check: Check | None = None, kernel: str = "",
     second: str = "other",
-) -> Function:
+) -> Function:  # fmt: skip
     """An op of two tensors as torch's function and method."""
     called = _checked(op, check, kernel or f"{name}_cpu")
 

@@ -126,13 +126,9 @@ def spread_arguments(
 
 @takes_out
 def var(
-    input: Tensor,
-    dim: Any = None,
-    unbiased: bool | None = None,
-    keepdim: bool = False,
-    *,
+    input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
     correction: float | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """The variance, divided by n - `correction` (1: the unbiased estimate).
 
     >>> import engine as torch
@@ -144,13 +140,9 @@ def var(
 
 @takes_out
 def std(
-    input: Tensor,
-    dim: Any = None,
-    unbiased: bool | None = None,
-    keepdim: bool = False,
-    *,
+    input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
     correction: float | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """The standard deviation, the root of `var`.
 
     >>> import engine as torch

@@ -39,26 +39,18 @@ __all__ = [
 
 @takes_out
 def var_mean(
-    input: Tensor,
-    dim: Any = None,
-    unbiased: bool | None = None,
-    keepdim: bool = False,
-    *,
+    input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
     correction: float | None = None,
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """(variance, mean); see var."""
     return st.var_mean(input, **spread_arguments("var_mean", input, dim, unbiased, correction, keepdim))
 
 
 @takes_out
 def std_mean(
-    input: Tensor,
-    dim: Any = None,
-    unbiased: bool | None = None,
-    keepdim: bool = False,
-    *,
+    input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
     correction: float | None = None,
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """(standard deviation, mean); see std."""
     return st.std_mean(input, **spread_arguments("std_mean", input, dim, unbiased, correction, keepdim))
 

@@ -33,13 +33,9 @@ CREATE_GRAPH = (
 
 
 def backward(
-    tensors: Tensors,
-    grad_tensors: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    grad_variables: Any = None,
-    inputs: Tensors | None = None,
-) -> None:
+    tensors: Tensors, grad_tensors: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
+    grad_variables: Any = None, inputs: Tensors | None = None,
+) -> None:  # fmt: skip
     """Accumulate the gradients of `tensors`, weighted by `grad_tensors`, into the leaves (or into `inputs` only).
 
     `grad_tensors` has one gradient per tensor, of its shape; None stands for 1 and is for scalars.  Saved values are
@@ -66,16 +62,10 @@ def backward(
 
 
 def grad(
-    outputs: Tensors,
-    inputs: Tensors,
-    grad_outputs: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    only_inputs: bool = True,
-    allow_unused: bool | None = None,
-    is_grads_batched: bool = False,
-    materialize_grads: bool = False,
-) -> Any:
+    outputs: Tensors, inputs: Tensors, grad_outputs: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, only_inputs: bool = True, allow_unused: bool | None = None,
+    is_grads_batched: bool = False, materialize_grads: bool = False,
+) -> Any:  # fmt: skip
     """The gradients of `outputs`, weighted by `grad_outputs`, with respect to `inputs`; no `.grad` is touched.
 
     Source: torch.autograd.grad.

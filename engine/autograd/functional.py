@@ -96,6 +96,11 @@ class _Task:
                 )
         return several, found
 
+    def begun(self, inputs: Any) -> tuple[bool, tuple[Tensor, ...]]:
+        """Whether a tuple of inputs was given, and the points to differentiate at."""
+        several, given = self.listed(inputs, "inputs")
+        return several, self.points(given)
+
     def points(self, inputs: tuple[Tensor, ...], need: bool = True) -> tuple[Tensor, ...]:
         """The tensors at which to differentiate: leaves, or with `create_graph` joined to the caller's graph."""
         return tuple(
@@ -200,8 +205,7 @@ def vjp(
     """
     task = _Task("vjp", create_graph, strict)
     with enable_grad():
-        several_inputs, given = task.listed(inputs, "inputs")
-        points = task.points(given)
+        several_inputs, points = task.begun(inputs)
         several, outputs = task.called(func, points)
         weights = task.weights(v, outputs, several, "the user-provided function returns")
     with set_grad_enabled(create_graph or is_grad_enabled()):
@@ -220,8 +224,7 @@ def jvp(
     """
     task = _Task("jvp", create_graph, strict)
     with enable_grad():
-        several_inputs, given = task.listed(inputs, "inputs")
-        points = task.points(given)
+        several_inputs, points = task.begun(inputs)
         weights = task.weights(v, points, several_inputs, "the input to the user-provided function is")
         several, outputs = task.called(func, points)
         dummies = tuple(zeros(out, requires_grad=True) for out in outputs)
@@ -253,8 +256,7 @@ def jacobian(
         _check_forward(create_graph, strict, vectorize)
     task = _Task("jacobian", create_graph, strict)
     with enable_grad():
-        several_inputs, given = task.listed(inputs, "inputs")
-        points = task.points(given)
+        several_inputs, points = task.begun(inputs)
         several, outputs = task.called(func, points)
         if vectorize and strict:
             raise errors.runtime(BATCHED_STRICT)
@@ -323,18 +325,23 @@ def hessian(
     return table if several else table[0][0]
 
 
+def _sloped(task: _Task, func: Callable[..., Any], inputs: Tensors, v: Any) -> tuple[Any, ...]:
+    """Whether a tuple was given, the points, the weights, the one value there, and its slopes, with their graph."""
+    several, points = task.begun(inputs)
+    weights = task.weights(v, points, several, "the input to the user-provided function is")
+    value = task.value(func, points)
+    slopes = _pulled((value,), points, graph=True)
+    task.need_grad(slopes, "jacobian")
+    return several, points, weights, value, slopes
+
+
 def vhp(
     func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> Any:
     """(output, v times the Hessian) of a function that returns one element."""
     task = _Task("vhp", create_graph, strict)
     with enable_grad():
-        several, given = task.listed(inputs, "inputs")
-        points = task.points(given)
-        weights = task.weights(v, points, several, "the input to the user-provided function is")
-        value = task.value(func, points)
-        slopes = _pulled((value,), points, graph=True)
-        task.need_grad(slopes, "jacobian")
+        several, points, weights, value, slopes = _sloped(task, func, inputs, v)
     with set_grad_enabled(create_graph or is_grad_enabled()):
         found = task.filled(_pulled(slopes, points, weights, graph=create_graph), points, "double_back")
     return task.released((value,), False), task.released(found, several)
@@ -346,12 +353,7 @@ def hvp(
     """(output, the Hessian times v), by a third backward pass; `vhp`, equal by symmetry, needs only two."""
     task = _Task("hvp", create_graph, strict)
     with enable_grad():
-        several, given = task.listed(inputs, "inputs")
-        points = task.points(given)
-        weights = task.weights(v, points, several, "the input to the user-provided function is")
-        value = task.value(func, points)
-        slopes = _pulled((value,), points, graph=True)
-        task.need_grad(slopes, "jacobian")
+        several, points, weights, value, slopes = _sloped(task, func, inputs, v)
         dummies = tuple(zeros(point, requires_grad=True) for point in points)
         twice = _pulled(slopes, points, dummies, graph=True)
         task.need_grad(slopes, "hessian")

@@ -22,13 +22,8 @@ def _standard(like: Tensor, shape: Sequence[int]) -> Tensor:
     return like.new_empty(shape).normal_()
 
 
-class Normal(Distribution):
-    """The bell curve around `loc`, `scale` wide.
-
-    >>> import engine as torch
-    >>> torch.distributions.Normal(0.0, 1.0).log_prob(torch.tensor(0.0))
-    tensor(-0.9189)
-    """
+class _Located(Distribution):
+    """What is symmetric around `loc`, where it is highest, and `scale` wide."""
 
     arg_constraints: ClassVar[Constraints] = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
@@ -43,6 +38,15 @@ class Normal(Distribution):
         return self.loc
 
     mode = mean
+
+
+class Normal(_Located):
+    """The bell curve around `loc`, `scale` wide.
+
+    >>> import engine as torch
+    >>> torch.distributions.Normal(0.0, 1.0).log_prob(torch.tensor(0.0))
+    tensor(-0.9189)
+    """
 
     @property
     def stddev(self) -> Tensor:
@@ -175,22 +179,8 @@ class Exponential(Distribution):
         return made
 
 
-class Laplace(Distribution):
+class Laplace(_Located):
     """Two exponentials back to back, around `loc`."""
-
-    arg_constraints: ClassVar[Constraints] = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = together(loc, scale)
-        super().__init__(self.loc.shape, (), validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    mode = mean
 
     @property
     def variance(self) -> Tensor:

@@ -75,7 +75,7 @@ class CTCLoss(_Loss):
 
 class _WithMargin(_Loss):
     def __init__(
-        self, margin: float, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+        self, margin: float = 0.0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
@@ -252,12 +252,6 @@ class HingeEmbeddingLoss(_WithMargin):
 class CosineEmbeddingLoss(_WithMargin):
     """1 - cosine where the target is 1, the cosine above the margin where it is -1."""
 
-    def __init__(
-        self, margin: float = 0.0, size_average: bool | None = None, reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:  # fmt: skip
-        super().__init__(margin, size_average, reduce, reduction)
-
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """Of vectors (batch, size) and targets 1 or -1."""
         return F.cosine_embedding_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
@@ -265,12 +259,6 @@ class CosineEmbeddingLoss(_WithMargin):
 
 class MarginRankingLoss(_WithMargin):
     """What lacks for the first to be above the second (target 1) by the margin, or below it (-1)."""
-
-    def __init__(
-        self, margin: float = 0.0, size_average: bool | None = None, reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:  # fmt: skip
-        super().__init__(margin, size_average, reduce, reduction)
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """Of two tensors of scores and targets 1 or -1."""

@@ -48,6 +48,28 @@ class _Table(Module):
             with no_grad():
                 self.weight[self.padding_idx].fill_(0)
 
+    def _shown(self, *parts: str) -> str:
+        """The sizes and what is not the default, for `extra_repr`."""
+        return ", ".join(part for part in (f"{self.num_embeddings}, {self.embedding_dim}", *parts) if part)
+
+    def _padding(self) -> str:
+        return f"padding_idx={self.padding_idx}" if self.padding_idx is not None else ""
+
+    def _rest(self) -> list[str]:
+        return [
+            f"max_norm={self.max_norm}" if self.max_norm is not None else "",
+            f"norm_type={self.norm_type}" if self.norm_type != 2 else "",
+            f"scale_grad_by_freq={self.scale_grad_by_freq}" if self.scale_grad_by_freq is not False else "",
+        ]
+
+
+def _sides(embeddings: Tensor) -> tuple[int, int]:
+    """The two sizes of a table; raises torch's AssertionError for other shapes."""
+    if embeddings.dim() != 2:
+        raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+    rows, columns = embeddings.shape
+    return rows, columns
+
 
 class Embedding(_Table):
     """A vector for each of `num_embeddings` numbers.  Source: torch.nn.Embedding.
@@ -75,23 +97,12 @@ class Embedding(_Table):
         )
 
     def extra_repr(self) -> str:
-        parts = [
-            f"{self.num_embeddings}, {self.embedding_dim}",
-            f"padding_idx={self.padding_idx}" if self.padding_idx is not None else "",
-            f"max_norm={self.max_norm}" if self.max_norm is not None else "",
-            f"norm_type={self.norm_type}" if self.norm_type != 2 else "",
-            f"scale_grad_by_freq={self.scale_grad_by_freq}" if self.scale_grad_by_freq is not False else "",
-            "sparse=True" if self.sparse is not False else "",
-        ]
-        return ", ".join(part for part in parts if part)
+        return self._shown(self._padding(), *self._rest(), "sparse=True" if self.sparse is not False else "")
 
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> Self:
         """A table that is given, and by default not trained."""
-        if embeddings.dim() != 2:
-            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        rows, columns = embeddings.shape
-        return cls(rows, columns, _weight=embeddings, _freeze=freeze, **options)
+        return cls(*_sides(embeddings), _weight=embeddings, _freeze=freeze, **options)
 
 
 class EmbeddingBag(_Table):
@@ -121,22 +132,11 @@ class EmbeddingBag(_Table):
         )  # fmt: skip
 
     def extra_repr(self) -> str:
-        parts = [
-            f"{self.num_embeddings}, {self.embedding_dim}",
-            f"max_norm={self.max_norm}" if self.max_norm is not None else "",
-            f"norm_type={self.norm_type}" if self.norm_type != 2 else "",
-            f"scale_grad_by_freq={self.scale_grad_by_freq}" if self.scale_grad_by_freq is not False else "",
-            f"mode={self.mode!r}",
-            f"padding_idx={self.padding_idx}" if self.padding_idx is not None else "",
-        ]
-        return ", ".join(part for part in parts if part)
+        return self._shown(*self._rest(), f"mode={self.mode!r}", self._padding())
 
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> Self:
         """A table that is given, and by default not trained."""
-        if embeddings.dim() != 2:
-            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        rows, columns = embeddings.shape
-        made = cls(rows, columns, _weight=embeddings, **options)
+        made = cls(*_sides(embeddings), _weight=embeddings, **options)
         made.weight.requires_grad = not freeze
         return made

@@ -49,13 +49,9 @@ def _scores(log_probs: Array, labels: Array) -> Array:
 
 
 def _forward(
-    log_probs: Array,
-    targets: Array,
-    input_lengths: Array,
-    target_lengths: Array,
-    blank: int,
+    log_probs: Array, targets: Array, input_lengths: Array, target_lengths: Array, blank: int,
     zero_infinity: bool = False,
-) -> tuple[Array, Array]:
+) -> tuple[Array, Array]:  # fmt: skip
     """Minus the log of the sum over all paths, and log α: (N, T, 2 S + 1)."""
     labels, skips, states = _chain(targets, input_lengths, target_lengths, blank)
     scores = _scores(log_probs, labels)

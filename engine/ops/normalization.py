@@ -161,18 +161,9 @@ def _group_norm(
 
 
 def _group_slope(
-    grad: Any,
-    input: Any,
-    weight: Any,
-    result1: Any,
-    result2: Any,
-    input_sizes: Sizes,
-    N: int,
-    C: int,
-    HxW: int,
-    group: int,
-    eps: float,
-) -> Any:
+    grad: Any, input: Any, weight: Any, result1: Any, result2: Any, input_sizes: Sizes, N: int, C: int, HxW: int,
+    group: int, eps: float,
+) -> Any:  # fmt: skip
     by_group, statistic = (N, group, C * HxW // group), (N, group, 1)
     scaled = grad if weight is None else grad * reshape(weight, _by_channel(input_sizes))
     found = normalized_backward(
@@ -183,17 +174,9 @@ def _group_slope(
 
 
 def _group_weight_slope(
-    grad: Any,
-    input: Any,
-    result1: Any,
-    result2: Any,
-    input_sizes: Sizes,
-    N: int,
-    C: int,
-    HxW: int,
-    group: int,
+    grad: Any, input: Any, result1: Any, result2: Any, input_sizes: Sizes, N: int, C: int, HxW: int, group: int,
     eps: float,
-) -> Any:
+) -> Any:  # fmt: skip
     by_group, statistic = (N, group, C * HxW // group), (N, group, 1)
     unit = normalized(reshape(input, by_group), reshape(result1, statistic), reshape(result2, statistic), (2,), eps)
     return sum_dim(grad * reshape(unit, input_sizes), _all_but_channel(input_sizes), False)

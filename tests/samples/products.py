@@ -10,7 +10,9 @@ begin()
 
 FACTORS = {"beta": 0.5, "alpha": 2.0}
 SPELLED = "beta=0.5, alpha=2.0"
-ONCE = "torch's cdist has no second derivative; values and gradients are compared in test_surface_products"
+ONCE = (
+    "torch's cdist has no second derivative; values and gradients are compared in tests/engine/expressions/products.py"
+)
 
 
 def batches() -> tuple[np.ndarray, np.ndarray]:

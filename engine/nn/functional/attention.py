@@ -23,15 +23,9 @@ __all__ = [
 
 
 def scaled_dot_product_attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attn_mask: Tensor | None = None,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-) -> Tensor:
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
+    is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False,
+) -> Tensor:  # fmt: skip
     """softmax(query @ keyᵀ * scale + mask) @ value; `scale` is 1 / sqrt(size of a query) where not given.
 
     Shapes: (*, L, E), (*, S, E), (*, S, V), the mask what broadcasts to (*, L, S): added, or where it is bool, False

@@ -31,14 +31,9 @@ __all__ = [
 
 
 def nll_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    ignore_index: int = -100,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+    ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
+) -> Tensor:  # fmt: skip
     """Minus the score of each sample's target class, times that class's weight; the mean is by weight.
 
     Shapes: (C), (N, C) or (N, C, d1, ...), the target without C.  Targets equal to `ignore_index` do not count.
@@ -109,15 +104,9 @@ def _check_classes(function: str, input: Tensor, target: Tensor, weight: Tensor 
 
 
 def cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    ignore_index: int = -100,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    label_smoothing: float = 0.0,
-) -> Tensor:
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+    ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean", label_smoothing: float = 0.0,
+) -> Tensor:  # fmt: skip
     """The nll_loss of log_softmax(input); a target of the input's shape holds probabilities of the classes.
 
     `label_smoothing` is the part of each target that is shared evenly among all classes.
@@ -188,12 +177,7 @@ def _of_probabilities(
 
 
 def _smoothed(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
-    reduction: str,
-    ignore_index: int,
-    label_smoothing: float,
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int, label_smoothing: float
 ) -> Tensor:
     dim = _class_dim(input)
     scores = rd.log_softmax(input, dim)
@@ -228,15 +212,9 @@ def _check_scores(input: Tensor, target: Tensor) -> None:
 
 
 def multi_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    p: int = 1,
-    margin: float = 1.0,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
+    input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
+    size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
+) -> Tensor:  # fmt: skip
     """The sum over other classes of max(0, margin - x[target] + x[class])^p, divided by the number of classes."""
     reduction = known(reduction_of(size_average, reduce, reduction))
     if p not in (1, 2):
@@ -267,11 +245,7 @@ def _need_long(target: Tensor) -> None:
 
 
 def multilabel_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
     """The sum over pairs of a listed and another class of max(0, 1 - x[listed] + x[other]), divided by all classes.
 

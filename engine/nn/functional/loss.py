@@ -63,10 +63,10 @@ def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str,
     return reduction
 
 
-def known(reduction: str) -> str:
+def known(reduction: str, said: str = "{} is not a valid value for reduction") -> str:
     """The reduction, if it is one."""
     if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not a valid value for reduction")
+        raise ValueError(said.format(reduction))
     return reduction
 
 
@@ -111,13 +111,9 @@ def _weighted(losses: Any, weight: Tensor, reduction: str) -> Tensor:
 
 
 def mse_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    weight: Tensor | None = None,
-) -> Tensor:
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: str = "mean", weight: Tensor | None = None,
+) -> Tensor:  # fmt: skip
     """(input - target)².
 
     >>> import engine as torch
@@ -134,13 +130,9 @@ def mse_loss(
 
 
 def l1_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    weight: Tensor | None = None,
-) -> Tensor:
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: str = "mean", weight: Tensor | None = None,
+) -> Tensor:  # fmt: skip
     """|input - target|.
 
     >>> import engine as torch
@@ -156,13 +148,9 @@ def l1_loss(
 
 
 def smooth_l1_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    beta: float = 1.0,
-) -> Tensor:
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: str = "mean", beta: float = 1.0,
+) -> Tensor:  # fmt: skip
     """(input - target)² / (2 beta) nearer than `beta`, |input - target| - beta / 2 further off.
 
     >>> import engine as torch
@@ -180,11 +168,7 @@ def smooth_l1_loss(
 
 
 def huber_loss(
-    input: Tensor,
-    target: Tensor,
-    reduction: str = "mean",
-    delta: float = 1.0,
-    weight: Tensor | None = None,
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
     """(input - target)² / 2 up to the distance `delta`, the straight line that goes on from there beyond it.
 
@@ -209,13 +193,9 @@ def huber_loss(
 
 
 def binary_cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: str = "mean",
+) -> Tensor:  # fmt: skip
     """-(t log(x) + (1 - t) log(1 - x)), no logarithm below -100; x and t lie between 0 and 1.
 
     >>> import engine as torch
@@ -253,14 +233,9 @@ def _spread(weight: Tensor, input: Tensor) -> Tensor:
 
 
 def binary_cross_entropy_with_logits(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    pos_weight: Tensor | None = None,
-) -> Tensor:
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: str = "mean", pos_weight: Tensor | None = None,
+) -> Tensor:  # fmt: skip
     """The binary cross entropy of sigmoid(input), without overflow; `pos_weight` weighs the targets that are 1.
 
     >>> import engine as torch
@@ -284,13 +259,9 @@ KL_MEAN = (
 
 
 def kl_div(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    log_target: bool = False,
-) -> Tensor:
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: str = "mean", log_target: bool = False,
+) -> Tensor:  # fmt: skip
     """t (log(t) - input): the divergence of a distribution whose logarithm is `input` from `target`.
 
     `reduction` may be "batchmean" too, the sum divided by the size of the first dimension.
@@ -318,17 +289,11 @@ def kl_div(
 
 
 def gaussian_nll_loss(
-    input: Tensor,
-    target: Tensor,
-    var: Tensor | float,
-    full: bool = False,
-    eps: float = 1e-6,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
     """(log(var) + (input - target)² / var) / 2, var at least `eps`; `full` adds log(2π) / 2."""
     spread = _variance(input, var)
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not valid")
+    known(reduction, "{} is not valid")
     spread = so.clone(spread)
     with no_grad():
         ip.clamp_(spread, min=eps)
@@ -359,15 +324,9 @@ def _variance(input: Tensor, var: Tensor | float) -> Tensor:
 
 
 def poisson_nll_loss(
-    input: Tensor,
-    target: Tensor,
-    log_input: bool = True,
-    full: bool = False,
-    size_average: bool | None = None,
-    eps: float = 1e-8,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
+    input: Tensor, target: Tensor, log_input: bool = True, full: bool = False, size_average: bool | None = None,
+    eps: float = 1e-8, reduce: bool | None = None, reduction: str = "mean",
+) -> Tensor:  # fmt: skip
     """exp(x) - t x, or x - t log(x + eps) without `log_input`; `full` adds Stirling's t log(t) - t + log(2πt) / 2."""
     reduction = known(reduction_of(size_average, reduce, reduction))
     losses: Any
@@ -383,11 +342,7 @@ def poisson_nll_loss(
 
 
 def soft_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
     """log(1 + exp(-t x)), with targets 1 and -1."""
     reduction = known(reduction_of(size_average, reduce, reduction))
@@ -400,13 +355,9 @@ def soft_margin_loss(
 
 
 def multilabel_soft_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: str = "mean",
+) -> Tensor:  # fmt: skip
     """The mean over classes of -(t logσ(x) + (1 - t) logσ(-x))."""
     reduction = reduction_of(size_average, reduce, reduction)
     yes = eo.mul(target, logsigmoid(input))
@@ -415,6 +366,4 @@ def multilabel_soft_margin_loss(
         losses = eo.mul(losses, weight)
     last = input._array.ndim - 1
     losses = eo.div(ro.sum_dim(losses, last, False), input._array.shape[last])
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not valid")
-    return reduced(losses, reduction)
+    return reduced(losses, known(reduction, "{} is not valid"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ... import errors
@@ -25,13 +26,9 @@ __all__ = [
 
 
 def hinge_embedding_loss(
-    input: Tensor,
-    target: Tensor,
-    margin: float = 1.0,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
+    input: Tensor, target: Tensor, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None,
     reduction: str = "mean",
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """x where the target is 1, max(0, margin - x) where it is -1.
 
     >>> import engine as torch
@@ -46,14 +43,9 @@ def hinge_embedding_loss(
 
 
 def margin_ranking_loss(
-    input1: Tensor,
-    input2: Tensor,
-    target: Tensor,
-    margin: float = 0.0,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: str = "mean",
+) -> Tensor:  # fmt: skip
     """max(0, margin - t (x1 - x2)): the target 1 wants x1 to be the larger, -1 the smaller.
 
     >>> import engine as torch
@@ -71,14 +63,9 @@ def margin_ranking_loss(
 
 
 def cosine_embedding_loss(
-    input1: Tensor,
-    input2: Tensor,
-    target: Tensor,
-    margin: float = 0.0,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: str = "mean",
+) -> Tensor:  # fmt: skip
     """1 - cos(x1, x2) where the target is 1, max(0, cos(x1, x2) - margin) where it is -1.
 
     >>> import engine as torch
@@ -108,32 +95,29 @@ def cosine_embedding_loss(
     return reduced(eo.add(together, apart), reduction)
 
 
-def _check_triplet(anchor: Tensor, positive: Tensor, negative: Tensor) -> None:
+def _distances(
+    distance: Callable[[Tensor, Tensor], Any], anchor: Tensor, positive: Tensor, negative: Tensor, margin: float,
+    swap: bool,
+) -> tuple[Any, Any]:  # fmt: skip
+    """How far the positive and the negative are from the anchor; raises torch's errors."""
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
     ranks = (anchor.dim(), positive.dim(), negative.dim())
     if len(set(ranks)) > 1:
         raise errors.runtime(
             "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
             f"anchor {ranks[0]}D, positive {ranks[1]}D, and negative {ranks[2]}D inputs"
         )
-
-
-def _need_positive(margin: float) -> None:
-    if margin <= 0:
-        raise ValueError(f"margin must be greater than 0, got {margin}")
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = ch.minimum(far, distance(positive, negative))
+    return near, far
 
 
 def triplet_margin_loss(
-    anchor: Tensor,
-    positive: Tensor,
-    negative: Tensor,
-    margin: float = 1.0,
-    p: float = 2,
-    eps: float = 1e-6,
-    swap: bool = False,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
+    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
+    swap: bool = False, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
+) -> Tensor:  # fmt: skip
     """max(0, margin + |anchor - positive| - |anchor - negative|).
 
     `swap` takes the distance of positive and negative where that is the smaller.
@@ -144,33 +128,16 @@ def triplet_margin_loss(
     tensor(0.)
     """
     reduction = known(reduction_of(size_average, reduce, reduction))
-    _need_positive(margin)
-    _check_triplet(anchor, positive, negative)
-    near = pairwise_distance(anchor, positive, p, eps)
-    far: Any = pairwise_distance(anchor, negative, p, eps)
-    if swap:
-        far = ch.minimum(far, pairwise_distance(positive, negative, p, eps))
+    near, far = _distances(partial(pairwise_distance, p=p, eps=eps), anchor, positive, negative, margin, swap)
     return reduced(ch.clamp_min(eo.sub(sc.add_number(near, margin), far), 0), reduction)
 
 
 def triplet_margin_with_distance_loss(
-    anchor: Tensor,
-    positive: Tensor,
-    negative: Tensor,
-    *,
-    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
-    margin: float = 1.0,
-    swap: bool = False,
+    anchor: Tensor, positive: Tensor, negative: Tensor, *,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0, swap: bool = False,
     reduction: str = "mean",
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """triplet_margin_loss by another distance than `pairwise_distance`."""
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    _need_positive(margin)
-    _check_triplet(anchor, positive, negative)
-    distance = pairwise_distance if distance_function is None else distance_function
-    near = distance(anchor, positive)
-    far: Any = distance(anchor, negative)
-    if swap:
-        far = ch.minimum(far, distance(positive, negative))
+    reduction = known(reduction)
+    near, far = _distances(distance_function or pairwise_distance, anchor, positive, negative, margin, swap)
     return reduced(ch.clamp_min(eo.sub(eo.add(near, margin), far), 0), reduction)

@@ -77,12 +77,9 @@ def _same_dtype(input: Tensor, *others: Tensor | None) -> None:
 
 
 def layer_norm(
-    input: Tensor,
-    normalized_shape: Sequence[int],
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, bias: Tensor | None = None,
     eps: float = 1e-5,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """(x - mean) / sqrt(variance + eps) over the last dimensions, times `weight` plus `bias` of their shape.
 
     >>> import engine as torch
@@ -165,15 +162,9 @@ def group_norm(
 
 
 def batch_norm(
-    input: Tensor,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    training: bool = False,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Tensor:
+    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None,
+    bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
     """Each channel (dimension 1) normalised over all samples and places.
 
     With `training` by the statistics of this batch, of which the running ones take the part `momentum`; else by the
@@ -241,15 +232,9 @@ def _check_batch_norm(
 
 
 def instance_norm(
-    input: Tensor,
-    running_mean: Tensor | None = None,
-    running_var: Tensor | None = None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    use_input_stats: bool = True,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Tensor:
+    input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None,
+    bias: Tensor | None = None, use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
     """Each channel of each sample normalised by itself: batch_norm of the samples as channels.
 
     With `use_input_stats` by the statistics of the input, whose mean over the samples moves the running ones.

@@ -24,14 +24,9 @@ CHECKING = "(while checking arguments for ctc_loss_allocate_outputs)"
 
 
 def ctc_loss(
-    log_probs: Tensor,
-    targets: Tensor,
-    input_lengths: Any,
-    target_lengths: Any,
-    blank: int = 0,
-    reduction: str = "mean",
-    zero_infinity: bool = False,
-) -> Tensor:
+    log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int = 0,
+    reduction: str = "mean", zero_infinity: bool = False,
+) -> Tensor:  # fmt: skip
     """Minus the log of the probability of the targets, summed over all alignments; the mean is by target length.
 
     Shapes: (T, N, C) or (T, C) log-probabilities, (N, S) targets or all of them in one row, lengths of N.  With

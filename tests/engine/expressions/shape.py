@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.engine.saying import listed
-from tests.engine.surface import same_error, same_graph, same_tensors
-
 ERRORS = """
 x.sum_to_size(5) | x.sum_to_size(3, 4, 1)
 x.repeat(2) | x.repeat(2,-1) | s.repeat() | x.tile() | torch.tile(x,2) | x.roll((1,2),0) | x.roll(()) | x.roll(1,5)
@@ -72,18 +67,3 @@ x.H | x.T | b.mT | torch.broadcast_tensors(v,x) | torch.broadcast_to(v,(3,4)) | 
 x.t().ravel() | x.flatten() | x.expand(2,3,4) | b.squeeze() | x.squeeze(0) | x.squeeze((0,1)) | x.narrow(0,1,2)
 x.real | x.tril() | x.triu(1) | x.ravel() | x.fliplr() | x.unbind() | x.unbind(1)
 """
-
-
-@pytest.mark.parametrize("expression", listed(ERRORS))
-def test_error_is_torchs_in_its_first_line(expression: str) -> None:
-    same_error(expression, pytest.importorskip("torch"))
-
-
-@pytest.mark.parametrize("expression", listed(VALUES))
-def test_values_layout_and_views_are_torchs(expression: str) -> None:
-    same_tensors(expression, pytest.importorskip("torch"))
-
-
-@pytest.mark.parametrize("expression", listed(GRAPHS))
-def test_nodes_and_gradients_are_torchs(expression: str) -> None:
-    same_graph(expression, pytest.importorskip("torch"))

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.engine.saying import listed
-from tests.engine.surface import same_error, same_tensors
-
 ERRORS = """
 torch.linspace(0,1,-1) | torch.logspace(0,1,-1) | torch.range(0,3,0) | torch.range(3,0) | torch.tril_indices(-1,2)
 torch.tril_indices(2,2,dtype=torch.float32) | torch.vander(x) | torch.vander(v,-1) | torch.eye(-1)
@@ -53,12 +48,4 @@ torch.Generator().manual_seed(3).initial_seed() | torch.manual_seed(5).initial_s
 torch.manual_seed(-1).initial_seed() | torch.Generator().device | torch.Generator().get_state().dtype
 """
 
-
-@pytest.mark.parametrize("expression", listed(ERRORS))
-def test_error_is_torchs_in_its_first_line(expression: str) -> None:
-    same_error(expression, pytest.importorskip("torch"))
-
-
-@pytest.mark.parametrize("expression", listed(VALUES))
-def test_values_layout_and_views_are_torchs(expression: str) -> None:
-    same_tensors(expression, pytest.importorskip("torch"))
+GRAPHS = ""  # what is made is a leaf

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.engine.saying import listed
-from tests.engine.surface import same_error, same_graph, same_tensors
-
 ERRORS = """
 torch.addmv(v,x,v) | torch.addmv(s,x,x) | torch.addmv(s,x,v[:3]) | torch.addmv(v[:3],x,v.double())
 torch.addmv(v[:3].double(),x,v) | torch.addmv(x,x,v) | torch.addmv(s,v,v) | torch.addr(x,x,v) | torch.addr(x,v,v)
@@ -67,18 +62,3 @@ torch.einsum('...ij,...jk->...ik',b,m) | torch.einsum('ij,j->i',x,v) | torch.ein
 torch.einsum('i,ij,j->',x[:,0],x,v) | torch.einsum(x,[0,1],m,[1,2],[0,2]) | torch.einsum('ij->',x)
 torch.einsum('ij->ij',x) | torch.einsum('i->',v) | torch.einsum('ij,k->ijk',x,v) | torch.einsum('bij,bij->b',b,b)
 """
-
-
-@pytest.mark.parametrize("expression", listed(ERRORS))
-def test_error_is_torchs_in_its_first_line(expression: str) -> None:
-    same_error(expression, pytest.importorskip("torch"))
-
-
-@pytest.mark.parametrize("expression", listed(VALUES))
-def test_values_layout_and_views_are_torchs(expression: str) -> None:
-    same_tensors(expression, pytest.importorskip("torch"))
-
-
-@pytest.mark.parametrize("expression", listed(GRAPHS))
-def test_nodes_and_gradients_are_torchs(expression: str) -> None:
-    same_graph(expression, pytest.importorskip("torch"))
