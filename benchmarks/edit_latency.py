@@ -22,7 +22,7 @@ def main() -> None:
     rows = []
     for program in store.catalogue.programs():
         base = store.revision(program.id, None)
-        first = seconds(lambda base=base: scene(store, base, None))  # type: ignore[misc]
+        first = seconds(lambda base=base: scene(store, base, None))  # type: ignore[misc]  # mypy knows no such lambda
         edits = [edited(store.trace(base), number) for number in range(EDITS)]
         times = [timed(store, program.id, base, one) for one in edits if one is not None]
         if times:

@@ -15,12 +15,12 @@ from typing import Any
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"  # read when the libraries are imported
 
-import numpy as np  # noqa: E402
-import torch  # noqa: E402
+import numpy as np  # noqa: E402  the threads are set before
+import torch  # noqa: E402  the threads are set before
 
-import engine  # noqa: E402
-from benchmarks.measure import ratio, settle, table  # noqa: E402
-from benchmarks.workloads import WORKLOADS, Workload  # noqa: E402
+import engine  # noqa: E402  the threads are set before
+from benchmarks.measure import ratio, settle, table  # noqa: E402  the threads are set before
+from benchmarks.workloads import WORKLOADS, Workload  # noqa: E402  the threads are set before
 
 Run = Callable[[], list[np.ndarray]]
 

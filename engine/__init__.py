@@ -217,7 +217,7 @@ _late.offer(globals(), _late.FUNCTIONS)
 _late.offer(vars(linalg), _late.LINALG)
 
 
-def is_tensor(obj: object) -> "bool":  # type: ignore[valid-type]
+def is_tensor(obj: object) -> "bool":  # type: ignore[valid-type]  # `bool` and `int` are torch functions here
     """Whether `obj` is a Tensor.
 
     >>> is_tensor(tensor(1.0))
@@ -226,7 +226,7 @@ def is_tensor(obj: object) -> "bool":  # type: ignore[valid-type]
     return isinstance(obj, Tensor)
 
 
-def numel(input: Tensor) -> "int":  # type: ignore[valid-type]
+def numel(input: Tensor) -> "int":  # type: ignore[valid-type]  # `bool` and `int` are torch functions here
     """The number of elements."""
     return input.numel()
 

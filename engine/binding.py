@@ -146,7 +146,7 @@ class _Climb:
                     paired = _paired(file, above, node)
                     if paired is not None:
                         return self.target(file, paired)
-                    self.suffix = f"[{above.elts.index(node)}]{self.suffix}"  # type: ignore[arg-type]
+                    self.suffix = f"[{above.elts.index(node)}]{self.suffix}"  # type: ignore[arg-type]  # by identity
                     node = above
                 case ast.Dict() if node in above.values:
                     key = above.keys[above.values.index(node)]
@@ -228,7 +228,7 @@ def _paired(file: File, values: ast.Tuple | ast.List, node: ast.AST) -> ast.expr
     if isinstance(above, ast.Assign) and isinstance(above.targets[0], (ast.Tuple, ast.List)):
         targets = above.targets[0].elts
         if len(targets) == len(values.elts) and not any(isinstance(e, ast.Starred) for e in (*targets, *values.elts)):
-            return targets[values.elts.index(node)]  # type: ignore[arg-type]
+            return targets[values.elts.index(node)]  # type: ignore[arg-type]  # found by identity: it is one of them
     return None
 
 

@@ -224,7 +224,7 @@ def _reader(hint: Any) -> Callable[[Any], Any]:
 
         return read_tuple
     if dataclasses.is_dataclass(hint):
-        return _record(hint)  # type: ignore[arg-type]
+        return _record(hint)  # type: ignore[arg-type]  # asked in the line before
 
     def read_plain(data: Any) -> Any:
         if type(data) is not hint:

@@ -32,7 +32,7 @@ def explained(
         error.add_note(note)
     if line is not None:
         error.add_note(f"Backstep: in {line}")
-    error.place = Place(node, tensors)  # type: ignore[attr-defined]
+    error.place = Place(node, tensors)  # type: ignore[attr-defined]  # where it happened goes with it
     return error
 
 

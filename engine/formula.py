@@ -90,7 +90,7 @@ class _Call:
         names: Mapping[str, str],
     ) -> None:  # fmt: skip
         self.op, self.inputs, self.outputs = op, inputs, outputs
-        self.labels = _labels(op, inputs, outputs, names)
+        self.labels = _labels(inputs, outputs, names)
         several = len(outputs) > 1
         results = [Symbol(f"result[{i}]" if several else "result", tuple(s)) for i, s in enumerate(outputs)]
         grads = [Symbol(f"grad[{i}]" if several else "grad", tuple(s)) for i, s in enumerate(outputs)]
@@ -116,11 +116,11 @@ class _Call:
 
     def formula(self, target: str, shape: Sizes) -> Formula:
         if self.values.get("writer") not in REPLACING:
-            return self.named(target, shape)
+            return self.named(target)
         try:
             found = simplified(self.run(target, shape))
         except Exception:  # noqa: BLE001 whatever a rule does with symbols: its name is what can be said
-            return self.named(target, shape)
+            return self.named(target)
         return Formula(target, self.written(target, shape, found, TEXT), self.written(target, shape, found, TEX), found)
 
     def run(self, target: str, shape: Sizes) -> Symbol:
@@ -136,7 +136,7 @@ class _Call:
             found = noted("sum_to_size", found, size=shape)
         return found
 
-    def named(self, target: str, shape: Sizes) -> Formula:
+    def named(self, target: str) -> Formula:
         """A named function of what the rule reads."""
         rule = self.op.rules[target.partition("[")[0]]
         needs = [self.values[need] for need in inspect.signature(rule).parameters]
@@ -160,7 +160,7 @@ class _Call:
 
 
 def _labels(
-    op: Op, inputs: Mapping[str, Given], outputs: Sequence[Sizes], names: Mapping[str, str]
+    inputs: Mapping[str, Given], outputs: Sequence[Sizes], names: Mapping[str, str]
 ) -> dict[str, tuple[str, bool]]:
     """What each symbol is called, and whether with a bar (gradients)."""
     labels = {key: (names.get(key, key), False) for key in inputs}

@@ -107,7 +107,7 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     if storage.origin is not None:
         storage.origin.unseen += 1
     if node is not None:
-        _attach(op, node, (before, *inputs[1:]), arrays if arrays is not sources else None, target)
+        _attach(node, (before, *inputs[1:]), arrays if arrays is not sources else None, target)
     if active is not None:
         active.op(op, inputs, statics, (target,), node, target)
         if node is not None and target._view is not None:
@@ -215,7 +215,7 @@ def _rebased(op: Op, inputs: Any, statics: Any, target: Tensor) -> tuple[Node | 
     return node, before
 
 
-def _attach(op: Op, node: Node, inputs: Any, promoted: Any, target: Tensor) -> None:
+def _attach(node: Node, inputs: Any, promoted: Any, target: Tensor) -> None:
     """Make `node` the history of the written tensor, and of the base where it is a view."""
     save(node, inputs, promoted, (target,))
     wrote(target, node)

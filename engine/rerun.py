@@ -266,7 +266,7 @@ class Rerun:
                 self.doubted()
             given.append(tensor)
         try:
-            made = self.standins.function(event, given, self.live).apply(*given)
+            made = self.standins.function(event, self.live).apply(*given)
         except (RuntimeError, TypeError) as error:
             self.recorder.error(error)
             raise Stopped from error

@@ -65,7 +65,7 @@ class StandIns:
                              "limit")  # fmt: skip
         return xp.array(kept.array)
 
-    def function(self, event: OpCalled, inputs: Sequence[Tensor], live: Mapping[int, Tensor]) -> Any:
+    def function(self, event: OpCalled, live: Mapping[int, Tensor]) -> Any:
         """The Function of a recorded call: it returns what was recorded, of forward and of backward."""
         name = str(event.attrs["function"])
         outputs = [self.array(out.value) for out in event.outputs]

@@ -37,6 +37,16 @@ class Case:
     def named(self, tensor: int | None) -> str:
         return (self.facts.name(tensor) if tensor is not None else None) or "the tensor"
 
+    @property
+    def first(self) -> str:
+        """The user's name of the first tensor that the error is about."""
+        return self.named(self.event.tensors[0] if self.event.tensors else None)
+
+    @property
+    def last(self) -> str:
+        """The user's name of the last tensor that the error is about."""
+        return self.named(self.event.tensors[-1] if self.event.tensors else None)
+
     def part(self, tensor: int | None) -> str:
         """The user's name of a tensor; of a view without one, whose part it is."""
         name = self.facts.name(tensor) if tensor is not None else None

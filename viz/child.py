@@ -70,7 +70,7 @@ def main(argv: list[str]) -> int:
         outcome.run(code, module)
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not cut off what is written now
     failure = _finish(stream, outcome)
-    _report(report, outcome, places, failure)
+    _report(report, outcome, failure)
     signal.signal(signal.SIGINT, handler)
     return outcome.status
 
@@ -191,7 +191,7 @@ def _finish(stream: Stream, outcome: _Outcome) -> str:
     return ""
 
 
-def _report(path: str, outcome: _Outcome, places: Places, failure: str) -> None:
+def _report(path: str, outcome: _Outcome, failure: str) -> None:
     """Tell the starting process what it cannot see."""
     files: dict[str, Any] = {}
     for name, module in list(sys.modules.items()):

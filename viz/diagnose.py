@@ -284,7 +284,7 @@ def _in_place(case: Case) -> Answer:
 
 
 def _leaf_in_place(case: Case) -> Answer:
-    name = case.named(case.event.tensors[0] if case.event.tensors else None)
+    name = case.first
     why = (
         f"{name} is a leaf that requires a gradient: its gradient belongs to the value it began with, "
         "and after a recorded in-place change that value would be gone."

@@ -37,7 +37,7 @@ def counted(case: Case) -> Answer:
 
 
 def constant_input(case: Case) -> Answer:
-    name = case.named(case.event.tensors[0] if case.event.tensors else None)
+    name = case.first
     why = (
         f"{name} did not require a gradient when it was used, so on the way forward nothing was noted that leads to it."
     )
@@ -66,7 +66,7 @@ def numpy(case: Case) -> Answer:
 
 
 def flag_of_inner(case: Case) -> Answer:
-    name = case.named(case.event.tensors[0] if case.event.tensors else None)
+    name = case.first
     why = (
         f"{name} was computed from tensors that require a gradient. That it requires one too is a consequence, "
         "not a switch: the way back is there already."
@@ -84,13 +84,13 @@ def size_of_grad(case: Case) -> Answer:
 
 
 def retain_without(case: Case) -> Answer:
-    name = case.named(case.event.tensors[0] if case.event.tensors else None)
+    name = case.first
     why = f"{name} requires no gradient, so none will ever reach it: there is nothing to keep."
     return why, f"Make {name} require one: `{name}.requires_grad_()` before it is used.", None
 
 
 def view_of_leaf(case: Case) -> Answer:
-    name = case.named(case.event.tensors[-1] if case.event.tensors else None)
+    name = case.last
     why = (
         f"What is written is a view, a window onto the memory of {name}. {name} is a leaf that requires a gradient: "
         "to write through the window is to write the leaf itself."
@@ -99,8 +99,8 @@ def view_of_leaf(case: Case) -> Answer:
 
 
 def several_views(case: Case) -> Answer:
-    name = case.named(case.event.tensors[0] if case.event.tensors else None)
-    base = case.named(case.event.tensors[-1] if case.event.tensors else None)
+    name = case.first
+    base = case.last
     why = (
         f"{name} is one of several views that one op made of {base}. The graph would "
         "have to pass a write to it on to all of them, and that is not supported."
@@ -109,8 +109,8 @@ def several_views(case: Case) -> Answer:
 
 
 def unrecorded_view(case: Case) -> Answer:
-    name = case.named(case.event.tensors[0] if case.event.tensors else None)
-    base = case.named(case.event.tensors[-1] if case.event.tensors else None)
+    name = case.first
+    base = case.last
     why = (
         f"{name} is a view of {base} that was made under no_grad, so that nothing is recorded between the two. The "
         f"write is to be recorded. Whether it counts for the gradient of {base} cannot be known."
@@ -138,7 +138,7 @@ def anomaly(case: Case) -> Answer:
 
 
 def jacobians(case: Case) -> Answer:
-    name = case.named(case.event.tensors[-1] if case.event.tensors else None)
+    name = case.last
     why = (
         f"gradcheck moved each element of {name} a little and looked how the result changed (numerical), and asked "
         "backward for the same (analytical). The two differ, so the backward pass does not belong to this function."

@@ -136,7 +136,7 @@ class _Scene:
             saved = cards.saved_chips(item.op, self.facts)
             stack = self.facts.ops[item.op].event.stack
         elif fact is not None and fact.producers.get(item.version) is not None:
-            stack = self.facts.ops[fact.producers[item.version]].event.stack  # type: ignore[index]
+            stack = self.facts.ops[fact.producers[item.version]].event.stack  # type: ignore[index]  # asked above
         rows = []
         for row in self.seen.rows.get(ident, []):
             rows.append(row | {"track": self.value_track(ident, f"row:{row['key']}")})

@@ -123,7 +123,7 @@ def _gradient(facts: Facts, op: int, place: int, card: str | None) -> Point:
         event = facts.trace.events[index]
         if isinstance(event, VjpRun) and place < len(event.upstream) and event.upstream[place] is not None:
             moments.append((index, event.upstream[place]))
-    return Point("", card or facts.ops[op].id, tuple(moments))  # type: ignore[arg-type]
+    return Point("", card or facts.ops[op].id, tuple(moments))  # type: ignore[arg-type]  # None was left out
 
 
 def _series(read: Reading, title: str, kind: str, points: Sequence[Point], here: int | None = None) -> Json | None:

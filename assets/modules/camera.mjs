@@ -1,8 +1,8 @@
 // The camera: which part of the plane is on screen.  Pure: every function returns a new camera {x, y, zoom},
 // where (x, y) is the point of the plane in the middle of the screen and a view is {width, height} in CSS px.
 
-export const MIN_ZOOM = 0.02;
-export const MAX_ZOOM = 4;
+const MIN_ZOOM = 0.02;
+const MAX_ZOOM = 4;
 export const WHOLE = 0.65; // a graph that fits at this zoom or a larger one is shown whole: its text is 12 px all the same
 export const READABLE = 0.9; // else this zoom, and one follows
 const LARGEST_FIT = 1.7;

@@ -5,10 +5,9 @@ export const HEAD = 38;
 export const PAD = 12;
 export const LABEL = 22;
 export const CELL_GAP = 4;
-export const CELL_PITCH = 46;
-export const ROW_PITCH = 34;
+const CELL_PITCH = 46;
+const ROW_PITCH = 34;
 export const STRIP = 46;
-export const CHIPS = 28;
 const FOOT = 8;
 
 export function boxOf(node) {

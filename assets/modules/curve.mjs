@@ -103,7 +103,7 @@ function outward(point, [x0, y0, x1, y1], next) {
   return nx * (next[0] - point[0]) + ny * (next[1] - point[1]) < -1 ? null : [nx, ny];
 }
 
-export function bezierAt(b, s) {
+function bezierAt(b, s) {
   const r = 1 - s;
   const [w0, w1, w2, w3] = [r * r * r, 3 * r * r * s, 3 * r * s * s, s * s * s];
   return [w0 * b[0] + w1 * b[2] + w2 * b[4] + w3 * b[6], w0 * b[1] + w1 * b[3] + w2 * b[5] + w3 * b[7]];

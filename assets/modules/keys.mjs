@@ -5,7 +5,7 @@ import { h } from "./panels/dom.mjs";
 const PAN = 80;
 
 /** Rows of [keys, what is shown, meaning, action]; `app` is the controller of viz.mjs. */
-export function keyTable(app) {
+function keyTable(app) {
   return [
     { title: "Time", rows: [
       [[" "], "Space", "Play or pause (or what the chapter offers)", () => app.space()],
@@ -58,7 +58,7 @@ const MOVED = "[role=tablist], [role=radiogroup]";
 let clicked = false;
 
 /** Whether what has the focus needs this key for itself. */
-export function ownsKey(target, key) {
+function ownsKey(target, key) {
   if (!target?.closest) return false;
   if (target.closest(OWN_KEYS)) return key !== "?" || target.closest(TYPED) !== null;
   if (key === " " || key === "Enter") return target.closest(PRESSED) !== null && !(key === " " && clicked);

@@ -64,7 +64,7 @@ export class Legend {
 }
 
 /** One sign on its canvas: the graph, and what moves over it. */
-export function paintSample(canvas, sign, tokens, dpr) {
+function paintSample(canvas, sign, tokens, dpr) {
   if (sign.lane) return paintLane(canvas, sign, tokens);
   const view = { width: ROOM_WIDE, height: HIGH, dpr };
   const over = document.createElement("canvas");

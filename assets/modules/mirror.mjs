@@ -33,7 +33,7 @@ export class Mirror {
   }
 }
 
-export function nodeText(moment, node) {
+function nodeText(moment, node) {
   const parts = [`${node.kind === "op" ? "op" : node.kind} ${node.label}, ${node.sub}`,
     node.id === moment.active ? "active" : WORDS[nodeState(moment, node)]];
   if (isFaint(moment, node)) parts.push("takes no part in this call");

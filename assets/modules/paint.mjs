@@ -13,7 +13,7 @@ import { cut, fitting, fonts, squeezed, widthOf, writer } from "./text.mjs";
 const QUIET = 0.72; // what takes no part, or is not there yet: paler, and all of its text in ink, so that it is read at 3 to 1
 
 /** 2: everything; 1: names, cells without numbers; 0: blocks.  Text has 12 px on screen or is not there. */
-export function detailAt(zoom) {
+function detailAt(zoom) {
   return zoom >= 0.64 ? 2 : zoom >= 0.4 ? 1 : 0;
 }
 

@@ -7,7 +7,7 @@ import { fitNum, toNumber } from "./format.mjs";
 import { brushFor, paintOver, ring } from "./paint.mjs";
 import { flowsAt, isOdd, signOf } from "./state.mjs";
 import { at, changedBy } from "./timeline.mjs";
-import { cut, widthOf } from "./text.mjs";
+import { widthOf } from "./text.mjs";
 import { isWired, paintWires } from "./wiring.mjs";
 
 const MOST_LABELS = 24;

@@ -22,7 +22,7 @@ export function fonts(tokens, zoom = 1) {
 }
 
 /** From the middle of a line of text to its base line. */
-export function baseline(font) {
+function baseline(font) {
   let shift = shifts.get(font);
   if (shift === undefined) shifts.set(font, (shift = Number(/([\d.]+)px/.exec(font)[1]) * 0.35));
   return shift;

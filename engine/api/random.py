@@ -28,7 +28,7 @@ class Generator:
     """
 
     def __init__(self, device: object = "cpu") -> None:
-        self.device = device_at(device)  # type: ignore[arg-type]
+        self.device = device_at(device)  # type: ignore[arg-type]  # whatever a user gives is checked there
         self._seed = 0
         self._stream = np.random.default_rng(0)
 
@@ -42,7 +42,7 @@ class Generator:
 
     def seed(self) -> int:
         """Start the stream over from a seed that the system draws, and return it."""
-        self.manual_seed(int(np.random.SeedSequence().entropy) % 2**63)  # type: ignore[arg-type]
+        self.manual_seed(int(np.random.SeedSequence().entropy) % 2**63)  # type: ignore[arg-type]  # an int, none given
         return self._seed
 
     def initial_seed(self) -> int:

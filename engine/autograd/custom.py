@@ -107,7 +107,7 @@ class CustomNode(Node):
             found = self.cls._run_backward(self.shown(), given)
         except Exception as error:
             if getattr(error, "place", None) is None:  # whatever the user's backward raises, it is at this node
-                error.place = errors.Place(self)  # type: ignore[attr-defined]
+                error.place = errors.Place(self)  # type: ignore[attr-defined]  # where it happened goes with it
             raise
         finally:
             slot.active = active

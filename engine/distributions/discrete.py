@@ -25,7 +25,7 @@ class Bernoulli(Distribution):
     support = constraints.boolean
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        one_of("Bernoulli", probs=probs, logits=logits)
+        one_of(probs=probs, logits=logits)
         name, given = ("probs", probs) if probs is not None else ("logits", logits)
         (vars(self)[name],) = together(given)
         self._param: Tensor = vars(self)[name]
@@ -78,7 +78,7 @@ class Categorical(Distribution):
     def __init__(
         self, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None
     ) -> None:
-        one_of("Categorical", probs=probs, logits=logits)
+        one_of(probs=probs, logits=logits)
         if probs is not None:
             if probs.dim() < 1:
                 raise ValueError("`probs` parameter must be at least one-dimensional.")

@@ -163,7 +163,7 @@ def together(*values: Any) -> tuple[Tensor, ...]:
     return tuple(broadcast_tensors(*(v if isinstance(v, Tensor) else tensor(v, dtype=which) for v in values)))
 
 
-def one_of(name: str, **given: Any) -> None:
+def one_of(**given: Any) -> None:
     """Raise torch's ValueError unless exactly one of two parameters is given."""
     if sum(value is not None for value in given.values()) != 1:
         first, second = given

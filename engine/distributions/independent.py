@@ -29,7 +29,7 @@ class Independent(Distribution):
         super().__init__(shape[:kept], shape[kept:], validate_args)
 
     @property
-    def has_rsample(self) -> bool:  # type: ignore[override]
+    def has_rsample(self) -> bool:  # type: ignore[override]  # a constant of the class elsewhere
         return self.base_dist.has_rsample
 
     @property

@@ -41,7 +41,7 @@ class _Listed(Module):
 
     def pop(self, key: int | slice) -> Any:
         """Take a module (or a slice of them) out."""
-        found = self[key]  # type: ignore[index]
+        found = self[key]  # type: ignore[index]  # of the classes that mix this in
         del self[key]
         return found
 

@@ -82,5 +82,5 @@ __all__ = [
 
 def bind(cls: type[Tensor]) -> None:
     """Attach what are methods too."""
-    cls.hardshrink = hardshrink  # type: ignore[attr-defined]
-    cls.prelu = prelu  # type: ignore[attr-defined]
+    cls.hardshrink = hardshrink  # type: ignore[attr-defined]  # methods that torch has too
+    cls.prelu = prelu  # type: ignore[attr-defined]  # methods that torch has too

@@ -15,7 +15,7 @@ from ..array import Array, library_of, xp, zeros_at
 from ..op import Traits, op
 
 
-def _chain(targets: Array, input_lengths: Array, target_lengths: Array, blank: int) -> tuple[Array, Array, Array]:
+def _chain(targets: Array, target_lengths: Array, blank: int) -> tuple[Array, Array, Array]:
     """The label of each state, (N, 2 S + 1); where a path may skip a blank; and which states there are."""
     samples, longest = targets.shape
     labels = library_of(targets).full((samples, 2 * longest + 1), blank, dtype="int64")
@@ -53,7 +53,7 @@ def _forward(
     zero_infinity: bool = False,
 ) -> tuple[Array, Array]:  # fmt: skip
     """Minus the log of the sum over all paths, and log α: (N, T, 2 S + 1)."""
-    labels, skips, states = _chain(targets, input_lengths, target_lengths, blank)
+    labels, skips, states = _chain(targets, target_lengths, blank)
     scores = _scores(log_probs, labels)
     alpha = xp.full_like(scores, -xp.inf)
     if scores.shape[0]:
@@ -97,7 +97,7 @@ def _ctc_backward(
     log_alpha: Array, blank: int, zero_infinity: bool,
 ) -> Array:  # fmt: skip
     """p - the share of paths through each label: the gradient of the scores that log_softmax was taken of."""
-    labels, skips, states = _chain(targets, input_lengths, target_lengths, blank)
+    labels, skips, states = _chain(targets, target_lengths, blank)
     scores = _scores(log_probs, labels)
     beta = _backward_states(scores, skips, states, input_lengths, target_lengths)
     through = xp.exp(log_alpha.transpose(1, 0, 2) + beta - scores + loss[:, None])

@@ -205,8 +205,8 @@ def _batch_norm(
     if training:
         out, mean, rstd = _standardized(input, _all_but_channel(input.shape), eps)
         return _scaled(out, scale, shift, input.dtype), mean.reshape(-1), rstd.reshape(-1)
-    steep = 1 / xp.sqrt(running_var.reshape(wide) + eps)  # type: ignore[union-attr]
-    out = (input - running_mean.reshape(wide)) * steep  # type: ignore[union-attr]
+    steep = 1 / xp.sqrt(running_var.reshape(wide) + eps)  # type: ignore[union-attr]  # there when not training
+    out = (input - running_mean.reshape(wide)) * steep  # type: ignore[union-attr]  # there when not training
     none = xp.zeros((0,), dtype=input.dtype, like=input)
     return _scaled(out, scale, shift, input.dtype), none, none
 

@@ -286,7 +286,7 @@ class ChainedScheduler(Several):
 
     def __init__(self, schedulers: Sequence[Any], optimizer: Optimizer | None = None) -> None:
         optimizer = optimizer or (schedulers[0].optimizer if len(schedulers) else None)
-        self._check(optimizer, schedulers, " to be chained")  # type: ignore[arg-type]
+        self._check(optimizer, schedulers, " to be chained")  # type: ignore[arg-type]  # None is refused there
         self._schedulers = list(schedulers)
         assert optimizer is not None
         self.optimizer = optimizer

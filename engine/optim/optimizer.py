@@ -66,7 +66,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
             hook(self, args, kwargs)
         return out
 
-    hooked._wrapped_by_lr_sched = True  # type: ignore[attr-defined]
+    hooked._wrapped_by_lr_sched = True  # type: ignore[attr-defined]  # torch marks it so
     return hooked
 
 
@@ -97,7 +97,7 @@ class Optimizer:
 
     def __init_subclass__(cls) -> None:
         if "step" in cls.__dict__:
-            cls.step = _with_hooks(cls.__dict__["step"])  # type: ignore[method-assign]
+            cls.step = _with_hooks(cls.__dict__["step"])  # type: ignore[method-assign]  # with the hooks around it
 
     def __repr__(self) -> str:
         text = f"{type(self).__name__} ("
@@ -293,7 +293,7 @@ class Optimizer:
         return RemovableHandle(self._hooks("load_post"), hook)
 
 
-Optimizer.step = _with_hooks(Optimizer.step)  # type: ignore[method-assign]
+Optimizer.step = _with_hooks(Optimizer.step)  # type: ignore[method-assign]  # with the hooks around it
 
 
 def _fitted(param: Tensor, value: Any, key: Any = None) -> Any:
@@ -306,7 +306,7 @@ def _fitted(param: Tensor, value: Any, key: Any = None) -> Any:
     if isinstance(value, dict):
         return {name: _fitted(param, inner, name) for name, inner in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, str):
-        return type(value)(_fitted(param, inner) for inner in value)  # type: ignore[call-arg]
+        return type(value)(_fitted(param, inner) for inner in value)  # type: ignore[call-arg]  # list, tuple or set
     return value
 
 

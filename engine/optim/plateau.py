@@ -60,7 +60,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.cooldown_counter = 0
         self.num_bad_epochs = 0
 
-    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
+    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]  # the measure, as torch
         """Take note of an epoch's measure, and lower the learning rates where there was no better one for long."""
         current = float(metrics)
         if epoch is not None:

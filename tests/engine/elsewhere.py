@@ -174,7 +174,7 @@ class Elsewhere:
 
     __slots__ = ("__weakref__", "_host")
     __array_priority__ = 100
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # as cupy: arrays are not hashed
     device = Device(0)
 
     def __init__(self, made: np.ndarray) -> None:
@@ -336,12 +336,12 @@ class Elsewhere:
         if casting is not None or subok is not None:
             raise TypeError("casting and subok are not supported yet")
         with np.errstate(all="ignore"):
-            return wrapped(self._host.astype(dtype, order=order, copy=copy), self)  # type: ignore[no-any-return]
+            return wrapped(self._host.astype(dtype, order=order, copy=copy), self)  # type: ignore[no-any-return]  # Any
 
     def take(self, indices: Any, axis: int | None = None, out: Any = None) -> Elsewhere:
         """By place, wrapped around."""
         refuse_numpy(indices)
-        return wrapped(self._host.take(host(indices), axis, mode="wrap"))  # type: ignore[no-any-return]
+        return wrapped(self._host.take(host(indices), axis, mode="wrap"))  # type: ignore[no-any-return]  # Any
 
     def fill(self, value: Any) -> None:
         """One value everywhere."""
@@ -361,7 +361,7 @@ class Elsewhere:
         """The product with another of its kind."""
         if not isinstance(b, Elsewhere):
             raise TypeError(f"Argument 'b' has incorrect type (expected cupy.ndarray, got {type(b).__name__})")
-        return wrapped(self._host.dot(b._host))  # type: ignore[no-any-return]
+        return wrapped(self._host.dot(b._host))  # type: ignore[no-any-return]  # numpy says Any
 
     def __pow__(self, other: Any) -> Any:
         quick = {2: np.square, 0.5: np.sqrt, -1.0: np.reciprocal} if type(other) is float else {2: np.square}

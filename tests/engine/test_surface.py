@@ -295,7 +295,7 @@ def test_every_way_to_make_a_tensor_tells_the_recording() -> None:
     }
     for source, make in made.items():
         with engine.record() as trace:
-            make()  # type: ignore[no-untyped-call]
+            make()  # type: ignore[no-untyped-call]  # either library
         leaves = [e for e in trace.events if isinstance(e, LeafCreated)]
         assert [leaf.source for leaf in leaves] == [source]
 

@@ -185,5 +185,6 @@ def test_nodes_and_two_derivatives_are_torchs(expression: str) -> None:
 def test_results_are_shown_by_name() -> None:
     torch = pytest.importorskip("torch")
     for text in ("L.slogdet(torch.eye(2))", "torch.slogdet(torch.eye(2))", "L.inv_ex(torch.eye(2))"):
-        ours, theirs = (eval(text, {"torch": lib, "L": lib.linalg}) for lib in (engine, torch))  # noqa: S307
+        scopes = [{"torch": lib, "L": lib.linalg} for lib in (engine, torch)]
+        ours, theirs = (eval(text, known) for known in scopes)  # noqa: S307 - expressions of this test
         assert repr(ours) == repr(theirs)

@@ -167,7 +167,8 @@ def test_index_of_a_tied_value_names_an_equal_one(expression: str) -> None:
     """Which of equal elements is named, torch leaves open; the values are its own."""
     torch = pytest.importorskip("torch")
     data = np.array([3.0, 1.0, 3.0, 2.0, 1.0, 3.0], "float32")
-    ours, theirs = (eval(expression, {"torch": lib, "t": lib.tensor(data)}) for lib in (engine, torch))  # noqa: S307
+    scopes = [{"torch": lib, "t": lib.tensor(data)} for lib in (engine, torch)]
+    ours, theirs = (eval(expression, known) for known in scopes)  # noqa: S307 - expressions of this file
     if isinstance(ours, tuple):
         np.testing.assert_array_equal(ours[0].numpy(), theirs[0].numpy())
         np.testing.assert_array_equal(data[ours[1].numpy()], ours[0].numpy())

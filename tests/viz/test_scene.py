@@ -102,7 +102,7 @@ def test_wiring_gives_the_recorded_cotangents(source: str, tmp_path: Path) -> No
         if not isinstance(event, VjpRun):
             continue
         op = facts.ops[facts.op_of_node[event.node]].event
-        upstream = facts.trace.value(event.upstream[0]).array  # type: ignore[arg-type]
+        upstream = facts.trace.value(event.upstream[0]).array  # type: ignore[arg-type]  # a rule that ran was given one
         for position, slot in slots(op).items():
             index = event.cotangents[slot]
             if index is None or upstream is None:

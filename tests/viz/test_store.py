@@ -45,7 +45,7 @@ def test_lru_forgets_what_was_used_longest_ago() -> None:
 
 def test_revision_is_the_same_for_equal_edits_and_another_for_others() -> None:
     store, _ = make()
-    again = {"commands": [dict(reversed(ONE_HOT["commands"][0].items()))], "leaves": {}}  # type: ignore[index]
+    again = {"commands": [dict(reversed(ONE_HOT["commands"][0].items()))], "leaves": {}}  # type: ignore[index]  # dicts
     assert store.revision("case", ONE_HOT).id == store.revision("case", again).id
     assert store.revision("case", ONE_HOT).id != store.revision("case", None).id
     assert store.revision("case", ONE_HOT).id != store.revision("other", ONE_HOT).id

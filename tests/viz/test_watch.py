@@ -33,7 +33,7 @@ class Listener:
 def leaf(watch: Watch) -> list[float]:
     trace = Trace.open(str(watch.trace_path))
     first = next(e for e in trace.events if isinstance(e, LeafCreated))
-    return array(trace, first.value).tolist()  # type: ignore[no-any-return]
+    return array(trace, first.value).tolist()  # type: ignore[no-any-return]  # numpy says Any
 
 
 def replace(path: Path, text: str) -> None:

@@ -5,7 +5,7 @@ import { byId, h, prose, setProps } from "./dom.mjs";
 const TABS = { inspect: "inspector", commands: "commands", events: "events" };
 
 /** The panels in the order in which one reads the page: `place` is the element, `tab` the tab that shows it. */
-export const PANELS = {
+const PANELS = {
   story: { title: "The story", place: "story",
     text: "What this program shows, in short chapters. Each is a text first; then `Space` plays one short move, and `Space` again goes on to the next chapter. The arrows ‹ › turn the pages without playing." },
   code: { title: "The program", place: "code",
@@ -65,7 +65,7 @@ function openTab() {
 }
 
 /** The panel in which an element is; the graph where it is in none. */
-export function holding(element) {
+function holding(element) {
   const inside = ["story", "code", "right", "timeline"].find((id) => byId(id)?.contains(element));
   return inside === "right" ? openTab() : inside ?? "graph";
 }

@@ -80,10 +80,6 @@ function elementOf(id) {
   return node.kind === "stub" ? node.twin : node.id;
 }
 
-export function detailsOf(element) {
-  return scene ? cache.get(keyOf(element)) : undefined;
-}
-
 function refresh(force) {
   if (!scene) return;
   const t = player.t();

@@ -11,7 +11,7 @@ export function sequence(scene, list) {
 }
 
 /** The event behind which all that a command names exists; -1 where the program's lines make none of it. */
-export function neededAt(scene, spec) {
+function neededAt(scene, spec) {
   const wanted = new Set([spec.root, spec.leaf, ...(spec.inputs || [])].filter((one) => one !== null && one !== undefined));
   const made = (scene.places || []).filter((place) => place.makes.some((tensor) => wanted.has(tensor)));
   return made.length ? made[made.length - 1].after : -1;

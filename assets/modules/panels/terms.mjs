@@ -7,7 +7,7 @@ const PAD = 90; // units of MathJax, 1000 to an em
 const UPSTREAM = "g"; // how the printer calls an output without a name
 
 /** A name as the printer wrote it, plain or with bars: { name, gradient }. */
-export function termOf(text) {
+function termOf(text) {
   const flat = text.normalize("NFD");
   return { name: flat.replace(BAR, "").normalize("NFC"), gradient: flat.search(BAR) >= 0 };
 }

@@ -5,7 +5,7 @@ import { byId, h, prose } from "./dom.mjs";
 
 const KEPT = "backstep.tour";
 
-export const STOPS = [
+const STOPS = [
   { title: "A program, told in chapters", place: "story",
     text: "Here is what this program shows. Read, then press `Space`: one short move plays, and rests. That is all one needs to get through a story." },
   { title: "The lines that run", place: "code",

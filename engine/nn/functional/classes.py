@@ -201,7 +201,7 @@ def _smoothed(
 # -- margins ------------------------------------------------------------------------------------------------------
 
 
-def _check_scores(input: Tensor, target: Tensor) -> None:
+def _check_scores(input: Tensor) -> None:
     shape = input._array.shape
     if len(shape) > 2 or not all(shape[1:]) or (len(shape) == 1 and not shape[0]):
         raise errors.runtime(
@@ -222,7 +222,7 @@ def multi_margin_loss(
     if weight is not None and weight._array.ndim != 1:
         raise ValueError("weight must be one-dimensional")
     need_no_gradient("multi_margin_loss", weight=weight)
-    _check_scores(input, target)
+    _check_scores(input)
     shape, found = input._array.shape, target._array.shape
     samples = shape[0] if len(shape) == 2 else 1
     if len(found) > 1 or target._array.size != samples:
@@ -252,7 +252,7 @@ def multilabel_margin_loss(
     Each row of `target` lists classes, up to the first -1.
     """
     reduction = known(reduction_of(size_average, reduce, reduction))
-    _check_scores(input, target)
+    _check_scores(input)
     shape = input._array.shape
     if target._array.shape != shape:
         raise errors.runtime(f"inconsistent target size: {list(target._array.shape)} for input of size: {list(shape)}")

@@ -147,5 +147,5 @@ class BatchSampler(Sampler):
             yield batch
 
     def __len__(self) -> int:
-        size = len(self.sampler)  # type: ignore[arg-type]
+        size = len(self.sampler)  # type: ignore[arg-type]  # as in torch, an error where it has none
         return size // self.batch_size if self.drop_last else -(-size // self.batch_size)

@@ -192,7 +192,7 @@ def test_inference_tensors_do_as_in_torch(program: Any) -> None:
 def test_nothing_is_recorded_without_grad() -> None:
     x = engine.ones(1, requires_grad=True)
 
-    @engine.no_grad()  # type: ignore[untyped-decorator]
+    @engine.no_grad()  # type: ignore[untyped-decorator]  # torch is untyped
     def inner() -> Any:
         return x * 2
 

@@ -24,7 +24,7 @@ def transformer() -> Callable[[Any], Any]:
     """A class per library, so that both have the same names."""
 
     def make(nn: Any) -> Any:
-        class Classifier(nn.Module):  # type: ignore[misc]
+        class Classifier(nn.Module):  # type: ignore[misc]  # the base is of either library
             def __init__(self) -> None:
                 super().__init__()
                 self.embed = nn.Linear(5, 8)
@@ -52,7 +52,7 @@ def convolutional() -> Callable[[Any], Any]:
 
 def recurrent() -> Callable[[Any], Any]:
     def make(nn: Any) -> Any:
-        class Tagger(nn.Module):  # type: ignore[misc]
+        class Tagger(nn.Module):  # type: ignore[misc]  # the base is of either library
             def __init__(self) -> None:
                 super().__init__()
                 self.lstm = nn.LSTM(5, 7, num_layers=2, batch_first=True, bidirectional=True)

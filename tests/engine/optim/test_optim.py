@@ -201,7 +201,7 @@ def step_hooks(t: Any) -> Any:
 def of_the_users_own(t: Any) -> Any:
     """A subclass of the user's with a step of its own."""
 
-    class Plain(t.optim.Optimizer):  # type: ignore[misc]
+    class Plain(t.optim.Optimizer):  # type: ignore[misc]  # the base is of either library
         def __init__(self, params: Any, lr: float) -> None:
             super().__init__(params, {"lr": lr})
 

@@ -23,7 +23,7 @@ def data_of(t: Any) -> Any:
 
 
 def squares(t: Any, size: int = 7) -> Any:
-    class Squares(data_of(t).Dataset):  # type: ignore[misc]
+    class Squares(data_of(t).Dataset):  # type: ignore[misc]  # the base is of either library
         def __len__(self) -> int:
             return size
 
@@ -34,7 +34,7 @@ def squares(t: Any, size: int = 7) -> Any:
 
 
 def stream(t: Any) -> Any:
-    class Stream(data_of(t).IterableDataset):  # type: ignore[misc]
+    class Stream(data_of(t).IterableDataset):  # type: ignore[misc]  # the base is of either library
         def __iter__(self) -> Iterator[Any]:
             return iter([t.tensor(i) for i in range(5)])
 
