@@ -13,12 +13,7 @@ from engine.trace import OpCalled, VjpRun
 from . import labels, text
 from .facts import Facts
 from .groups import source
-
-_ELEMENTWISE = frozenset({
-    "add", "sub", "mul", "div", "pow", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt",
-    "reciprocal", "acos", "asin", "atanh", "acosh",
-})  # fmt: skip
-"""Ops of which one element of the result can be written out in the elements that it came from."""
+from .wiring import ELEMENTWISE
 
 _LOG = "Keep its input away from 0, as in `p.clamp(min=1e-8).log()`; of a softmax take log_softmax, which needs none."
 _DIVIDE = "Keep the divisor away from 0: add a small number to it, or put a 1 there with where() *before* dividing."
@@ -156,7 +151,7 @@ class _Search:
     def example(self, event: OpCalled, value: int, kind: str) -> str:
         """`: 0 ÷ 0 = nan at [1]`, for the first such element; "" where it cannot be written in numbers."""
         name, result = labels.written_name(event), self.facts.trace.value(value).array
-        if name.rstrip("_") not in _ELEMENTWISE or result is None or event.inplace is not None:
+        if name.rstrip("_") not in ELEMENTWISE or result is None or event.inplace is not None:
             return ""
         place = _first(result, kind)
         parts = [self.element(i.tensor, i.version, i.scalar, result.shape, place) for i in event.inputs]
@@ -171,7 +166,7 @@ class _Search:
     def slope(self, event: VjpRun, called: OpCalled, kind: str) -> tuple[str, float | None]:
         """What came from above at the first such element and what the inputs are there; and that number alone."""
         bad = next((c for c in event.cotangents if kind in self.kinds(c)), None)
-        plain = labels.written_name(called).rstrip("_") in _ELEMENTWISE and bad is not None and len(event.upstream) == 1
+        plain = labels.written_name(called).rstrip("_") in ELEMENTWISE and bad is not None and len(event.upstream) == 1
         above_of = event.upstream[0] if plain else None
         if bad is None or above_of is None or called.inplace is not None:
             return "", None

@@ -6,7 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.trace import Accumulated, ErrorRaised, GradSet, HookRan, Input, OpCalled, Saved, Trace, VjpRun
+from engine.trace import (
+    Accumulated,
+    BackwardEnded,
+    ErrorRaised,
+    GradSet,
+    HookRan,
+    Input,
+    OpCalled,
+    Saved,
+    Trace,
+    VjpRun,
+)
 
 from . import text
 from .facts import Facts
@@ -142,6 +153,10 @@ def saved_name(saved: Saved, facts: Facts) -> str:
     if saved.tensor is None:
         return text.scalar(saved.scalar)
     name = facts.name(saved.tensor)
+    if saved.name.startswith("result") and saved.value is not None:
+        held = facts.trace.value(saved.value)
+        if held.dtype.startswith("int"):  # of max and the poolings: where the winners were
+            return f"{'the index' if text.size(held.shape) == 1 else 'the indices'} {text.brief(held)}"
     if name is None and saved.value is not None and text.size(facts.trace.value(saved.value).shape) <= 4:
         return value(facts.trace, saved.value)
     return name or ("its result" if saved.name.startswith("result") else f"its input {saved.name}")
@@ -177,7 +192,28 @@ def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
     if op.node is not None and op.node.saved and event.freed:
         freed = " What it saved is freed."
     hooked = _hooks(event, facts)
-    return f"{doing} and sends {text.join(ways) or 'nothing on'}.{hooked}{freed}"
+    return f"{doing} and sends {text.join(ways) or 'nothing on'}.{hooked}{freed}{_returned(event, facts)}"
+
+
+def _returned(event: VjpRun, facts: Facts) -> str:
+    """What `autograd.grad` gives to the program, where this is the last that it does."""
+    call, events = facts.calls.get(event.call), facts.trace.events
+    if call is None or call.vjps[-1] != event.index or call.end >= len(events):
+        return ""
+    ended = events[call.end]
+    if not isinstance(ended, BackwardEnded) or any(isinstance(e, OpCalled) for e in events[event.index : call.end]):
+        return ""  # with create_graph the sums come behind it, as steps of their own
+    given = []
+    for result in ended.results[:MOST_RESULTS]:
+        fact = facts.tensors.get(result) if result is not None else None
+        if result is None or fact is None:
+            given.append("None")
+        else:
+            name = facts.name(result)
+            given.append(f"{name} = {value(facts.trace, fact.values[fact.first])}" if name else "")
+    more = len(ended.results) - MOST_RESULTS
+    told = [*given, *([f"{more} more"] if more > 0 else [])]
+    return f" The call returns {text.join(told)}." if all(told) and told else ""
 
 
 def _counted(places: Sequence[str]) -> list[str]:

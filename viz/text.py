@@ -80,10 +80,12 @@ def size(sizes: Sequence[int]) -> int:
 def brief(value: Value) -> str:
     """A value in few characters: the number, a short vector, or shape and norm.
 
-    Rows of one (1×4) are written flat, since that is how they are drawn.
+    Rows of one (1×4) are written flat and dimensions of one before a matrix are left out: that is how they are drawn.
     """
     if value.array is not None and value.array.size <= SMALL:
         array = value.array
+        while array.ndim > 2 and len(array) == 1:
+            array = array[0]
         if array.size == 1:
             return number(array.reshape(-1)[0])
         if array.size == max(array.shape):

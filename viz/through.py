@@ -91,7 +91,11 @@ def _of_results(read: Reading, item: Item) -> Json | None:
         ]
         return _series(read, f"{name}, round by round", "size", points, ops.index(op))
     cards = [read.drawing.card(out.tensor) for out in outs]
-    points = [_gradient(facts, k, place, card) for k, card in zip(ops, cards, strict=True)]
+    kept: dict[int, list[Accumulated]] = {out.tensor: [] for out in outs}
+    for event in facts.trace.events:
+        if isinstance(event, Accumulated) and event.retained and event.tensor in kept:
+            kept[event.tensor].append(event)
+    points = [_gradient(facts, k, place, card, kept[out.tensor]) for k, card, out in zip(ops, cards, outs, strict=True)]
     roots = {facts.name(root) for root in facts.roots}
     loss = roots.pop() if len(roots) == 1 else None
     return _series(read, f"norm of ∂{loss or 'L'}/∂{name}, round by round", "norm", points, ops.index(op))
@@ -116,14 +120,17 @@ def _again(read: Reading, op: int) -> list[int]:
     return [k for k in alike if places[k] == places[op]]
 
 
-def _gradient(facts: Facts, op: int, place: int, card: str | None) -> Point:
-    """The gradient that came to one output of an op, by each call."""
-    moments = []
+def _gradient(facts: Facts, op: int, place: int, card: str | None, kept: Sequence[Accumulated] = ()) -> Point:
+    """The gradient that came to one output of an op, by each call: when it was `kept`, else when the op's VJP runs."""
+    moments = [(event.index, event.added) for event in kept]
+    told = {event.call for event in kept}
     for index in facts.ops[op].vjps:
         event = facts.trace.events[index]
-        if isinstance(event, VjpRun) and place < len(event.upstream) and event.upstream[place] is not None:
-            moments.append((index, event.upstream[place]))
-    return Point("", card or facts.ops[op].id, tuple(moments))  # type: ignore[arg-type]  # None was left out
+        if isinstance(event, VjpRun) and place < len(event.upstream) and event.call not in told:
+            upstream = event.upstream[place]
+            if upstream is not None:
+                moments.append((index, upstream))
+    return Point("", card or facts.ops[op].id, tuple(sorted(moments)))
 
 
 def _series(read: Reading, title: str, kind: str, points: Sequence[Point], here: int | None = None) -> Json | None:

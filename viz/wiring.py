@@ -15,6 +15,11 @@ from . import text
 from .facts import Facts
 
 Wire = list[list[Any]]
+ELEMENTWISE = frozenset({
+    "add", "sub", "mul", "div", "pow", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt",
+    "reciprocal", "acos", "asin", "atanh", "acosh",
+})  # fmt: skip
+"""Ops of which one element of the result can be written out in the elements that it came from."""
 
 
 def arguments(facts: Facts, event: OpCalled) -> dict[str, Any] | None:
@@ -115,7 +120,19 @@ def jacobian(facts: Facts, event: OpCalled, name: str, limit: int) -> np.ndarray
         if pulled is None:
             return None
         found[row] = pulled.reshape(-1)
+    if event.name.partition(".")[0] in ELEMENTWISE and not np.isfinite(found).all():
+        return np.where(_own(given[f"{plain}_sizes"], out.shape), found, 0.0)
     return found
+
+
+def _own(shape: tuple[int, ...], result: tuple[int, ...]) -> np.ndarray:
+    """Which (output cell, input cell) belong together in an elementwise op.
+
+    A rule that is run on one-hot gradients multiplies their zeros too, and 0 · inf is nan where there is no path.
+    """
+    places = np.broadcast_to(np.arange(text.size(shape)).reshape(shape), result).reshape(-1)
+    own: np.ndarray = places[:, None] == np.arange(text.size(shape))
+    return own
 
 
 def wires(matrix: np.ndarray) -> Wire:

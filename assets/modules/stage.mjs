@@ -7,7 +7,7 @@ import { paintGraph } from "./paint.mjs";
 import { h } from "./panels/dom.mjs";
 import { layPlane } from "./plane.mjs";
 import { paintPulses } from "./pulses.mjs";
-import { stateAt, wiredOps } from "./state.mjs";
+import { stateAt } from "./state.mjs";
 import { readTokens, watchTheme } from "./theme.mjs";
 import { wiresAt } from "./wiring.mjs";
 
@@ -121,9 +121,9 @@ export class Stage {
 
   settle() {
     this.moment = this.index ? stateAt(this.index, this.t) : null;
-    const ops = !this.index ? [] : this.allWires ? this.visibleOps() : [...new Set([this.selection, this.hover].filter(Boolean)
-      .flatMap((id) => wiredOps(this.index, id)))];
-    this.wires = this.moment ? wiresAt(this.moment, ops) : [];
+    const looked = this.index ? [...new Set([this.selection, this.hover])].map((id) => this.index.nodes.get(id)).filter(Boolean) : [];
+    const ops = !this.index ? [] : this.allWires ? this.visibleOps() : looked.filter((node) => node.kind === "op");
+    this.wires = this.moment ? wiresAt(this.moment, ops, this.allWires ? [] : looked.filter((node) => node.kind !== "op")) : [];
     const { moment } = this;
     const key = moment ? `${moment.settled}|${moment.k}|${moment.progress >= 0.5}|${moment.progress >= 1}` : "";
     this.touch(key === this.painted ? "pulses" : "graph");

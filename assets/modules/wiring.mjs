@@ -12,12 +12,25 @@ const curves = new WeakMap();
 const MOST_LIVE = 16; // wires of a running VJP that are shown unasked
 
 /** The wires of some ops at a moment, each with its curve; `live` ones are those on which the gradient passes now. */
-export function wiresAt(moment, ops) {
+export function wiresAt(moment, ops, tensors = []) {
   const running = liveWires(moment);
   const lively = new Set(running.map((wire) => wire.op.id));
   const asked = new Set(ops.map((op) => op.id));
-  const wires = [...ops.flatMap((op) => anyDrawn(wiresOf(moment, op))), ...running.filter((wire) => !asked.has(wire.op.id))];
+  const shown = new Set(running.map(keyOf));
+  const around = tensors.flatMap((node) => wiresAround(moment, node)).filter((wire) => !shown.has(keyOf(wire)));
+  const wires = [...ops.flatMap((op) => anyDrawn(wiresOf(moment, op))), ...[...around, ...running].filter((wire) => !asked.has(wire.op.id))];
   return wires.map((wire) => Object.assign(curveOf(wire), wire, { live: wire.carries && lively.has(wire.op.id) }));
+}
+
+const keyOf = ({ edge, from, to }) => `${edge.id}|${from}>${to}`;
+
+/** Of a tensor that is looked at: the wires that begin or end in its cells, op by op, where they are few and hide nothing. */
+function wiresAround(moment, node) {
+  const { index } = moment;
+  return wiredOps(index, node.id).flatMap((op) => {
+    const wires = anyDrawn(wiresOf(moment, op)).filter((wire) => wire.source === node || wire.output === node);
+    return wires.length <= MOST_LIVE && wires.every((wire) => isClear(wire, index)) ? wires : [];
+  });
 }
 
 /** Between open cards, the paths from cell to cell that the gradient takes in a VJP or took to a leaf; none where they are many. */
@@ -30,7 +43,20 @@ function liveWires(moment) {
     wires = wiredOps(index, active).flatMap((op) => wiresOf(moment, op)).filter((wire) => wire.source === node);
   }
   const carrying = anyDrawn(wires.filter((wire) => wire.carries));
-  return carrying.length <= MOST_LIVE && carrying.every((wire) => isOpen(wire.source) && isOpen(wire.output)) ? carrying : [];
+  const shown = carrying.length <= MOST_LIVE && carrying.every((wire) => isOpen(wire.source) && isOpen(wire.output) && isClear(wire, index));
+  return shown ? carrying : [];
+}
+
+/** Whether a wire runs over no node but those that it joins: over a card it would hide the numbers there. */
+function isClear(wire, index) {
+  const curve = Object.getPrototypeOf(curveOf(wire));
+  if (curve.clear !== undefined) return curve.clear;
+  const { xs, ys } = curve.flat;
+  const own = new Set([wire.op.id, wire.source.id, wire.output.id]);
+  const [left, right] = [Math.min(...xs), Math.max(...xs)];
+  const near = [...index.nodes.values()].filter((node) => !own.has(node.id) && node.x - node.w / 2 < right && left < node.x + node.w / 2);
+  curve.clear = !near.some((node) => xs.some((x, i) => Math.abs(x - node.x) < node.w / 2 && Math.abs(ys[i] - node.y) < node.h / 2));
+  return curve.clear;
 }
 
 /** Whether wires are drawn beside an edge: not where it goes on in another line of the picture, there its route says it all. */

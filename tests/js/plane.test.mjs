@@ -165,6 +165,8 @@ test("a one-hot gradient takes one path from cell to cell, shown unasked while i
   assert.deepEqual([0, 1, 2].map(live), [[], [], []]);
   const asked = wiresAt(stateAt(index, 2.5), [index.nodes.get("n0")]);
   assert.deepEqual(asked.map((wire) => wire.live), [true, false, false, false]);
+  const around = wiresAt(stateAt(index, 0), [], [index.nodes.get("t0")]); // of a tensor that is looked at, those of its own cells
+  assert.deepEqual(around.map(({ from, to }) => [from, to]), [[0, 0], [1, 1], [2, 2], [3, 3]]);
   const [wire] = asked;
   assert.ok(wire.arriving.total > 0 && wire.leaving.total > 0);
   assert.equal(wiredEdges(stateAt(index, 2.5), asked).size, 2);

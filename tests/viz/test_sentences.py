@@ -111,6 +111,15 @@ def test_what_was_written_to_by_a_recorded_op_is_no_leaf(tmp_path: Path) -> None
     assert any(s.endswith("sends [1 1] to b.") for s in said(source, tmp_path))
 
 
+def test_what_grad_returns_is_told_where_it_returns(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nx = torch.tensor([1., 2.], requires_grad=True)\ny = (x * x).sum()\n"
+        "found = torch.autograd.grad(y, x)\n(slope,) = torch.autograd.grad((x * x).sum(), x)\n"
+    )
+    ends = [s.partition(" The call returns ")[2] for s in said(source, tmp_path) if " The call returns " in s]
+    assert ends == ["found = [2 4].", "slope = [2 4]."]
+
+
 def test_all_of_a_short_message_is_said(tmp_path: Path) -> None:
     sentence = said("import engine as torch\ntorch.ones(2, requires_grad=True).numpy()\n", tmp_path)[-1]
     assert sentence.endswith("requires grad. Use tensor.detach().numpy() instead.")

@@ -131,9 +131,10 @@ function bodyOf(node, details, time) {
   const told = details.moments.some((one) => one.lines.some((line) => line.label !== "value")); // a value alone stands below
   const parts = told || details.kind === "op" ? [moment(details, time)] : [];
   if (details.kind === "tensor") parts.push(held(node, time, details));
+  if (details.kind === "tensor") parts.push(throughTime(details.through, time, goTo));
   if (details.ledger.length || node.role === "leaf") parts.push(ledger(node, details, time));
   if (details.saved.length) parts.push(saved(details, time));
-  parts.push(throughTime(details.through, time, goTo));
+  if (details.kind !== "tensor") parts.push(throughTime(details.through, time, goTo));
   if (details.check) parts.push(check(details.check));
   if (!details.moments.length && details.kind === "op" && !details.formula.length) {
     parts.push(h("p.hint", {}, "This op takes no part in backward: its output needs no gradient, or it has no derivative."));

@@ -44,9 +44,14 @@ export function codeText(code, files) {
   return cut.map((line) => line.trim()).join(" ");
 }
 
-/** The first line of a piece of code, whole and without its indentation. */
+const LONGEST = 120; // letters of the lines around a piece of code
+
+/** The lines of a piece of code, whole and without their indentation, as one. */
 export function lineText(code, files) {
-  return (code && files[code.file]?.text.split("\n")[code.line - 1]?.trim()) || "";
+  if (!code || !files[code.file]) return "";
+  const lines = files[code.file].text.split("\n").slice(code.line - 1, Math.max(code.line, code.end ?? 0));
+  const text = lines.map((line) => line.trim()).join(" ");
+  return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}\u2026` : text;
 }
 
 /** The ranges of letters that a piece of code covers: [line, from, to] with `to` null at the end of the line. */

@@ -21,8 +21,14 @@ export function termsOf(scene, op, lines) {
   const label = (id) => (nodes.get(id)?.kind === "tensor" || nodes.get(id)?.kind === "stub" ? nodes.get(id).label : null);
   const known = new Map();
   const put = (name, gradient, id, words) => { if (name && !known.has(keyOf(name, gradient))) known.set(keyOf(name, gradient), { id, name, gradient, words }); };
+  const given = new Set(scene.edges.filter((one) => one.target === op).map((edge) => label(edge.source)));
   for (const edge of scene.edges.filter((one) => one.source === op)) {
     const name = label(edge.target);
+    if (given.has(name) && name) { // `h = h @ U`: in the formula the new one has no name
+      put(UPSTREAM, true, edge.target, `the upstream gradient, that of the new ${name}`);
+      put("result", false, edge.target, `the result, the new ${name}`);
+      continue;
+    }
     for (const each of [name, UPSTREAM]) put(each, true, edge.target, name ? `the upstream gradient, that of ${name}` : "the upstream gradient");
     for (const each of [name, "result"]) put(each, false, edge.target, name ? `the result, ${name}` : "the result");
   }
