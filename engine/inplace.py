@@ -190,7 +190,8 @@ def _computed(op: Op, arrays: list[Any], statics: Any, target: Tensor) -> Any:
         raise errors.runtime(
             f"output with shape {list(target._array.shape)} doesn't match the broadcast shape {list(result.shape)}"
         )
-    if result.dtype.kind == "f" and target._array.dtype.kind != "f":
+    kinds = result.dtype.kind, target._array.dtype.kind
+    if (kinds[0] == "f" and kinds[1] != "f") or (kinds[0] != "b" and kinds[1] == "b"):
         names = [dtype_of(a).legacy.removesuffix("Tensor") for a in (result, target._array)]
         raise errors.runtime(f"result type {names[0]} can't be cast to the desired output type {names[1]}")
     return result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Generator
 
 import pytest
@@ -48,9 +49,14 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how much of the law of replay was tried."""
+    """Say how much of the law of replay was tried, and how many of torch's own samples."""
     reports = terminalreporter.getreports("passed")
-    found = [value for report in reports for name, value in report.user_properties if name == "law"]
+    given = [pair for report in reports for pair in report.user_properties]
+    counts = [value for name, value in given if name == "torch's op database"]
+    if counts:
+        told = ", ".join(f"{n:,} {check}" for check, n in sum(counts, Counter()).items())
+        terminalreporter.write_line(f"torch's op database: {len(counts):,} ops; compared: {told}")
+    found = [value for name, value in given if name == "law"]
     if found:
         pairs, events = (sum(column) for column in zip(*found, strict=True))
         terminalreporter.write_line(

@@ -63,6 +63,8 @@ def clamp_min(input: Tensor, min: Any) -> Tensor:
     >>> torch.clamp_min(torch.tensor([-2.0, 3.0]), 0)
     tensor([0., 3.])
     """
+    if not isinstance(input, Tensor) or not isinstance(min, (Tensor, int, float)):
+        raise combination("clamp_min", input, min)
     return ch.clamp_min_tensor(input, min) if isinstance(min, Tensor) else ch.clamp_min(input, min=min)
 
 
@@ -74,6 +76,8 @@ def clamp_max(input: Tensor, max: Any) -> Tensor:
     >>> torch.clamp_max(torch.tensor([-2.0, 3.0]), 0)
     tensor([-2.,  0.])
     """
+    if not isinstance(input, Tensor) or not isinstance(max, (Tensor, int, float)):
+        raise combination("clamp_max", input, max)
     return ch.clamp_max_tensor(input, max) if isinstance(max, Tensor) else ch.clamp_max(input, max=max)
 
 
@@ -135,6 +139,8 @@ def differs(self: Tensor, other: Any) -> Any:
 def _integral(op: Callable[..., Any], name: str, kernel: str = "") -> Callable[..., Tensor]:
     def function(input: Any, other: Any) -> Tensor:
         need_whole(kernel or f"{name}_cpu", input, other)
+        if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+            raise combination(name, input, other)
         return op(input, other)
 
     function.__name__ = function.__qualname__ = name
@@ -174,8 +180,13 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
     >>> torch.isclose(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1]))
     tensor([ True, False])
     """
+    need_tensor(input, "isclose")
+    need_tensor(other, "isclose", "other", 2)
     if input.dtype is not other.dtype:
         raise errors.runtime(f"{kind(input)} did not match {kind(other)}")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value < 0:
+            raise errors.runtime(f"{name} must be greater than or equal to zero, but got {value:g}")
     return ch.isclose(input, other, rtol=rtol, atol=atol, equal_nan=equal_nan)
 
 

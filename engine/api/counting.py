@@ -10,7 +10,7 @@ from .. import errors
 from ..array import as_numpy_dtype, int64, xp
 from ..creation import floating, new_leaf
 from ..tensor import Tensor, escape
-from .check import LETTERS, warn
+from .check import LETTERS, combination, warn
 from .out import takes_out
 
 __all__ = [
@@ -49,12 +49,41 @@ def arange(
     start, end, step = _plain(start), _plain(end), _plain(step)
     if end is None:
         start, end = 0, start
+    if _integral(dtype):
+        start, end, step = int(start), int(end), int(step)
+        if not step:
+            raise ValueError("step must be nonzero")
     _check_steps(start, end, step)
     whole = all(isinstance(n, int) for n in (start, end, step))
     wanted = as_numpy_dtype(dtype) or (int64.numpy if whole else arrays.default_dtype.numpy)
     count = -((start - end) // step) if whole else math.ceil((end - start) / step)
     data = (xp.arange(count, dtype="int64" if whole else "float64") * step + start).astype(wanted)
     return new_leaf(data, "arange", requires_grad, device)
+
+
+def _integral(dtype: Any) -> bool:
+    """Whether a dtype is named that has whole numbers alone: then torch takes the arguments as those."""
+    which = as_numpy_dtype(dtype)
+    return which is not None and which.kind in "iu"
+
+
+def _ends(function: str, start: Any, end: Any, steps: Any, dtype: Any) -> tuple[Any, Any]:
+    """The two ends of what is evenly spaced, checked."""
+    if type(steps) not in (int, Tensor):
+        raise combination(function, start, end, steps)
+    ranks = [
+        f"{name} with {value.dim()} dimension(s)"
+        for name, value in (("start", start), ("end", end))
+        if isinstance(value, Tensor) and value.dim()
+    ]
+    if ranks:
+        raise errors.runtime(
+            f"{function} only supports 0-dimensional start and end tensors, but got {' and '.join(ranks)}."
+        )
+    if steps < 0:
+        raise errors.runtime("number of steps must be non-negative")
+    first, last = _plain(start), _plain(end)
+    return (int(first), int(last)) if _integral(dtype) else (first, last)
 
 
 def _check_steps(start: Any, end: Any, step: Any) -> None:
@@ -95,9 +124,7 @@ def linspace(
     >>> torch.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
-    if steps < 0:
-        raise errors.runtime("number of steps must be non-negative")
-    data = xp.linspace(_plain(start), _plain(end), steps)
+    data = xp.linspace(*_ends("linspace", start, end, steps, dtype), steps)
     return new_leaf(data.astype(floating(dtype)), "linspace", requires_grad, device)
 
 
@@ -112,9 +139,7 @@ def logspace(
     >>> torch.logspace(0, 2, 3)
     tensor([  1.,  10., 100.])
     """
-    if steps < 0:
-        raise errors.runtime("number of steps must be non-negative")
-    data = float(base) ** xp.linspace(_plain(start), _plain(end), steps)
+    data = float(base) ** xp.linspace(*_ends("logspace", start, end, steps, dtype), steps)
     return new_leaf(data.astype(floating(dtype)), "logspace", requires_grad, device)
 
 

@@ -247,8 +247,9 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
         raise errors.runtime("cannot sample n_sample <= 0 samples")
     if not replacement and num_samples > weights.shape[-1]:
         raise errors.runtime("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
-    if not (xp.isfinite(weights) & (weights >= 0)).all():
-        raise errors.runtime("probability tensor contains either `inf`, `nan` or element < 0")
+    if weights.shape[-1] > 2**24:
+        raise errors.runtime("number of categories cannot exceed 2^24")
+    _check_weights(weights, replacement and num_samples > 1)
     wide = weights.astype("float64")
     if (wide.sum(axis=-1) <= 0).any():
         raise errors.runtime("invalid multinomial distribution (sum of probabilities <= 0)")
@@ -258,6 +259,16 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     if slot.active is not None:
         slot.active.see(found, "multinomial")
     return found
+
+
+def _check_weights(weights: Any, in_turn: bool) -> None:
+    """Raise torch's error where weights are no probabilities; it looks at one after the other if drawn `in_turn`."""
+    if (xp.isfinite(weights) & (weights >= 0)).all():
+        return
+    if not in_turn:
+        raise errors.runtime("probability tensor contains either `inf`, `nan` or element < 0")
+    what = "entry < 0" if not (weights >= 0).all() else "entry = infinity or NaN"
+    raise errors.runtime(f"invalid multinomial distribution (encountering probability {what})")
 
 
 def _with_replacement(weights: Any, count: int, given: Any) -> Any:

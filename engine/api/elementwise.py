@@ -84,6 +84,8 @@ def sub(input: Any, other: Any, *, alpha: Number = 1, out: Any = None) -> Tensor
 @takes_out
 def rsub(input: Tensor, other: Any, *, alpha: Number = 1) -> Tensor:
     """other - alpha * input."""
+    if not isinstance(input, Tensor):
+        raise combination("rsub", input, other)
     if isinstance(other, Tensor):
         return ar.rsub_tensor(input, other, alpha=alpha)
     if alpha == 1:
@@ -128,6 +130,8 @@ def floor_divide(input: Any, other: Any) -> Tensor:
     >>> torch.floor_divide(torch.tensor([7, -7]), 2)
     tensor([ 3, -4])
     """
+    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        input = as_operand("floor_divide", input)
     _check_divisor(input, other)
     return el.floor_divide(input, other)
 
@@ -140,6 +144,8 @@ def remainder(input: Any, other: Any) -> Tensor:
     >>> torch.remainder(torch.tensor([-3.0, 3.0]), 2)
     tensor([1., 1.])
     """
+    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        raise combination("remainder", input, other)
     _check_divisor(input, other)
     if isinstance(other, Tensor):
         return el.remainder(input, other)
@@ -154,6 +160,8 @@ def fmod(input: Any, other: Any) -> Tensor:
     >>> torch.fmod(torch.tensor([-3.0, 3.0]), 2)
     tensor([-1.,  1.])
     """
+    if not isinstance(input, Tensor):
+        raise combination("fmod", input, other)
     _check_divisor(input, other)
     return el.fmod(input, other) if isinstance(other, Tensor) else el.fmod_scalar(input, other)
 
@@ -170,6 +178,8 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
     if not isinstance(exponent, Tensor):
         if not isinstance(exponent, (bool, int, float)):
             raise errors.strange_operand("pow.Tensor_Tensor", exponent)
+        if not isinstance(input, Tensor):
+            raise combination("pow", input, exponent)
         return el.pow_number(input, exponent)
     if not isinstance(input, Tensor):
         if not isinstance(input, (bool, int, float)):

@@ -161,10 +161,10 @@ def binary(op: OpFunction, name: str, inplace: bool = False) -> Function:
     """An op of a tensor and a tensor or number as torch's function."""
 
     def function(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
-        if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        if not isinstance(input, Tensor):
             if name not in ("mul", "multiply"):
                 raise combination(name, input, other)
-            input = as_operand(name, input)
+            input = input if isinstance(other, Tensor) else as_operand(name, input)
         return op(input, other) if out is None else written(out, function, input, other)
 
     FUNCTIONS[name] = op

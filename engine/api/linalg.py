@@ -171,6 +171,11 @@ def operator(self: Tensor, other: Any) -> Any:
     return matmul(self, other)
 
 
+def reflected(self: Tensor, other: Any) -> Any:
+    """other @ self."""
+    return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
+
+
 def _folds(a: Tensor, b: Tensor) -> bool:
     """Whether the product of a batch and one matrix runs as one product of matrices, as in torch."""
     larger_first = a._array.ndim >= b._array.ndim

@@ -10,7 +10,7 @@ from ..ops import patching as pa
 from ..ops import shape as sh
 from ..ops import views as vw
 from ..tensor import Tensor, escape
-from .check import kind, one_dim
+from .check import combination, kind, one_dim
 from .shape import filled_in
 
 __all__ = [
@@ -70,6 +70,8 @@ def _narrowed(input: Tensor, dim: int, start: Any, length: int) -> tuple[int, in
         raise errors.runtime("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
         raise errors.runtime("narrow(): length must be non-negative.")
+    if isinstance(start, Tensor) and (start._array.ndim or start._array.dtype.kind not in "iu"):
+        raise errors.runtime("start must be an 0-dim integral Tensor.")
     place = one_dim(dim, input._array.ndim)
     n, first = input._array.shape[place], int(start)
     if not -n <= first <= n:
@@ -217,7 +219,9 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
     return unsafe_split(input, size, dim) if isinstance(size, int) else unsafe_split_with_sizes(input, size, dim)
 
 
-def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+def tensor_split(
+    input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
+) -> tuple[Tensor, ...]:
     """`sections` parts whose sizes differ by one at most, or parts that end at given places.
 
     >>> import engine as torch
@@ -226,7 +230,9 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
     """
     if not input._array.ndim:
         raise errors.runtime("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
-    given = indices_or_sections
+    given = next((g for g in (indices_or_sections, indices, sections) if g is not None), None)
+    if not isinstance(given, (Tensor, int, tuple, list)):
+        raise combination("tensor_split", input, given)
     if isinstance(given, Tensor):
         if given._array.dtype != "int64":
             raise errors.runtime(
@@ -258,8 +264,13 @@ def _span(input: Tensor, dim: int, start: int, end: int) -> Tensor:
 
 
 def _side_split(name: str, least: int, dim: int) -> Any:
-    def function(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    def function(
+        input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+    ) -> tuple[Tensor, ...]:
         rank = input._array.ndim
+        sections = next((g for g in (indices_or_sections, indices, sections) if g is not None), None)
+        if not isinstance(sections, (int, tuple, list)):
+            raise combination(name, input, sections)
         if rank < least:
             raise errors.runtime(
                 f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {rank} "
@@ -267,7 +278,6 @@ def _side_split(name: str, least: int, dim: int) -> Any:
             )
         place = 0 if rank == 1 else dim
         n = input._array.shape[place]
-        sections = indices_or_sections
         if isinstance(sections, int) and (not sections or n % sections):
             raise errors.runtime(
                 f"torch.{name} attempted to split along dimension {place}, but the size of the dimension {n} is not "

@@ -68,6 +68,8 @@ def _addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: 
                 raise errors.runtime(
                     f"For integral input tensors, argument {name} must not be a floating point number."
                 )
+    if all(x._array.dtype.kind == "b" for x in (input, vec1, vec2)):
+        beta, alpha = bool(beta), bool(alpha)
     return pr.addr, (input, vec1, vec2), {"beta": beta, "alpha": alpha}
 
 

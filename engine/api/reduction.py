@@ -12,7 +12,7 @@ from ..ops import choice as ch
 from ..ops import reduction as rd
 from ..ops import shape as sh
 from ..tensor import Tensor
-from .check import LETTERS, kind, need_tensor, one_dim, some_dims, summed_dtype
+from .check import LETTERS, combination, kind, need_tensor, one_dim, some_dims, summed_dtype
 from .named import pair
 from .out import takes_out, written
 
@@ -190,8 +190,10 @@ def _nonempty(name: str, input: Tensor) -> None:
         )
 
 
-def _extreme(name: str, input: Tensor, other: Any, keepdim: bool, ops: tuple[Any, Any, Any], pair: Any) -> Any:
+def _extreme(name: str, input: Any, other: Any, keepdim: bool, ops: tuple[Any, Any, Any], pair: Any) -> Any:
     whole, along, between = ops
+    if not isinstance(input, Tensor) and other is not None:
+        raise combination(name, input, other)
     need_tensor(input, name)
     if other is None:
         _nonempty(name, input)

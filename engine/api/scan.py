@@ -112,10 +112,10 @@ def diff(
     for other in (prepend, append):
         if other is not None:
             _fits(input, other, place)
+    if not n:
+        return ip.copy(so.zero_of(input.detach(), size=input._array.shape), input)
     parts = [t for t in (prepend, input, append) if t is not None]
     found: Tensor = so.cat(parts, dim=place) if len(parts) > 1 else input
-    if not n:
-        return ip.copy(so.zero_of(found.detach(), size=found._array.shape), found)
     for _ in range(min(n, found._array.shape[place])):
         size = found._array.shape[place]
         later, earlier = _part(found, place, min(1, size), size), _part(found, place, 0, max(0, size - 1))

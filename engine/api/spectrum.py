@@ -164,12 +164,19 @@ def orgqr(input: Tensor, tau: Tensor) -> Tensor:
 # -- what is made of them -----------------------------------------------------------------------------------------
 
 
-def _bounds(A: Tensor, atol: Any, rtol: Any) -> tuple[float, float]:
+def _per_matrix(limit: Any) -> Any:
+    """A tolerance as a number, or as one per matrix beside its singular values."""
+    if not isinstance(limit, Tensor):
+        return limit
+    return limit._array[..., None] if limit._array.ndim else limit._array.item()
+
+
+def _bounds(A: Tensor, atol: Any, rtol: Any) -> tuple[Any, Any]:
     """Below which size, and below which share of the largest, a singular value counts as 0."""
-    low = 0.0 if atol is None else float(atol)
+    low = 0.0 if atol is None else atol
     if rtol is not None:
-        return low, float(rtol)
-    return low, 0.0 if low > 0 else float(xp.finfo(A._array.dtype).eps) * max(A._array.shape[-2:])
+        return low, rtol
+    return low, (low <= 0) * float(xp.finfo(A._array.dtype).eps) * max(A._array.shape[-2:])
 
 
 def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
@@ -182,7 +189,7 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
         )
     if hermitian:
         need_square(A, "linalg.eigh")
-    low, share = _bounds(A, atol, rcond if rtol is None else rtol)
+    low, share = _bounds(A, *(None if n is None else float(n) for n in (atol, rcond if rtol is None else rtol)))
     return sp.linalg_pinv(A, low, share, hermitian)
 
 
@@ -201,7 +208,7 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
     data = A._array
     if not data.size:
         return Tensor(xp.zeros(data.shape[:-2], dtype="int64", like=data))
-    low, share = _bounds(A, atol, rtol)
+    low, share = _bounds(A, *(_per_matrix(limit) for limit in (atol, rtol)))
     values = abs(xp.linalg.eigvalsh(data)) if hermitian else xp.linalg.svd(data, compute_uv=False)
     least = xp.maximum(share * values.max(axis=-1, keepdims=True), low)
     return Tensor((values > least).sum(axis=-1))

@@ -121,10 +121,19 @@ def _least(self: Array) -> str:
     return "int64" if self.dtype.kind == "b" else "uint8" if self.dtype.kind == "u" else "int8"
 
 
+def _pow_tensor(self: Array, exponent: Array) -> Array:
+    try:
+        return xp.power(self, exponent)
+    except ValueError:  # numpy has no whole powers below 0; torch rounds them towards 0, as a division would
+        made, sign = xp.power(self, xp.maximum(exponent, 0)), 1 - 2 * (exponent & 1)
+        below = xp.where(self == 1, 1, xp.where(self == -1, sign, 0)).astype(made.dtype)
+        return xp.where(exponent < 0, below, made)
+
+
 def _pow_of_number(exponent: Array, self: float) -> Array:
     if exponent.dtype.kind != "f" and isinstance(self, float):
         exponent = exponent.astype("float32")
-    return xp.power(self, exponent)
+    return _pow_tensor(self, exponent)
 
 
 def _pow_slope(grad: Any, self: Any, exponent: Any) -> Any:
@@ -138,7 +147,7 @@ def _log_of(number: float) -> float:
 
 pow_number = op("pow.Tensor_Scalar", _pow_number, Traits(node="PowBackward0"), self=_pow_slope)
 pow_tensor = op(
-    "pow.Tensor_Tensor", xp.power, Traits(promote=SAME.promote, node="PowBackward1"),
+    "pow.Tensor_Tensor", _pow_tensor, Traits(promote=SAME.promote, node="PowBackward1"),
     self=lambda grad, self, exponent: where(eq(exponent, 0), 0, grad * (exponent * self ** (exponent - 1))),
     exponent=lambda grad, self, exponent, result: grad
     * where(logical_and(eq(self, 0), ge(exponent, 0)), 0, result * log(self)),

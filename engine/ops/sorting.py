@@ -208,8 +208,9 @@ def _unique(self: Array, dim: int | None = None) -> tuple[Array, Array, Array]:
 
 def _unique_consecutive(self: Array, dim: int | None = None) -> tuple[Array, Array, Array]:
     """As `unique`, of runs: (the first of each run, the run of each element, its length)."""
-    rows = self.reshape(-1, 1) if dim is None else xp.moveaxis(self, dim, 0).reshape(self.shape[dim], -1)
-    new = library_of(self).ones(rows.shape[0], dtype=bool)
+    length = self.size if dim is None else self.shape[dim]
+    rows = (self if dim is None else xp.moveaxis(self, dim, 0)).reshape(length, self.size // max(length, 1))
+    new = library_of(self).ones(length, dtype=bool)
     new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
     run = xp.cumsum(new) - 1
     counts = xp.bincount(run) if run.size else xp.zeros(0, dtype="int64", like=self)

@@ -275,6 +275,8 @@ def _by_reflections(grad: Any, input: Any, tau: Any, input_sizes: Sizes, tau_siz
         numbers.append(-multiplied(flipped(across, input_sizes), other))
         columns.append(-(scales[i] * (multiplied(grad, other) + multiplied(R, across))))
         grad = _reflected(grad, v, scales[i], input_sizes)
+    if not count:
+        return input * 0, tau * 0
     if count < input_sizes[-1]:
         columns.append(slice_(input, along, count, input_sizes[-1]) * 0)
     return tril(cat(columns, along), -1), sum_dim(cat(numbers, along), along - 1)
