@@ -230,7 +230,11 @@ class _Run:
 
     def visited(self, node: Any, upstream: Any) -> Sequence[Any]:
         """The same, whether or not anomalies are looked for."""
-        goes_on = not self.taken or any(target in self.wanted for target in node.targets if target is not None)
+        goes_on = (
+            self.accumulate  # backward(inputs=...) runs the nodes of its inputs too, as torch does
+            or not self.taken
+            or any(target in self.wanted for target in node.targets if target is not None)
+        )
         if self.taken and goes_on:  # torch's order: what is asked for on the way is taken before hooks have seen it
             self.capture(node, upstream)
         if node.more is not None:
@@ -287,17 +291,17 @@ class _Run:
     # -- hooks and leaves -----------------------------------------------------------------------------------------
 
     def before(self, node: Any, upstream: Any, runs: bool = True) -> Any:
-        """Tensor hooks, prehooks (of a node that runs) and retained gradients, in torch's order."""
+        """Tensor hooks, retained gradients and prehooks (of a node that runs), in torch's order."""
         grads, more, hooks = _listed(node, upstream), node.more, self.hooks
         for nr, (registered, reference) in more.get("tensor_hooks", {}).items():
             if grads[nr] is not None:
                 grads[nr] = hooks.of_tensor(registered, grads[nr], reference())
-        if runs and more.get("pre_hooks"):
-            grads = hooks.before(more["pre_hooks"], grads, node)
         for nr, reference in more.get("retain", {}).items():
             tensor = reference()
             if tensor is not None and grads[nr] is not None:
                 self.add_into(tensor, grads[nr], retained=True)
+        if runs and more.get("pre_hooks"):
+            grads = hooks.before(more["pre_hooks"], grads, node)
         return grads if node.metas is not None else grads[0]
 
     def arrive(self, node: AccumulateGrad, gradient: Any) -> None:
@@ -341,6 +345,30 @@ class _Run:
             sums.append(array if array.shape != shape else None)
             final.append(array if array.shape == shape else sum_to_size(array, shape))
         active.vjp(node, raw, final, sums, freed)
+
+
+def run_alone(node: Node, grads: tuple[Any, ...]) -> Any:
+    """Run the rules of one node on a gradient per output: `y.grad_fn(gradient)`, a cotangent per edge.
+
+    The graph is kept; a graph is made of it where gradients are recorded.  Raises TypeError as torch does.
+    """
+    count = 1 if node.metas is None else len(node.metas)
+    if len(grads) != count:
+        raise TypeError(f"expected {count} arguments, got {len(grads)} instead")
+    for place, gradient in enumerate(grads):
+        if gradient is not None and not isinstance(gradient, Tensor):
+            raise TypeError(f"argument {place} is not a Variable")
+    found: Sequence[Any] = (None,) * len(node.targets)
+    if any(gradient is not None for gradient in grads):
+        run = _Run({}, None, {}, False, True, mode.enabled)
+        given = [run.hooks.inner(gradient) for gradient in grads]
+        made = run.vjp(node, given if node.metas is not None else given[0])
+        found = [None if target is None else c for c, target in zip(made, node.targets, strict=True)]
+    shown = tuple(Hooks(mode.enabled).shown(cotangent) for cotangent in found)
+    return shown[0] if len(shown) == 1 else shown
+
+
+Node.called = run_alone  # type: ignore[method-assign,assignment]
 
 
 def _listed(node: Any, upstream: Any) -> list[Any]:

@@ -111,7 +111,10 @@ def accumulated(tensor: Tensor) -> None:
     for hook in tuple((tensor._post_hooks or {}).values()):
         if slot.active is not None:
             slot.active.hook(tensor, None, "accumulated", 0, None, None)
-        hook(tensor)
+        found = hook(tensor)
+        if found is not None and found is not tensor:
+            Hooks(graph=True).check(hook, found, tensor)
+            raise errors.runtime("Tensor post accumulate grad hooks should return None.", tensors=(tensor,))
 
 
 def _name(hook: Any) -> str:

@@ -18,7 +18,7 @@ from .saved import save
 from .slot import slot
 from .storage import Storage
 from .tensor import Tensor
-from .views import View, limited, refresh_view
+from .views import View, limited, moved, refresh_view
 
 __all__ = ["apply_inplace", "check_inplace", "copy_slices", "wrote", "zero_slice"]
 
@@ -225,8 +225,8 @@ def _attach(node: Node, inputs: Any, promoted: Any, target: Tensor) -> None:
 def wrote(target: Tensor, node: Node, nr: int = 0) -> None:
     """`target` was written, with history `node`: itself, or through CopySlices where it is a view."""
     view: View | None = target._view
-    moved(target, node, nr)
     if view is None:
+        moved(target, node, nr)
         target._node, target._nr = node, nr
         requires_now(target)
         return
@@ -247,15 +247,6 @@ def requires_now(base: Tensor) -> None:
             view = reference()
             if view is not None and view._view is not None and view._view.base is base:
                 view._requires_grad = True
-
-
-def moved(tensor: Tensor, node: Node, nr: int) -> None:
-    """Hooks stay with the history that a tensor had when they were registered; a retained gradient goes with it."""
-    tensor._hooks = None
-    if tensor._retains and tensor._node is not None:
-        retained = tensor._node.extras().get("retain", {}).pop(tensor._nr, None)
-        if retained is not None:
-            node.extras().setdefault("retain", {})[nr] = retained
 
 
 class CopySlices(Node):

@@ -230,6 +230,26 @@ class inference_mode(_Decorator):
         _switch(enabled)
 
 
+class set_multithreading_enabled(_Decorator):
+    """Whether backward may use threads, as a call, a context manager or a decorator; here it uses none anyway.
+
+    Source: torch.autograd.set_multithreading_enabled.
+    """
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+
+    def clone(self) -> set_multithreading_enabled:
+        """A fresh context."""
+        return set_multithreading_enabled(self.mode)
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
 class legacy_broadcasting:
     """PyTorch 0.3's rule for `gradient`: one that broadcasts with the root is expanded to its shape, or summed down.
 

@@ -151,6 +151,18 @@ class Node(_Rare):
     def _sequence_nr(self) -> int:
         return self.sequence_nr
 
+    def _set_sequence_nr(self, number: int) -> None:
+        """Have the node run earlier (a higher number) or later than its place in forward says."""
+        self.sequence_nr = number
+
+    def __call__(self, *grads: Any) -> Any:
+        """Run the rules of this node alone: a gradient per output in, a cotangent per edge out."""
+        return self.called(grads)
+
+    def called(self, grads: tuple[Any, ...]) -> Any:
+        """The same; `engine.backward` has it."""
+        raise NotImplementedError
+
     @property
     def _input_metadata(self) -> list[InputMetadata]:
         listed: list[Any] = [(self.shape, self.dtype)] if self.metas is None else self.metas
@@ -197,27 +209,32 @@ class Node(_Rare):
     def _changed(self, kept: Any, name: str, found: int, expected: int) -> RuntimeError:
         own = isinstance(kept, SavedResult)
         maker = self.name() if own else kept._node and kept._node.name()
-        view = getattr(kept, "_view", None)
-        if maker and view is not None and view.base._requires_grad and view.path[-1][2] is None:
-            maker = "AsStrided"  # torch makes the node of a view anew when it finds its base changed
-        if maker == "CopyBackwards":
-            maker = f"torch::autograd::{maker}"
-        origin = f", which is output {kept._nr} of {maker.removesuffix('Backward0')}," if maker else ""
-        shape = list(kept._array.shape)
-        message = (
-            "one of the variables needed for gradient computation has been modified by an inplace operation: "
-            f"[torch.{dtype_of(kept._array).legacy} {shape}]{origin} is at version {found}; expected version "
-            f"{expected} instead. Hint: enable anomaly detection to find the operation that failed to compute its "
-            "gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
-        )
         note = (
-            f"Backstep: {self.name()} saved {name!r} of shape {shape} in forward; since then it was written in place "
-            f"{found - expected} time(s). Write out of place (x = x + 1), or change a clone."
+            f"Backstep: {self.name()} saved {name!r} of shape {list(kept._array.shape)} in forward; since then it was "
+            f"written in place {found - expected} time(s). Write out of place (x = x + 1), or change a clone."
         )
-        return errors.runtime(message, note, node=self, tensors=() if own else (kept,))
+        return errors.runtime(
+            changed_message(kept, maker, found, expected), note, node=self, tensors=() if own else (kept,)
+        )
 
     def __repr__(self) -> str:
         return f"<{self.name().rpartition('::')[2]} object at 0x{id(self):x}>"
+
+
+def changed_message(kept: Any, maker: str | None, found: int, expected: int) -> str:
+    """torch's words for a saved tensor, made by the node of the name `maker`, that was written since."""
+    view = getattr(kept, "_view", None)
+    if maker and view is not None and view.base._requires_grad and view.path[-1][2] is None:
+        maker = "AsStrided"  # torch makes the node of a view anew when it finds its base changed
+    if maker == "CopyBackwards":
+        maker = f"torch::autograd::{maker}"
+    origin = f", which is output {kept._nr} of {maker.removesuffix('Backward0')}," if maker else ""
+    return (
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[torch.{dtype_of(kept._array).legacy} {list(kept._array.shape)}]{origin} is at version {found}; expected "
+        f"version {expected} instead. Hint: enable anomaly detection to find the operation that failed to compute its "
+        "gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    )
 
 
 @functools.cache

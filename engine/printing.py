@@ -146,8 +146,15 @@ def _facts(self: Tensor) -> list[str]:
         expected = which in (arrays.default_dtype, int64, bool_)
     if not expected:
         facts.append(f"dtype={which}")
-    if self.grad_fn is not None:
-        facts.append(f"grad_fn=<{self.grad_fn.name().rsplit('::', 1)[-1]}>")
+    try:
+        node = self.grad_fn
+    except RuntimeError:  # a view made under no_grad, of which the base was written since
+        node = None
+        facts.append("grad_fn=<Invalid>")
+    if node is not None:
+        facts.append(f"grad_fn=<{node.name().rsplit('::', 1)[-1]}>")
+    elif "grad_fn=<Invalid>" in facts:
+        pass
     elif self.requires_grad:
         facts.append("requires_grad=True")
     if self._tangent is not None and self._tangent[0] is mode.dual:

@@ -73,7 +73,7 @@ def saved_value(node: Node, tensor: Tensor) -> Any:
     return packed(node, kept) if mode.packing else kept
 
 
-def unpack_saved(node: Node, value: Any) -> Any:
+def unpack_saved(node: Node | None, value: Any) -> Any:
     """A saved value as the Tensor that it was, with its history."""
     if type(value) is SavedResult:
         out: Tensor = _new(Tensor)
@@ -141,7 +141,7 @@ class Packed:
 
     __slots__ = ("_node", "_nr", "_shared", "accumulator", "kept", "requires", "unpack")
 
-    def __init__(self, node: Node, value: Any, pack: Any, unpack: Any) -> None:
+    def __init__(self, node: Node | None, value: Any, pack: Any, unpack: Any) -> None:
         shown = unpack_saved(node, value)
         self._shared = None
         self.unpack = unpack
@@ -177,15 +177,16 @@ class Packed:
             )
         return found
 
-    def tensor(self, node: Node) -> Tensor:
+    def tensor(self, node: Node | None) -> Tensor:
         """The same with the history of what was packed."""
         found = self.found()
+        if not self.requires:
+            return found
         out: Tensor = _new(Tensor)
         out._array, out._shared = found._array, found._storage
-        if self.requires:
-            out._requires_grad = True
-            out._node = node if self._node is None and self.accumulator is None else self._node
-            out._nr = self._nr
-            if self.accumulator is not None:
-                out._accumulator = lambda held=self.accumulator: held
+        out._requires_grad = True
+        out._node = node if self._node is None and self.accumulator is None else self._node
+        out._nr = self._nr
+        if self.accumulator is not None:
+            out._accumulator = lambda held=self.accumulator: held
         return out

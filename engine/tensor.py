@@ -201,8 +201,14 @@ class Tensor:
     def requires_grad(self) -> bool:
         return self._requires_grad
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("requires_grad must be a bool")
+
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
+        if not isinstance(wanted, bool):
+            raise errors.runtime("requires_grad must be a bool", tensors=(self,))
         if self._node is not None:
             if wanted:
                 return
@@ -340,7 +346,7 @@ class Tensor:
 
     def numpy(self, *, force: bool = False) -> ndarray:
         """The array itself, sharing memory."""
-        if self._requires_grad and not force:
+        if self._requires_grad and mode.enabled and not force:
             raise errors.runtime(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
                 tensors=(self,),

@@ -108,11 +108,11 @@ def refresh_view(tensor: Tensor) -> None:
     if view is None or view.version == tensor._storage.version or not view.base._requires_grad:
         return
     base = view.base
+    if view.kind is not None:
+        raise limited(tensor, view, "its base or another view of its base has been modified inplace")
     if base._node is None:  # a leaf, written without gradients being recorded
         view.version = tensor._storage.version
         return
-    if view.kind is not None:
-        raise limited(tensor, view, "its base or another view of its base has been modified inplace")
     plan = RETAKE.plan(1)
     node = Node()
     node.plan, node.sequence_nr = plan, next_number()
@@ -121,12 +121,20 @@ def refresh_view(tensor: Tensor) -> None:
     node.statics = {"path": view.path}
     named: dict[str, Any] = {"path": view.path, "self_sizes": base._array.shape}
     node.saved = tuple(named[name] for name in plan.names)
-    if tensor._hooks is not None:
-        tensor._hooks = None
+    moved(tensor, node, 0)
     tensor._node, tensor._nr, tensor._requires_grad = node, 0, True
     view.version = tensor._storage.version
     if slot.active is not None:
         slot.active.again(RETAKE, tensor, base, view.path, node)
+
+
+def moved(tensor: Tensor, node: Node, nr: int) -> None:
+    """Hooks stay with the history that a tensor had when they were registered; a retained gradient goes with it."""
+    tensor._hooks = None
+    if tensor._retains and tensor._node is not None:
+        retained = tensor._node.extras().get("retain", {}).pop(tensor._nr, None)
+        if retained is not None:
+            node.extras().setdefault("retain", {})[nr] = retained
 
 
 def limited(tensor: Tensor, view: View, what: str) -> RuntimeError:

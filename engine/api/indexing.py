@@ -10,7 +10,7 @@ from ..inplace import apply_inplace
 from ..ops import indexing as ix
 from ..ops import inplace as ip
 from ..ops import shape as sh
-from ..slot import slot
+from ..slot import slot, warn
 from ..tensor import Tensor, escape
 from .shape import expanded
 
@@ -19,6 +19,11 @@ __all__ = [
     "index_put_",
 ]
 
+NOT_A_TUPLE = (
+    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use "
+    "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], "
+    "which will result either in an error or a different result"
+)
 Found = tuple[Tensor, list[Any] | None]
 
 
@@ -30,7 +35,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         return _sliced(self, 0, key, whole=True)
     if key is Ellipsis:
         return sh.alias(self)
-    viewed, indices = _parse(self, key)
+    viewed, indices = _parse(self, _as_tuple(key))
     if indices is None:
         return sh.alias(viewed) if viewed is self else viewed
     return ix.index(viewed, indices)
@@ -45,7 +50,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     elif key is False:
         return  # nothing is picked, and nothing written
     else:
-        viewed, indices = _parse(self, key)
+        viewed, indices = _parse(self, _as_tuple(key))
     if indices is not None:
         _put(viewed, indices, value)
     elif isinstance(value, Tensor):
@@ -54,6 +59,16 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         apply_inplace(ip.fill_tensor.op, (viewed, value), {})
     else:
         raise _strange(viewed, value)
+
+
+def _as_tuple(key: Any) -> Any:
+    """A list that holds more than numbers counts as the tuple of its items, as torch still has it."""
+    if not isinstance(key, list) or len(key) >= 32:
+        return key
+    if not any(i is None or i is Ellipsis or isinstance(i, (Tensor, slice, list, tuple, range, str)) for i in key):
+        return key
+    warn(NOT_A_TUPLE, 3)
+    return tuple(key)
 
 
 def _strange(target: Tensor, value: Any) -> TypeError:

@@ -2,7 +2,15 @@
 
 from ..anomaly import detect_anomaly, is_anomaly_enabled, set_detect_anomaly
 from ..creation import Variable
-from ..mode import enable_grad, inference_mode, is_grad_enabled, legacy_broadcasting, no_grad, set_grad_enabled
+from ..mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    legacy_broadcasting,
+    no_grad,
+    set_grad_enabled,
+    set_multithreading_enabled,
+)
 from . import forward_ad, function, functional, grad_mode, graph, variable
 from .calls import backward, grad
 from .function import Function
@@ -29,5 +37,6 @@ __all__ = [
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
     "variable",
 ]

@@ -83,8 +83,6 @@ def grad(
     wanted = _inputs(inputs, "grad")
     keep = create_graph if retain_graph is None else retain_graph
     roots = _listed(outputs)
-    if materialize_grads and any(isinstance(i, GradientEdge) for i in wanted):
-        raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
     if is_grads_batched:
         batched = _batched(roots, wanted, grad_outputs, keep, create_graph, allow_unused, materialize_grads)
         return dict(zip(inputs, batched, strict=True)) if isinstance(inputs, dict) else batched
@@ -92,8 +90,9 @@ def grad(
     results: list[Tensor | None] = []
     for position, (tensor, gradient) in enumerate(zip(wanted, found, strict=True)):
         if gradient is None and materialize_grads:
-            gradient = xp.zeros_like(tensor._array)
-            gradient = Tensor(gradient)
+            if isinstance(tensor, GradientEdge):
+                raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+            gradient = Tensor(xp.zeros_like(tensor._array), requires_grad=create_graph)
         if gradient is None and not allow_unused:
             raise errors.runtime(
                 f"The differentiated Tensor at index {position} appears to not have been used in the graph. Set "

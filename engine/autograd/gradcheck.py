@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 from .. import errors
-from ..array import xp
-from ..mode import enable_grad, no_grad
-from ..slot import warn
-from ..tensor import Tensor, escape
+from ..array import dtype_of, xp
+from ..mode import enable_grad
+from ..slot import unrecorded, warn
+from ..tensor import Size, Tensor, escape
 from .calls import grad
+from .forward_ad import dual_level, make_dual, unpack_dual
 from .function import Function
-from .functional import jvp
 
 NOT_DOUBLE = (
     "Input #{} requires gradient and is not a double precision floating point or complex. This check will likely fail "
@@ -54,26 +55,42 @@ def _floats(outputs: Any) -> list[Tensor]:
 
 
 def numerical_jacobian(function: Callable[..., Any], inputs: Sequence[Any], place: int, eps: float) -> list[Any]:
-    """(f(x + eps) - f(x - eps)) / 2 eps, one row per element of input `place`; one matrix per floating output."""
+    """(f(x + eps) - f(x - eps)) / 2 eps, one row per element of input `place`; one matrix per floating output.
+
+    As in torch the input itself is moved, so that a function that takes it from elsewhere (a module its parameter) sees
+    the step too, and gradients are recorded, so that it may differentiate on its way.  Raises AssertionError where a
+    step changes the shape or dtype of an output.
+    """
     target: Tensor = inputs[place]
+    data = target._array
     rows: list[list[Any]] = []
-
-    def at(element: int, step: float) -> list[Any]:
-        move = xp.zeros(target._array.shape, dtype=target._array.dtype)
-        if step:
-            move.reshape(-1)[element] = step
-        outputs = _floats(function(*inputs[:place], target + Tensor(move), *inputs[place + 1 :]))
-        for output in outputs:
-            escape(output, "gradcheck")  # what comes of it is compared outside of the graph
-        return [o._array.copy() for o in outputs]
-
-    with no_grad():
-        for element in range(target._array.size):
-            pairs = zip(at(element, eps), at(element, -eps), strict=True)
-            rows.append([((above - below) / (2 * eps)).reshape(-1) for above, below in pairs])
+    with unrecorded():
+        for index in product(*map(range, data.shape)):
+            kept = data[index].copy()
+            try:
+                data[index] = kept - eps
+                below = [o._array.copy() for o in _floats(function(*inputs))]
+                data[index] = kept + eps
+                above = [o._array.copy() for o in _floats(function(*inputs))]
+            finally:
+                data[index] = kept
+            for one, other in zip(below, above, strict=True):
+                _check_same(one, other, index, eps)
+            rows.append([((a - b) / (2 * eps)).reshape(-1) for a, b in zip(above, below, strict=True)])
         if not rows:
-            return [xp.zeros((0, o.size)) for o in at(0, 0.0)]
+            return [xp.zeros((0, o._array.size)) for o in _floats(function(*inputs))]
     return [xp.stack([row[i] for row in rows]) for i in range(len(rows[0]))]
+
+
+def _check_same(one: Any, other: Any, index: tuple[int, ...], eps: float) -> None:
+    """Raise torch's error where a step changed the shape or dtype of an output."""
+    facts = (("shape", Size(one.shape), Size(other.shape)), ("dtype", dtype_of(one), dtype_of(other)))
+    for name, have, want in facts:
+        if have != want:
+            raise AssertionError(
+                f"Expected `func` to return outputs with the same {name} when inputs are perturbed on index {index} by "
+                f"{eps}, but got: {name}s {have} and {want}."
+            )
 
 
 def analytical_jacobian(output: Tensor, targets: Sequence[Tensor], check_dtypes: bool = False) -> list[Any]:
@@ -146,24 +163,29 @@ class _Check:
             raise errors.explained(wrong, tensors=concerned)
 
     def forward(self, outputs: Any) -> None:
-        """The same for forward mode."""
-        numerical = self.numerical(outputs)
-        count = len(_differentiable(outputs))
+        """The same for forward mode, of all floating outputs."""
+        numerical = [numerical_jacobian(self.func, self.given, place, self.eps) for place in self.places]
+        count = len(_floats(outputs))
         for column, (place, target) in enumerate(zip(self.places, self.targets, strict=True)):
-            rows = [self.pushed(place, target, element) for element in range(target._array.size)]
+            rows = [self.pushed(place, element) for element in range(target._array.size)]
             for number in range(count if rows else 0):
                 analytical = xp.stack([row[number] for row in rows])
                 self.compare(analytical, numerical[column][number], number, column, "computed with forward mode ")
 
-    def pushed(self, place: int, target: Tensor, element: int) -> list[Any]:
-        """What a step in one element does to each differentiable output."""
-        tangent = xp.zeros(target._array.shape, dtype=target._array.dtype)
-        tangent.reshape(-1)[element] = 1
-
-        def function(point: Tensor) -> tuple[Tensor, ...]:
-            return tuple(_differentiable(self.func(*self.given[:place], point, *self.given[place + 1 :])))
-
-        return [t._array.reshape(-1) for t in jvp(function, target, Tensor(tangent))[1]]
+    def pushed(self, place: int, element: int) -> list[Any]:
+        """What a step in one element does to each floating output, by forward mode."""
+        with dual_level():
+            given = list(self.given)
+            for other, target in zip(self.places, self.targets, strict=True):
+                tangent = xp.zeros(target._array.shape, dtype=target._array.dtype)
+                if other == place:
+                    tangent.reshape(-1)[element] = 1
+                given[other] = make_dual(target.detach(), Tensor(tangent))
+            found = [unpack_dual(o) for o in _floats(self.func(*given))]
+        return [
+            (xp.zeros_like(primal._array) if tangent is None else tangent._array).reshape(-1)
+            for primal, tangent in found
+        ]
 
     def multiplied(self, outputs: list[Tensor]) -> None:
         """A gradient of zeros gives zeros."""

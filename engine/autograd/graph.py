@@ -87,8 +87,9 @@ class saved_tensors_hooks:
         slot.note(1)
 
     def __exit__(self, *_: object) -> None:
-        mode.packing = mode.packing[:-1]
-        slot.note(-1)
+        if mode.packing:  # torch lets a context be left more often than entered
+            mode.packing = mode.packing[:-1]
+            slot.note(-1)
 
 
 class save_on_cpu(saved_tensors_hooks):

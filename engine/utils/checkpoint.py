@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..api.random import get_rng_state, set_rng_state
 from ..autograd import Function, backward
-from ..autograd.graph import saved_tensors_hooks
+from ..backward import current
 from ..mode import enable_grad, no_grad
 from ..nn import Sequential
 from ..random import fork_rng
-from ..slot import unrecorded
 from ..tensor import Tensor
+from . import frames
+from .frames import CheckpointError, GraphExecGroup, set_checkpoint_early_stop
 
-__all__ = ["CheckpointFunction", "checkpoint", "checkpoint_sequential"]
+__all__ = [
+    "CheckpointError",
+    "CheckpointFunction",
+    "GraphExecGroup",
+    "checkpoint",
+    "checkpoint_sequential",
+    "set_checkpoint_early_stop",
+]
 
 UNSAID = (
     "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, calling "
@@ -24,11 +31,6 @@ UNSAID = (
     "preserve the current default behavior, you can pass use_reentrant=True. Refer to docs for more details on the "
     "differences between the two variants."
 )
-FEWER = "torch.utils.checkpoint: A different number of tensors was saved during the original forward and recomputation."
-
-
-class CheckpointError(RuntimeError):
-    """The function did something else when it was run again."""
 
 
 def checkpoint(
@@ -51,61 +53,22 @@ def checkpoint(
         warnings.warn(UNSAID, UserWarning, stacklevel=2)
         use_reentrant = True
     if not use_reentrant:
-        again = _Again(function, args, kwargs, preserve_rng_state, early_stop)
-        with saved_tensors_hooks(again.pack, again.unpack):
-            return function(*args, **kwargs)
+        return frames.run(
+            function, args, kwargs, preserve_rng_state, context_fn or frames.no_contexts, determinism_check, debug,
+            early_stop,
+        )  # fmt: skip
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
-    if context_fn is not None or debug:
+    if context_fn not in (None, frames.no_contexts) or debug:
         raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
     return CheckpointFunction.apply(function, preserve_rng_state, *args)
 
 
-class _Enough(Exception):
-    """All that was saved has been computed again: the rest of the function need not run."""
-
-
-class _Again:
-    """Runs the function once more when the first saved tensor is asked for."""
-
-    def __init__(
-        self, function: Callable[..., Any], args: Any, kwargs: Any, preserve_rng_state: bool, early_stop: bool
-    ) -> None:
-        self.function, self.args, self.kwargs = function, args, kwargs
-        self.state = get_rng_state() if preserve_rng_state else None
-        self.early_stop = early_stop
-        self.count = 0
-        self.found: dict[int, Tensor] = {}
-
-    def pack(self, tensor: Tensor) -> int:
-        """A number instead of the tensor."""
-        self.count += 1
-        return self.count - 1
-
-    def unpack(self, number: int) -> Tensor:
-        """The tensor of that number, computed again where it is not there."""
-        if number not in self.found:
-            self.run()
-        if number not in self.found:
-            raise CheckpointError(FEWER)
-        return self.found.pop(number)
-
-    def run(self) -> None:
-        made: list[Tensor] = []
-
-        def keep(tensor: Tensor) -> int:
-            made.append(tensor.detach())
-            if self.early_stop and len(made) == self.count:
-                raise _Enough
-            return len(made) - 1
-
-        again = saved_tensors_hooks(keep, made.__getitem__)
-        with unrecorded(), fork_rng(enabled=self.state is not None), enable_grad(), again:
-            if self.state is not None:
-                set_rng_state(self.state)
-            with contextlib.suppress(_Enough):
-                self.function(*self.args, **self.kwargs)
-        self.found = dict(enumerate(made))
+NOT_WHOLE = (
+    "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` parameter to "
+    ".backward(). To resolve this error, you can either set use_reentrant=False, or call .backward() without passing "
+    "the `inputs` argument."
+)
 
 
 class CheckpointFunction(Function):
@@ -129,6 +92,8 @@ class CheckpointFunction(Function):
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """The function once more, with a graph, and backward through it."""
+        if current.run is not None and current.run.wanted is not None:
+            raise RuntimeError(NOT_WHOLE)
         inputs = list(ctx.inputs)
         for place, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
             inputs[place] = tensor.detach().requires_grad_(tensor.requires_grad)
