@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from . import text
+from .facts import Facts
 from .graph import Drawing, Link
 
 FOLD_ABOVE = 60
@@ -32,16 +33,57 @@ def begins_folded(drawing: Drawing, above: int = FOLD_ABOVE) -> set[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Folding:
-    """What is folded: as somebody said of a group (`said`), else as a graph of this size begins."""
+class Rounds:
+    """Groups that are one of several alike: all of them, and those that follow the first."""
 
-    said: Mapping[str, bool]
-    above: int
+    every: frozenset[str]
+    further: frozenset[str]
 
-    def of(self, drawing: Drawing) -> set[str]:
-        """The folded groups of a graph."""
-        begin = begins_folded(drawing, self.above)
-        return {group for group in drawing.grouping.labels if self.said.get(group, group in begin)}
+
+def rounds(drawing: Drawing) -> Rounds:
+    """The rounds of loops, and the calls of one function, that stand in one group."""
+    alike: dict[tuple[str | None, str], list[str]] = defaultdict(list)
+    for group, around in drawing.grouping.parents.items():
+        alike[around, drawing.grouping.labels[group].partition(" · ")[0]].append(group)
+    return Rounds(
+        frozenset(group for same in alike.values() if len(same) > 1 for group in same),
+        frozenset(group for same in alike.values() for group in same[1:]),
+    )
+
+
+def levels(drawing: Drawing) -> Iterator[frozenset[str]]:
+    """Ways to fold a graph, from none on.
+
+    First the further rounds of each loop, so that one is seen as an example; then all rounds; then level after level,
+    the inner ones first.
+    """
+    parents, alike = drawing.grouping.parents, rounds(drawing)
+    depth: dict[str | None, int] = {None: 0}
+    for group, around in parents.items():
+        depth[group] = depth[around] + 1
+    deep = [frozenset(group for group in parents if depth[group] > level) for level in range(max(depth.values()))]
+    yield from dict.fromkeys((frozenset[str](), alike.further, alike.every, *deep[::-1]))
+
+
+def told_of(facts: Facts, drawing: Drawing, error: str | None) -> set[str]:
+    """The groups that stay open, since they hold what the program is about.
+
+    That is where its error happened, and leaves, roots and tensors that keep their gradient; but of rounds that are
+    alike the first is enough, and a state that each of them has is told by the gradient that came to the round.
+    """
+    grouping, alike = drawing.grouping, rounds(drawing)
+    found = set(grouping.path(drawing.items[error].group)) if error in drawing.items else set()
+    for item in drawing.items.values():
+        if item.twin is not None or item.tensor is None:
+            continue
+        fact = facts.tensors[item.tensor]
+        wanted = item.role in ("leaf", "root") and fact.requires_grad
+        path = grouping.path(item.group)
+        if not wanted and not (item.tensor in facts.retained and not alike.every.intersection(path)):
+            continue
+        if not alike.further.intersection(path):
+            found.update(path)
+    return found
 
 
 class Borders:

@@ -57,7 +57,7 @@ class Link:
     grad: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True, eq=False)
 class Drawing:
     """The graph and the ways to find things in it.  `graph` holds `item` per node and `link` per edge."""
 
@@ -203,9 +203,6 @@ def _stubs(facts: Facts, grouping: Grouping, drawing: Drawing) -> set[tuple[str,
             near = ranks[op] - first <= NEAR and i < MANY and grouping.of.get(op) == home
             if i and not near:
                 far.add((ident, op))
-        if any(grouping.of.get(op) != home for op in ops) and home is not None:
-            item = drawing.items[ident]
-            drawing.items[ident] = Item(ident, "tensor", item.role, tensor, version, None, None, home)
     return far
 
 

@@ -19,10 +19,10 @@ from collections.abc import Hashable
 
 import networkx as nx
 
-from .layouts import barycentre, dot, layered, lines, simple
+from .layouts import barycentre, dot, layered, simple, views
 from .layouts.layered import Anchors, Placed
 from .layouts.ranked import Ranked
-from .layouts.sheet import PAD, Point
+from .layouts.sheet import HEAD, PAD, Point
 from .layouts.simple import LayoutRefused
 
 __all__ = ["NAMES", "Anchors", "LayoutRefused", "Placed", "Point", "layout", "positions", "routes"]
@@ -49,9 +49,9 @@ def layout(graph: nx.DiGraph, name: str = "layered") -> Placed:
     would take too long, ValueError for an unknown name or a graph with a cycle.
     """
     if name in ("", "layered"):
-        return _in_lines(graph, layered.place(graph, _places))
+        return views.placed(graph, _places)
     if name == "layered-own":
-        placed = _in_lines(graph, layered.place(graph, _own))
+        placed = views.placed(graph, _own)
         placed.name = name
         return placed
     placed = simple.place(graph, name)
@@ -73,12 +73,6 @@ def routes(graph: nx.DiGraph, name: str = "layered") -> dict[Hashable, list[Poin
     return layout(graph, name).routes
 
 
-def _in_lines(graph: nx.DiGraph, placed: Placed) -> Placed:
-    """Broken into lines where the graph says in what view it is to be seen whole (`graph.graph["view"]`)."""
-    view = graph.graph.get("view")
-    return placed if view is None else lines.broken(graph, placed, view)
-
-
 def _enclose(graph: nx.DiGraph, placed: Placed) -> None:
     """Boxes around the members of open groups, for layouts that know no groups."""
     parents = graph.graph.get("parents", {})
@@ -88,7 +82,7 @@ def _enclose(graph: nx.DiGraph, placed: Placed) -> None:
         while group is not None:
             box = placed.boxes.get(group, (x, y, x, y))
             placed.boxes[group] = (
-                min(box[0], x - w / 2 - PAD), min(box[1], y - h / 2 - layered.HEAD),
+                min(box[0], x - w / 2 - PAD), min(box[1], y - h / 2 - HEAD),
                 max(box[2], x + w / 2 + PAD), max(box[3], y + h / 2 + PAD),
             )  # fmt: skip
             group = parents[group]

@@ -52,8 +52,9 @@ def scene_of(job: SceneJob) -> Json:
         fold_above=FOLD_ABOVE if job.program.chapters is None else FOLD_ABOVE_TOLD,
     )  # fmt: skip
     made["places"] = places(job.base)
+    inside = made.pop("inside", None)
     if job.program.chapters is not None:
-        told = made["program"]["chapters"] = job.program.chapters(made)
+        told = made["program"]["chapters"] = job.program.chapters({**made, "inside": inside})
         first = made["program"].pop("first_chapter", None)
         made["program"]["opens"] = told[first]["step"] if first is not None and first < len(told) else None
     else:

@@ -15,8 +15,9 @@ from engine.trace import Accumulated, Trace
 
 from . import births, cards, diagnose, layout, sentences, silent, text, wiring
 from .commands import commands
-from .folds import FOLD_ABOVE_TOLD, Folding
+from .folds import FOLD_ABOVE_TOLD
 from .formulas import call_key, formulas
+from .opening import opening
 from .reading import Json, reading
 from .steps import Step
 from .tracks import contents, joint_state, together
@@ -27,6 +28,8 @@ log = logging.getLogger("backstep")
 
 FORMAT = 1
 NEW = {"id": "", "number": 0, "label": "as recorded", "base": None}
+TOLD = 1000
+"""Elements up to which a graph is told of by chapters that speak of single ones."""
 WIRE_ABOVE = 220
 """Visible nodes above which cell-by-cell wiring is left to the details of an op."""
 
@@ -39,14 +42,11 @@ def scene(
     """The scene of a trace, deterministic and JSON as it stands.
 
     `revision` and `program` fill those parts of the document; `edits` are those that made this trace, in the browser's
-    form; `folds` says of groups whether they are folded (of others `folds.begins_folded` does, in a graph of
-    more than `fold_above` nodes);
+    form; `folds` says of groups whether they are folded (of others `opening.opening` does);
     `previous` is the trace whose values are shown as ghosts.  Cost: linear in events and visible nodes.
     """
     with unhurried():
-        return _Scene(trace, Folding(folds or {}, fold_above), layout, edits).document(
-            revision or {}, program or {}, previous
-        )
+        return _Scene(trace, folds or {}, fold_above, layout, edits).document(revision or {}, program or {}, previous)
 
 
 @contextmanager
@@ -62,12 +62,16 @@ def unhurried() -> Iterator[None]:
 
 
 class _Scene:
-    def __init__(self, trace: Trace, folding: Folding, layout_name: str, edits: Mapping[str, Any] | None) -> None:
+    def __init__(
+        self, trace: Trace, folds: Mapping[str, bool], above: int, layout_name: str, edits: Mapping[str, Any] | None
+    ) -> None:
         self.trace, self.layout_name, self.edits = trace, layout_name, edits
         read = self.read = reading(trace)
         self.facts, self.drawing, self.line = read.facts, read.drawing, read.line
         self.values = Table()
-        self.seen = Visible(read.facts, read.drawing, folding)
+        begin = opening(read, above)
+        folded = {group for group in read.drawing.grouping.labels if folds.get(group, group in begin.folded)}
+        self.seen = Visible(read.facts, read.drawing, folded, begin.lines, begin.limit, begin.folded)
         self.matrices: dict[str, np.ndarray | None] = {}
         self.written: dict[tuple[Any, ...], list[Json]] = {}
 
@@ -99,6 +103,7 @@ class _Scene:
             "bounds": bounds(nodes, placed),
             "layout": placed.name, "layout_note": note,
             "folded": sorted(self.seen.folded),
+            **({"inside": self.inside()} if self.seen.folded and len(self.drawing.items) <= TOLD else {}),
         }  # fmt: skip
 
     # -- graph ----------------------------------------------------------------------------------------------------
@@ -215,6 +220,21 @@ class _Scene:
             fact = self.facts.tensors[link.tensor]
             if text.size(fact.shape) <= text.SMALL and all(text.size(o.shape) <= text.SMALL for o in event.outputs):
                 self.matrices[link.id] = wiring.jacobian(self.facts, event, link.input, text.SMALL**2)
+
+    def inside(self) -> list[Json]:
+        """All elements in the order of the program, those in folded groups too, and where each is shown.
+
+        So that a story finds what it speaks of; it is not sent to the browser.
+        """
+        found = []
+        for ident in self.drawing.graph:
+            item = self.drawing.items[ident]
+            stack = self.facts.ops[item.op].event.stack if item.op is not None else -1
+            found.append({
+                "id": self.seen.shown[ident], "kind": item.kind, "label": cards.head(item, self.drawing)[0],
+                "code": self.read.code(stack) if stack >= 0 else None,
+            })  # fmt: skip
+        return found
 
     # -- time -----------------------------------------------------------------------------------------------------
 

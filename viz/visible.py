@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 
 import networkx as nx
 
 from . import cards, layout
 from .facts import Facts
-from .folds import Borders, Folding
+from .folds import Borders
 from .graph import Drawing, Item, Link
 from .layouts.layered import Anchors
 from .layouts.sheet import Size
 from .reading import Json
 
-VIEW = (740.0, 550.0)
+Lines = Mapping[str, tuple[int, int]]
+MOST_USERS = 24
+"""Uses of a leaf in groups that begin folded up to which edges lead there from it; past that these have stubs."""
+VIEW = (757.0, 595.0)
 """The stage for which a long chain is broken into lines: beside both panels at 1440 x 900 px, without its bars."""
 
 
@@ -25,14 +31,25 @@ class Visible:
     of a place; `merged` the links behind an edge, and `edge_of` the edge of a link; `rows` the rows of a card.
     """
 
-    def __init__(self, facts: Facts, drawing: Drawing, folding: Folding) -> None:
-        self.facts, self.drawing = facts, drawing
+    def __init__(
+        self, facts: Facts, drawing: Drawing, folded: AbstractSet[str], lines: Lines | None = None,
+        limit: float = math.inf, direct: AbstractSet[str] = frozenset(),
+    ) -> None:  # fmt: skip
+        """`lines` has row and line by element, where the picture is to stand as one with other folds does.
+
+        Into the groups `direct`, and what is in them, edges lead from a leaf itself and not from stubs.
+        """
+        self.facts, self.drawing, self.lines, self.limit = facts, drawing, lines or {}, limit
         grouping = drawing.grouping
-        self.folded = folding.of(drawing)
+        self.folded = folded
         self.home: dict[str | None, str | None] = {None: None}  # the outermost folded group around a group, if any
         for group, around in grouping.parents.items():
             self.home[group] = self.home[around] or (group if group in self.folded else None)
         self.shown = {ident: self.home[item.group] or ident for ident, item in drawing.items.items()}
+        for stubs in drawing.stubs.values():
+            within = [stub for stub in stubs if not direct.isdisjoint(grouping.path(drawing.items[stub].group))]
+            if len(within) <= MOST_USERS:
+                self.shown.update({stub: self.shown[drawing.items[stub].twin or stub] for stub in within})
         self.borders = Borders(drawing, self.shown)
         self.members: dict[str, list[str]] = defaultdict(list)
         for ident, place in self.shown.items():
@@ -45,8 +62,7 @@ class Visible:
         """The graph with folded groups as nodes."""
         drawing, grouping = self.drawing, self.drawing.grouping
         graph = nx.MultiDiGraph(parents={g: a for g, a in grouping.parents.items() if self.home[g] is None})
-        if not grouping.labels:  # a fold would change the lines, and then more would move than what was folded
-            graph.graph["view"] = VIEW
+        graph.graph.update(view=VIEW, limit=self.limit)
         for ident in drawing.graph:
             place = self.shown[ident]
             if place in graph:
@@ -62,6 +78,9 @@ class Visible:
                 size, anchors = self.measure(item)
                 group = item.group
             graph.add_node(place, size=size, anchors=anchors, group=group)
+            known = [self.lines[member] for member in self.members[place] if member in self.lines]
+            if known:
+                graph.nodes[place]["line"] = min(known)
         for link in drawing.links.values():
             a, b = self.shown[link.source], self.shown[link.target]
             if a == b:
@@ -70,7 +89,8 @@ class Visible:
             self.edge_of[link.id] = key
             if key not in self.merged:
                 self.merged[key] = []
-                graph.add_edge(a, b, key=key, origin=link.source)
+                stub = drawing.items[link.source].twin is not None
+                graph.add_edge(a, b, key=key, origin=a if stub else link.source)
             self.merged[key].append(link)
         return graph
 
@@ -89,7 +109,7 @@ class Visible:
         grouping = self.drawing.grouping
         direct: dict[str, list[str]] = defaultdict(list)
         for ident, item in self.drawing.items.items():
-            if item.group is not None:
+            if item.group is not None and (item.twin is None or self.shown[ident] != self.shown[item.twin]):
                 direct[item.group].append(ident)
         found = []
         for group, label in grouping.labels.items():
@@ -99,8 +119,11 @@ class Visible:
                 w, h = cards.group_size(label)
                 box = (x - w / 2, y - h / 2, x + w / 2, y + h / 2)
             if box is not None:
+                members = self.members[group] if self.home[group] == group else direct[group]
+                parts = [[round(v, 2) for v in part] for part in placed.parts.get(group, ())]
                 found.append({
-                    "id": group, "label": label, "members": direct[group], "parent": grouping.parents[group],
+                    "id": group, "label": label, "parent": grouping.parents[group], "members": members,
                     "folded": group in self.folded, "box": [round(v, 2) for v in box],
+                    **({"parts": parts} if parts else {}),
                 })  # fmt: skip
         return found

@@ -132,7 +132,7 @@ export class App {
   }
 
   select(id) {
-    const wanted = id !== null && this.known(id) ? id : null;
+    const wanted = id === null ? null : this.known(id) ? id : this.holding(id);
     if (!this.stage || wanted === this.stage.selection) return;
     this.stage.selection = wanted;
     this.stage.settle();
@@ -140,6 +140,15 @@ export class App {
     this.presets.update();
     this.mirror.update(this.stage);
     this.bus.emit("select", wanted);
+  }
+
+  /** The folded group that is shown instead of what is in it; null where there is none. */
+  holding(id) {
+    const { groups } = this.index ?? {};
+    let found = null;
+    const first = this.scene?.groups.find((one) => one.members.includes(id) || one.id === id);
+    for (let group = first; group; group = groups.get(group.parent)) if (group.folded) found = group.id;
+    return found;
   }
 
   /** Selects the next node of the order of execution; false at its end, so that Tab leaves the stage. */

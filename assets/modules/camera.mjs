@@ -46,15 +46,17 @@ export function fit(box, view, pad, floor = READABLE, focus = null, least = Math
   const into = (w, h) => Math.min(w / Math.max(box[2] - box[0], 1), h / Math.max(box[3] - box[1], 1), LARGEST_FIT);
   const tight = into(Math.max(view.width - 2 * LEAST_PAD, 40), Math.max(room.h, view.height - LEAST_BARS));
   const wanted = Math.max(into(room.w, room.h), Math.min(tight, 1));
-  const zoom = Math.max(wanted >= least ? wanted : floor, MIN_ZOOM);
-  const along = (low, high, size, full, shift, wish) => {
+  const along = Math.max(into(room.w, Infinity), Math.min(into(Math.max(view.width - 2 * LEAST_PAD, 40), Infinity), 1));
+  const lines = Math.min(floor, along) >= least ? Math.min(floor, along) : floor; // what is no wider is followed downwards only
+  const zoom = Math.max(wanted >= least ? wanted : lines, MIN_ZOOM);
+  const place = (low, high, size, full, shift, wish) => {
     const half = size / 2 / zoom;
     if (high - low <= 2 * half + 1e-6) return (low + high) / 2 + shift / zoom;
     if ((high - low) * zoom <= full - 2 * LEAST_PAD + 1e-3) return (low + high) / 2; // it fits if it may use the padding
     return Math.min(Math.max(wish ?? low, low + half), high - half) + shift / zoom;
   };
-  return { zoom, x: along(box[0], box[2], room.w, view.width, (pad.right - pad.left) / 2, focus?.[0]),
-    y: along(box[1], box[3], room.h, view.height, (pad.bottom - pad.top) / 2, focus?.[1]) };
+  return { zoom, x: place(box[0], box[2], room.w, view.width, (pad.right - pad.left) / 2, focus?.[0]),
+    y: place(box[1], box[3], room.h, view.height, (pad.bottom - pad.top) / 2, focus?.[1]) };
 }
 
 /** The same camera where the box is in view; else the least move that brings it `margin` px inside. */

@@ -80,6 +80,11 @@ export function foldMark(box) {
   return { x: box[0] + 8, y: box[1] + 8, w: 20, h: 20 };
 }
 
+/** The boxes of an open group: one, or one in each line of the picture over which it goes on; its mark and name stand in the first. */
+export function boxesOf(group) {
+  return group.parts ?? (group.box ? [group.box] : []);
+}
+
 /** Where a group's title begins, behind its fold mark. */
 export const GROUP_TITLE = 36;
 

@@ -1,6 +1,6 @@
 // The lower canvas: groups, edges and nodes at one moment, as far as they are in view and in the detail that the zoom allows.
 
-import { boxOf, GROUP_TITLE } from "./card.mjs";
+import { boxesOf, boxOf, GROUP_TITLE } from "./card.mjs";
 import { visibleBox } from "./camera.mjs";
 import { paintRows } from "./cards.mjs";
 import { paintEdges } from "./edges.mjs";
@@ -10,6 +10,7 @@ import { findingsAt, isFaint, nodeState } from "./state.mjs";
 import { at } from "./timeline.mjs";
 import { cut, fitting, fonts, squeezed, widthOf, writer } from "./text.mjs";
 
+const ROUND = 14; // corners of a group's box
 const QUIET = 0.72; // what takes no part, or is not there yet: paler, and all of its text in ink, so that it is read at 3 to 1
 
 /** 2: everything; 1: names, cells without numbers; 0: blocks.  Text has 12 px on screen or is not there. */
@@ -48,20 +49,38 @@ export function paintGraph(context, view, frame) {
 function paintGroups(brush, seen) {
   const { context, tokens, write, font, detail, moment } = brush;
   for (const group of moment.scene.groups) {
-    const box = group.box;
-    if (group.folded || !box || box[2] < seen[0] || box[0] > seen[2] || box[3] < seen[1] || box[1] > seen[3]) continue;
-    context.beginPath();
-    context.roundRect(box[0], box[1], box[2] - box[0], box[3] - box[1], 14);
-    context.globalAlpha = 0.6;
-    context.fillStyle = tokens.field;
-    context.fill();
-    context.globalAlpha = 1;
-    context.lineWidth = brush.selection === group.id ? 2 : 1.2;
-    context.strokeStyle = brush.selection === group.id ? tokens.ink : tokens.line;
-    context.stroke();
+    const all = group.box;
+    if (group.folded || !all || all[2] < seen[0] || all[0] > seen[2] || all[3] < seen[1] || all[1] > seen[3]) continue;
+    const boxes = boxesOf(group);
+    const box = boxes[0];
+    boxes.forEach((one, i) => paintGroupBox(brush, one, i > 0, i < boxes.length - 1, brush.selection === group.id));
     if (detail === 0) continue;
     write(cut(context, font.strong, group.label, box[2] - box[0] - GROUP_TITLE - 8), box[0] + GROUP_TITLE, box[1] + 18, font.strong, tokens.soft);
     paintFold(brush, box, false);
+  }
+}
+
+/** The box of an open group; open at the side where it goes on in another line. */
+function paintGroupBox({ context, tokens }, [x0, y0, x1, y1], cutLeft, cutRight, chosen) {
+  const [left, right] = [cutLeft ? 0 : ROUND, cutRight ? 0 : ROUND];
+  context.beginPath();
+  context.roundRect(x0, y0, x1 - x0, y1 - y0, [left, right, right, left]);
+  context.globalAlpha = 0.6;
+  context.fillStyle = tokens.field;
+  context.fill();
+  context.globalAlpha = 1;
+  context.lineWidth = chosen ? 2 : 1.2;
+  context.strokeStyle = chosen ? tokens.ink : tokens.line;
+  context.stroke();
+  for (const x of [cutLeft ? x0 : null, cutRight ? x1 : null].filter((side) => side !== null)) {
+    context.strokeStyle = tokens.bg; // the side that is open: a broken line
+    context.setLineDash([7, 5]);
+    context.lineWidth = 3;
+    context.beginPath();
+    context.moveTo(x, y0);
+    context.lineTo(x, y1);
+    context.stroke();
+    context.setLineDash([]);
   }
 }
 

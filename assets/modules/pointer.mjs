@@ -1,6 +1,6 @@
 // The pointer on the stage: pan, zoom, hover, select, and what a double click does.
 
-import { cellAt, contains, foldMark, boxOf } from "./card.mjs";
+import { boxesOf, cellAt, contains, foldMark, boxOf } from "./card.mjs";
 import { toWorld } from "./camera.mjs";
 import { indexText, num } from "./format.mjs";
 import { rowState } from "./state.mjs";
@@ -25,9 +25,9 @@ export function pick(stage, clientX, clientY) {
     return found;
   }
   const groups = stage.index.scene.groups.filter((one) => !one.folded && one.box);
-  const inner = groups.findLast((one) => x >= one.box[0] && x <= one.box[2] && y >= one.box[1] && y <= one.box[1] + 32);
+  const inner = groups.findLast((one) => boxesOf(one).some((box) => x >= box[0] && x <= box[2] && y >= box[1] && y <= box[1] + 32));
   found.group = inner ?? null;
-  found.fold = inner ? contains(foldMark(inner.box), x, y) : false;
+  found.fold = inner ? contains(foldMark(boxesOf(inner)[0]), x, y) : false;
   found.edge = inner ? null : edgeAt(stage, x, y);
   return found;
 }

@@ -1,6 +1,6 @@
 // The stage: two canvases, their size, the camera, and one frame at a time of what has changed.
 
-import { boxOf, cellOf, rowsOf } from "./card.mjs";
+import { boxesOf, boxOf, cellOf, rowsOf } from "./card.mjs";
 import { between, fit, keep, pan, READABLE, reveal, toScreen, visibleBox, zoomAt } from "./camera.mjs";
 import { Minimap } from "./minimap.mjs";
 import { paintGraph } from "./paint.mjs";
@@ -88,11 +88,11 @@ export class Stage {
   /** The corner of a group that was opened or closed: its mark stays under the pointer. */
   folded(index) {
     const seen = visibleBox(this.camera, this.view);
-    for (const [id, { folded, box }] of this.index.groups) {
+    for (const [id, group] of this.index.groups) {
       const now = index.groups.get(id);
-      if (!now?.box || !box || now.folded === folded) continue;
-      const [x, y] = box;
-      if (x >= seen[0] && x <= seen[2] && y >= seen[1] && y <= seen[3]) return [[x, y], [now.box[0], now.box[1]]];
+      if (!now?.box || !group.box || now.folded === group.folded) continue;
+      const [[x, y], corner] = [boxesOf(group)[0], boxesOf(now)[0]];
+      if (x >= seen[0] && x <= seen[2] && y >= seen[1] && y <= seen[3]) return [[x, y], [corner[0], corner[1]]];
     }
     return null;
   }

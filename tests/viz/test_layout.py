@@ -277,14 +277,39 @@ def test_a_chain_is_broken_only_where_one_line_would_be_small() -> None:
     assert lines_in(in_view(400, 500)) == 3
 
 
-def test_a_ribbon_that_is_seen_whole_in_no_way_stays_one_line() -> None:
-    assert lines_in(in_view(740, 500, 60)) == 1
+def test_a_chain_that_is_whole_in_no_way_is_no_wider_than_the_view() -> None:
+    placed = in_view(740, 500, 50)
+    xs = [x for x, _ in placed.positions.values()]
+    assert lines_in(placed) > 3 and max(xs) - min(xs) + 116 <= 740 / 0.65
 
 
-def test_a_picture_with_open_groups_is_not_broken() -> None:
+def test_a_ribbon_of_too_many_lines_stays_one() -> None:
+    assert lines_in(in_view(740, 500, 100)) == 1
+
+
+def test_a_group_is_cut_by_lines_into_boxes_around_what_it_has_in_each() -> None:
+    graph = chain_of_groups(3)
+    graph.graph["view"] = (330.0, 700.0)
+    placed = layout.layout(graph)
+    assert len(set(placed.lines.values())) > 2 and placed.parts, "lines, and one that cuts a group"
+    for node in graph:
+        x0, y0, x1, y1 = box(graph, placed, node)
+        group = graph.nodes[node]["group"]
+        parts = placed.parts.get(group, [placed.boxes[group]] if group is not None else [])
+        holds = [part for part in parts if part[0] <= x0 and part[1] <= y0 and x1 <= part[2] and y1 <= part[3]]
+        assert len(holds) == (group is not None)
+        for other, boxes in placed.parts.items():
+            assert other == group or not any(overlaps((x0, y0, x1, y1), part) for part in boxes)
+
+
+def test_a_picture_like_another_keeps_its_lines_whatever_is_folded() -> None:
     graph = chain_of_groups(6)
-    graph.graph["view"] = (740.0, 550.0)
-    assert layout.layout(graph).positions == layout.layout(chain_of_groups(6)).positions
+    graph.graph["view"] = (900.0, 700.0)
+    first = layout.layout(graph)
+    again = chain_of_groups(6)
+    for node, line in first.lines.items():
+        again.nodes[node]["line"] = line
+    assert layout.layout(again).positions == first.positions
 
 
 def test_ways_between_lines_do_not_cross() -> None:

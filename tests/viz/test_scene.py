@@ -155,10 +155,11 @@ def test_phase_of_a_call_without_a_line_is_labelled_as_it_would_be_written(tmp_p
 
 def test_folding_a_round_keeps_what_is_outside(tmp_path: Path) -> None:
     trace = recorded(LOOP, tmp_path)
-    opened = scene(trace)
+    unfolded = dict.fromkeys(reading(trace).drawing.grouping.labels, False)
+    opened = scene(trace, folds=unfolded)
     assert [g["label"] for g in opened["groups"]][:2] == ["for step · 1", "for step · 2"]
     group = opened["groups"][2]["id"]
-    folded = scene(trace, folds={group: True})
+    folded = scene(trace, folds={**unfolded, group: True})
     assert folded["folded"] == [group]
     assert next(n for n in folded["nodes"] if n["id"] == group)["kind"] == "group"
     gone = {n["id"] for n in opened["nodes"]} - {n["id"] for n in folded["nodes"]}
@@ -234,7 +235,7 @@ def test_a_folded_group_says_shapes_and_the_norm_that_came(tmp_path: Path) -> No
     groups = [g["id"] for g in scene(trace)["groups"]]
     found = scene(trace, folds=dict.fromkeys(groups, True))
     first, last = (n for n in found["nodes"] if n["kind"] == "group")
-    assert (first["sub"], last["sub"]) == ("2 ops · → 2", "2 ops · 2 → 2")
+    assert (first["sub"], last["sub"]) == ("2 ops · 2 → 2", "2 ops · 2 → 2")
     norms = [found["values"][v]["stats"]["norm"] for _, v in last["tracks"]["upstream"] if v is not None]
     assert norms == [5.0]
 

@@ -335,7 +335,8 @@ class _Place:
 
     def element(self, name: str) -> str | None:
         text, nth = _split(name)
-        nodes = [node for node in self.scene["nodes"] if node["kind"] in ("tensor", "op")]
+        known = self.scene.get("inside") or self.scene["nodes"]  # of what is in a folded group, the group
+        nodes = [node for node in known if node["kind"] in ("tensor", "op")]
         found = [node["id"] for node in nodes if text == node["label"]]
         if not found:  # an expression: the op, not the tensor that it makes
             found = [node["id"] for node in nodes if node["kind"] == "op" and text == self.expression(node["code"])]

@@ -7,16 +7,18 @@ column move apart: so a fold changes no order, and elsewhere nothing moves but s
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 
 import networkx as nx
 
+from . import lines
 from .ranked import LANE, Ranked, ranks
-from .sheet import PAD, Point, Sheet, Size, clean
+from .sheet import HEAD, PAD, PORT_GAP, Box, Piece, Point, Sheet, Size, around, clean
 
-Piece = tuple[Hashable, Hashable | None, Hashable | None, Hashable]
+Part = tuple[Hashable, Hashable | None, Hashable | None, Hashable]
 """A part of an edge inside one group: (edge, from, to, origin); None is a port."""
 Step = tuple[Hashable, Hashable, Hashable]
 """From vertex to vertex of a group: (from, to, origin)."""
@@ -24,9 +26,10 @@ Places = Callable[[Ranked], list[float]]
 
 SIZE: Size = (116.0, 56.0)
 FOLDED: Size = (200.0, 76.0)
-HEAD = 34.0
 APART = 34.0
 """Room between parts of a group that do not hang together."""
+LONG = 12
+"""Steps of a way from which on it is drawn level; a shorter one stands in the middle of what comes to it."""
 SHIFT = 8.0
 """How far the routes of values and of gradients lie from the middle between them."""
 
@@ -42,42 +45,47 @@ class Anchors:
     fan: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How the picture stands in lines: no wider than `limit`, or as `lines` says (row and line by node)."""
+
+    limit: float = math.inf
+    lines: Mapping[Hashable, tuple[int, int]] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class Placed:
-    """Positions (centres) by node, boxes by open group, routes of values and of gradients by edge key."""
+    """Positions (centres) by node, boxes by open group, routes of values and of gradients by edge key.
+
+    `lines` has row and line by node where the picture stands in several, `parts` the boxes of groups that these cut.
+    """
 
     positions: dict[Hashable, Point] = field(default_factory=dict)
-    boxes: dict[Hashable, tuple[float, float, float, float]] = field(default_factory=dict)
+    boxes: dict[Hashable, Box] = field(default_factory=dict)
     routes: dict[Hashable, list[Point]] = field(default_factory=dict)
     back: dict[Hashable, list[Point]] = field(default_factory=dict)
     name: str = "layered"
     note: str | None = None
+    limit: float = math.inf
+    lines: dict[Hashable, tuple[int, int]] = field(default_factory=dict)
+    parts: dict[Hashable, list[Box]] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class _Room:
-    """One group's own layout: its size, and where things are from its top left corner."""
-
-    size: Size = FOLDED
-    at: dict[Hashable, Point] = field(default_factory=dict)
-    ins: dict[Hashable, float] = field(default_factory=dict)
-    outs: dict[Hashable, float] = field(default_factory=dict)
-    parts: dict[Hashable, tuple[list[Point], list[Point]]] = field(default_factory=dict)
-
-
-def place(graph: nx.DiGraph, places: Places) -> Placed:
-    """Positions and routes of a directed acyclic graph (multi or not).
+def place(graph: nx.DiGraph, places: Places, plan: Plan | None = None) -> Placed:
+    """Positions and routes of a directed acyclic graph (multi or not), in lines as `plan` says (default: in one).
 
     Node attributes: `size` (w, h), `anchors`, `group` (the innermost open group).  `graph.graph["parents"]` has the
     group around each open group, outer ones first.  An edge's `origin` names what travels (default: its source): edges
     of one origin share their way.  Raises ValueError for a graph with a cycle.
     """
-    return _Layered(graph, places).placed()
+    return _Layered(graph, places, plan or Plan()).placed()
 
 
 class _Layered:
-    def __init__(self, graph: nx.DiGraph, places: Places) -> None:
-        self.graph, self.places = graph, places
+    def __init__(self, graph: nx.DiGraph, places: Places, plan: Plan) -> None:
+        self.graph, self.places, self.plan = graph, places, plan
+        self.lines: dict[Hashable, tuple[int, int]] = {}
+        self.inner: dict[tuple[Hashable, Hashable], tuple[list[Point], list[Point]]] = {}
         self.parents: Mapping[Hashable, Hashable | None] = graph.graph.get("parents", {})
         self.children: dict[Hashable | None, list[Hashable]] = defaultdict(list)
         self.edges: list[tuple[Hashable, Hashable, Hashable, Hashable]] = []
@@ -85,37 +93,39 @@ class _Layered:
             self.edges = [(u, v, k, d.get("origin", u)) for u, v, k, d in graph.edges(keys=True, data=True)]
         else:
             self.edges = [(u, v, (u, v), d.get("origin", u)) for u, v, d in graph.edges(data=True)]
-        self.rooms: dict[Hashable | None, _Room] = {}
+        self.rooms: dict[Hashable | None, Piece] = {}
         self.spines: dict[Hashable | None, list[Step]] = {}
         self.through: dict[Hashable, tuple[Hashable | None, Hashable | None]] = {}
 
     def placed(self) -> Placed:
         graph, parents = self.graph, self.parents
         path: dict[Hashable | None, list[Hashable | None]] = {None: [None]}
-        for group, around in parents.items():
-            path[group] = [*path[around], group]
+        for group, outer in parents.items():
+            path[group] = [*path[outer], group]
         order = {node: i for i, node in enumerate(graph)}
         began: dict[Hashable, int] = {}
         for node, data in graph.nodes(data=True):
             self.children[data.get("group")].append(node)
             for group in path[data.get("group")][1:]:
                 began.setdefault(group, order[node])
-        for group, around in parents.items():
+        for group, outer in parents.items():
             if group in began:
-                self.children[around].append(group)
+                self.children[outer].append(group)
         local = self.split(path)
         for group in path:  # outer ones first: they say by which ports the level line enters and leaves the inner ones
-            if parents and (group is None or group in began):
-                self.spines[group] = self.spine(group, local[group])
+            if group is None or group in began:
+                spine = self.spine(group, local[group])
+                if parents or len(spine) >= LONG:
+                    self.spines[group] = spine
         for group in sorted(path, key=lambda g: -len(path[g])):
             if group is None or group in began:
                 members = sorted(self.children[group], key=lambda n: began[n] if n in parents else order[n])
-                self.rooms[group] = self.room(group, members, local[group])
-        return self.collect([None, *(g for g in parents if g in began)])
+                self.rooms[group] = self.room(group, members, local[group], len(path[group]) - 1)
+        return self.collect()
 
-    def split(self, path: Mapping[Hashable | None, list[Hashable | None]]) -> dict[Hashable | None, list[Piece]]:
+    def split(self, path: Mapping[Hashable | None, list[Hashable | None]]) -> dict[Hashable | None, list[Part]]:
         """Each edge cut at the borders of the groups it crosses: (edge, from, to, origin) per group; None is a port."""
-        local: dict[Hashable | None, list[Piece]] = defaultdict(list)
+        local: dict[Hashable | None, list[Part]] = defaultdict(list)
         for u, v, key, origin in self.edges:
             ups, downs = path[self.graph.nodes[u].get("group")], path[self.graph.nodes[v].get("group")]
             shared = sum(1 for a, b in zip(ups, downs, strict=False) if a == b)
@@ -128,7 +138,7 @@ class _Layered:
                 local[downs[depth]].append((key, None, downs_full[depth + 1], origin))
         return local
 
-    def spine(self, group: Hashable | None, pieces: list[Piece]) -> list[Step]:
+    def spine(self, group: Hashable | None, pieces: list[Part]) -> list[Step]:
         """The longest way through a group: it is drawn level, and so is its way through the groups that it meets.
 
         Notes in `through` by which ports (named by origin) it enters and leaves them.
@@ -156,13 +166,13 @@ class _Layered:
 
     def size(self, vertex: Hashable) -> Size:
         room = self.rooms.get(vertex) if vertex in self.parents else None
-        return room.size if room is not None else self.graph.nodes[vertex].get("size", SIZE)
+        if room is not None:
+            return room.box[2], room.box[3]
+        size: Size = self.graph.nodes[vertex].get("size", SIZE)
+        return size
 
-    def room(
-        self, group: Hashable | None, members: list[Hashable],
-        edges: list[Piece],
-    ) -> _Room:  # fmt: skip
-        """Lay out the direct members of a group."""
+    def room(self, group: Hashable | None, members: list[Hashable], edges: list[Part], depth: int) -> Piece:
+        """Lay out the direct members of a group: what hangs together for itself, in lines where it is too wide."""
         index: dict[Hashable, int] = {m: i for i, m in enumerate(members)}
         ends: list[tuple[int, int]] = []
         for _, u, v, origin in edges:
@@ -183,63 +193,109 @@ class _Layered:
         heavy = [(index[u], index[v], o) for u, v, o in self.spines.get(group, ()) if u in index and v in index]
         ranked = sheet.ranked([s[1] for s in nominal], heavy)
         holds = [self.held(v) if i < len(members) else LANE / 2 for i, v in enumerate(vertices)]
-        y = self.stack(sheet, ranked, sizes, nominal, holds)
-        return self.furnish(sheet, y, sizes, edges, ends, framed=group is not None)
-
-    def stack(
-        self, sheet: Sheet, ranked: Ranked, sizes: list[Size], nominal: list[Size], holds: list[float]
-    ) -> list[float]:
-        """Heights; what hangs together is placed for itself, one below the other in the order of the program."""
         y = [0.0] * len(ranked.ranks)
-        bottom: float | None = None
+        pieces = []
         for part in ranked.components():
-            for node, place in zip(part, self.places(ranked.part(part)), strict=True):
-                y[node] = place
+            for node, height in zip(part, self.places(ranked.part(part)), strict=True):
+                y[node] = height
             sheet.widen(y, sizes, nominal, holds, part)
-            halves = [(sizes[i][1] if i < len(sizes) else LANE) / 2 for i in part]
-            top = min(y[i] - half for i, half in zip(part, halves, strict=True))
-            if bottom is not None:
-                for i in part:
-                    y[i] += bottom + APART - top
-            bottom = max(y[i] + half for i, half in zip(part, halves, strict=True))
-        return y
+            inside = set(part)
+            own = [(edge, end) for edge, end in zip(edges, ends, strict=True) if end[0] in inside]
+            pieces.append(self.furnish(sheet, y, sizes, own, part))
+        return self.arrange(group, pieces, self.plan.limit - 2 * PORT_GAP * depth)
 
     def furnish(
         self, sheet: Sheet, y: list[float], sizes: list[Size],
-        edges: list[Piece], ends: list[tuple[int, int]], framed: bool,
-    ) -> _Room:  # fmt: skip
-        """Columns, then everything from the top left corner of the room; routes from border to border."""
-        columns = sheet.columns(sizes, y, framed)
-        heights = [sizes[i][1] if i < len(sizes) else LANE for i in range(len(y))]
-        top = min((y[i] - heights[i] / 2 for i in range(len(y))), default=0.0) - (HEAD if framed else 0.0)
-        bottom = max((y[i] + heights[i] / 2 for i in range(len(y))), default=0.0) + (PAD if framed else 0.0)
-        y = [v - top for v in y]
-        right = columns[-1][1] if columns else 0.0
-        room = _Room((max(right, 0.0), bottom - top))
-        for i, vertex in enumerate(sheet.vertices):
-            x = (columns[sheet.rank[i]][0] + columns[sheet.rank[i]][1]) / 2
+        edges: list[tuple[Part, tuple[int, int]]], part: list[int],
+    ) -> Piece:  # fmt: skip
+        """Columns, what is in the groups, and routes from border to border."""
+        columns = sheet.columns(sizes, y, part)
+        piece = Piece()
+        for i in part:
             if i < sheet.members:
-                room.at[vertex] = (x, y[i])
-            elif vertex[0] == "in":  # type: ignore[index]
-                room.ins[vertex[1]] = y[i]  # type: ignore[index]
-            else:
-                room.outs[vertex[1]] = y[i]  # type: ignore[index]
-        lefts = _fans(self, sheet, y, edges, ends)
-        for (key, _, _, origin), (a, b) in zip(edges, ends, strict=True):
+                self.put(piece, sheet.vertices[i], (sum(columns[sheet.rank[i]]) / 2, y[i]))
+            elif i < len(sizes):
+                port: tuple[str, Hashable] = sheet.vertices[i]  # type: ignore[assignment]
+                (piece.ins if port[0] == "in" else piece.outs)[port[1]] = y[i]
+        lefts = _fans(self, sheet, y, edges)
+        for (key, u, v, origin), (a, b) in edges:
             out, out_back = self.right_end(sheet, y, sizes, a, origin)
             into, into_back = self.left_end(sheet, y, sizes, b, origin, lefts.get((key, b)))
-            lanes = sheet.way(a, origin, b)
-            middle = [(lane, columns[sheet.ranks[lane]]) for lane in lanes]
+            middle = [(lane, columns[sheet.ranks[lane]]) for lane in sheet.way(a, origin, b)]
             ca, cb = columns[sheet.rank[a]], columns[sheet.rank[b]]
             xa = (ca[0] + ca[1] + sizes[a][0]) / 2
             xb = (cb[0] + cb[1] - sizes[b][0]) / 2
             bends = [p for lane, (x0, x1) in middle for p in ((x0, y[lane] - 3), (x1, y[lane] - 3))]
             bends_back = [p for lane, (x0, x1) in middle for p in ((x0, y[lane] + 3), (x1, y[lane] + 3))]
-            room.parts[key] = (
-                clean([(xa, out), (ca[1], out), *bends, (cb[0], into), (xb, into)]),
-                clean([(xa, out_back), (ca[1], out_back), *bends_back, (cb[0], into_back), (xb, into_back)]),
-            )
+            before, behind = self.inner.get((key, u), ([], [])), self.inner.get((key, v), ([], []))
+            go = [*before[0], (xa, out), (ca[1], out), *bends, (cb[0], into), (xb, into), *behind[0]]
+            back = [*before[1], (xa, out_back), (ca[1], out_back), *bends_back, (cb[0], into_back), (xb, into_back)]
+            piece.routes[key] = clean(go), clean([*back, *behind[1]])
+            if u is None:
+                piece.entering.add(key)
+            if v is None:
+                piece.leaving.add(key)
+        solid = [columns[sheet.rank[i]] for i in part if i < sheet.members]
+        halves = [(sizes[i][1] if i < len(sizes) else LANE) / 2 for i in part]
+        piece.box = (
+            min(x0 for x0, _ in solid), min(y[i] - half for i, half in zip(part, halves, strict=True)),
+            max(x1 for _, x1 in solid), max(y[i] + half for i, half in zip(part, halves, strict=True)),
+        )  # fmt: skip
+        return piece
+
+    def put(self, piece: Piece, vertex: Hashable, centre: Point) -> None:
+        """A node at its place; of a group its box and all that is in it."""
+        if vertex not in self.parents:
+            piece.at[vertex] = centre
+            return
+        room = self.rooms[vertex]
+        inner = room.moved(centre[0] - room.box[2] / 2, centre[1] - room.box[3] / 2)
+        for key in (*inner.entering, *inner.leaving):
+            if key in inner.routes:
+                self.inner[key, vertex] = inner.routes.pop(key)
+        piece.boxes[vertex] = [inner.box]
+        piece.at.update(inner.at)
+        piece.boxes.update(inner.boxes)
+        piece.routes.update(inner.routes)
+
+    def arrange(self, group: Hashable | None, pieces: list[Piece], limit: float) -> Piece:
+        """The parts of a group from the top left corner of its room, in rows; those of the whole each in lines."""
+        framed = group is not None
+        before = 0.0 if not framed else PORT_GAP if any(piece.entering for piece in pieces) else PAD
+        behind = 0.0 if not framed else PORT_GAP if any(piece.leaving for piece in pieces) else PAD
+        x, y, bottom = before, 0.0, (HEAD if framed else 0.0) - APART
+        row, alone, placed = -1, True, []
+        for piece in pieces:
+            if not framed:
+                piece = self.in_lines(piece, row + 1, limit)
+            wide, high = piece.box[2] - piece.box[0], piece.box[3] - piece.box[1]
+            tied = bool(piece.entering or piece.leaving)
+            follows = math.isfinite(limit) and not (tied or alone) and x + wide <= before + limit
+            if not framed and self.plan.lines:
+                follows = any(self.plan.lines.get(v, (-1, 0))[0] == row for v in piece.at)
+            if row < 0 or not follows:
+                x, y, row = before, bottom + APART, row + 1
+            placed.append(piece.moved(x - piece.box[0], y - piece.box[1]))
+            x, bottom, alone = x + wide + APART, max(bottom, y + high), tied
+            if not framed:
+                self.lines.update({v: (row, self.lines.get(v, (0, 0))[1]) for v in piece.at})
+        room = Piece()
+        right = max((piece.box[2] for piece in placed), default=0.0) + behind
+        room.box = (0.0, 0.0, right, bottom + (PAD if framed else 0.0))
+        for piece in placed:
+            piece.reach(0.0, right)
+            room.take(piece)
         return room
+
+    def in_lines(self, piece: Piece, row: int, limit: float) -> Piece:
+        """A part of the whole, broken where it is too wide, or where the plan says."""
+        if not self.plan.lines and not math.isfinite(limit):
+            return piece
+        wanted = {v: self.plan.lines[v][1] for v in piece.at if v in self.plan.lines}
+        groups = {v: self.graph.nodes[v].get("group") for v in piece.at}
+        piece, line = lines.broken(piece, self.size, self.parents, groups, limit, wanted)
+        self.lines.update({v: (row, line.get(v, 0)) for v in piece.at})
+        return piece
 
     def anchors(self, vertex: Hashable) -> Anchors:
         found: Anchors = self.graph.nodes[vertex].get("anchors", Anchors())
@@ -273,40 +329,26 @@ class _Layered:
 
     # -- all together ---------------------------------------------------------------------------------------------
 
-    def collect(self, groups: list[Hashable | None]) -> Placed:
-        """From rooms within rooms to the plane; the first node of the graph stands at (0, 0)."""
-        result = Placed()
-        corner: dict[Hashable | None, Point] = {None: (0.0, 0.0)}
-        parts: dict[Hashable, list[tuple[list[Point], list[Point]]]] = defaultdict(list)
-        for group in groups:
-            room = self.rooms[group]
-            x0, y0 = corner[group]
-            for vertex, (x, y) in room.at.items():
-                if vertex in self.parents:
-                    w, h = self.rooms[vertex].size
-                    corner[vertex] = (x0 + x - w / 2, y0 + y - h / 2)
-                    result.boxes[vertex] = (x0 + x - w / 2, y0 + y - h / 2, x0 + x + w / 2, y0 + y + h / 2)
-                else:
-                    result.positions[vertex] = (x0 + x, y0 + y)
-            for key, (go, back) in room.parts.items():
-                parts[key].append(([(x0 + x, y0 + y) for x, y in go], [(x0 + x, y0 + y) for x, y in back]))
-        for key, pieces in parts.items():
-            pieces.sort(key=lambda piece: (piece[0][0][0], piece[0][-1][0]))
-            result.routes[key] = clean([p for go, _ in pieces for p in go])
-            result.back[key] = clean([p for _, back in pieces for p in back])[::-1]
-        first = next(iter(self.graph), None)
-        if first is not None:
-            _translate(result, *result.positions[first])
-        return result
+    def collect(self) -> Placed:
+        """The outermost room, and of each group the box around all of its parts; the first node stands at (0, 0)."""
+        room = self.rooms[None]
+        origin = room.at[next(iter(self.graph))] if len(self.graph) else (0.0, 0.0)
+        room = room.moved(-origin[0], -origin[1])
+        return Placed(
+            room.at, {group: around(boxes) for group, boxes in room.boxes.items()},
+            {key: go for key, (go, _) in room.routes.items()},
+            {key: back[::-1] for key, (_, back) in room.routes.items()},
+            limit=self.plan.limit, lines=self.lines if len(set(self.lines.values())) > 1 else {},
+            parts={group: boxes for group, boxes in room.boxes.items() if len(boxes) > 1},
+        )  # fmt: skip
 
 
 def _fans(
-    layered: _Layered, sheet: Sheet, y: list[float],
-    edges: list[Piece], ends: list[tuple[int, int]],
-) -> dict[tuple[Hashable, int], float]:  # fmt: skip
+    layered: _Layered, sheet: Sheet, y: list[float], edges: list[tuple[Part, tuple[int, int]]]
+) -> dict[tuple[Hashable, int], float]:
     """Where several edges enter one op: side by side, in the order in which they come."""
     arriving: dict[int, list[tuple[float, int, Hashable]]] = defaultdict(list)
-    for number, ((key, _, _, origin), (a, b)) in enumerate(zip(edges, ends, strict=True)):
+    for number, ((key, _, _, origin), (a, b)) in enumerate(edges):
         if b < sheet.members and sheet.vertices[b] not in layered.parents and layered.anchors(sheet.vertices[b]).fan:
             lanes = sheet.way(a, origin, b)
             arriving[b].append((y[lanes[-1]] if lanes else y[a], number, key))
@@ -349,10 +391,3 @@ def _longest(steps: list[Step], start: Hashable | None, end: Hashable | None) ->
         way.append(came[last])
         last = came[last][0]
     return way[::-1]
-
-
-def _translate(placed: Placed, dx: float, dy: float) -> None:
-    placed.positions = {n: (x - dx, y - dy) for n, (x, y) in placed.positions.items()}
-    placed.boxes = {g: (a - dx, b - dy, c - dx, d - dy) for g, (a, b, c, d) in placed.boxes.items()}
-    placed.routes = {k: [(x - dx, y - dy) for x, y in points] for k, points in placed.routes.items()}
-    placed.back = {k: [(x - dx, y - dy) for x, y in points] for k, points in placed.back.items()}

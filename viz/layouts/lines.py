@@ -1,42 +1,38 @@
-"""A chain too long for a screen, in lines as text is: the layered picture cut between columns, line under line.
+"""A chain too long for a screen, in lines as text is: a layered picture cut between columns, line under line.
 
 Within a line everything stays as the layered layout has it.  What goes on in the next line leaves at the right, runs
-back between the lines and enters at the left; these ways are nested, so that none crosses another.
+back between the lines and enters at the left; these ways are nested, so that none crosses another.  A group that goes
+on in the next line has a box in each, which is open where it is cut.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-import networkx as nx
+from .ranked import LANE
+from .sheet import HEAD, PAD, Box, Piece, Point, Size, around, clean, moved
 
-from .layered import SIZE, Placed
-from .sheet import Point, Size, clean
-
-Box = tuple[float, float, float, float]
-
-MOST = 4
+MOST = 8
 """Lines at most: past that one cannot see the whole anyway, and a ribbon is followed more easily."""
-CROSSED = 90.0
+MOST_COLUMNS = 80
+"""Columns up to which breaks are looked for: it takes the square of their number."""
+CROSSED = 45.0
 """What a route over a break costs, against the width that it saves."""
-WHOLE = 0.65
-"""The zoom down to which a graph is shown whole (assets/modules/camera.mjs)."""
-LARGE = 1.1
-"""A zoom past which nothing is won."""
-EASY = 0.76
-"""A zoom from which on one line is kept: reading on in it is easier than in the next."""
-EACH = 0.15
-"""How much more zoom a further line must give."""
+CUT = 260.0
+"""What it costs to cut the box of a group."""
+WIDER = 50.0
+"""What it costs to be wider than the limit by one unit."""
 HAIR = 0.01
 """By so much a column is wider than what stands in it: ends of routes are computed in another order, and rounded so."""
 INDENT = 28.0
 OUT = 14.0
 STEP = 9.0
 """Between ways that run side by side from line to line."""
-ROOM = 30.0
+ROOM = 22.0
 """Between a line and the ways under it, and between these and the next line."""
 
 
@@ -54,40 +50,75 @@ class _Line:
     """Where routes leave to the next line, from top to bottom."""
     channel: float = 0.0
     """The height (in the new picture) of the first way to the next line."""
+    boxes: dict[Hashable, Box] = field(default_factory=dict)
+    """What is seen of groups in this line."""
+
+    def hold(self, top: float, bottom: float) -> None:
+        self.top, self.bottom = min(self.top, top), max(self.bottom, bottom)
 
 
-def broken(graph: nx.DiGraph, placed: Placed, view: Size) -> Placed:
-    """The picture in the number of lines in which it is largest in a view of that size (in px); often that is one.
+def broken(
+    piece: Piece, size: Callable[[Hashable], Size], parents: Mapping[Hashable, Hashable | None],
+    groups: Mapping[Hashable, Hashable | None], limit: float, wanted: Mapping[Hashable, int],
+) -> tuple[Piece, dict[Hashable, int]]:  # fmt: skip
+    """A piece in as few lines as are no wider than `limit`, or as narrow as they get; and the line of each node.
 
-    As it is where it would not be shown whole in any: a long ribbon is followed.  Only for a picture without boxes of
-    groups, since these would have to be cut.
+    `wanted` are the lines of nodes in a picture that this one is to resemble.  `parents` has the group around each
+    group, outer ones first, `groups` that of each node.
     """
-    boxes = [_box(placed.positions[node], graph.nodes[node].get("size", SIZE)) for node in placed.positions]
-    columns = _columns(boxes)
-    if placed.boxes or len(columns) < 2:
-        return placed
-    one = _lines(columns, [len(columns) - 1], placed, boxes)
-    best, most = one, _zoom(one, view)
-    if most >= EASY:
-        return placed
-    crossings = [len(_heights(placed, right)) for _, right in columns]
-    for count in range(2, min(MOST, len(columns)) + 1):
-        lines = _lines(columns, _ends(columns, crossings, count), placed, boxes)
-        zoom = _zoom(lines, view)
-        if zoom >= WHOLE and (most < WHOLE or zoom > most + EACH):
-            best, most = lines, zoom
-    return placed if best is one else _moved(placed, best)
+    boxes = {node: _box(centre, size(node)) for node, centre in piece.at.items()}
+    columns = _columns(boxes.values(), [box for one in piece.boxes.values() for box in one])
+    ends = _as_wanted(columns, boxes, wanted) if wanted else _breaks(piece, columns, boxes, limit)
+    if len(ends) < 2:
+        return piece, {}
+    lines = _lines(columns, ends, piece, boxes)
+    _cut(piece, lines, boxes, parents, groups)
+    _stack(lines)
+    return _moved(piece, boxes, lines), {node: _line_of(lines, x) for node, (x, _) in piece.at.items()}
 
 
-def _zoom(lines: Sequence[_Line], view: Size) -> float:
-    """The zoom at which all lines are in view; they are stacked meanwhile."""
-    height = _stack(lines)
-    wide = max(
+def _as_wanted(columns: Sequence[Point], boxes: Mapping[Hashable, Box], wanted: Mapping[Hashable, int]) -> list[int]:
+    """The last columns of lines that hold what they held before; a group that was cut is, when folded, in its first."""
+    rights = [right for _, right in columns]
+    line: dict[int, int] = {}
+    for node, box in boxes.items():
+        if node in wanted:
+            column = bisect_left(rights, (box[0] + box[2]) / 2)
+            line[column] = min(line.get(column, wanted[node]), wanted[node])
+    ends, last = [], None
+    for column in range(len(columns)):
+        now = max(line.get(column, -1), last if last is not None else -1)
+        if last is not None and now > last:
+            ends.append(column - 1)
+        last = now
+    return [*ends, len(columns) - 1]
+
+
+def _breaks(piece: Piece, columns: Sequence[Point], boxes: Mapping[Hashable, Box], limit: float) -> list[int]:
+    best = [len(columns) - 1]
+    if piece.box[2] - piece.box[0] <= limit or not 1 < len(columns) <= MOST_COLUMNS:
+        return best
+    least = float("inf")
+    crossings = [len(_heights(piece, right)) for _, right in columns]
+    cuts = [sum(b[0] < right < b[2] for one in piece.boxes.values() for b in one) for _, right in columns]
+    costs = [CROSSED * crossed + CUT * cut for crossed, cut in zip(crossings, cuts, strict=True)]
+    for count in range(1, min(MOST, len(columns)) + 1):
+        ends = _ends(columns, crossings, costs, count, limit)
+        wide = _width(_lines(columns, ends, piece, boxes))
+        if wide < least - 1.0:
+            best, least = ends, wide
+        if wide <= limit:
+            break
+    return best
+
+
+def _width(lines: Sequence[_Line]) -> float:
+    """Of the widest line, with the ways beside it."""
+    return max(
         line.right - line.left + _beside(len(line.heights), len(before.heights) if before else 0)
         for before, line in pairwise([None, *lines])
         if line is not None
     )
-    return min(view[0] / wide, view[1] / height, LARGE)
 
 
 def _box(centre: Point, size: Point) -> Box:
@@ -95,26 +126,26 @@ def _box(centre: Point, size: Point) -> Box:
     return x - w / 2, y - h / 2, x + w / 2, y + h / 2
 
 
-def _columns(boxes: Sequence[Box]) -> list[tuple[float, float]]:
-    """(left, right) of what stands one above the other."""
+def _columns(boxes: Iterable[Box], groups: Iterable[Box]) -> list[Point]:
+    """(left, right) of what stands one above the other, with the borders of groups beside it."""
     columns: list[tuple[float, float]] = []
     for x0, _, x1, _ in sorted(boxes):
         if columns and x0 < columns[-1][1]:
             columns[-1] = (columns[-1][0], max(columns[-1][1], x1))
         else:
             columns.append((x0, x1))
+    lefts, rights = [x0 for x0, _ in columns], [x1 for _, x1 in columns]
+    for x0, _, x1, _ in groups:
+        first, last = bisect_right(rights, x0), bisect_left(lefts, x1) - 1
+        columns[first] = (min(columns[first][0], x0), columns[first][1])
+        columns[last] = (columns[last][0], max(columns[last][1], x1))
     return [(x0, x1 + HAIR) for x0, x1 in columns]
 
 
-def _heights(placed: Placed, x: float) -> list[float]:
+def _heights(piece: Piece, x: float) -> list[float]:
     """Where routes pass a border between columns, from top to bottom; routes that share their way count once."""
-    found = set()
-    for routes in (placed.routes, placed.back):
-        for route in routes.values():
-            points = route if route[0][0] <= route[-1][0] else route[::-1]
-            if points[0][0] <= x < points[-1][0]:
-                found.add(round(_height(points, x), 1))
-    return sorted(found)
+    both = (points for pair in piece.routes.values() for points in pair)
+    return sorted({round(_height(points, x), 1) for points in both if points[0][0] <= x < points[-1][0]})
 
 
 def _height(points: Sequence[Point], x: float) -> float:
@@ -123,8 +154,10 @@ def _height(points: Sequence[Point], x: float) -> float:
     return ay + (by - ay) * (x - ax) / (bx - ax)
 
 
-def _ends(columns: Sequence[tuple[float, float]], crossings: Sequence[int], count: int) -> list[int]:
-    """The last column of each of `count` lines: evenly filled, few routes cut."""
+def _ends(
+    columns: Sequence[Point], crossings: Sequence[int], costs: Sequence[float], count: int, limit: float
+) -> list[int]:
+    """The last column of each of `count` lines: no wider than the limit, evenly filled, few routes and groups cut."""
     n = len(columns)
     width = (columns[-1][1] - columns[0][0]) / count
     best: dict[tuple[int, int], tuple[float, list[int]]] = {(0, 0): (0.0, [])}
@@ -133,10 +166,11 @@ def _ends(columns: Sequence[tuple[float, float]], crossings: Sequence[int], coun
             ways = []
             for start in range(line - 1, end):
                 known = best.get((line - 1, start))
-                wide = columns[end - 1][1] - columns[start][0]
                 beside = _beside(crossings[end - 1] if end < n else 0, crossings[start - 1] if start else 0)
+                wide = columns[end - 1][1] - columns[start][0] + beside
                 if known is not None:
-                    cost = known[0] + (wide + beside) ** 2 / width + (CROSSED * crossings[end - 1] if end < n else 0.0)
+                    cost = known[0] + wide**2 / width + (costs[end - 1] if end < n else 0.0)
+                    cost += WIDER * max(wide - limit, 0.0)
                     ways.append((cost, [*known[1], end - 1]))
             if ways:
                 best[line, end] = min(ways)
@@ -148,25 +182,42 @@ def _beside(leaving: int, entering: int) -> float:
     return (OUT + STEP * leaving if leaving else 0.0) + (INDENT + STEP * entering if entering else 0.0)
 
 
-def _lines(
-    columns: Sequence[tuple[float, float]], ends: Sequence[int], placed: Placed, boxes: Sequence[Box]
-) -> list[_Line]:
+def _lines(columns: Sequence[Point], ends: Sequence[int], piece: Piece, boxes: Mapping[Hashable, Box]) -> list[_Line]:
     starts = [0, *(end + 1 for end in ends[:-1])]
     lines = [_Line(columns[a][0], columns[b][1]) for a, b in zip(starts, ends, strict=True)]
-    for x0, y0, x1, y1 in boxes:
-        for line in lines:
-            if line.left <= (x0 + x1) / 2 <= line.right:
-                line.top, line.bottom = min(line.top, y0), max(line.bottom, y1)
-    for routes in (placed.routes, placed.back):
-        for route in routes.values():
-            for x, y in route:
-                line = lines[_line_of(lines, x)]
-                line.top, line.bottom = min(line.top, y), max(line.bottom, y)
+    for x0, y0, x1, y1 in boxes.values():
+        lines[_line_of(lines, (x0 + x1) / 2)].hold(y0, y1)
+    for pair in piece.routes.values():
+        for x, y in (*pair[0], *pair[1]):
+            lines[_line_of(lines, x)].hold(y, y)
     for line, after in pairwise(lines):
-        line.heights = _heights(placed, line.right)
+        line.heights = _heights(piece, line.right)
         for height in line.heights:  # they enter the next line at this height too
-            after.top, after.bottom = min(after.top, height), max(after.bottom, height)
+            after.hold(height, height)
     return lines
+
+
+def _cut(
+    piece: Piece, lines: Sequence[_Line], boxes: Mapping[Hashable, Box],
+    parents: Mapping[Hashable, Hashable | None], groups: Mapping[Hashable, Hashable | None],
+) -> None:  # fmt: skip
+    """What of each group is seen in each line: of one that is cut, a box around what it has there."""
+    content: dict[tuple[Hashable, int], list[Box]] = defaultdict(list)
+    for node, box in boxes.items():
+        content[groups[node], _line_of(lines, (box[0] + box[2]) / 2)].append(box)
+    for group in [group for group in parents if group in piece.boxes][::-1]:
+        own = piece.boxes[group][0]
+        seen = [number for number in range(len(lines)) if (group, number) in content]
+        for number in seen:
+            line, box = lines[number], own
+            if len(seen) > 1:
+                _, y0, _, y1 = around(content[group, number])
+                left = own[0] if number == seen[0] else line.left - PAD
+                right = own[2] if number == seen[-1] else line.right + PAD
+                box = (left, y0 - (HEAD if number == seen[0] else PAD), right, y1 + PAD)
+            line.boxes[group] = box
+            line.hold(box[1], box[3])
+            content[parents[group], number].append(box)
 
 
 def _line_of(lines: Sequence[_Line], x: float) -> int:
@@ -174,24 +225,30 @@ def _line_of(lines: Sequence[_Line], x: float) -> int:
     return bisect_left([line.right for line in lines[:-1]], x)
 
 
-def _stack(lines: Sequence[_Line]) -> float:
-    """Move the lines under each other; the height of all."""
+def _stack(lines: Sequence[_Line]) -> None:
+    """Move the lines under each other."""
     low = lines[0].bottom
     for before, line in pairwise(lines):
         before.channel = low + ROOM
         line.dx = lines[0].left - line.left
         line.dy = before.channel + STEP * max(len(before.heights) - 1, 0) + ROOM - line.top
         low = line.bottom + line.dy
-    return low - lines[0].top
 
 
-def _moved(placed: Placed, lines: Sequence[_Line]) -> Placed:
-    found = Placed(name=placed.name, note=placed.note)
-    for node, (x, y) in placed.positions.items():
+def _moved(piece: Piece, boxes: Mapping[Hashable, Box], lines: Sequence[_Line]) -> Piece:
+    found = Piece(ins=piece.ins, entering=piece.entering, leaving=piece.leaving)
+    for node, (x, y) in piece.at.items():
         line = lines[_line_of(lines, x)]
-        found.positions[node] = (x + line.dx, y + line.dy)
-    found.routes = {key: _route(route, lines) for key, route in placed.routes.items()}
-    found.back = {key: _route(route[::-1], lines)[::-1] for key, route in placed.back.items()}
+        found.at[node] = (x + line.dx, y + line.dy)
+    for group in piece.boxes:
+        found.boxes[group] = [
+            moved(line.boxes[group], line.dx, line.dy) for line in lines if group in line.boxes
+        ]  # fmt: skip
+    found.routes = {key: (_route(go, lines), _route(back, lines)) for key, (go, back) in piece.routes.items()}
+    corners = [_box(found.at[node], (box[2] - box[0], box[3] - box[1])) for node, box in boxes.items()]
+    corners += [box for one in found.boxes.values() for box in one]
+    corners += [(x, y - LANE / 2, x, y + LANE / 2) for pair in found.routes.values() for way in pair for x, y in way]
+    found.box = around(corners)
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -11,6 +11,7 @@ from .ranked import LANE, Ranked
 
 Point = tuple[float, float]
 Size = tuple[float, float]
+Box = tuple[float, float, float, float]
 
 COLUMN_GAP = 36.0
 WIDEST_GAP = 52.0
@@ -18,6 +19,7 @@ LEVEL, SLOPE = 60.0, 0.12
 """A climb up to which the gap is enough, and how much wider it gets past that."""
 PORT_GAP = 24.0
 PAD = 14.0
+HEAD = 34.0
 
 
 @dataclass(slots=True)
@@ -79,27 +81,87 @@ class Sheet:
             for i in nodes:
                 y[i] += moved[i] - middle + (sizes[i][1] / 2 - holds[i] if i in up else 0.0)
 
-    def columns(self, sizes: list[Size], y: list[float], framed: bool) -> list[tuple[float, float]]:
-        """(left, right) of each rank's column; where routes climb far, there is more room between two."""
-        climb = [0.0] * (max(self.ranks, default=-1) + 1)
+    def columns(self, sizes: list[Size], y: list[float], part: Sequence[int]) -> dict[int, Point]:
+        """(left, right) of each rank's column of a part; where routes climb far, there is more room between two."""
+        climb: dict[int, float] = defaultdict(float)
+        inside = set(part)
         for a, b in self.edges:
-            climb[self.ranks[a]] = max(climb[self.ranks[a]], abs(y[a] - y[b]))
-        widths = [0.0] * (max(self.ranks, default=-1) + 1)
-        for i, (w, _) in enumerate(sizes):
-            widths[self.rank[i]] = max(widths[self.rank[i]], w)
-        columns: list[tuple[float, float]] = []
-        has_in = framed and any(i >= self.members and v[0] == "in" for i, v in enumerate(self.vertices))  # type: ignore[index]
-        has_out = framed and any(i >= self.members and v[0] == "out" for i, v in enumerate(self.vertices))  # type: ignore[index]
-        x = PAD if framed and not has_in else 0.0
-        for rank, width in enumerate(widths):
-            columns.append((x, x + width))
-            near_port = (rank == 0 and has_in) or (rank == len(widths) - 2 and has_out)
+            if a in inside:
+                climb[self.ranks[a]] = max(climb[self.ranks[a]], abs(y[a] - y[b]))
+        widths = dict.fromkeys(sorted({self.ranks[i] for i in part}), 0.0)
+        for i in part:
+            if i < len(sizes):
+                widths[self.rank[i]] = max(widths[self.rank[i]], sizes[i][0])
+        ports = {self.vertices[i][0]: self.rank[i] for i in part if self.members <= i < len(sizes)}  # type: ignore[index]
+        columns: dict[int, Point] = {}
+        x = 0.0
+        for rank, width in widths.items():
+            columns[rank] = (x, x + width)
+            near_port = rank == ports.get("in") or rank + 1 == ports.get("out")
             gap = min(COLUMN_GAP + SLOPE * max(climb[rank] - LEVEL, 0.0), WIDEST_GAP)
             x += width + (PORT_GAP if near_port else gap)
-        if framed and not has_out and columns:
-            right = columns[-1][1]
-            columns.append((right + PAD, right + PAD))
         return columns
+
+
+@dataclass(slots=True)
+class Piece:
+    """What hangs together, placed, with all that is in its groups: centres, boxes of groups, routes, a box around it.
+
+    Routes there and back both run from left to right.  `ins` and `outs` are the heights of ports, by origin; of the
+    edges `entering` come from one at the left border, `leaving` go to one at the right: these ends lie outside the box.
+    A group cut by a line has several boxes.
+    """
+
+    at: dict[Hashable, Point] = field(default_factory=dict)
+    boxes: dict[Hashable, list[Box]] = field(default_factory=dict)
+    routes: dict[Hashable, tuple[list[Point], list[Point]]] = field(default_factory=dict)
+    ins: dict[Hashable, float] = field(default_factory=dict)
+    outs: dict[Hashable, float] = field(default_factory=dict)
+    entering: set[Hashable] = field(default_factory=set)
+    leaving: set[Hashable] = field(default_factory=set)
+    box: Box = (0.0, 0.0, 0.0, 0.0)
+
+    def moved(self, dx: float, dy: float) -> Piece:
+        """Elsewhere."""
+        return Piece(
+            {vertex: (x + dx, y + dy) for vertex, (x, y) in self.at.items()},
+            {group: [moved(box, dx, dy) for box in boxes] for group, boxes in self.boxes.items()},
+            {key: (_shift(go, dx, dy), _shift(back, dx, dy)) for key, (go, back) in self.routes.items()},
+            {origin: y + dy for origin, y in self.ins.items()}, {origin: y + dy for origin, y in self.outs.items()},
+            self.entering, self.leaving, moved(self.box, dx, dy),
+        )  # fmt: skip
+
+    def reach(self, left: float, right: float) -> None:
+        """Let the edges that end in ports reach the borders."""
+        for key in self.entering:
+            go, back = self.routes[key]
+            self.routes[key] = clean([(left, go[0][1]), *go[1:]]), clean([(left, back[0][1]), *back[1:]])
+        for key in self.leaving:
+            go, back = self.routes[key]
+            self.routes[key] = clean([*go[:-1], (right, go[-1][1])]), clean([*back[:-1], (right, back[-1][1])])
+
+    def take(self, other: Piece) -> None:
+        """Add what another one has."""
+        self.at.update(other.at)
+        self.boxes.update(other.boxes)
+        self.routes.update(other.routes)
+        self.ins.update(other.ins)
+        self.outs.update(other.outs)
+        self.entering |= other.entering
+        self.leaving |= other.leaving
+
+
+def around(boxes: Sequence[Box]) -> Box:
+    """The box around some boxes."""
+    return min(b[0] for b in boxes), min(b[1] for b in boxes), max(b[2] for b in boxes), max(b[3] for b in boxes)
+
+
+def moved(box: Box, dx: float, dy: float) -> Box:
+    return box[0] + dx, box[1] + dy, box[2] + dx, box[3] + dy
+
+
+def _shift(points: Sequence[Point], dx: float, dy: float) -> list[Point]:
+    return [(x + dx, y + dy) for x, y in points]
 
 
 def clean(points: list[Point]) -> list[Point]:
