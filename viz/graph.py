@@ -203,6 +203,9 @@ def _stubs(facts: Facts, grouping: Grouping, drawing: Drawing) -> set[tuple[str,
             near = ranks[op] - first <= NEAR and i < MANY and grouping.of.get(op) == home
             if i and not near:
                 far.add((ident, op))
+        if not facts.tensors[tensor].requires_grad and home is not None:  # it is at home where it is used first;
+            item = drawing.items[ident]  # what receives a gradient from several groups stands outside of them
+            drawing.items[ident] = Item(ident, "tensor", item.role, tensor, version, None, None, home)
     return far
 
 

@@ -47,7 +47,12 @@ class Visible:
             self.home[group] = self.home[around] or (group if group in self.folded else None)
         self.shown = {ident: self.home[item.group] or ident for ident, item in drawing.items.items()}
         for stubs in drawing.stubs.values():
-            within = [stub for stub in stubs if not direct.isdisjoint(grouping.path(drawing.items[stub].group))]
+            within = [
+                stub
+                for stub in stubs
+                if drawing.items[stub].role == "leaf"
+                and not direct.isdisjoint(grouping.path(drawing.items[stub].group))
+            ]
             if len(within) <= MOST_USERS:
                 self.shown.update({stub: self.shown[drawing.items[stub].twin or stub] for stub in within})
         self.borders = Borders(drawing, self.shown)

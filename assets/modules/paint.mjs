@@ -240,7 +240,9 @@ function paintGroupCard(brush, node, look) {
   write(cut(context, font.title, node.label, node.w - GROUP_TITLE - 8), box[0] + GROUP_TITLE, box[1] + 18, font.title, tokens.ink);
   paintFold(brush, box, true);
   if (brush.detail < 2) return;
-  write(cut(context, font.plain, node.sub, node.w - 28), box[0] + 14, box[1] + 42, font.plain, tokens.soft);
+  const [ops, shapes = ""] = node.sub.split(" \u00b7 ");
+  const given = shapes.includes("\u2192") ? [`${ops} \u00b7 \u2192${shapes.split("\u2192")[1]}`] : []; // what goes out at least
+  write(fitting(context, font.plain, [node.sub, ...given, ops], node.w - 28), box[0] + 14, box[1] + 42, font.plain, tokens.soft);
   const id = at(node.tracks.upstream, moment.t);
   if (id !== null && node.h >= 70) {
     write(`gradient norm ${num(moment.scene.values[id].stats.norm, 3)}`, box[0] + 14, box[1] + 61, font.plain, tokens.gradient);

@@ -19,8 +19,16 @@ def at_state(view: View, nth: int) -> str:
     return found
 
 
+def open_unfolded(view: View, query: str) -> None:
+    """With every round open, so that its states are cards."""
+    view.open(query)
+    view.page.get_by_label("How the graph is laid out").click()
+    view.page.locator('[data-act="unfold-all"]').click()
+    view.until("backstep.scene().groups.every(g => !g.folded) && !document.documentElement.dataset.computing")
+
+
 def test_norms_of_states_are_bars_that_come_as_the_gradient_does(view: View) -> None:
-    view.open("?program=rnn_twenty&step=0")
+    open_unfolded(view, "?program=rnn_twenty&step=0")
     view.js(f"backstep.select({at_state(view, 20)!r})")
     view.until("document.querySelectorAll('.series .bar').length === 20")
     assert view.js(COME) == 0
@@ -34,7 +42,7 @@ def test_norms_of_states_are_bars_that_come_as_the_gradient_does(view: View) -> 
 
 
 def test_a_click_on_a_bar_leads_to_its_round(view: View) -> None:
-    view.open("?program=rnn_twenty&step=0")
+    open_unfolded(view, "?program=rnn_twenty&step=0")
     view.js(f"backstep.select({at_state(view, 20)!r})")
     view.page.get_by_role("button", name="round 4: 6.39e-7").click()
     fourth = at_state(view, 4)
@@ -57,7 +65,7 @@ def test_a_chapter_about_the_inspector_opens_it_where_it_is_closed(view: View) -
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_bars_of_what_has_come_are_the_colour_of_the_gradient(view: View, theme: str) -> None:
     view.page.emulate_media(color_scheme=theme)
-    view.open("?program=rnn_twenty")
+    open_unfolded(view, "?program=rnn_twenty")
     view.js(f"backstep.select({at_state(view, 20)!r})")
     view.end()
     view.until(f"{COME} === 20")

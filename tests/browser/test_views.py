@@ -32,7 +32,7 @@ def menu(view: View, opener: str, item: str) -> None:
 
 
 def test_folds_stand_in_the_address_and_come_back_with_it(view: View) -> None:
-    view.open("?program=rnn")
+    view.open("?program=forgotten_zero")
     assert view.js(FOLDED) == 0
     menu(view, "How the graph is laid out", '[data-act="fold-all"]')
     view.until(f"{FOLDED} > 0 && location.search.includes('folds=')")

@@ -32,7 +32,9 @@ INDENT = 28.0
 OUT = 14.0
 STEP = 9.0
 """Between ways that run side by side from line to line."""
-ROOM = 22.0
+PAIR, CLOSE = 5.0, 16.5
+"""The same between those of a value and of its gradient, which leave so close to each other."""
+ROOM = 16.0
 """Between a line and the ways under it, and between these and the next line."""
 
 
@@ -177,6 +179,11 @@ def _ends(
     return best[count, n][1]
 
 
+def _steps(heights: Sequence[float]) -> float:
+    """From the first to the last of the ways that leave at these heights."""
+    return sum(PAIR if below - above <= CLOSE else STEP for above, below in pairwise(heights))
+
+
 def _beside(leaving: int, entering: int) -> float:
     """Room that the ways to and from other lines need beside a line."""
     return (OUT + STEP * leaving if leaving else 0.0) + (INDENT + STEP * entering if entering else 0.0)
@@ -231,7 +238,7 @@ def _stack(lines: Sequence[_Line]) -> None:
     for before, line in pairwise(lines):
         before.channel = low + ROOM
         line.dx = lines[0].left - line.left
-        line.dy = before.channel + STEP * max(len(before.heights) - 1, 0) + ROOM - line.top
+        line.dy = before.channel + _steps(before.heights) + ROOM - line.top
         low = line.bottom + line.dy
 
 
@@ -264,9 +271,9 @@ def _route(points: Sequence[Point], lines: Sequence[_Line]) -> list[Point]:
         found += [(x + line.dx, v + line.dy) for x, v in rest[entry:] if x <= line.right]
         rest, entry = [(line.right, y), *(point for point in rest if point[0] > line.right)], 1
         place = min(range(len(line.heights)), key=lambda i: abs(line.heights[i] - y))
-        inner = len(line.heights) - 1 - place
-        right, left = line.right + line.dx + OUT + STEP * inner, after.left + after.dx - INDENT - STEP * place
-        channel = line.channel + STEP * inner
+        inner, outer = _steps(line.heights[place:]), _steps(line.heights[: place + 1])
+        right, left = line.right + line.dx + OUT + inner, after.left + after.dx - INDENT - outer
+        channel = line.channel + inner
         found += [(line.right + line.dx, y + line.dy), (right, y + line.dy), (right, channel), (left, channel)]
         found.append((left, y + after.dy))
     found += [(x + lines[last].dx, v + lines[last].dy) for x, v in rest[entry:]]
