@@ -18,7 +18,9 @@ from numpy import ndarray
 
 from . import anomaly
 from .array import as_array, xp
+from .gathered import Gathered, gathers, multiplied, secure, sum_array
 from .hooks import Hooks, accumulated
+from .later import Product
 from .mode import mode
 from .node import AccumulateGrad, Node
 from .op import spread
@@ -30,7 +32,6 @@ from .slot import slot
 from .tensor import Tensor
 
 Capture = tuple[Any, int]
-sum_array = sum_to_size.op.kernel
 
 
 class _Current(threading.local):
@@ -63,7 +64,8 @@ def run_backward(
     if captures is not None:
         taken = dict.fromkeys(captures)
     run = _Run(waiting, wanted, taken, captures is None or accumulate, keep, create_graph)
-    before, mode.enabled = mode.enabled, create_graph and not mode.inference
+    before = mode.enabled
+    mode.turn(create_graph and not mode.inference)
     outer, current.run = current.run, run
     try:
         for (node, nr), gradient in zip(roots, gradients, strict=True):
@@ -73,7 +75,7 @@ def run_backward(
                 push(run.ready, node)
         run.drain()
     finally:
-        mode.enabled = before
+        mode.turn(before)
         current.run = outer
     return [taken[c] for c in captures] if captures is not None else []
 
@@ -130,7 +132,8 @@ class _Run:
         self.keep = keep
         self.create_graph = create_graph
         self.ready: list[Any] = []
-        self.hooks = Hooks(create_graph)
+        self.hooks = Hooks(create_graph, self.arrived)
+        self.sums: set[Any] = set()  # where what arrived is a sum of our own, which nobody else holds
 
     def will_run(self, node: Any) -> bool:
         """Whether a node takes part in this pass."""
@@ -154,57 +157,79 @@ class _Run:
             present = arrived[node] = [None] * len(node.metas)
         present[nr] = gradient if present[nr] is None else present[nr] + gradient
 
+    def gather(self, target: Any, nr: int, cotangent: Any, left: int) -> None:
+        """A contribution that does not fit as it is: one of several that are put together first, or by itself.
+
+        `left` tells how many are still to come.
+        """
+        present = self.arrived.get(target)
+        if type(present) is Gathered:
+            if present.takes(cotangent):
+                return
+        elif left and not self.create_graph and target.metas is None and gathers(target, cotangent):
+            made = self.arrived[target] = Gathered(target, present, target in self.sums)
+            self.sums.discard(target)
+            if made.takes(cotangent):
+                return
+        self.deliver(target, nr, cotangent.multiplied() if type(cotangent) is Product else cotangent)
+
     def drain(self) -> None:
         """Run what is ready until nothing is.  Each node costs its rules and little else: what is rare is elsewhere."""
         ready, waiting, arrived, wanted, active = self.ready, self.waiting, self.arrived, self.wanted, slot.active
-        special = bool(self.taken) or self.create_graph or mode.anomaly
-        keep, deliver, add = self.keep, self.deliver, xp.add
-        sums: set[Any] = set()  # where what arrived is a sum of our own, which nobody else holds
+        special = self.create_graph or mode.anomaly
+        asked = {node for node, _ in self.taken}
+        keep, gather, sums, add = self.keep, self.gather, self.sums, xp.add
         following: Any = None  # the only node that is ready, with what arrived there: it need not queue
         handed: Any = None
-        while ready or following is not None:
+        while True:
             if following is not None:
                 node, upstream, following = following, handed, None
-            else:
+            elif ready:
                 node = ready.pop() if len(ready) == 1 else pop(ready)
                 upstream = arrived.pop(node, None)
+                if type(upstream) is Gathered:
+                    upstream = upstream.settle()
+            else:
+                break
             if wanted is not None and node not in wanted:
-                continue
-            if type(node) is AccumulateGrad:
-                self.arrive(node, upstream)
                 continue
             if upstream is None:
                 cotangents: Any = self.undefined(node)
-            elif special or node.more is not None or node.metas is not None:
+            elif node.more is not None or special or node in asked:
+                if type(node) is AccumulateGrad:
+                    self.arrive(node, upstream)
+                    continue
                 cotangents = self.visit(node, upstream)
             else:
                 plan = node.plan
                 cotangents = plan.run(upstream, node)
-                freed = not keep and plan.tensors != ()
-                if freed:
-                    node.saved = None
+                freed = plan.frees and not keep
                 if active is not None and not active.plain_vjp(node, upstream, cotangents, freed):
                     self.report(active, node, [upstream], cotangents, freed)
+                if freed:
+                    node.saved = None
             edge = -1
             for target in node.targets:
                 edge += 1
                 if target is None:
                     continue
                 cotangent = cotangents[edge]
-                left = waiting[target] = waiting[target] - 1
+                left = waiting[target] - 1
+                if left:
+                    waiting[target] = left
                 if cotangent is None:
                     pass
                 elif special or cotangent.shape != target.shape or cotangent.dtype is not target.dtype:
-                    deliver(target, node.number(edge), cotangent)
-                elif (present := arrived.get(target)) is None:
+                    gather(target, node.number(edge), cotangent, left)
+                elif target not in arrived:
                     if not left and not ready and following is None:
                         following, handed = target, cotangent
                         continue
                     arrived[target] = cotangent
                 elif target in sums:
-                    add(present, cotangent, present)
+                    add(arrived[target], cotangent, arrived[target])
                 else:
-                    arrived[target] = present = present + cotangent
+                    arrived[target] = present = arrived[target] + cotangent
                     if type(present) is ndarray:
                         sums.add(target)
                 if left:
@@ -213,11 +238,14 @@ class _Run:
                     arrived[following] = handed
                     ready.append(following)
                     following = None
-                push(ready, target)
+                if ready:
+                    push(ready, target)
+                else:
+                    ready.append(target)
 
     def undefined(self, node: Any) -> Sequence[Any]:
         """A node to which no gradient came: only a custom Function runs nevertheless, with None or zeros."""
-        if node.own is not None and node.metas is not None:
+        if type(node) is not AccumulateGrad and node.own is not None and node.metas is not None:
             return self.visit(node, [None] * len(node.metas))
         return (None,) * len(node.targets)
 
@@ -244,10 +272,11 @@ class _Run:
             return (None,) * len(node.targets)
         cotangents = self.vjp(node, upstream)
         if mode.anomaly:
-            anomaly.check(node, cotangents)
+            anomaly.check(node, multiplied(cotangents))
         freed = False if self.keep else node.free()
         if node.more is not None and node.more.get("post_hooks"):
-            cotangents = self.hooks.after(node.more["post_hooks"], cotangents, _listed(node, upstream), node)
+            shown = multiplied(cotangents)
+            cotangents = self.hooks.after(node.more["post_hooks"], shown, _listed(node, upstream), node)
         if slot.active is not None:
             self.report(slot.active, node, _listed(node, upstream), cotangents, freed)
         return cotangents
@@ -259,8 +288,9 @@ class _Run:
                 self.taken[node, nr] = gradient
 
     def vjp(self, node: Node, upstream: Any) -> Sequence[Any]:
-        """Run the rules of a node on its saved values, or the code of its own that it has."""
+        """Run the rules of a node on its saved values, or the code of its own that it has; there may be Products."""
         if node.own is not None:
+            secure(self.arrived)
             return node.own(upstream, self)
         if node.metas is not None:
             upstream = self.of_several(node, upstream)
@@ -320,6 +350,7 @@ class _Run:
             (gradient,) = self.hooks.before(more["pre_hooks"], (gradient,), node, tensor)
         self.add_into(tensor, gradient, retained=False)
         if tensor._post_hooks:
+            secure(self.arrived)
             accumulated(tensor)
         if more is not None and more.get("post_hooks"):
             self.hooks.after(more["post_hooks"], (), (gradient,), node)
@@ -335,7 +366,7 @@ class _Run:
         raw = upstream if not self.create_graph else [None if g is None else g._array for g in upstream]
         sums: list[Any] = []
         final: list[Any] = []
-        for edge, (target, cotangent) in enumerate(zip(node.targets, cotangents, strict=True)):
+        for edge, (target, cotangent) in enumerate(zip(node.targets, multiplied(cotangents), strict=True)):
             if target is None or cotangent is None:
                 final.append(None)
                 sums.append(None)

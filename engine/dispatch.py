@@ -17,7 +17,7 @@ from .saved import packed, save
 from .slot import slot
 from .storage import InferenceStorage
 from .tensor import Tensor
-from .views import refresh_view, share
+from .views import refresh_view, share, share_each
 
 _new = object.__new__
 SINGLE = float32.numpy
@@ -143,17 +143,19 @@ def edge_of(value: Any) -> tuple[Any, int]:
 def _several(op: Op, args: Any, statics: Any, made: tuple[Any, ...], node: Node | None, promoted: Any) -> Any:
     """The outputs of an op that has more than one."""
     carriers = op.traits.differentiable
-    outputs = []
-    for nr, result in enumerate(made):
+    outputs: list[Tensor] = []
+    for result in made:
         out: Tensor = _new(Tensor)
-        out._array = as_array(result)
-        if op.view and out._array.base is not None:
-            share(out, args[0], op, statics, nr)
-        if node is not None and out._array.dtype.kind == "f" and (carriers is None or nr in carriers):
-            out._node, out._nr, out._requires_grad = node, nr, True
+        out._array = result if type(result) is ndarray else as_array(result)
         outputs.append(out)
+    if op.view:
+        share_each(outputs, args[0], op, statics)
     if node is not None:
+        for nr, out in enumerate(outputs):
+            if out._array.dtype.kind == "f" and (carriers is None or nr in carriers):
+                out.comes_from(node, nr)
         node.metas = [(out._array.shape, out._array.dtype) for out in outputs]
+        node.more = {}
         node.shape = node.dtype = None  # no cotangent fits: the loop looks at the metas
         save(node, args, promoted, outputs)
     if slot.active is not None:

@@ -11,15 +11,18 @@ from typing import Any
 
 from . import errors
 from .array import dtype_of
+from .gathered import secure
 from .slot import slot
 from .tensor import Tensor
 
 
 class Hooks:
-    """Runs hooks on gradients, which are Tensors with `graph`, else arrays."""
+    """Runs hooks on gradients, which are Tensors with `graph`, else arrays; `arrived` is what waits in the loop
+    meanwhile."""
 
-    def __init__(self, graph: bool) -> None:
+    def __init__(self, graph: bool, arrived: dict[Any, Any]) -> None:
         self.graph = graph
+        self.arrived = arrived
 
     def shown(self, gradient: Any) -> Any:
         """A gradient as the user's hook sees it."""
@@ -35,6 +38,7 @@ class Hooks:
 
     def quietly(self, hook: Callable[..., Any], *given: Any) -> Any:
         """What a hook returns; what it computes is not recorded."""
+        secure(self.arrived)
         active, slot.active = slot.active, None
         try:
             return hook(*given)

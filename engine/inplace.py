@@ -9,6 +9,7 @@ from . import errors
 from .array import apart, as_array, dtype_of, is_array, is_writable
 from .devices import together
 from .dispatch import AFTER, connect, kernel_error
+from .gathered import multiplied
 from .mode import INFERENCE_INPLACE, mode
 from .node import Node, gradient_edge, next_number
 from .op import Op
@@ -280,7 +281,7 @@ class CopySlices(Node):
         if self.inner is None:
             raise self.freed()
         part = take_slice(upstream, self.path)
-        found = run.vjp(self.inner, part if self.inner.metas is None else [part])
+        found = multiplied(run.vjp(self.inner, part if self.inner.metas is None else [part]))
         whole = None
         if self.targets[0] is not None:
             first = found[0]

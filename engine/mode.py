@@ -26,8 +26,12 @@ CLASSES = (
 )
 
 
+_counting = threading.Lock()
+
+
 class _Mode(threading.local):
     """`enabled` is what ops look at; in inference mode `asked` is what the user asked for, and nothing is recorded.
+    It is set by `turn`, which counts the threads in which it is off.
 
     `packing` holds the pairs of hooks for saved tensors, innermost last, `packing_refused` why there may be none.
     """
@@ -41,6 +45,13 @@ class _Mode(threading.local):
     dual: object = None
     packing: tuple[tuple[Any, Any], ...] = ()
     packing_refused: str | None = None
+
+    def turn(self, enabled: bool) -> None:
+        """Record gradients in this thread, or do not."""
+        if enabled != self.enabled:
+            with _counting:
+                slot.off += -1 if enabled else 1
+            self.enabled = enabled
 
 
 mode = _Mode()
@@ -64,7 +75,7 @@ def _switch(enabled: bool) -> None:
     mode.asked = enabled
     enabled = enabled and not mode.inference
     if mode.enabled != enabled:
-        mode.enabled = enabled
+        mode.turn(enabled)
         if slot.active is not None:
             slot.active.event("mode", enabled)
 

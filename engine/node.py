@@ -68,6 +68,7 @@ class _Rare:
     metas: list[tuple[tuple[int, ...], Any]] | None = None
     statics: Mapping[str, Any] = MappingProxyType({})
     more: dict[str, Any] | None = None
+    """Hooks, and whatever else; None of a node of one output of which the loop runs the rules and nothing else."""
     requires_grad = True
     own: Any = None
     """What a node runs instead of rules: a method (upstream gradients, the run) that returns a cotangent per edge."""
@@ -266,7 +267,7 @@ class AccumulateGrad:
         self.variable = variable
         self.shape = variable._array.shape
         self.dtype = variable._array.dtype
-        self.more: dict[str, Any] | None = None
+        self.more: dict[str, Any] = {}
 
     def name(self) -> str:
         """torch's name of this node."""

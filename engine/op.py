@@ -24,13 +24,13 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import itemgetter
 from typing import Any, Protocol, cast
 
 from numpy import ndarray
 
 from . import array
 from .array import Array, Arrays
+from .later import Product
 
 Rule = Callable[..., Any]
 Handler = Callable[["Op", tuple[Any, ...], dict[str, Any]], Any]
@@ -76,8 +76,9 @@ class Plan:
     `names` are the saved names, `pick` where they stand in (*inputs, result, *statics, *outputs); a negative one `~i`
     means the shape of input `i`.  `tensors` are the places in `names` that hold tensors (freed after backward).
     `calls` has one (edge, rule, places in `names`) per input that needs a gradient.  `run(grad, node)` is all of it on
-    arrays: the cotangent per edge, None where none is needed.  `of_inputs` picks the saved values out of the inputs,
-    where inputs are all that is saved; `of_result`: the result is.
+    arrays: the cotangent per edge, None where none is needed; Products of rules in PRODUCTS.  `inputs` has the bits of
+    the inputs that are saved, where that is all, in their order; `of_result`: the result is all that is saved; `frees`:
+    there is something to free.
     """
 
     op: Op
@@ -87,8 +88,9 @@ class Plan:
     calls: tuple[tuple[int, Rule, tuple[int, ...]], ...]
     needs: int
     run: Callable[..., Sequence[Any]]
-    of_inputs: Callable[[tuple[Any, ...]], Any] | None
+    inputs: int
     of_result: bool
+    frees: bool
 
 
 @dataclass(eq=False)
@@ -224,6 +226,10 @@ def _function(op: Op) -> OpFunction:
     return function
 
 
+PRODUCTS: set[Rule] = set()
+"""The rules (grad, value) that are products: of the transposed value and the gradient, both matrices."""
+
+
 def by_hand(kernel: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate a rule of one saved value: on arrays `kernel` computes the same, bit for bit, and sooner.
 
@@ -304,16 +310,10 @@ def _plan(op: Op, needs: int, numbers: int) -> Plan:
     tensors = tuple(i for i, n in enumerate(names) if n in op.inputs or n in ("result", "results") or n in NUMBERED)
     pick = tuple(where[n] for n in names)
     plain = frozenset(i for i in tensors if pick[i] >= op.arity or not numbers >> pick[i] & 1)
-    of_inputs = _picker(pick) if pick and all(0 <= place < op.arity for place in pick) else None
+    inputs = sum(1 << place for place in pick) if all(0 <= p < op.arity for p in pick) and pick != (1, 0) else 0
     run = _compiled(op, names, plain, calls)
-    return Plan(op, tuple(names), pick, tensors, tuple(calls), needs, run, of_inputs, names == ["result"])
-
-
-def _picker(places: tuple[int, ...]) -> Callable[[tuple[Any, ...]], Any]:
-    """The values at some places, as a tuple; of one place too."""
-    if places == (0, 1):
-        return tuple
-    return itemgetter(*places) if len(places) > 1 else itemgetter(slice(places[0], places[0] + 1))
+    frees = bool(tensors)
+    return Plan(op, tuple(names), pick, tensors, tuple(calls), needs, run, inputs, names == ["result"], frees)
 
 
 def _compiled(
@@ -352,11 +352,14 @@ def _compiled(
     made = ["None"] * len(op.places)
     for number, (edge, rule, picked) in enumerate(calls):
         given = ", ".join(["grad", *map(spelled, picked)])
-        made[edge] = "grad" if rule.__code__.co_code == IDENTITY else f"rule{number}({given})"
+        if rule in PRODUCTS and tensors.issuperset(picked):
+            made[edge] = f"Product(v{picked[0]}, grad)"
+        else:
+            made[edge] = "grad" if rule.__code__.co_code == IDENTITY else f"rule{number}({given})"
     given = " ".join(f"{one}," for one in made)
     lines.append(f" return spread(node, ({given}))" if op.lists else f" return {given}")
     scope: dict[str, Any] = {f"rule{number}": rule for number, (_, rule, _) in enumerate(calls)}
-    scope["spread"] = spread
+    scope["spread"], scope["Product"] = spread, Product
     scope["arrays"] = lambda values: [getattr(v, "_array", v) for v in values]
     exec("\n".join(lines), scope)  # noqa: S102 - names are checked above, values are looked up: nothing of a user's
     return scope["run"]

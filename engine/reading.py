@@ -13,7 +13,9 @@ from typing import Any
 
 from .array import statistics, to_numpy
 from .binding import tensor_names
+from .later import Later
 from .op import CUSTOM, NUMBERED, REGISTRY
+from .ops.reduction import sum_to_size
 from .recorder import Recorder, written_out
 from .slot import is_users
 from .source import Places
@@ -49,6 +51,7 @@ from .trace import (
 
 SAMPLE = 64
 JOINT = "copy_slices"
+sum_array = sum_to_size.op.kernel
 
 
 def read(
@@ -98,12 +101,19 @@ def _tensors(trace: Trace) -> Iterator[int]:
 
 
 def value_of(kept: Any) -> Value:
-    """The Value of what the recorder kept: an array, or the Summary of one over the limit."""
+    """The Value of what the recorder kept: an array, the Summary of one over the limit, or what is made of others."""
+    if isinstance(kept, Later):
+        kept = made_of(kept.parts(), kept.shape)
     if isinstance(kept, Summary):
         return Value(tuple(kept.shape), str(kept.dtype), None, kept.sample, kept.stats)
     data = to_numpy(kept)
     flat = data.reshape(-1)
     return Value(data.shape, str(data.dtype), data, flat[:: max(1, -(-flat.size // SAMPLE))], LazyStats(data))
+
+
+def made_of(parts: list[Any], shape: tuple[int, ...]) -> Any:
+    """The gradient that a Later stands for, as the loop works it out."""
+    return parts[0].T.dot(parts[1]) if len(parts) == 2 else sum_array(parts[0], shape)
 
 
 class LazyStats(dict[str, float]):

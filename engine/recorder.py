@@ -8,6 +8,7 @@ while no recording runs.  What is appended here becomes the objects of `engine.t
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import sys
 from collections import deque
@@ -16,6 +17,7 @@ from typing import Any
 from numpy import generic
 
 from . import array
+from .later import Later, Product
 from .source import Places
 from .stacks import Stacks
 from .summary import Summary
@@ -285,28 +287,49 @@ class Recorder(Stacks):
         )  # fmt: skip
 
     def plain_vjp(self, node: Any, gradient: Any, cotangents: Any, freed: bool) -> bool:
-        """A node of one output ran and nothing was summed over broadcast dimensions; False where that is not so."""
+        """A node of one output ran, and nothing is large; False where that is not so.
+
+        What the loop has not worked out, a product or a sum over broadcast dimensions, is left for the reader.
+        """
         limit, values = self.limit, self.values
         if gradient.size > limit:
             return False
-        start = place = len(values)
+        start = len(values)
         values.append(gradient)
         numbers: list[int | None] = []
+        wide: list[int | None] | None = None
         edge = -1
         for target in node.targets:
             edge += 1
             cotangent = cotangents[edge]
             if cotangent is None:
                 numbers.append(None)
-            elif cotangent.shape != target.shape or cotangent.size > limit:
+                continue
+            if type(cotangent) is Product:
+                kept = cotangent.kept
+                if self.holds(kept) and kept._array.size <= limit and math.prod(target.shape) <= limit:
+                    cotangent = Later(values, start, kept._value, target.shape)
+                else:
+                    del values[start:]
+                    return False
+            elif cotangent.size > limit or target.metas is not None:
                 del values[start:]
                 return False
-            else:
-                place += 1
-                numbers.append(place)
+            elif cotangent.shape != target.shape:
+                if wide is None:
+                    wide = [None] * len(node.targets)
+                wide[edge] = len(values)
                 values.append(cotangent)
-        self.log.append(("vjp", -1, self.call, node.sequence_nr, start, tuple(numbers), None, freed))
+                cotangent = Later(values, len(values) - 1, None, target.shape)
+            numbers.append(len(values))
+            values.append(cotangent)
+        self.log.append(("vjp", -1, self.call, node.sequence_nr, start, tuple(numbers), wide and tuple(wide), freed))
         return True
+
+    def holds(self, kept: Any) -> bool:
+        """Whether a tensor that a node saved is recorded as it is now."""
+        shared = kept._shared
+        return bool(getattr(kept, "_id", -1) >= self.first and (shared is None or plain(shared)))
 
     def accumulate(self, tensor: Any, grad: Any, before: int | None, added: Any, retained: bool) -> None:
         """A gradient was added to `.grad`."""

@@ -61,7 +61,8 @@ class _Replay(Rerun):
     def run(self) -> Trace:
         """The new trace."""
         before, slot.active = slot.active, self.recorder
-        enabled, mode.enabled = mode.enabled, True
+        enabled = mode.enabled
+        mode.turn(True)
         away, home.only = home.only, True
         try:
             for action in self.schedule():
@@ -76,7 +77,8 @@ class _Replay(Rerun):
         except Stopped:
             pass
         finally:
-            slot.active, mode.enabled, home.only = before, enabled, away
+            slot.active, home.only = before, away
+            mode.turn(enabled)
         for number, tensor in self.live.items():
             if tensor._id >= 0:
                 self.seeds.setdefault(tensor._id, number)

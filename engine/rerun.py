@@ -138,7 +138,7 @@ class Rerun:
             else:
                 target.retain_grad()
         elif isinstance(event, ModeChanged):
-            mode.enabled = event.grad_enabled
+            mode.turn(event.grad_enabled)
             self.recorder.event("mode", event.grad_enabled)
         elif isinstance(event, WrittenOutside):
             self.written(event)

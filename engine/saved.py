@@ -79,7 +79,7 @@ def unpack_saved(node: Node | None, value: Any) -> Any:
         out: Tensor = _new(Tensor)
         out._array, out._shared = value._array, value._shared
         if value._array.dtype.kind == "f":
-            out._node, out._nr, out._requires_grad = node, value._nr, True
+            out.comes_from(node, value._nr)
         return out
     if type(value) is Promoted:
         return cast(value.tensor, value.dtype)
@@ -148,13 +148,15 @@ class Packed:
         own = type(value) is SavedResult
         self._node, self._nr, self.requires = (None if own else shown._node), shown._nr, shown._requires_grad
         self.accumulator = accumulator(shown) if self.requires and shown._node is None else None
-        enabled, mode.enabled = mode.enabled, False
+        enabled = mode.enabled
+        mode.turn(False)
         version = shown._version
         noted, mode.packing = mode.packing, ()
         try:
             self.kept = pack(shown)
         finally:
-            mode.enabled, mode.packing = enabled, noted
+            mode.turn(enabled)
+            mode.packing = noted
         if shown._version != version:
             raise errors.runtime(
                 "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "

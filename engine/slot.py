@@ -19,14 +19,16 @@ class Slot:
 
     `noted` counts the threads that want to know of every op (to detect anomalies, to pack what is saved, in inference
     mode, in forward mode): ops then take the way on which they are told.  `swap` opens that way and closes it.
+    `off` counts the threads that record no gradients: while there are none, nobody need look which one it is in.
     """
 
-    __slots__ = ("active", "noted", "swap")
+    __slots__ = ("active", "noted", "off", "swap")
     active: Any
 
     def __init__(self) -> None:
         self.active = None
         self.noted = 0
+        self.off = 0
         self.swap: Any = None
 
     def note(self, step: int) -> None:

@@ -13,6 +13,7 @@ import weakref
 from typing import Any
 
 from .binding import Naming
+from .later import Later
 from .reading import _Reader, _without_folders, value_of
 from .recorder import Recorder
 from .slot import slot
@@ -130,8 +131,9 @@ def _steady(values: list[Any], place: int) -> Value:
     """The value kept at `place`, in bytes that no later write can reach."""
     while True:
         kept = values[place]
+        parts = kept.parts() if isinstance(kept, Later) else []
         value = value_of(kept.copy() if hasattr(kept, "copy") else kept)
-        if values[place] is kept:
+        if values[place] is kept and all(a is b for a, b in zip(parts, kept.parts() if parts else [], strict=True)):
             return value
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from . import errors
 from .mode import mode
 from .node import Node, next_number
-from .op import Op
+from .op import REGISTRY, Op
 from .ops.inplace import retake
 from .slot import slot
 
@@ -48,7 +48,8 @@ class View:
 
     `version` is the one that the view's node is for.  `kind` says why the view may not be written while gradients are
     recorded: `no_grad`, `inference` (the mode in which it was made), `several` (one of several outputs), `custom` (of a
-    Function); None where it may.  `label` is what torch's messages then call it: `Output 0 of Unbind`.
+    Function); None where it may.  `label` is what torch's messages then call it; None where its last step says that:
+    `Output 0 of Unbind`.
     """
 
     __slots__ = ("base", "kind", "label", "steps", "version")
@@ -69,30 +70,52 @@ class View:
             found.append(step)
         return tuple(reversed(found))
 
+    def called(self) -> str:
+        """What torch's messages call this."""
+        if self.label is None and self.steps is not None and (nr := self.steps[1][2]) is not None:
+            return f"Output {nr} of {_short_name(REGISTRY[self.steps[1][0]].node_name)}"
+        return self.label or "A view"
+
     def limit(self, kind: str, label: str) -> None:
         """Forbid writes while gradients are recorded."""
         self.kind, self.label = kind, label
 
 
-def share(out: Tensor, source: Any, op: Op, statics: Any, nr: int | None = None) -> None:
+def share(out: Tensor, source: Any, op: Op, statics: Any) -> None:
     """Make `out` a view of `source`: one storage, one version, a path back to the base."""
     out._shared = source._storage
     if not op.rules:  # detach: what is written is shared, the history is not
         return
     view = source._view
     if view is None:
-        out._view = View(source, (None, (op.name, statics, nr)), out._shared.version)
+        out._view = View(source, (None, (op.name, statics, None)), out._shared.version)
     else:
-        out._view = View(view.base, (view.steps, (op.name, statics, nr)), out._shared.version, view.kind)
-    if nr is not None:
-        out._view.limit("several", f"Output {nr} of {_short_name(op.node_name)}")
+        out._view = View(view.base, (view.steps, (op.name, statics, None)), out._shared.version, view.kind)
     if not mode.enabled:  # torch's rule: such a view is a leaf that requires grad where its base does
         out._view.limit("inference" if mode.inference else "no_grad", "A view")
         out._requires_grad = out._view.base._requires_grad
     if not out._view.base._requires_grad:
         out._shared.add(out)
-    if mode.enabled and view is not None and view.kind is not None and nr is None:
-        out._view.limit(view.kind, f"Output {nr or 0} of {_short_name(op.node_name)}")
+    if mode.enabled and view is not None and view.kind is not None:
+        out._view.limit(view.kind, f"Output 0 of {_short_name(op.node_name)}")
+
+
+def share_each(outputs: list[Tensor], source: Any, op: Op, statics: Any) -> None:
+    """Make views of `source` of all outputs of an op; a loop that is short, as there may be hundreds."""
+    shared, view, name = source._storage, source._view, op.name
+    base, steps = (source, None) if view is None else (view.base, view.steps)
+    requires, version = base._requires_grad, shared.version
+    kind, label = ("several", None) if mode.enabled else ("inference" if mode.inference else "no_grad", "A view")
+    for nr, out in enumerate(outputs):
+        if out._array.base is None:
+            continue
+        out._shared = shared
+        out._view = made = View(base, (steps, (name, statics, nr)), version, kind)
+        if label is not None:  # torch's rule: such a view is a leaf that requires grad where its base does
+            made.label = label
+            out._requires_grad = requires
+        if not requires:
+            shared.add(out)
 
 
 def _short_name(name: str) -> str:
@@ -139,7 +162,7 @@ def moved(tensor: Tensor, node: Node, nr: int) -> None:
 
 def limited(tensor: Tensor, view: View, what: str) -> RuntimeError:
     """torch's error for a write to a view of some `kind`, or to its base."""
-    label, kind = view.label or "A view", view.kind or "several"
+    label, kind = view.called(), view.kind or "several"
     own = label == "A view" or tensor._node is None
     if kind in ("inference", "no_grad"):
         start = "A view" if own else f"{label} is a view of a view which"

@@ -8,7 +8,7 @@ from typing import Any
 from .. import errors
 from ..ops import linalg as la
 from ..ops import shape as sh
-from ..shortcut import quick
+from ..shortcut import quick_product
 from ..tensor import Tensor
 from .check import LETTERS, kind, need_tensor
 from .joining import joint
@@ -25,9 +25,6 @@ __all__ = [
     "tril",
     "triu",
 ]
-
-
-plain_mm = quick(la.mm)
 
 
 def _same_dtype(a: Tensor, b: Tensor, words: str) -> None:
@@ -161,14 +158,12 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     return _batched(input, other)
 
 
-def operator(self: Tensor, other: Any) -> Any:
+def _operator(self: Tensor, other: Any) -> Any:
     """self @ other."""
-    if not isinstance(other, Tensor):
-        return NotImplemented
-    a, b = self._array, other._array
-    if a.ndim == 2 and b.ndim == 2 and a.shape[1] == b.shape[0] and a.dtype is b.dtype:
-        return plain_mm(self, other)
-    return matmul(self, other)
+    return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+
+
+operator = quick_product(la.mm, _operator)
 
 
 def reflected(self: Tensor, other: Any) -> Any:

@@ -24,7 +24,7 @@ def _unknown(grad: Any, node: Any) -> Any:
     raise NotImplementedError("a custom Function has no rules")
 
 
-_PLAN = Plan(CUSTOM, (), (), (), (), 1, _unknown, None, False)
+_PLAN = Plan(CUSTOM, (), (), (), (), 1, _unknown, 0, False, False)
 
 
 class CustomNode(Node):
@@ -38,7 +38,7 @@ class CustomNode(Node):
         self.cls = cls
         self.plan = _PLAN
         self.shape, self.dtype, self.saved = None, None, ()
-        self.metas = []
+        self.metas, self.more = [], {}
         self.targets, self.numbers = (), None
         self.needs_input_grad: tuple[bool, ...] = ()
         self.places: tuple[int, ...] = ()

@@ -266,7 +266,8 @@ class _Call:
             anomaly.note(node)
         context = node.shown()
         slot.active = None
-        enabled, mode.enabled = mode.enabled, False
+        enabled = mode.enabled
+        mode.turn(False)
         try:
             if self.setup:
                 made = self.cls.forward(*self.args, **self.kwargs)
@@ -274,7 +275,8 @@ class _Call:
             else:
                 made = self.cls.forward(context, *self.args, **self.kwargs)
         finally:
-            mode.enabled, slot.active = enabled, active
+            mode.turn(enabled)
+            slot.active = active
         outputs = list(made) if isinstance(made, tuple) else [made]
         self.finish(context, outputs)
         for push in PUSH:
@@ -361,7 +363,7 @@ class _Call:
         if made._view is not None:
             made._view.limit("several" if count > 1 else "custom", f"Output {nr} of {self.cls.__name__}")
             made._view.version = made._storage.version
-        made._node, made._nr, made._requires_grad = self.node, nr, True
+        made.comes_from(self.node, nr)
         return made
 
     def rebased(self, made: Tensor, nr: int, count: int) -> Tensor:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..array import Array, xp
-from ..op import by_hand, op
+from ..op import PRODUCTS, by_hand, op
 from .shape import scaled, t, transpose, unsqueeze
 
 
@@ -37,6 +37,8 @@ def _of_left(grad: Any, mat2: Any) -> Any:
 def _of_right(grad: Any, self: Any) -> Any:
     return mm(t(self), grad)
 
+
+PRODUCTS.add(_of_right)
 
 mm = op("mm", _mm, self=_of_left, mat2=_of_right)
 bmm = op(

@@ -249,8 +249,9 @@ stack = op(
 
 
 def _unbind(self: Array, dim: int) -> tuple[Array, ...]:
-    before = (slice(None),) * dim
-    return tuple(self[(*before, i, Ellipsis)] for i in range(self.shape[dim]))
+    if self.ndim > 1:
+        return tuple(xp.moveaxis(self, dim, 0) if dim else self)
+    return tuple(self[i, ...] for i in range(self.shape[dim]))
 
 
 unbind = op("unbind", _unbind, VIEW, self=lambda grads, dim: stack(grads, dim))

@@ -1,0 +1,43 @@
+"""Gradients that are not worked out yet: by the loop, which joins several products; by a recording, till it is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .array import Array
+
+
+class Product:
+    """A cotangent on its way that is not multiplied: `left.T @ right`, where `left` is the array that `kept` holds."""
+
+    __slots__ = ("kept", "right")
+    shape = None  # that of no target, so that the loop looks closer
+
+    def __init__(self, kept: Any, right: Array) -> None:
+        self.kept = kept
+        self.right = right
+
+    def multiplied(self) -> Array:
+        """The cotangent itself."""
+        return self.kept._array.T.dot(self.right)
+
+
+class Later:
+    """A recorded value that is made of others when it is read.
+
+    Of two, that at `place` and that at `left`, it is the product `left.T @ right`; of one the sum over the dimensions
+    that broadcasting added to `shape`.
+    """
+
+    __slots__ = ("left", "place", "shape", "values")
+
+    def __init__(self, values: list[Any], place: int, left: int | None, shape: tuple[int, ...]) -> None:
+        self.values = values
+        self.place = place
+        self.left = left
+        self.shape = shape
+
+    def parts(self) -> list[Any]:
+        """The arrays that it is made of."""
+        values = self.values
+        return [values[self.place]] if self.left is None else [values[self.left], values[self.place]]
