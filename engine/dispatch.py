@@ -153,7 +153,7 @@ def _several(op: Op, args: Any, statics: Any, made: tuple[Any, ...], node: Node 
     if node is not None:
         for nr, out in enumerate(outputs):
             if out._array.dtype.kind == "f" and (carriers is None or nr in carriers):
-                out.comes_from(node, nr)
+                out._comes_from(node, nr)
         node.metas = [(out._array.shape, out._array.dtype) for out in outputs]
         node.more = {}
         node.shape = node.dtype = None  # no cotangent fits: the loop looks at the metas

@@ -11,7 +11,7 @@ class Product:
     """A cotangent on its way that is not multiplied: `left.T @ right`, where `left` is the array that `kept` holds."""
 
     __slots__ = ("kept", "right")
-    shape = None  # that of no target, so that the loop looks closer
+    shape = (-1,)  # that of no target, so that the loop looks closer
 
     def __init__(self, kept: Any, right: Array) -> None:
         self.kept = kept

@@ -16,7 +16,7 @@ from .binding import tensor_names
 from .later import Later
 from .op import CUSTOM, NUMBERED, REGISTRY
 from .ops.reduction import sum_to_size
-from .recorder import Recorder, written_out
+from .recorder import Recorder, as_op, written_out
 from .slot import is_users
 from .source import Places
 from .summary import Summary
@@ -179,7 +179,7 @@ class _Reader:
         }  # fmt: skip
 
     def read(self, entry: tuple[Any, ...]) -> AnyEvent:
-        kind, stack, *fields = entry
+        kind, stack, *fields = as_op(entry)
         event = self.handlers[kind](self.index, stack, *fields)
         self.index += 1
         return event

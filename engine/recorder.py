@@ -28,6 +28,7 @@ WAITING = 256 * 2**20
 """Bytes of large arrays that may wait for their statistics."""
 
 _ids = itertools.count()
+_next_id = _ids.__next__
 
 
 class Recorder(Stacks):
@@ -39,8 +40,9 @@ class Recorder(Stacks):
 
     Kinds and their fields:
     leaf (tensor, storage, version, value, requires_grad, source, grad) · op (name, inputs, statics, outputs, sequence,
-    needs, inplace, call) · refresh · outside · flag · mode · grad_set · start · vjp · accumulate · hook · escape ·
-    error · warning · end · enter · leave.
+    needs, inplace, call) · plain, an op in short (name, input, input or None, output, value, sequence, needs, call) ·
+    refresh · outside · flag · mode · grad_set · start · vjp · accumulate · hook · escape · error · warning · end ·
+    enter · leave.
     """
 
     def __init__(self, limit: int = LIMIT) -> None:
@@ -151,7 +153,7 @@ class Recorder(Stacks):
 
     def is_within_call(self, tensor: Any) -> bool:
         """Whether `tensor` is what the last event gave, written inside of the brackets of the call that runs now."""
-        last = self.log[-1] if self.log else ("",)
+        last = as_op(self.log[-1]) if self.log else ("",)
         if last[0] == "leaf":
             made = last[2]
         elif last[0] == "op" and last[8] is None:
@@ -214,6 +216,33 @@ class Recorder(Stacks):
                 sequence, needs, None if inplace is None else inplace._id, self.call,
             )
         )  # fmt: skip
+
+    def plain(self, op: Any, first: Any, second: Any, out: Any, node: Any) -> None:
+        """An op of one or two inputs (`second` is None, a tensor or a number) ran and made a tensor, as most do."""
+        values, known = self.values, self.first
+        a = first._id
+        if a < known or ((shared := first._shared) is not None and not plain(shared)):
+            a = self.see(first)
+        if second is None:
+            b: Any = None
+        elif type(second) is float or type(second) is int:
+            b = (None, second)
+        else:
+            b = second._id
+            if b < known or ((shared := second._shared) is not None and not plain(shared)):
+                b = self.see(second)
+        data = out._array
+        number = out._id = _next_id()
+        value = out._value = len(values)
+        values.append(data if data.size <= self.limit else self.summary(data))
+        shared = out._shared
+        if shared is not None:
+            shared.number, shared.recorded = number, (value,)
+        if node is None:
+            self.log.append(("plain", self.stack(3), op.name, a, b, number, value, -1, 0, self.call))
+        else:
+            sequence, needs = node.sequence_nr, node.plan.needs
+            self.log.append(("plain", self.stack(3), op.name, a, b, number, value, sequence, needs, self.call))
 
     def again(self, op: Any, view: Any, base: Any, path: Any, node: Any) -> None:
         """A view whose base was written is taken of it anew: the same elements with another history."""
@@ -294,10 +323,11 @@ class Recorder(Stacks):
         limit, values = self.limit, self.values
         if gradient.size > limit:
             return False
-        start = len(values)
-        values.append(gradient)
+        start = place = len(values)
+        add = values.append
+        add(gradient)
         numbers: list[int | None] = []
-        wide: list[int | None] | None = None
+        unsummed: Any = None
         edge = -1
         for target in node.targets:
             edge += 1
@@ -305,26 +335,38 @@ class Recorder(Stacks):
             if cotangent is None:
                 numbers.append(None)
                 continue
-            if type(cotangent) is Product:
-                kept = cotangent.kept
-                if self.holds(kept) and kept._array.size <= limit and math.prod(target.shape) <= limit:
-                    cotangent = Later(values, start, kept._value, target.shape)
-                else:
+            if cotangent.shape != target.shape:
+                later = self.later(target, cotangent, start)
+                if later is None:
                     del values[start:]
                     return False
-            elif cotangent.size > limit or target.metas is not None:
+                if later.left is None:
+                    add(cotangent)
+                    place += 1
+                    unsummed = unsummed or [None] * len(node.targets)
+                    unsummed[edge] = later.place = place
+                cotangent = later
+            elif cotangent.size > limit:
                 del values[start:]
                 return False
-            elif cotangent.shape != target.shape:
-                if wide is None:
-                    wide = [None] * len(node.targets)
-                wide[edge] = len(values)
-                values.append(cotangent)
-                cotangent = Later(values, len(values) - 1, None, target.shape)
-            numbers.append(len(values))
-            values.append(cotangent)
-        self.log.append(("vjp", -1, self.call, node.sequence_nr, start, tuple(numbers), wide and tuple(wide), freed))
+            add(cotangent)
+            place += 1
+            numbers.append(place)
+        whole = None if unsummed is None else tuple(unsummed)
+        self.log.append(("vjp", -1, self.call, node.sequence_nr, start, tuple(numbers), whole, freed))
         return True
+
+    def later(self, target: Any, cotangent: Any, upstream: int) -> Later | None:
+        """What a reader makes a cotangent of that is no array of the target's shape; None where it had better be made
+        now.  `upstream` is the place of the upstream gradient."""
+        if target.metas is not None:
+            return None
+        if type(cotangent) is not Product:
+            return Later(self.values, -1, None, target.shape) if cotangent.size <= self.limit else None
+        kept = cotangent.kept
+        if not self.holds(kept) or kept._array.size > self.limit or math.prod(target.shape) > self.limit:
+            return None
+        return Later(self.values, upstream, kept._value, target.shape)
 
     def holds(self, kept: Any) -> bool:
         """Whether a tensor that a node saved is recorded as it is now."""
@@ -395,7 +437,8 @@ class Recorder(Stacks):
 
     def line_of(self, sequence_nr: int) -> str | None:
         """The user's line of the op with this sequence number: file and line; None where it was not recorded."""
-        stack = next((e[1] for e in reversed(self.log) if e[0] == "op" and e[6] == sequence_nr), -1)
+        ops = (as_op(e) for e in reversed(self.log) if e[0] in ("op", "plain"))
+        stack = next((e[1] for e in ops if e[6] == sequence_nr), -1)
         key = list(self.stacks)[stack] if stack >= 0 else ()
         if not key:
             return None
@@ -428,6 +471,15 @@ def plain(shared: Any) -> bool:
 def fresh(shared: Any, first: int) -> bool:
     """Whether a storage is known to no recording yet and was never written: that of a new result."""
     return shared.number < first and not (shared.version or shared.unseen or shared.origin)
+
+
+def as_op(entry: tuple[Any, ...]) -> tuple[Any, ...]:
+    """An entry "plain" as the "op" that it is short for; any other as it is."""
+    if entry[0] != "plain":
+        return entry
+    _, stack, name, a, b, number, value, sequence, needs, call = entry
+    refs, results = (a,) if b is None else (a, b), (number, value, sequence >= 0)
+    return "op", stack, name, refs, None, results, sequence, needs, None, call
 
 
 def written_out(results: tuple[Any, ...]) -> tuple[tuple[int, int, int, bool, int], ...]:

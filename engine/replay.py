@@ -22,7 +22,7 @@ from .node import accumulator
 from .op import REGISTRY
 from .program import Command, Edits, program
 from .reading import read
-from .recorder import written_out
+from .recorder import as_op, written_out
 from .rerun import Rerun, Stopped, fitted, needed
 from .slot import slot
 from .standins import block_after
@@ -261,7 +261,7 @@ class _Replay(Rerun):
         log = self.recorder.log[start:]
         begun = next((place for place, entry in enumerate(log) if entry[0] == "start"), len(log))
         log = log[begun:]  # before it stands a gradient that an edit brought
-        ops = [entry for entry in log if entry[0] == "op"]
+        ops = [as_op(entry) for entry in log if entry[0] in ("op", "plain")]
         recorded = [e for e in group if isinstance(e, OpCalled)]
         if [entry[2] for entry in ops] == [e.name for e in recorded]:
             for entry, called in zip(ops, recorded, strict=True):

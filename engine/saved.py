@@ -79,7 +79,7 @@ def unpack_saved(node: Node | None, value: Any) -> Any:
         out: Tensor = _new(Tensor)
         out._array, out._shared = value._array, value._shared
         if value._array.dtype.kind == "f":
-            out.comes_from(node, value._nr)
+            out._comes_from(node, value._nr)
         return out
     if type(value) is Promoted:
         return cast(value.tensor, value.dtype)

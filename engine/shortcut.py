@@ -23,7 +23,6 @@ from .storage import Storage
 from .tensor import Tensor
 
 _new = object.__new__
-NONE: dict[str, Any] = {}
 OPERATORS: dict[Callable[..., Any], Callable[..., Any]] = {
     xp.add: operator.add,
     xp.subtract: operator.sub,
@@ -100,7 +99,7 @@ def _quick_one(op: Op, function: OpFunction) -> Any:
             out._node = node
             out._requires_grad = True
         if slot.active is not None:
-            slot.active.op(op, (self,), NONE, (out,), node, None)
+            slot.active.plain(op, self, None, out, node)
         return out
 
     return _as(one, function)
@@ -178,7 +177,7 @@ def _quick_two(op: Op, function: Callable[..., Any], rank: int) -> Any:
             out._node = node
             out._requires_grad = True
         if slot.active is not None:
-            slot.active.op(op, (self, other), NONE, (out,), node, None)
+            slot.active.plain(op, self, other, out, node)
         return out
 
     return _as(two, function)

@@ -9,12 +9,15 @@ from typing import Any
 
 from .slot import is_users
 
+_getframe: Any = sys._getframe
+
 
 class Stacks:
     """Every call stack that was met, by its number; which code is the user's is asked once for each."""
 
     def __init__(self) -> None:
         self.stacks: dict[tuple[Any, ...], int] = {}
+        self.seen: dict[tuple[int, ...], int] = {}  # the same with the frames that are not the user's
         self.codes: dict[int, CodeType] = {}
         self.users: dict[int, bool] = {}
         self.pinned: int | None = None  # replay: the stack to record instead of the one that runs
@@ -25,12 +28,22 @@ class Stacks:
         """The number of the user's call stack: pairs (code, last instruction), innermost first, interned."""
         if self.pinned is not None:
             return self.pinned
-        place = self.frames(sys._getframe(depth))
-        stacks = self.stacks
-        number = stacks.get(place)
-        if number is None:
-            number = stacks[place] = len(stacks)
-        return number
+        frame, base = _getframe(depth), self.base
+        key: list[int] = []
+        add = key.append
+        while frame is not None:
+            add(id(frame.f_code))  # the code of what was seen is kept: no other has its number
+            add(frame.f_lasti)
+            if frame is base:
+                break
+            frame = frame.f_back
+        seen = tuple(key)
+        try:
+            return self.seen[seen]
+        except KeyError:
+            place = self.frames(_getframe(depth))
+            number = self.seen[seen] = self.stacks.setdefault(place, len(self.stacks))
+            return number
 
     def frames(self, frame: Any) -> tuple[int, ...]:
         """The pairs (code, last instruction) of the user's frames from `frame` outwards."""

@@ -294,7 +294,7 @@ class Tensor:
     def _storage(self, storage: Storage) -> None:
         self._shared = storage
 
-    def comes_from(self, node: Any, nr: int) -> None:
+    def _comes_from(self, node: Any, nr: int) -> None:
         """Make this output `nr` of a node.  What is not the first has a storage, so that a tensor without one needs no
         second look: it is no view, was never written and is its node's first output."""
         self._node, self._nr, self._requires_grad = node, nr, True

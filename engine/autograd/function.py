@@ -363,7 +363,7 @@ class _Call:
         if made._view is not None:
             made._view.limit("several" if count > 1 else "custom", f"Output {nr} of {self.cls.__name__}")
             made._view.version = made._storage.version
-        made.comes_from(self.node, nr)
+        made._comes_from(self.node, nr)
         return made
 
     def rebased(self, made: Tensor, nr: int, count: int) -> Tensor:
