@@ -220,14 +220,20 @@ _late.offer(vars(linalg), _late.LINALG)
 def is_tensor(obj: object) -> "bool":  # type: ignore[valid-type]  # `bool` and `int` are torch functions here
     """Whether `obj` is a Tensor.
 
-    >>> is_tensor(tensor(1.0))
+    >>> import engine as torch
+    >>> torch.is_tensor(torch.tensor(1.0))
     True
     """
     return isinstance(obj, Tensor)
 
 
 def numel(input: Tensor) -> "int":  # type: ignore[valid-type]  # `bool` and `int` are torch functions here
-    """The number of elements."""
+    """The number of elements.
+
+    >>> import engine as torch
+    >>> torch.numel(torch.zeros(2, 3))
+    6
+    """
     return input.numel()
 
 

@@ -11,5 +11,10 @@ device_count = array.cuda_count
 
 
 def current_accelerator(check_available: bool = False) -> array.device | None:
-    """The device of the GPU, None where there is none."""
+    """The device of the GPU, None where there is none.
+
+    >>> import engine as torch
+    >>> torch.accelerator.current_accelerator() is None or torch.accelerator.is_available()
+    True
+    """
     return array.device("cuda") if is_available() else None

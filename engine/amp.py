@@ -71,6 +71,10 @@ class GradScaler:
 
     On a machine without CUDA it is switched off, with torch's warning, unless made for the "cpu".
     Source: torch.amp.GradScaler.
+
+    >>> import engine as torch
+    >>> torch.amp.GradScaler("cpu", init_scale=8.0).scale(torch.tensor(2.0))
+    tensor(16.)
     """
 
     def __init__(

@@ -115,7 +115,13 @@ def tell(node: Any) -> None:
 
 
 class set_detect_anomaly:
-    """Switch anomaly detection, as a call or a context manager."""
+    """Switch anomaly detection, as a call or a context manager.
+
+    >>> import engine as torch
+    >>> with torch.autograd.set_detect_anomaly(True):
+    ...     torch.is_anomaly_enabled()
+    True
+    """
 
     def __init__(self, mode_: bool, check_nan: bool = True) -> None:
         self.before = (mode.anomaly, mode.check_nan)
@@ -137,10 +143,12 @@ def _switch(enabled: bool, check_nan: bool) -> None:
 class detect_anomaly:
     """Inside, a nan that appears in backward raises an error that says in which op.
 
+    >>> import engine as torch
+    >>> import warnings
     >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore")  # it says that it slows things down
-    ...     with detect_anomaly():
-    ...         is_anomaly_enabled()
+    ...     warnings.simplefilter("ignore")  # torch says that it slows things down
+    ...     with torch.autograd.detect_anomaly():
+    ...         torch.is_anomaly_enabled()
     True
     """
 
@@ -162,5 +170,10 @@ class detect_anomaly:
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether anomaly detection is on."""
+    """Whether anomaly detection is on.
+
+    >>> import engine as torch
+    >>> torch.is_anomaly_enabled()
+    False
+    """
     return mode.anomaly

@@ -39,9 +39,10 @@ Arrays = Sequence[Any]
 class dtype:
     """An element type under torch's name.
 
-    >>> float32
+    >>> import engine as torch
+    >>> torch.float32
     torch.float32
-    >>> float32.itemsize
+    >>> torch.float32.itemsize
     4
     """
 
@@ -139,7 +140,12 @@ CPU = device("cpu")
 
 
 def cuda_count() -> int:
-    """How many GPUs cupy finds; 0 where it is not installed."""
+    """How many GPUs cupy finds; 0 where it is not installed.
+
+    >>> import engine as torch
+    >>> torch.cuda.device_count() >= 0
+    True
+    """
     if cupy is None:
         return 0
     try:
@@ -149,7 +155,12 @@ def cuda_count() -> int:
 
 
 def cuda_is_available() -> bool:
-    """Whether cupy is installed and finds a GPU."""
+    """Whether cupy is installed and finds a GPU.
+
+    >>> import engine as torch
+    >>> torch.cuda.is_available() == (torch.cuda.device_count() > 0)
+    True
+    """
     return cuda_count() > 0
 
 

@@ -39,7 +39,10 @@ class _Kind(type):
 
 def _legacy(name: str, which: dtype) -> Any:
     constructor = _Kind(name, (), {"which": which, "__module__": "torch"})
-    constructor.__doc__ = f"A tensor of dtype {which}, of a sequence's numbers or of a shape."
+    constructor.__doc__ = (
+        f"A tensor of dtype {which}, of a sequence's numbers or of a shape.\n\n    >>> import engine as torch\n"
+        f"    >>> torch.{name}([0, 1]).dtype\n    {which}\n    "
+    )
     return constructor
 
 

@@ -121,7 +121,8 @@ def from_numpy(data: Any) -> Tensor:
 def Variable(data: Any, requires_grad: bool = False, volatile: bool = False) -> Tensor:
     """A tensor (as in torch since 0.4): of the same elements, a leaf.
 
-    >>> Variable(tensor([1.0]), requires_grad=True)
+    >>> import engine as torch
+    >>> torch.autograd.Variable(torch.tensor([1.0]), requires_grad=True)
     tensor([1.], requires_grad=True)
     """
     if not isinstance(data, Tensor):
@@ -226,7 +227,8 @@ def zeros_like(
 ) -> Tensor:
     """Zeros in the shape and dtype of `input`.
 
-    >>> zeros_like(ones(2))
+    >>> import engine as torch
+    >>> torch.zeros_like(torch.ones(2))
     tensor([0., 0.])
     """
     need_tensor(input, "zeros_like")
@@ -237,7 +239,8 @@ def zeros_like(
 def ones_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
     """Ones in the shape and dtype of `input`.
 
-    >>> ones_like(zeros(2))
+    >>> import engine as torch
+    >>> torch.ones_like(torch.zeros(2))
     tensor([1., 1.])
     """
     need_tensor(input, "ones_like")
@@ -250,7 +253,8 @@ def empty_like(
 ) -> Tensor:
     """As `empty`, in the shape and dtype of `input`.
 
-    >>> empty_like(ones(2, 3)).shape
+    >>> import engine as torch
+    >>> torch.empty_like(torch.ones(2, 3)).shape
     torch.Size([2, 3])
     """
     need_tensor(input, "empty_like")
@@ -263,7 +267,8 @@ def full_like(
 ) -> Tensor:
     """`fill_value` in the shape and dtype of `input`.
 
-    >>> full_like(ones(2), 7)
+    >>> import engine as torch
+    >>> torch.full_like(torch.ones(2), 7)
     tensor([7., 7.])
     """
     need_tensor(input, "full_like")
@@ -275,7 +280,12 @@ def full_like(
 def empty_strided(
     size: Any, stride: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
-    """As `empty`, with given strides (in elements)."""
+    """As `empty`, with given strides (in elements).
+
+    >>> import engine as torch
+    >>> torch.empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+    """
     shape, steps = shape_given("empty_strided", (size,)), tuple(int(s) for s in stride)
     if len(shape) != len(steps):
         raise errors.runtime(
@@ -291,7 +301,12 @@ def empty_strided(
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """`obj` as a tensor: itself, sharing memory with an array, or of numbers; a copy of its own with `copy`."""
+    """`obj` as a tensor: itself, sharing memory with an array, or of numbers; a copy of its own with `copy`.
+
+    >>> import engine as torch
+    >>> torch.asarray([1, 2])
+    tensor([1, 2])
+    """
     made = as_tensor(obj, dtype=dtype, device=device)
     if copy and isinstance(obj, (Tensor, xp.ndarray)):
         made = clone(made)
@@ -303,7 +318,8 @@ def asarray(
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """The bytes of a Python buffer as a vector that shares memory with it.
 
-    >>> frombuffer(b"abc", dtype=arrays.uint8)
+    >>> import engine as torch
+    >>> torch.frombuffer(bytearray(b"abc"), dtype=torch.uint8)
     tensor([97, 98, 99], dtype=torch.uint8)
     """
     wanted, held = as_numpy_dtype(dtype), len(memoryview(buffer).cast("B"))
@@ -349,7 +365,14 @@ for _name in ("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empt
 
 
 def set_default_dtype(which: dtype) -> None:
-    """The dtype that Python floats become."""
+    """The dtype that Python floats become.
+
+    >>> import engine as torch
+    >>> torch.set_default_dtype(torch.float64)
+    >>> torch.tensor(1.5).dtype
+    torch.float64
+    >>> torch.set_default_dtype(torch.float32)
+    """
     if not which.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
     arrays.default_dtype = which

@@ -44,7 +44,15 @@ def runtime(message: str, note: str = "", *, node: object = None, tensors: tuple
 
 
 class LinAlgError(RuntimeError):
-    """A matrix that cannot be decomposed or inverted: torch.linalg.LinAlgError."""
+    """A matrix that cannot be decomposed or inverted: torch.linalg.LinAlgError.
+
+    >>> import engine as torch
+    >>> try:
+    ...     torch.linalg.inv(torch.zeros(2, 2))
+    ... except torch.linalg.LinAlgError as error:
+    ...     print(str(error).partition(":")[0])
+    linalg.inv
+    """
 
 
 class OutOfScope(NotImplementedError):

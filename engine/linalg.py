@@ -86,7 +86,12 @@ __all__ = [
 
 
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """The diagonals of matrices, as a view.  Source: torch.linalg.diagonal."""
+    """The diagonals of matrices, as a view.  Source: torch.linalg.diagonal.
+
+    >>> import engine as torch
+    >>> torch.linalg.diagonal(torch.tensor([[1, 2], [3, 4]]))
+    tensor([1, 4])
+    """
     return _diagonal(A, offset, dim1, dim2)
 
 

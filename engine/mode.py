@@ -67,7 +67,12 @@ def is_grad_enabled() -> bool:
 
 
 def is_inference_mode_enabled() -> bool:
-    """Whether this thread is in inference mode."""
+    """Whether this thread is in inference mode.
+
+    >>> import engine as torch
+    >>> torch.is_inference_mode_enabled()
+    False
+    """
     return mode.inference
 
 
@@ -139,8 +144,9 @@ class set_grad_enabled(_Decorator):
 
     Source: torch.autograd.set_grad_enabled.
 
-    >>> with set_grad_enabled(False):
-    ...     is_grad_enabled()
+    >>> import engine as torch
+    >>> with torch.set_grad_enabled(False):
+    ...     torch.is_grad_enabled()
     False
     """
 
@@ -191,8 +197,9 @@ class _Fixed(_Decorator):
 class no_grad(_Fixed):
     """Ops inside record no gradients.  Source: torch.no_grad.
 
-    >>> with no_grad():
-    ...     is_grad_enabled()
+    >>> import engine as torch
+    >>> with torch.no_grad():
+    ...     torch.is_grad_enabled()
     False
     """
 
@@ -200,7 +207,14 @@ class no_grad(_Fixed):
 
 
 class enable_grad(_Fixed):
-    """Ops inside record gradients again.  Source: torch.enable_grad."""
+    """Ops inside record gradients again.  Source: torch.enable_grad.
+
+    >>> import engine as torch
+    >>> x = torch.tensor(2.0, requires_grad=True)
+    >>> with torch.no_grad(), torch.enable_grad():
+    ...     (x * x).requires_grad
+    True
+    """
 
     wanted = True
 

@@ -35,7 +35,14 @@ def set_printoptions(
     precision: int | None = None, threshold: float | None = None, edgeitems: int | None = None,
     linewidth: int | None = None, profile: str | None = None, sci_mode: bool | None = None,
 ) -> None:  # fmt: skip
-    """Change how tensors are printed.  Source: torch.set_printoptions."""
+    """Change how tensors are printed.  Source: torch.set_printoptions.
+
+    >>> import engine as torch
+    >>> torch.set_printoptions(precision=2)
+    >>> torch.tensor([1.23456])
+    tensor([1.23])
+    >>> torch.set_printoptions(profile="default")
+    """
     profiles = {"default": (4, 1000, 3, 80), "short": (2, 1000, 2, 80), "full": (4, math.inf, 3, 80)}
     if profile is not None:
         options.precision, options.threshold, options.edgeitems, options.linewidth = profiles[profile]

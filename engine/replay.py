@@ -47,6 +47,13 @@ def replay(trace: Trace, edits: Edits | None = None) -> Trace:
     `meta["doubt"]` of the result is the index of the first event whose value left for Python and is another than in the
     recording: from there on the program itself might have done otherwise (printing does not count).  Raises ValueError
     where an edit does not fit (another shape, a command before what it needs).
+
+    >>> import engine as torch
+    >>> x = torch.tensor(2.0, requires_grad=True)
+    >>> with torch.record() as trace:
+    ...     (x * x).backward()
+    >>> len(torch.replay(trace).events) == len(trace.events)
+    True
     """
     return _Replay(trace, edits or Edits()).run()
 

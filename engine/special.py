@@ -94,6 +94,11 @@ multigammaln = mvlgamma
 
 
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
-    """The nearest number of so many decimals, halves to even."""
+    """The nearest number of so many decimals, halves to even.
+
+    >>> import engine as torch
+    >>> torch.special.round(torch.tensor([0.5, 1.26]), decimals=1)
+    tensor([0.5000, 1.3000])
+    """
     need_tensor(input, "special_round")
     return _ar.round_decimals(input, decimals=decimals)

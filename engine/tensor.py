@@ -73,6 +73,12 @@ class Tensor:
 
     `_array` is the numpy or cupy array, `_node` and `_nr` the node (and its output) that computed it, `_storage` what
     it shares with its views.  The other attributes are class-level defaults, so that a fresh result sets few.
+
+    >>> import engine as torch
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
     """
 
     _array: Array

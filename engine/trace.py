@@ -355,6 +355,13 @@ class Trace:
     `events` in the order in which they happened, `stacks` the interned call stacks (outermost frame first), `files`
     the text of the user's own files by the name that the frames use, `names` the variable name of a tensor where the
     source binds one.
+
+    >>> import engine as torch
+    >>> x = torch.tensor(2.0, requires_grad=True)
+    >>> with torch.record() as trace:
+    ...     (x * x).backward()
+    >>> [type(event).__name__ for event in trace.events][:2]
+    ['LeafCreated', 'OpCalled']
     """
 
     events: Sequence[AnyEvent]

@@ -230,12 +230,23 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 
 
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
-    """A matrix with all elements on its diagonal."""
+    """A matrix with all elements on its diagonal.
+
+    >>> import engine as torch
+    >>> torch.diagflat(torch.tensor([1, 2]))
+    tensor([[1, 0],
+            [0, 2]])
+    """
     return vw.diag_embed(reshape(input, -1), offset, 0, 1)
 
 
 def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
-    """With a border of `value`: `pad` has how many places before and after, the last dimension first."""
+    """With a border of `value`: `pad` has how many places before and after, the last dimension first.
+
+    >>> import engine as torch
+    >>> torch.constant_pad_nd(torch.tensor([1, 2]), (1, 2))
+    tensor([0, 1, 2, 0, 0])
+    """
     sides, shape = tuple(int(n) for n in pad), input._array.shape
     if len(sides) % 2:
         raise errors.runtime(f"Length of pad must be even but instead it equals {len(sides)}")

@@ -71,7 +71,8 @@ def kind(tensor: Tensor) -> str:
 def typename(thing: object) -> str:
     """What torch calls the type of `thing` in its messages: `torch.FloatTensor`, `int`, `list`.
 
-    >>> typename(1), typename(Tensor([1.0]))
+    >>> import engine as torch
+    >>> torch.typename(1), torch.typename(torch.tensor([1.0]))
     ('int', 'torch.FloatTensor')
     """
     if isinstance(thing, Tensor):

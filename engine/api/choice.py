@@ -11,6 +11,7 @@ from ..ops import arithmetic as ar
 from ..ops import choice as ch
 from ..tensor import Tensor, escape
 from .check import combination, kind, need_tensor, need_whole
+from .examples import with_example
 from .out import takes_out
 
 __all__ = [
@@ -144,7 +145,7 @@ def _integral(op: Callable[..., Any], name: str, kernel: str = "") -> Callable[.
         return op(input, other)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"torch.{name}, on integers and booleans."
+    function.__doc__ = with_example(f"torch.{name}, on integers and booleans.", name)
     return function
 
 
@@ -167,7 +168,12 @@ def shifted_back_by(input: Tensor, other: Any) -> Tensor:
 
 @takes_out
 def bitwise_not(input: Tensor) -> Tensor:
-    """~input, on integers and booleans."""
+    """~input, on integers and booleans.
+
+    >>> import engine as torch
+    >>> torch.bitwise_not(torch.tensor([0, 5]))
+    tensor([-1, -6])
+    """
     if input.is_floating_point():
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return ch.bitwise_not(input)

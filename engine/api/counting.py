@@ -11,6 +11,7 @@ from ..array import as_numpy_dtype, int64, xp
 from ..creation import floating, new_leaf
 from ..tensor import Tensor, escape
 from .check import LETTERS, combination, warn
+from .examples import with_example
 from .out import takes_out
 
 __all__ = [
@@ -100,7 +101,15 @@ def range(
     start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
     requires_grad: bool = False, **_: Any,
 ) -> Tensor:  # fmt: skip
-    """start, start + step, ... up to and with `end`: deprecated in torch, which recommends arange."""
+    """start, start + step, ... up to and with `end`: deprecated in torch, which recommends arange.
+
+    >>> import engine as torch
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     torch.range(0, 1, 0.5)
+    tensor([0.0000, 0.5000, 1.0000])
+    """
     warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
         "Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
@@ -185,7 +194,8 @@ def _triangle(name: str, kept: Any) -> Any:
         return new_leaf(places.astype(wanted), name, where=device)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Rows and columns of the places that torch.{name[:4]} keeps of a row x col matrix."
+    doc = f"Rows and columns of the places that torch.{name[:4]} keeps of a row x col matrix."
+    function.__doc__ = with_example(doc, name)
     return function
 
 

@@ -131,7 +131,12 @@ def inv(A: Tensor) -> Tensor:
 
 
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
-    """(inverse, info): info is 0, or which pivot was 0."""
+    """(inverse, info): info is 0, or which pivot was 0.
+
+    >>> import engine as torch
+    >>> torch.linalg.inv_ex(torch.zeros(2, 2)).info
+    tensor(1, dtype=torch.int32)
+    """
     return InvEx(*_inverted(A, "linalg.inv_ex", check_errors))
 
 
@@ -147,7 +152,12 @@ def inverse(input: Tensor) -> Tensor:
 
 
 def det(A: Tensor) -> Tensor:
-    """The determinant of every matrix."""
+    """The determinant of every matrix.
+
+    >>> import engine as torch
+    >>> torch.det(torch.tensor([[2.0, 1.0], [0.0, 3.0]]))
+    tensor(6.)
+    """
     need_matrix(A, "linalg.det")
     need_real(A, "linalg.det")
     need_square(A, "linalg.det")
@@ -163,17 +173,32 @@ def _slogdet(A: Tensor, function: str) -> tuple[Tensor, Tensor]:
 
 
 def linalg_slogdet(A: Tensor) -> Any:
-    """(sign, logabsdet): the determinant is sign * exp(logabsdet)."""
+    """(sign, logabsdet): the determinant is sign * exp(logabsdet).
+
+    >>> import engine as torch
+    >>> torch.linalg.slogdet(torch.tensor([[-1.0, 0.0], [0.0, 1.0]])).sign
+    tensor(-1.)
+    """
     return Slogdet(*_slogdet(A, "linalg.slogdet"))
 
 
 def slogdet(input: Tensor) -> Any:
-    """(sign, logabsdet): the determinant is sign * exp(logabsdet)."""
+    """(sign, logabsdet): the determinant is sign * exp(logabsdet).
+
+    >>> import engine as torch
+    >>> torch.slogdet(torch.tensor([[-1.0, 0.0], [0.0, 1.0]])).logabsdet
+    tensor(0.)
+    """
     return OldSlogdet(*_slogdet(input, "linalg.slogdet"))
 
 
 def logdet(input: Tensor) -> Tensor:
-    """The logarithm of the determinant: nan where that is negative, -inf where it is 0."""
+    """The logarithm of the determinant: nan where that is negative, -inf where it is 0.
+
+    >>> import engine as torch
+    >>> torch.logdet(torch.eye(2))
+    tensor(0.)
+    """
     need_square(input, "logdet")
     sign, size = _slogdet(input, "linalg.slogdet")
     return where(eq(sign, -1.0), float("nan"), size)
@@ -259,12 +284,23 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 
 
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
-    """(result, info): info is 0, or which pivot was 0."""
+    """(result, info): info is 0, or which pivot was 0.
+
+    >>> import engine as torch
+    >>> torch.linalg.solve_ex(2 * torch.eye(2), torch.ones(2)).result
+    tensor([0.5000, 0.5000])
+    """
     return SolveEx(*_solved(A, B, left, check_errors))
 
 
 def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
-    """X of A X = B for a triangle A, of which the other half is not read; with `unitriangular` nor the diagonal."""
+    """X of A X = B for a triangle A, of which the other half is not read; with `unitriangular` nor the diagonal.
+
+    >>> import engine as torch
+    >>> torch.linalg.solve_triangular(torch.tensor([[2.0, 1.0], [0.0, 1.0]]), torch.ones(2, 1), upper=True)
+    tensor([[0.],
+            [1.]])
+    """
     function = "linalg.solve_triangular"
     need_square(A, function)
     need_matrix(B, function, "B", 2)
@@ -275,14 +311,28 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
 def triangular_solve(
     input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> Any:
-    """(solution, cloned_coefficient) of A X = input for a triangle A, which `transpose` turns."""
+    """(solution, cloned_coefficient) of A X = input for a triangle A, which `transpose` turns.
+
+    >>> import engine as torch
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     torch.triangular_solve(torch.ones(2, 1), torch.tensor([[2.0, 1.0], [0.0, 1.0]])).solution
+    tensor([[0.],
+            [1.]])
+    """
     matrix = matrix_transposed(A) if transpose else A
     made = solve_triangular(matrix, input, upper=upper != transpose, unitriangular=unitriangular)
     return TriangularSolve(made, clone(A))
 
 
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
-    """The inverse of the map from the last dimensions to the first `ind`."""
+    """The inverse of the map from the last dimensions to the first `ind`.
+
+    >>> import engine as torch
+    >>> torch.linalg.tensorinv(2 * torch.eye(4).reshape(2, 2, 4)).shape
+    torch.Size([4, 2, 2])
+    """
     shape = A._array.shape
     if ind <= 0:
         raise errors.runtime(f"Expected a strictly positive integer for 'ind', but got {ind}")
@@ -298,7 +348,13 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
 
 
 def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
-    """X of A X = B, where A maps its last dimensions (`dims` moved there) to those of B."""
+    """X of A X = B, where A maps its last dimensions (`dims` moved there) to those of B.
+
+    >>> import engine as torch
+    >>> torch.linalg.tensorsolve(2 * torch.eye(4).reshape(2, 2, 2, 2), torch.ones(2, 2))
+    tensor([[0.5000, 0.5000],
+            [0.5000, 0.5000]])
+    """
     if dims is not None:
         A = movedim(A, tuple(dims), tuple(range(A._array.ndim - len(dims), A._array.ndim)))
     shape = A._array.shape[B._array.ndim :]
@@ -324,17 +380,34 @@ def _choleskied(A: Tensor, upper: bool, function: str, check: bool) -> tuple[Ten
 
 
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
-    """L of A = L L^T, for symmetric positive definite matrices; with `upper` its transpose."""
+    """L of A = L L^T, for symmetric positive definite matrices; with `upper` its transpose.
+
+    >>> import engine as torch
+    >>> torch.linalg.cholesky(torch.tensor([[4.0, 2.0], [2.0, 5.0]]))
+    tensor([[2., 0.],
+            [1., 2.]])
+    """
     return _choleskied(A, upper, "linalg.cholesky", True)[0]
 
 
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
-    """(L, info): info is 0, or the order of the first leading minor that is not positive."""
+    """(L, info): info is 0, or the order of the first leading minor that is not positive.
+
+    >>> import engine as torch
+    >>> torch.linalg.cholesky_ex(torch.tensor([[1.0, 2.0], [2.0, 1.0]])).info
+    tensor(2, dtype=torch.int32)
+    """
     return CholeskyEx(*_choleskied(A, upper, "linalg.cholesky_ex", check_errors))
 
 
 def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
-    """X of A X = B, from the factor L of A = L L^T."""
+    """X of A X = B, from the factor L of A = L L^T.
+
+    >>> import engine as torch
+    >>> torch.cholesky_solve(torch.tensor([[4.0], [3.0]]), torch.tensor([[2.0, 0.0], [0.0, 1.0]]))
+    tensor([[1.],
+            [3.]])
+    """
     for name, x in (("b", B), ("u", L)):
         if x._array.ndim < 2:
             raise errors.runtime(
@@ -352,7 +425,12 @@ def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
 
 
 def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
-    """The inverse of A, from the factor L of A = L L^T."""
+    """The inverse of A, from the factor L of A = L L^T.
+
+    >>> import engine as torch
+    >>> torch.cholesky_inverse(torch.tensor([[2.0]]))
+    tensor([[0.2500]])
+    """
     need_square(L, "cholesky_inverse")
     return de.cholesky_inverse(L, upper)
 
@@ -373,13 +451,24 @@ def _factored(A: Tensor, pivot: bool, function: str) -> None:
 
 
 def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
-    """(P, L, U): A = P L U, with rows exchanged by P, L a lower triangle with ones on its diagonal, U an upper one."""
+    """(P, L, U): A = P L U, with rows exchanged by P, L a lower triangle with ones on its diagonal, U an upper one.
+
+    >>> import engine as torch
+    >>> torch.linalg.lu(torch.tensor([[1.0, 2.0], [4.0, 4.0]])).U
+    tensor([[4., 4.],
+            [0., 1.]])
+    """
     _factored(A, pivot, "linalg.lu")
     return Lu(*de.linalg_lu(A, pivot))
 
 
 def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
-    """(LU, pivots): both factors in one matrix, and the rows that were exchanged, counted from 1."""
+    """(LU, pivots): both factors in one matrix, and the rows that were exchanged, counted from 1.
+
+    >>> import engine as torch
+    >>> torch.linalg.lu_factor(torch.tensor([[1.0, 2.0], [4.0, 4.0]])).pivots
+    tensor([2, 2], dtype=torch.int32)
+    """
     _factored(A, pivot, "torch.lu_factor")
     factors, pivots, info = de.linalg_lu_factor_ex(A, pivot)
     wrong = failed(info)
@@ -393,13 +482,25 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
 
 
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
-    """(LU, pivots, info): info is 0, or which pivot was 0."""
+    """(LU, pivots, info): info is 0, or which pivot was 0.
+
+    >>> import engine as torch
+    >>> torch.linalg.lu_factor_ex(torch.zeros(2, 2)).info
+    tensor(1, dtype=torch.int32)
+    """
     _factored(A, pivot, "torch.lu_factor")
     return LuFactorEx(*de.linalg_lu_factor_ex(A, pivot))
 
 
 def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
-    """X of A X = B (A^T X = B for `adjoint`, X A = B for `left` False), from what `lu_factor` gave for A."""
+    """X of A X = B (A^T X = B for `adjoint`, X A = B for `left` False), from what `lu_factor` gave for A.
+
+    >>> import engine as torch
+    >>> a = torch.tensor([[2.0, 0.0], [0.0, 4.0]])
+    >>> torch.linalg.lu_solve(*torch.linalg.lu_factor(a), torch.tensor([[2.0], [2.0]]))
+    tensor([[1.0000],
+            [0.5000]])
+    """
     function = "linalg.lu_solve"
     need_real(LU, function)
     _need_same(LU, B, function)
@@ -416,19 +517,37 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
 
 
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-    """X of A X = b, from what `torch.linalg.lu_factor` gave for A."""
+    """X of A X = b, from what `torch.linalg.lu_factor` gave for A.
+
+    >>> import engine as torch
+    >>> a = torch.tensor([[2.0, 0.0], [0.0, 4.0]])
+    >>> torch.lu_solve(torch.tensor([[2.0], [2.0]]), *torch.linalg.lu_factor(a))
+    tensor([[1.0000],
+            [0.5000]])
+    """
     return linalg_lu_solve(LU_data, LU_pivots, b)
 
 
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
-    """(LU, pivots), and info where it is asked for: `torch.linalg.lu_factor` by its older name."""
+    """(LU, pivots), and info where it is asked for: `torch.linalg.lu_factor` by its older name.
+
+    >>> import engine as torch
+    >>> torch.lu(torch.tensor([[1.0, 2.0], [4.0, 4.0]]))[1]
+    tensor([2, 2], dtype=torch.int32)
+    """
     if get_infos:
         return tuple(lu_factor_ex(A, pivot=pivot))
     return tuple(lu_factor(A, pivot=pivot))
 
 
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
-    """(P, L, U) from what `torch.linalg.lu_factor` gave; what is not asked for is empty."""
+    """(P, L, U) from what `torch.linalg.lu_factor` gave; what is not asked for is empty.
+
+    >>> import engine as torch
+    >>> torch.lu_unpack(*torch.linalg.lu_factor(torch.tensor([[1.0, 2.0], [4.0, 4.0]]))).P
+    tensor([[0., 1.],
+            [1., 0.]])
+    """
     none = Tensor(xp.zeros(0, dtype=LU_data._array.dtype, like=LU_data._array))
     P = de.permutation_of(LU_pivots, LU_data) if unpack_pivots else none
     if not unpack_data:

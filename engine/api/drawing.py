@@ -72,7 +72,12 @@ def _standard(shape: tuple[int, ...], dtype: Any, given: Any) -> Any:
 def rand(
     *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any
 ) -> Tensor:
-    """Even draws from [0, 1)."""
+    """Even draws from [0, 1).
+
+    >>> import engine as torch
+    >>> torch.rand(2, 3).shape
+    torch.Size([2, 3])
+    """
     shape = shape_given("rand", size, named.get("size"))
     return new_leaf(_even(shape, floating(dtype), generator), "rand", requires_grad, device)
 
@@ -81,7 +86,12 @@ def rand(
 def randn(
     *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any
 ) -> Tensor:
-    """Standard normal draws."""
+    """Standard normal draws.
+
+    >>> import engine as torch
+    >>> torch.randn(2, 3).shape
+    torch.Size([2, 3])
+    """
     shape = shape_given("randn", size, named.get("size"))
     return new_leaf(_standard(shape, floating(dtype), generator), "randn", requires_grad, device)
 
@@ -90,7 +100,12 @@ def rand_like(
     input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None,
     **_: Any,
 ) -> Tensor:  # fmt: skip
-    """Even draws from [0, 1) in the shape and dtype of `input`."""
+    """Even draws from [0, 1) in the shape and dtype of `input`.
+
+    >>> import engine as torch
+    >>> torch.rand_like(torch.zeros(2, dtype=torch.float64)).dtype
+    torch.float64
+    """
     need_tensor(input, "rand_like")
     wanted, where = like(input, dtype, device)
     return new_leaf(_even(input._array.shape, wanted, generator), "rand_like", requires_grad, where)
@@ -100,7 +115,12 @@ def randn_like(
     input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None,
     **_: Any,
 ) -> Tensor:  # fmt: skip
-    """Standard normal draws in the shape and dtype of `input`."""
+    """Standard normal draws in the shape and dtype of `input`.
+
+    >>> import engine as torch
+    >>> torch.randn_like(torch.zeros(2, 3)).shape
+    torch.Size([2, 3])
+    """
     need_tensor(input, "randn_like")
     wanted, where = like(input, dtype, device)
     return new_leaf(_standard(input._array.shape, wanted, generator), "randn_like", requires_grad, where)
@@ -122,7 +142,12 @@ def randint(
     low: Any = None, high: Any = None, size: Any = None, *, dtype: Any = None, device: Any = None,
     requires_grad: bool = False, generator: Any = None, **_: Any,
 ) -> Tensor:  # fmt: skip
-    """Even draws from the integers low, ..., high - 1 (from 0 where one bound is given)."""
+    """Even draws from the integers low, ..., high - 1 (from 0 where one bound is given).
+
+    >>> import engine as torch
+    >>> torch.randint(3, 4, (2,))
+    tensor([3, 3])
+    """
     if isinstance(high, (tuple, list)):
         low, high, size = 0, low, high
     elif high is None:
@@ -143,7 +168,12 @@ def randint_like(
     input: Tensor, low: int, high: int | None = None, *, dtype: Any = None, device: Any = None,
     requires_grad: bool = False, **_: Any,
 ) -> Tensor:  # fmt: skip
-    """Even draws from the integers low, ..., high - 1, in the shape and dtype of `input`."""
+    """Even draws from the integers low, ..., high - 1, in the shape and dtype of `input`.
+
+    >>> import engine as torch
+    >>> torch.randint_like(torch.zeros(2), 3, 4)
+    tensor([3., 3.])
+    """
     low, high = (0, low) if high is None else (low, high)
     wanted, where = like(input, dtype, device)
     return new_leaf(_whole(low, high, input._array.shape, wanted, None), "randint_like", requires_grad, where)
@@ -153,7 +183,12 @@ def randint_like(
 def randperm(
     n: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None, **_: Any
 ) -> Tensor:
-    """The integers 0, ..., n - 1 in a random order."""
+    """The integers 0, ..., n - 1 in a random order.
+
+    >>> import engine as torch
+    >>> torch.randperm(3).sort().values
+    tensor([0, 1, 2])
+    """
     shape_given("randperm", (n,))
     wanted = as_numpy_dtype(dtype) or int64.numpy
     if wanted.kind in "iu" and n - 1 > xp.iinfo(wanted).max:
@@ -170,7 +205,12 @@ def _drawn(values: Any, source: Tensor) -> Tensor:
 
 
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, **named: Any) -> Tensor:
-    """Normal draws of a mean and a standard deviation: numbers with a `size`, or tensors that broadcast."""
+    """Normal draws of a mean and a standard deviation: numbers with a `size`, or tensors that broadcast.
+
+    >>> import engine as torch
+    >>> torch.normal(0.0, 1.0, (2, 3)).shape
+    torch.Size([2, 3])
+    """
     tensors = [v for v in (mean, std) if isinstance(v, Tensor)]
     if isinstance(std, Tensor):
         if (std._array < 0).any():
@@ -200,7 +240,12 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
 
 
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None) -> Tensor:
-    """1 with the probability that the element is (or `p`), else 0."""
+    """1 with the probability that the element is (or `p`), else 0.
+
+    >>> import engine as torch
+    >>> torch.bernoulli(torch.tensor([0.0, 1.0]))
+    tensor([0., 1.])
+    """
     need_tensor(input, "bernoulli")
     data = input._array
     if p is not None:
@@ -218,7 +263,12 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None) -
 
 @takes_out
 def poisson(input: Tensor, generator: Any = None) -> Tensor:
-    """Poisson draws of the elements' rates."""
+    """Poisson draws of the elements' rates.
+
+    >>> import engine as torch
+    >>> torch.poisson(torch.zeros(2))
+    tensor([0., 0.])
+    """
     need_tensor(input, "poisson")
     _need_float("poisson_cpu", input._array.dtype)
     if (input._array < 0).any():
@@ -228,7 +278,12 @@ def poisson(input: Tensor, generator: Any = None) -> Tensor:
 
 
 def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
-    """How many of `count` trials with chance `prob` succeed."""
+    """How many of `count` trials with chance `prob` succeed.
+
+    >>> import engine as torch
+    >>> torch.binomial(torch.tensor([3.0, 3.0]), torch.tensor([0.0, 1.0]))
+    tensor([0., 3.])
+    """
     trials, chance = arrays.to_numpy(count._array), arrays.to_numpy(prob._array)
     found = stream(generator).binomial(trials.astype("int64"), chance.astype("float64"))
     return _drawn(xp.asarray(found).astype(count._array.dtype), count)
@@ -236,7 +291,12 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
 
 @takes_out
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
-    """Places drawn with the elements (of each row) as weights."""
+    """Places drawn with the elements (of each row) as weights.
+
+    >>> import engine as torch
+    >>> torch.multinomial(torch.tensor([0.0, 2.0, 0.0]), 1)
+    tensor([1])
+    """
     need_tensor(input, "multinomial")
     weights = arrays.to_numpy(input._array)
     if weights.ndim not in (1, 2):

@@ -83,7 +83,12 @@ def sub(input: Any, other: Any, *, alpha: Number = 1, out: Any = None) -> Tensor
 
 @takes_out
 def rsub(input: Tensor, other: Any, *, alpha: Number = 1) -> Tensor:
-    """other - alpha * input."""
+    """other - alpha * input.
+
+    >>> import engine as torch
+    >>> torch.rsub(torch.tensor([1.0, 2.0]), 3)
+    tensor([2., 1.])
+    """
     if not isinstance(input, Tensor):
         raise combination("rsub", input, other)
     if isinstance(other, Tensor):
@@ -209,7 +214,12 @@ def rmod(input: Tensor, other: Any) -> Tensor:
 
 
 def positive(input: Tensor) -> Tensor:
-    """+input: itself."""
+    """+input: itself.
+
+    >>> import engine as torch
+    >>> torch.positive(torch.tensor([1.0, -2.0]))
+    tensor([ 1., -2.])
+    """
     if input.dtype.name == "bool":
         raise errors.runtime("The `+` operator, on a bool tensor is not supported.")
     return input
@@ -261,7 +271,12 @@ def round(input: Tensor, *, decimals: int = 0) -> Tensor:
 
 @takes_out
 def float_power(input: Any, exponent: Any) -> Tensor:
-    """input ** exponent in float64."""
+    """input ** exponent in float64.
+
+    >>> import engine as torch
+    >>> torch.float_power(torch.tensor([1, 2]), 3)
+    tensor([1., 8.], dtype=torch.float64)
+    """
     if not isinstance(input, Tensor) and not isinstance(exponent, Tensor):
         raise combination("float_power", input, exponent)
     for value in (input, exponent):
@@ -273,7 +288,12 @@ def float_power(input: Any, exponent: Any) -> Tensor:
 
 @takes_out
 def copysign(input: Tensor, other: Any) -> Tensor:
-    """|input| with the sign of `other`."""
+    """|input| with the sign of `other`.
+
+    >>> import engine as torch
+    >>> torch.copysign(torch.tensor([1.0, 2.0]), torch.tensor([-1.0, 1.0]))
+    tensor([-1.,  2.])
+    """
     if not isinstance(input, Tensor) or not isinstance(other, (Tensor, int, float)):
         raise combination("copysign", input, other)
     return (ar.copysign if isinstance(other, Tensor) else ar.copysign_number)(input, other)
@@ -296,7 +316,12 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
 
 @takes_out
 def fill(input: Tensor, value: Any) -> Tensor:
-    """A tensor of the shape of `input`, full of `value`."""
+    """A tensor of the shape of `input`, full of `value`.
+
+    >>> import engine as torch
+    >>> torch.fill(torch.zeros(2), 3)
+    tensor([3., 3.])
+    """
     need_tensor(input, "fill")
     return ar.filled_with(input, value) if isinstance(value, Tensor) else ar.filled(input, value=value)
 
@@ -316,26 +341,49 @@ def nan_to_num(
 
 
 def real(input: Tensor) -> Tensor:
-    """The real part: of real numbers themselves."""
+    """The real part: of real numbers themselves.
+
+    >>> import engine as torch
+    >>> torch.real(torch.tensor([1.0, -2.0]))
+    tensor([ 1., -2.])
+    """
     need_tensor(input, "real")
     return input
 
 
 def imag(input: Tensor) -> Tensor:
-    """The imaginary part, which real numbers do not have."""
+    """The imaginary part, which real numbers do not have.
+
+    >>> import engine as torch
+    >>> try:
+    ...     torch.imag(torch.ones(1))
+    ... except RuntimeError as error:
+    ...     print(error)
+    imag is not implemented for tensors with non-complex dtypes.
+    """
     need_tensor(input, "imag")
     raise errors.runtime("imag is not implemented for tensors with non-complex dtypes.")
 
 
 def conj(input: Tensor) -> Tensor:
-    """The complex conjugate: of real numbers themselves."""
+    """The complex conjugate: of real numbers themselves.
+
+    >>> import engine as torch
+    >>> torch.conj(torch.tensor([1.0, -2.0]))
+    tensor([ 1., -2.])
+    """
     need_tensor(input, "conj")
     return input
 
 
 @takes_out
 def frexp(input: Tensor) -> Any:
-    """(mantissa, exponent): input = mantissa * 2 ** exponent, the mantissa between 1/2 and 1."""
+    """(mantissa, exponent): input = mantissa * 2 ** exponent, the mantissa between 1/2 and 1.
+
+    >>> import engine as torch
+    >>> torch.frexp(torch.tensor([1.0, 6.0])).mantissa
+    tensor([0.5000, 0.7500])
+    """
     need_tensor(input, "frexp")
     if not input.is_floating_point():
         raise errors.runtime("torch.frexp() only supports floating-point dtypes")
@@ -413,7 +461,13 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
 
 
 def clone(input: Tensor, *, memory_format: Any = "preserve") -> Tensor:
-    """A copy that gradients pass through."""
+    """A copy that gradients pass through.
+
+    >>> import engine as torch
+    >>> x = torch.tensor([1.0], requires_grad=True)
+    >>> torch.clone(x)
+    tensor([1.], grad_fn=<CloneBackward0>)
+    """
     return sh.clone(input) if memory_format == "preserve" else sh.clone(input, memory_format=str(memory_format))
 
 

@@ -13,6 +13,7 @@ from ..ops import special as sp
 from ..shortcut import quick
 from ..tensor import Tensor
 from .check import as_operand, combination, need_float, need_tensor, need_whole
+from .examples import with_example
 from .out import written
 
 __all__ = [
@@ -120,7 +121,7 @@ CHECKED: dict[str, tuple[Check, str]] = {}
 
 def _named(function: Function, name: str, words: str) -> Function:
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"torch.{name}, {words}."
+    function.__doc__ = with_example(f"torch.{name}, {words}.", name)
     return function
 
 

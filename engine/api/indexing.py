@@ -162,7 +162,12 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
 
 
 def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
-    """Write `values` where the tensors `indices` say; with `accumulate` add them."""
+    """Write `values` where the tensors `indices` say; with `accumulate` add them.
+
+    >>> import engine as torch
+    >>> torch.zeros(3).index_put_((torch.tensor([0, 2]),), torch.tensor([1.0, 2.0]))
+    tensor([1., 0., 2.])
+    """
     op, inputs, statics = _index_put(input, indices, values, accumulate)
     return apply_inplace(op.op, inputs, statics)
 

@@ -152,7 +152,13 @@ row_stack = vstack
 
 @takes_out
 def dstack(tensors: Any) -> Tensor:
-    """Tensors behind each other: along the third dimension."""
+    """Tensors behind each other: along the third dimension.
+
+    >>> import engine as torch
+    >>> torch.dstack((torch.tensor([1, 2]), torch.tensor([3, 4])))
+    tensor([[[1, 3],
+             [2, 4]]])
+    """
     return cat([atleast_3d(x) for x in _some("dstack", tensors)], 2)
 
 
@@ -236,7 +242,12 @@ def atleast_2d(*tensors: Any) -> Any:
 
 
 def atleast_3d(*tensors: Any) -> Any:
-    """With three dimensions at least, the last new one at the end; a tuple for several tensors."""
+    """With three dimensions at least, the last new one at the end; a tuple for several tensors.
+
+    >>> import engine as torch
+    >>> torch.atleast_3d(torch.tensor([1, 2])).shape
+    torch.Size([1, 2, 1])
+    """
     return _each(_raised_to_3, tensors)
 
 

@@ -11,6 +11,7 @@ from ..ops import shape as sh
 from ..ops import views as vw
 from ..tensor import Tensor, escape
 from .check import combination, kind, one_dim
+from .examples import with_example
 from .shape import filled_in
 
 __all__ = [
@@ -94,7 +95,12 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
 
 
 def narrow_copy(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
-    """As narrow, with memory of its own."""
+    """As narrow, with memory of its own.
+
+    >>> import engine as torch
+    >>> torch.narrow_copy(torch.arange(4), 0, 1, 2)
+    tensor([1, 2])
+    """
     place, first = _narrowed(input, dim, start, length)
     return vw.narrow_copy(input, place, first, length)
 
@@ -167,7 +173,12 @@ def split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, .
 
 
 def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Views of given sizes along `dim`."""
+    """Views of given sizes along `dim`.
+
+    >>> import engine as torch
+    >>> torch.split_with_sizes(torch.arange(3), [1, 2])
+    (tensor([0]), tensor([1, 2]))
+    """
     if not isinstance(split_sizes, (list, tuple)):
         raise TypeError(
             "split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not "
@@ -179,13 +190,23 @@ def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Ten
 
 
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """As split, of tensors that may each be written in place."""
+    """As split, of tensors that may each be written in place.
+
+    >>> import engine as torch
+    >>> torch.unsafe_split(torch.arange(3), 2)
+    (tensor([0, 1]), tensor([2]))
+    """
     found: tuple[Tensor, ...] = vw.unsafe_split(input, split_size, _piece(input, split_size, dim))
     return found
 
 
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """As split_with_sizes, of tensors that may each be written in place."""
+    """As split_with_sizes, of tensors that may each be written in place.
+
+    >>> import engine as torch
+    >>> torch.unsafe_split_with_sizes(torch.arange(3), [1, 2])
+    (tensor([0]), tensor([1, 2]))
+    """
     sizes = tuple(int(n) for n in split_sizes)
     found: tuple[Tensor, ...] = vw.unsafe_split_with_sizes(input, sizes, _pieces(input, sizes, dim))
     return found
@@ -214,7 +235,12 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """As chunk, of tensors that may each be written in place."""
+    """As chunk, of tensors that may each be written in place.
+
+    >>> import engine as torch
+    >>> torch.unsafe_chunk(torch.arange(4), 2)
+    (tensor([0, 1]), tensor([2, 3]))
+    """
     size = _chunked(input, chunks, dim)
     return unsafe_split(input, size, dim) if isinstance(size, int) else unsafe_split_with_sizes(input, size, dim)
 
@@ -286,7 +312,8 @@ def _side_split(name: str, least: int, dim: int) -> Any:
         return tensor_split(input, sections, place)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Parts along dimension {dim}: a number of even ones, or parts that end at given places."
+    doc = f"Parts along dimension {dim}: a number of even ones, or parts that end at given places."
+    function.__doc__ = with_example(doc, name)
     return function
 
 
@@ -380,12 +407,23 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
 
 
 def as_strided_copy(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """As as_strided, with memory of its own."""
+    """As as_strided, with memory of its own.
+
+    >>> import engine as torch
+    >>> torch.as_strided_copy(torch.arange(4), (2,), (2,))
+    tensor([0, 2])
+    """
     return vw.as_strided_copy(input, **geometry(input, size, stride, storage_offset))
 
 
 def view_copy(input: Tensor, size: Any) -> Tensor:
-    """As view, with memory of its own."""
+    """As view, with memory of its own.
+
+    >>> import engine as torch
+    >>> torch.view_copy(torch.arange(4), (2, 2))
+    tensor([[0, 1],
+            [2, 3]])
+    """
     wanted = filled_in(tuple(size), input._array.size)
     return vw.view_copy(input, wanted)
 
@@ -394,7 +432,13 @@ def view_copy(input: Tensor, size: Any) -> Tensor:
 
 
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
-    """A copy with `src` in place of the part that select takes."""
+    """A copy with `src` in place of the part that select takes.
+
+    >>> import engine as torch
+    >>> torch.select_scatter(torch.zeros(2, 2), torch.ones(2), 0, 1)
+    tensor([[0., 0.],
+            [1., 1.]])
+    """
     if not input._array.ndim:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     place, found = _selected(input, dim, index)
@@ -406,7 +450,12 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
 def slice_scatter(
     input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
-    """A copy with `src` in place of a slice."""
+    """A copy with `src` in place of a slice.
+
+    >>> import engine as torch
+    >>> torch.slice_scatter(torch.zeros(4), torch.ones(2), 0, 1, 3)
+    tensor([0., 1., 1., 0.])
+    """
     place = one_dim(dim, input._array.ndim)
     if step <= 0:
         raise errors.runtime("slice step must be positive")
@@ -419,7 +468,13 @@ def slice_scatter(
 
 
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """A copy with `src` in place of a diagonal."""
+    """A copy with `src` in place of a diagonal.
+
+    >>> import engine as torch
+    >>> torch.diagonal_scatter(torch.zeros(2, 2), torch.ones(2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     first, second = two_dims(input, dim1, dim2)
     shape = input._array.shape
     n = vw.diagonal_length(shape[first], shape[second], offset)
@@ -428,7 +483,12 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
 
 
 def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """A copy with `src` in place of what as_strided reads."""
+    """A copy with `src` in place of what as_strided reads.
+
+    >>> import engine as torch
+    >>> torch.as_strided_scatter(torch.zeros(4), torch.ones(2), (2,), (2,))
+    tensor([1., 0., 1., 0.])
+    """
     named = geometry(input, size, stride, storage_offset)
     _same_part(named["size"], src)
     return pa.as_strided_scatter(input, src, **named)

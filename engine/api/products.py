@@ -156,7 +156,12 @@ def addmm_(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
 
 @takes_out
 def vdot(input: Tensor, other: Tensor) -> Tensor:
-    """The sum of the products of two vectors' elements; of real numbers the same as dot."""
+    """The sum of the products of two vectors' elements; of real numbers the same as dot.
+
+    >>> import engine as torch
+    >>> torch.vdot(torch.tensor([1, 2]), torch.tensor([3, 4]))
+    tensor(11)
+    """
     need_tensor(input, "vdot")
     need_tensor(other, "vdot", "other", 2)
     a, b = input._array.shape, other._array.shape
@@ -294,7 +299,12 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
 
 
 def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
-    """The cross products of vectors along `dim`; the other dimensions broadcast.  Source: torch.linalg.cross."""
+    """The cross products of vectors along `dim`; the other dimensions broadcast.  Source: torch.linalg.cross.
+
+    >>> import engine as torch
+    >>> torch.linalg.cross(torch.tensor([1.0, 0.0, 0.0]), torch.tensor([0.0, 1.0, 0.0]))
+    tensor([0., 0., 1.])
+    """
     a, b = input._array.shape, other._array.shape
     if len(a) != len(b):
         raise errors.runtime("linalg.cross: inputs must have the same number of dimensions.")
@@ -343,7 +353,15 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
 
 
 def chain_matmul(*matrices: Any) -> Tensor:
-    """The product of matrices, in the order that takes the fewest multiplications."""
+    """The product of matrices, in the order that takes the fewest multiplications.
+
+    >>> import engine as torch
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     torch.chain_matmul(torch.ones(1, 2), torch.ones(2, 3), torch.ones(3, 1))
+    tensor([[6.]])
+    """
     listed = list(matrices[0]) if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)) else list(matrices)
     warn(
         "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
@@ -361,6 +379,10 @@ def multi_dot(tensors: Any) -> Tensor:
     """The product of matrices, in the order that takes the fewest multiplications; the first and last may be vectors.
 
     Source: torch.linalg.multi_dot.
+
+    >>> import engine as torch
+    >>> torch.linalg.multi_dot([torch.ones(1, 2), torch.ones(2, 3), torch.ones(3, 1)])
+    tensor([[6.]])
     """
     listed: list[Tensor] = list(tensors)
     if len(listed) < 2:

@@ -87,20 +87,44 @@ def manual_seed(seed: int) -> Generator:
 
 
 def seed() -> int:
-    """Start the random stream over from a seed that the system draws, and return it."""
+    """Start the random stream over from a seed that the system draws, and return it.
+
+    >>> import engine as torch
+    >>> torch.seed() == torch.initial_seed()
+    True
+    """
     return default_generator.seed()
 
 
 def initial_seed() -> int:
-    """The seed that the random stream was started with."""
+    """The seed that the random stream was started with.
+
+    >>> import engine as torch
+    >>> _ = torch.manual_seed(7)
+    >>> torch.initial_seed()
+    7
+    """
     return default_generator.initial_seed()
 
 
 def get_rng_state() -> Tensor:
-    """Where the random stream stands, as bytes."""
+    """Where the random stream stands, as bytes.
+
+    >>> import engine as torch
+    >>> torch.get_rng_state().dtype
+    torch.uint8
+    """
     return default_generator.get_state()
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Go on with the random stream from where `get_rng_state` was called."""
+    """Go on with the random stream from where `get_rng_state` was called.
+
+    >>> import engine as torch
+    >>> state = torch.get_rng_state()
+    >>> first = torch.rand(2)
+    >>> torch.set_rng_state(state)
+    >>> torch.equal(first, torch.rand(2))
+    True
+    """
     default_generator.set_state(new_state)

@@ -58,7 +58,12 @@ def cumprod(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 
 @takes_out
 def logcumsumexp(input: Tensor, dim: int) -> Tensor:
-    """log of the running sum of exp(input) along `dim`, without overflow."""
+    """log of the running sum of exp(input) along `dim`, without overflow.
+
+    >>> import engine as torch
+    >>> torch.logcumsumexp(torch.zeros(3), 0)
+    tensor([0.0000, 0.6931, 1.0986])
+    """
     need_tensor(input, "logcumsumexp")
     place = one_dim(dim, input._array.ndim)
     if not input.is_floating_point():
@@ -193,7 +198,12 @@ def trapezoid(y: Tensor, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Tensor
 
 @takes_out
 def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
-    """The area under points `y` up to each of them; see trapezoid."""
+    """The area under points `y` up to each of them; see trapezoid.
+
+    >>> import engine as torch
+    >>> torch.cumulative_trapezoid(torch.tensor([1.0, 3.0, 5.0]))
+    tensor([2., 6.])
+    """
     if isinstance(y, Tensor) and not y._array.ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     steps = _spacing("cumulative_trapezoid", y, x, dx, dim)

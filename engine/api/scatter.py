@@ -17,6 +17,7 @@ from ..ops import shape as sh
 from ..tensor import Tensor
 from .check import kind, need_tensor, one_dim, warn
 from .elementwise import remainder
+from .examples import with_example
 from .joining import joint
 from .out import takes_out
 from .shape import expand, flatten
@@ -63,7 +64,7 @@ def both(name: str, build: Callable[..., Call], doc: str) -> tuple[Callable[...,
     pair: tuple[tuple[Any, str], ...] = ((function, name), (method, f"{name}_"))
     for made, called in pair:
         made.__name__ = made.__qualname__ = called
-        made.__doc__ = doc if made is function else f"{name}, written into the tensor."
+        made.__doc__ = with_example(doc if made is function else f"{name}, written into the tensor.", called)
         made.__signature__ = signature(build)
     return function, method
 

@@ -51,44 +51,80 @@ def _threads(name: str, count: Any) -> int:
 def set_num_threads(int: int) -> None:
     """Kept; how many threads compute is numpy's affair.
 
-    >>> set_num_threads(2); get_num_threads()
+    >>> import engine as torch
+    >>> threads = torch.get_num_threads()
+    >>> torch.set_num_threads(2)
+    >>> torch.get_num_threads()
     2
+    >>> torch.set_num_threads(threads)
     """
     _kept["threads"] = _threads("set_num_threads", int)
 
 
 def get_num_threads() -> int:
-    """What `set_num_threads` was given, else 1."""
+    """What `set_num_threads` was given, else 1.
+
+    >>> import engine as torch
+    >>> torch.get_num_threads() > 0
+    True
+    """
     return int(_kept["threads"])
 
 
 def set_num_interop_threads(int: int) -> None:
-    """Kept."""
+    """Kept.
+
+    >>> import engine as torch
+    >>> torch.get_num_interop_threads() > 0
+    True
+    """
     _kept["interop"] = _threads("set_num_interop_threads", int)
 
 
 def get_num_interop_threads() -> int:
-    """What `set_num_interop_threads` was given, else 1."""
+    """What `set_num_interop_threads` was given, else 1.
+
+    >>> import engine as torch
+    >>> torch.get_num_interop_threads() > 0
+    True
+    """
     return int(_kept["interop"])
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Kept: everything here is deterministic."""
+    """Kept: everything here is deterministic.
+
+    >>> import engine as torch
+    >>> torch.use_deterministic_algorithms(False)
+    """
     _kept["deterministic"] = bool(mode)
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """What `use_deterministic_algorithms` was given, else False."""
+    """What `use_deterministic_algorithms` was given, else False.
+
+    >>> import engine as torch
+    >>> torch.are_deterministic_algorithms_enabled()
+    False
+    """
     return bool(_kept["deterministic"])
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """Kept: everything here is deterministic."""
+    """Kept: everything here is deterministic.
+
+    >>> import engine as torch
+    >>> torch.set_deterministic_debug_mode("default")
+    """
     _kept["deterministic"] = debug_mode not in (0, "default")
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Kept: products are always computed in full precision."""
+    """Kept: products are always computed in full precision.
+
+    >>> import engine as torch
+    >>> torch.set_float32_matmul_precision("highest")
+    """
     if precision in PRECISIONS:
         _kept["precision"] = precision
     else:
@@ -101,37 +137,72 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 
 def get_float32_matmul_precision() -> str:
-    """What `set_float32_matmul_precision` was given, else "highest"."""
+    """What `set_float32_matmul_precision` was given, else "highest".
+
+    >>> import engine as torch
+    >>> torch.get_float32_matmul_precision()
+    'highest'
+    """
     return str(_kept["precision"])
 
 
 def set_flush_denormal(mode: bool) -> bool:
-    """False: the processor's treatment of tiny numbers is left as it is."""
+    """False: the processor's treatment of tiny numbers is left as it is.
+
+    >>> import engine as torch
+    >>> isinstance(torch.set_flush_denormal(False), bool)
+    True
+    """
     return False
 
 
 def set_warn_always(b: bool) -> None:
-    """Accepted; Python's warning filters decide."""
+    """Accepted; Python's warning filters decide.
+
+    >>> import engine as torch
+    >>> torch.set_warn_always(False)
+    """
 
 
 def is_autocast_enabled(device_type: str | None = None) -> bool:
-    """Never: nothing computes in lower precision by itself."""
+    """Never: nothing computes in lower precision by itself.
+
+    >>> import engine as torch
+    >>> torch.is_autocast_enabled()
+    False
+    """
     return False
 
 
 def set_default_device(device: Any) -> None:
-    """The processor is the default device and stays it; another one is out of scope."""
+    """The processor is the default device and stays it; another one is out of scope.
+
+    >>> import engine as torch
+    >>> torch.set_default_device("cpu")
+    """
     if device is not None and arrays.device(device).type != "cpu":
         raise errors.OutOfScope("set_default_device(): only 'cpu' is in scope; pass device= where tensors are made")
 
 
 def get_default_device() -> arrays.device:
-    """The processor."""
+    """The processor.
+
+    >>> import engine as torch
+    >>> torch.get_default_device()
+    device(type='cpu')
+    """
     return arrays.CPU
 
 
 def set_default_tensor_type(t: Any) -> None:
-    """The old way to set the default dtype: `torch.DoubleTensor` or its name."""
+    """The old way to set the default dtype: `torch.DoubleTensor` or its name.
+
+    >>> import engine as torch
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     torch.set_default_tensor_type(torch.FloatTensor)
+    """
     name = t if isinstance(t, str) else getattr(t, "__name__", str(t))
     found = LEGACY.get(name.removeprefix("torch."))
     if found is None or not found.is_floating_point:

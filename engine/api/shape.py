@@ -160,7 +160,13 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
-    """One dimension as several."""
+    """One dimension as several.
+
+    >>> import engine as torch
+    >>> torch.unflatten(torch.arange(4), 0, (2, 2))
+    tensor([[0, 1],
+            [2, 3]])
+    """
     shape = input._array.shape
     place = one_dim(dim, len(shape))
     wanted = tuple(sizes)
@@ -175,7 +181,12 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
 
 
 def ravel(input: Tensor) -> Tensor:
-    """All elements in one dimension."""
+    """All elements in one dimension.
+
+    >>> import engine as torch
+    >>> torch.ravel(torch.tensor([[1, 2], [3, 4]]))
+    tensor([1, 2, 3, 4])
+    """
     return reshape(contiguous(input), -1)
 
 
@@ -241,7 +252,12 @@ def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
 
 
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
-    """Dimensions moved to other places, the others in their order."""
+    """Dimensions moved to other places, the others in their order.
+
+    >>> import engine as torch
+    >>> torch.movedim(torch.zeros(2, 3, 4), 0, 2).shape
+    torch.Size([3, 4, 2])
+    """
     rank = input._array.ndim
     given = [list(d) if isinstance(d, (tuple, list)) else [d] for d in (source, destination)]
     if len(given[0]) != len(given[1]):
@@ -299,7 +315,13 @@ def conjugate_transposed(input: Tensor) -> Tensor:
 
 
 def adjoint(input: Tensor) -> Tensor:
-    """The last two dimensions exchanged."""
+    """The last two dimensions exchanged.
+
+    >>> import engine as torch
+    >>> torch.adjoint(torch.tensor([[1, 2], [3, 4]]))
+    tensor([[1, 3],
+            [2, 4]])
+    """
     return _last_two_exchanged(input, "adjoint()")
 
 
@@ -397,7 +419,13 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
 
 
 def broadcast_to(input: Tensor, size: Any) -> Tensor:
-    """`input` expanded to `size`."""
+    """`input` expanded to `size`.
+
+    >>> import engine as torch
+    >>> torch.broadcast_to(torch.tensor([1, 2]), (2, 2))
+    tensor([[1, 2],
+            [1, 2]])
+    """
     return expand(input, *size)
 
 

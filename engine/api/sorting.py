@@ -60,7 +60,13 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: b
 
 @takes_out
 def msort(input: Tensor) -> Tensor:
-    """`input` sorted along its first dimension."""
+    """`input` sorted along its first dimension.
+
+    >>> import engine as torch
+    >>> torch.msort(torch.tensor([[3, 1], [2, 4]]))
+    tensor([[2, 1],
+            [3, 4]])
+    """
     return sort(input, 0)[0]
 
 
@@ -114,7 +120,12 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
 
 @takes_out
 def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The middle value of those that are not nan; along `dim` (values, indices)."""
+    """The middle value of those that are not nan; along `dim` (values, indices).
+
+    >>> import engine as torch
+    >>> torch.nanmedian(torch.tensor([3.0, float("nan"), 1.0]))
+    tensor(1.)
+    """
     return _middle("nanmedian", input, dim, keepdim, (sr.nanmedian, sr.nanmedian_dim), nanmedian_pair)
 
 
@@ -233,7 +244,12 @@ def quantile(
 def nanquantile(
     input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
-    """As quantile, of those that are not nan."""
+    """As quantile, of those that are not nan.
+
+    >>> import engine as torch
+    >>> torch.nanquantile(torch.tensor([3.0, float("nan"), 1.0]), 0.5)
+    tensor(2.)
+    """
     return _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)
 
 

@@ -12,6 +12,7 @@ from ..ops import scalar
 from ..ops import special as sp
 from ..tensor import Tensor
 from .check import combination, need_tensor
+from .examples import with_example
 
 __all__ = ["logit", "mvlgamma", "polygamma", "xlogy"]
 
@@ -28,7 +29,12 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
 
 
 def polygamma(n: int, input: Tensor) -> Tensor:
-    """The n-th derivative of digamma."""
+    """The n-th derivative of digamma.
+
+    >>> import engine as torch
+    >>> torch.polygamma(1, torch.tensor([1.0, 2.0]))
+    tensor([1.6449, 0.6449])
+    """
     if not isinstance(n, int):
         raise TypeError(f"polygamma(): argument 'n' (position 1) must be int, not {type(n).__name__}")
     need_tensor(input, "polygamma", position=2)
@@ -43,7 +49,12 @@ def polygamma_method(self: Tensor, n: int) -> Tensor:
 
 
 def mvlgamma(input: Tensor, p: int) -> Tensor:
-    """The logarithm of the multivariate gamma function of dimension p."""
+    """The logarithm of the multivariate gamma function of dimension p.
+
+    >>> import engine as torch
+    >>> torch.mvlgamma(torch.tensor([1.5, 2.0]), 2)
+    tensor([0.4516, 0.4516])
+    """
     need_tensor(input, "mvlgamma")
     if p < 1:
         raise errors.runtime("p has to be greater than or equal to 1")
@@ -74,7 +85,7 @@ def of_one(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
         return op(input)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"torch.special.{name}, elementwise."
+    function.__doc__ = with_example(f"torch.special.{name}, elementwise.", f"special.{name}")
     return function
 
 
@@ -93,12 +104,17 @@ def of_two(
         return op(input, other)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"torch.special.{name}, elementwise."
+    function.__doc__ = with_example(f"torch.special.{name}, elementwise.", f"special.{name}")
     return function
 
 
 def ndtr(input: Tensor) -> Tensor:
-    """The area under the normal distribution left of x: (1 + erf(x / sqrt 2)) / 2."""
+    """The area under the normal distribution left of x: (1 + erf(x / sqrt 2)) / 2.
+
+    >>> import engine as torch
+    >>> torch.special.ndtr(torch.tensor([-1.0, 0.0]))
+    tensor([0.1587, 0.5000])
+    """
     need_tensor(input, "special_ndtr")
     scaled = el.erf(scalar.mul_number(input if input.is_floating_point() else input.float(), other=math.sqrt(0.5)))
     return scalar.mul_number(scalar.add_number(scaled, other=1), other=0.5)

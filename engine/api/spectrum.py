@@ -68,7 +68,13 @@ def _cholesky(A: Tensor, upper: bool) -> Tensor:
 
 
 def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
-    """(Q, R): A = Q R, Q with orthonormal columns, R an upper triangle; `mode` "complete": a square Q, "r": none."""
+    """(Q, R): A = Q R, Q with orthonormal columns, R an upper triangle; `mode` "complete": a square Q, "r": none.
+
+    >>> import engine as torch
+    >>> torch.linalg.qr(torch.tensor([[3.0, 1.0], [4.0, 2.0]])).R.abs()
+    tensor([[5.0000, 2.2000],
+            [0.0000, 0.4000]])
+    """
     need_matrix(A, "linalg.qr")
     need_real(A, "linalg.qr")
     if mode not in ("reduced", "r", "complete"):
@@ -79,7 +85,13 @@ def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
 
 
 def qr(input: Tensor, some: bool = True) -> Any:
-    """(Q, R) of input = Q R; Q is square for `some` False."""
+    """(Q, R) of input = Q R; Q is square for `some` False.
+
+    >>> import engine as torch
+    >>> torch.qr(torch.tensor([[3.0, 1.0], [4.0, 2.0]]))[1].abs()
+    tensor([[5.0000, 2.2000],
+            [0.0000, 0.4000]])
+    """
     return OldQr(*linalg_qr(input, "reduced" if some else "complete"))
 
 
@@ -100,12 +112,22 @@ def _eigh(A: Tensor, UPLO: str) -> tuple[Tensor, Tensor]:
 
 
 def eigh(A: Tensor, UPLO: str = "L") -> Any:
-    """(eigenvalues, eigenvectors) of symmetric matrices, in ascending order; one triangle (`UPLO`) is read."""
+    """(eigenvalues, eigenvectors) of symmetric matrices, in ascending order; one triangle (`UPLO`) is read.
+
+    >>> import engine as torch
+    >>> torch.linalg.eigh(torch.tensor([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
+    tensor([1., 2.])
+    """
     return Eigh(*_eigh(A, UPLO))
 
 
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
-    """The eigenvalues of symmetric matrices, in ascending order."""
+    """The eigenvalues of symmetric matrices, in ascending order.
+
+    >>> import engine as torch
+    >>> torch.linalg.eigvalsh(torch.tensor([[2.0, 1.0], [1.0, 2.0]]))
+    tensor([1., 3.])
+    """
     return _eigh(A, UPLO)[0]
 
 
@@ -121,12 +143,22 @@ def _svd(A: Tensor, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
-    """(U, S, Vh): A = U diag(S) Vh, S in descending order; `full_matrices` False gives no more than belongs to S."""
+    """(U, S, Vh): A = U diag(S) Vh, S in descending order; `full_matrices` False gives no more than belongs to S.
+
+    >>> import engine as torch
+    >>> torch.linalg.svd(torch.tensor([[3.0, 0.0], [0.0, 4.0]])).S
+    tensor([4., 3.])
+    """
     return Svd(*_svd(A, full_matrices))
 
 
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
-    """(U, S, V): input = U diag(S) V^T."""
+    """(U, S, V): input = U diag(S) V^T.
+
+    >>> import engine as torch
+    >>> torch.svd(torch.tensor([[3.0, 0.0], [0.0, 4.0]])).S
+    tensor([4., 3.])
+    """
     U, S, Vh = _svd(input, not some)
     if compute_uv:
         return OldSvd(U, S, matrix_transposed(Vh))
@@ -134,12 +166,22 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
 
 
 def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
-    """The singular values, in descending order."""
+    """The singular values, in descending order.
+
+    >>> import engine as torch
+    >>> torch.linalg.svdvals(torch.tensor([[3.0, 0.0], [0.0, 4.0]]))
+    tensor([4., 3.])
+    """
     return _svd(A, False)[1]
 
 
 def householder_product(A: Tensor, tau: Tensor) -> Tensor:
-    """The first columns of the product of reflections 1 - tau_i v_i v_i^T, v_i column i of `A` below a 1."""
+    """The first columns of the product of reflections 1 - tau_i v_i v_i^T, v_i column i of `A` below a 1.
+
+    >>> import engine as torch
+    >>> torch.linalg.householder_product(torch.tensor([[1.0]]), torch.tensor([2.0]))
+    tensor([[-1.]])
+    """
     function = "torch.linalg.householder_product"
     a, t = A._array.shape, tau._array.shape
     if len(a) < 2:
@@ -157,7 +199,12 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
 
 
 def orgqr(input: Tensor, tau: Tensor) -> Tensor:
-    """`torch.linalg.householder_product` by its older name."""
+    """`torch.linalg.householder_product` by its older name.
+
+    >>> import engine as torch
+    >>> torch.orgqr(torch.tensor([[1.0]]), torch.tensor([2.0]))
+    tensor([[-1.]])
+    """
     return householder_product(input, tau)
 
 
@@ -180,7 +227,13 @@ def _bounds(A: Tensor, atol: Any, rtol: Any) -> tuple[Any, Any]:
 
 
 def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
-    """The pseudoinverse: singular values up to max(atol, rtol * the largest) count as 0."""
+    """The pseudoinverse: singular values up to max(atol, rtol * the largest) count as 0.
+
+    >>> import engine as torch
+    >>> torch.linalg.pinv(torch.tensor([[2.0, 0.0], [0.0, 0.0]]))
+    tensor([[0.5000, 0.0000],
+            [0.0000, 0.0000]])
+    """
     need_tensor(A, "linalg_pinv", "A")
     if A._array.ndim < 2 or A._array.dtype.kind != "f":
         raise errors.runtime(
@@ -194,12 +247,23 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
 
 
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
-    """The pseudoinverse: singular values up to `rcond` times the largest count as 0."""
+    """The pseudoinverse: singular values up to `rcond` times the largest count as 0.
+
+    >>> import engine as torch
+    >>> torch.pinverse(torch.tensor([[2.0, 0.0], [0.0, 0.0]]))
+    tensor([[0.5000, 0.0000],
+            [0.0000, 0.0000]])
+    """
     return pinv(input, rcond)
 
 
 def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
-    """How many singular values lie above max(atol, rtol * the largest); `tol` is `atol` alone."""
+    """How many singular values lie above max(atol, rtol * the largest); `tol` is `atol` alone.
+
+    >>> import engine as torch
+    >>> torch.linalg.matrix_rank(torch.ones(2, 2))
+    tensor(1)
+    """
     need_matrix(A, "torch.linalg.matrix_rank", "input")
     if A._array.dtype.kind != "f":
         raise errors.runtime("This function doesn't handle types other than float and double")
@@ -215,7 +279,12 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
 
 
 def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: str | None = None) -> Any:
-    """(solution, residuals, rank, singular_values): the X for which |A X - B| is least, the shortest of several."""
+    """(solution, residuals, rank, singular_values): the X for which |A X - B| is least, the shortest of several.
+
+    >>> import engine as torch
+    >>> torch.linalg.lstsq(torch.tensor([[1.0], [1.0]]), torch.tensor([[1.0], [3.0]])).solution.round()
+    tensor([[2.]])
+    """
     function = "torch.linalg.lstsq"
     a, b = A._array.shape, B._array.shape
     if len(a) < 2:
@@ -252,7 +321,13 @@ def matrix_exp(A: Tensor) -> Tensor:
 
 
 def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
-    """The powers 0 ... N - 1 of every element, in a last dimension."""
+    """The powers 0 ... N - 1 of every element, in a last dimension.
+
+    >>> import engine as torch
+    >>> torch.linalg.vander(torch.tensor([2.0, 3.0]))
+    tensor([[1., 2.],
+            [1., 3.]])
+    """
     x = x if x._array.ndim else unsqueeze(x, -1)
     shape = x._array.shape
     count = shape[-1] if N is None else N
@@ -287,7 +362,12 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
 
 
 def linalg_vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """(sum |x|^ord)^(1/ord) over `dim` or all elements; for ord 0 how many are not zero, for inf the largest."""
+    """(sum |x|^ord)^(1/ord) over `dim` or all elements; for ord 0 how many are not zero, for inf the largest.
+
+    >>> import engine as torch
+    >>> torch.linalg.vector_norm(torch.tensor([3.0, -4.0]), 1)
+    tensor(7.)
+    """
     need_tensor(x, "linalg_vector_norm", "self")
     if isinstance(ord, str):
         raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {type(ord).__name__}")
@@ -314,7 +394,12 @@ def matrix_norm(
     A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
     """The norm of matrices: "fro", "nuc", 1 and inf (the largest sum of a column, a row), 2 (the largest singular
-    value), and the negative ones (the smallest)."""
+    value), and the negative ones (the smallest).
+
+    >>> import engine as torch
+    >>> torch.linalg.matrix_norm(torch.tensor([[3.0, 0.0], [0.0, 4.0]]))
+    tensor(5.)
+    """
     need_matrix(A, "linalg.matrix_norm")
     need_real(A, "linalg.matrix_norm")
     if not isinstance(dim, (tuple, list)):
@@ -348,7 +433,12 @@ def matrix_norm(
 
 
 def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The norm of vectors (one `dim`, or all elements where neither `ord` nor `dim` is given) or of matrices (two)."""
+    """The norm of vectors (one `dim`, or all elements where neither `ord` nor `dim` is given) or of matrices (two).
+
+    >>> import engine as torch
+    >>> torch.linalg.norm(torch.tensor([3.0, 4.0]))
+    tensor(5.)
+    """
     need_tensor(A, "linalg_norm", "A")
     rank = A._array.ndim
     dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
@@ -380,7 +470,12 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
 
 
 def cond(A: Tensor, p: Any = None) -> Tensor:
-    """The norm of a matrix times that of its inverse: for `p` None, 2 the largest over the smallest singular value."""
+    """The norm of a matrix times that of its inverse: for `p` None, 2 the largest over the smallest singular value.
+
+    >>> import engine as torch
+    >>> torch.linalg.cond(torch.tensor([[4.0, 0.0], [0.0, 2.0]]))
+    tensor(2.)
+    """
     if A._array.ndim < 2:
         raise errors.runtime("linalg.cond: The input tensor must have at least 2 dimensions.")
     if p in (None, 2, -2):

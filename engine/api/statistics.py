@@ -42,7 +42,12 @@ def var_mean(
     input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
     correction: float | None = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """(variance, mean); see var."""
+    """(variance, mean); see var.
+
+    >>> import engine as torch
+    >>> torch.var_mean(torch.tensor([1.0, 3.0]))
+    (tensor(2.), tensor(2.))
+    """
     return st.var_mean(input, **spread_arguments("var_mean", input, dim, unbiased, correction, keepdim))
 
 
@@ -51,7 +56,12 @@ def std_mean(
     input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
     correction: float | None = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """(standard deviation, mean); see std."""
+    """(standard deviation, mean); see std.
+
+    >>> import engine as torch
+    >>> torch.std_mean(torch.tensor([1.0, 2.0, 3.0]))
+    (tensor(1.), tensor(2.))
+    """
     return st.std_mean(input, **spread_arguments("std_mean", input, dim, unbiased, correction, keepdim))
 
 
@@ -129,7 +139,13 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
 
 @takes_out
 def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
-    """Scale the parts along `dim` whose p-norm is above `maxnorm` down to it."""
+    """Scale the parts along `dim` whose p-norm is above `maxnorm` down to it.
+
+    >>> import engine as torch
+    >>> torch.renorm(torch.tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1)
+    tensor([[0.6000, 0.8000],
+            [0.3000, 0.4000]])
+    """
     need_tensor(input, "renorm")
     place = need_renorm(input, p, dim, maxnorm)
     return st.renorm(input, p=float(p), dim=place, maxnorm=float(maxnorm))
@@ -252,7 +268,13 @@ def _number(value: Any, like: Tensor) -> Tensor:
 
 
 def corrcoef(input: Tensor) -> Tensor:
-    """The correlations of the rows: covariances divided by the standard deviations."""
+    """The correlations of the rows: covariances divided by the standard deviations.
+
+    >>> import engine as torch
+    >>> torch.corrcoef(torch.tensor([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]))
+    tensor([[ 1., -1.],
+            [-1.,  1.]])
+    """
     need_tensor(input, "corrcoef")
     rank = input._array.ndim
     if rank > 2:

@@ -91,7 +91,12 @@ def base(self: Tensor) -> Tensor | None:
 
 
 class memory_format(str):
-    """In which order elements lie in memory.  Source: torch.memory_format."""
+    """In which order elements lie in memory.  Source: torch.memory_format.
+
+    >>> import engine as torch
+    >>> torch.channels_last
+    torch.channels_last
+    """
 
     __slots__ = ()
 
@@ -106,7 +111,12 @@ channels_last = memory_format("channels_last")
 
 
 class layout:
-    """How a tensor keeps its elements: here all of them, by strides.  Source: torch.layout."""
+    """How a tensor keeps its elements: here all of them, by strides.  Source: torch.layout.
+
+    >>> import engine as torch
+    >>> torch.zeros(1).layout
+    torch.strided
+    """
 
     def __repr__(self) -> str:
         return "torch.strided"
@@ -124,27 +134,53 @@ def layout_of(self: Tensor) -> layout:
 
 
 def get_device(input: Tensor) -> int:
-    """The number of the GPU; -1 on the processor."""
+    """The number of the GPU; -1 on the processor.
+
+    >>> import engine as torch
+    >>> torch.zeros(1).get_device()
+    -1
+    """
     return -1 if input.device.index is None else input.device.index
 
 
 def is_neg(input: Tensor) -> bool:
-    """False: no tensor here negates its elements on reading."""
+    """False: no tensor here negates its elements on reading.
+
+    >>> import engine as torch
+    >>> torch.is_neg(torch.zeros(1))
+    False
+    """
     return False
 
 
 def is_inference(input: Tensor) -> bool:
-    """Whether the tensor was made in inference mode."""
+    """Whether the tensor was made in inference mode.
+
+    >>> import engine as torch
+    >>> with torch.inference_mode():
+    ...     torch.is_inference(torch.zeros(1))
+    True
+    """
     return Tensor.is_inference(input)
 
 
 def is_storage(obj: object) -> bool:
-    """Whether `obj` is memory as `untyped_storage` gives it."""
+    """Whether `obj` is memory as `untyped_storage` gives it.
+
+    >>> import engine as torch
+    >>> torch.is_storage(torch.zeros(1).untyped_storage())
+    True
+    """
     return isinstance(obj, UntypedStorage)
 
 
 def itself(input: Tensor) -> Tensor:
-    """The tensor: of real numbers what complex ones would be conjugated or resolved to."""
+    """The tensor: of real numbers what complex ones would be conjugated or resolved to.
+
+    >>> import engine as torch
+    >>> torch.resolve_conj(torch.tensor([1.0]))
+    tensor([1.])
+    """
     return input
 
 
@@ -219,7 +255,12 @@ def unsqueeze_(self: Tensor, dim: int) -> Tensor:
 
 
 def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """Other sizes and strides on the same memory, in this tensor."""
+    """Other sizes and strides on the same memory, in this tensor.
+
+    >>> import engine as torch
+    >>> torch.arange(4).as_strided_((2,), (2,))
+    tensor([0, 2])
+    """
     named = geometry(self, size, stride, storage_offset)
     return becomes(self, lambda x: vw.as_strided_into(x, **named))
 
@@ -283,7 +324,13 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
 
 
 def resize_as_(self: Tensor, the_template: Tensor) -> Tensor:
-    """The shape of another tensor, as resize_ does it."""
+    """The shape of another tensor, as resize_ does it.
+
+    >>> import engine as torch
+    >>> torch.resize_as_(torch.arange(4), torch.zeros(2, 2))
+    tensor([[0, 1],
+            [2, 3]])
+    """
     return resize_(self, *the_template._array.shape)
 
 

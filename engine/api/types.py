@@ -31,7 +31,8 @@ _RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
 class finfo:
     """The limits of a floating dtype; of the default one where none is named.
 
-    >>> finfo(arrays.float32).eps
+    >>> import engine as torch
+    >>> torch.finfo(torch.float32).eps
     1.1920928955078125e-07
     """
 
@@ -65,7 +66,8 @@ class finfo:
 class iinfo:
     """The limits of an integer dtype.
 
-    >>> iinfo(arrays.int8)
+    >>> import engine as torch
+    >>> torch.iinfo(torch.int8)
     iinfo(min=-128, max=127, dtype=int8)
     """
 
@@ -164,19 +166,34 @@ def is_floating_point(input: Tensor) -> bool:
 
 
 def is_complex(input: Tensor) -> bool:
-    """Whether the dtype is complex: never, complex tensors are out of scope."""
+    """Whether the dtype is complex: never, complex tensors are out of scope.
+
+    >>> import engine as torch
+    >>> torch.is_complex(torch.zeros(1))
+    False
+    """
     need_tensor(input, "is_complex")
     return False
 
 
 def is_conj(input: Tensor) -> bool:
-    """Whether the tensor is a conjugated view: never."""
+    """Whether the tensor is a conjugated view: never.
+
+    >>> import engine as torch
+    >>> torch.is_conj(torch.zeros(1))
+    False
+    """
     need_tensor(input, "is_conj")
     return False
 
 
 def is_signed(input: Tensor) -> bool:
-    """Whether the dtype has negative numbers."""
+    """Whether the dtype has negative numbers.
+
+    >>> import engine as torch
+    >>> torch.is_signed(torch.zeros(1, dtype=torch.uint8))
+    False
+    """
     need_tensor(input, "is_signed")
     return input._array.dtype.kind in "if"
 

@@ -41,10 +41,11 @@ def backward(
     `grad_tensors` has one gradient per tensor, of its shape; None stands for 1 and is for scalars.  Saved values are
     freed unless `retain_graph` (default: `create_graph`).  Errors are torch's.  Source: torch.autograd.backward.
 
-    >>> x = Tensor(xp.asarray([1.0, 2.0]), requires_grad=True)
-    >>> backward(x, Tensor(xp.asarray([3.0, 4.0])))
-    >>> x.grad._array.tolist()
-    [3.0, 4.0]
+    >>> import engine as torch
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> torch.autograd.backward(x, torch.tensor([3.0, 4.0]))
+    >>> x.grad
+    tensor([3., 4.])
     """
     if grad_variables is not None:
         warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
@@ -70,9 +71,10 @@ def grad(
 
     Source: torch.autograd.grad.
 
-    >>> x = Tensor(xp.asarray([1.0, 2.0]), requires_grad=True)
-    >>> grad(x, x, Tensor(xp.asarray([1.0, 0.0])))[0]._array.tolist()
-    [1.0, 0.0]
+    >>> import engine as torch
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> torch.autograd.grad(x * x, x, torch.tensor([1.0, 0.0]))
+    (tensor([2., 0.]),)
     """
     if materialize_grads and allow_unused is False:
         raise ValueError(

@@ -338,7 +338,12 @@ def _sloped(task: _Task, func: Callable[..., Any], inputs: Tensors, v: Any) -> t
 def vhp(
     func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> Any:
-    """(output, v times the Hessian) of a function that returns one element."""
+    """(output, v times the Hessian) of a function that returns one element.
+
+    >>> import engine as torch
+    >>> torch.autograd.functional.vhp(lambda x: (x**3).sum(), torch.tensor([1.0, 2.0]), torch.tensor([1.0, 0.0]))
+    (tensor(9.), tensor([6., 0.]))
+    """
     task = _Task("vhp", create_graph, strict)
     with enable_grad():
         several, points, weights, value, slopes = _sloped(task, func, inputs, v)
@@ -350,7 +355,12 @@ def vhp(
 def hvp(
     func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> Any:
-    """(output, the Hessian times v), by a third backward pass; `vhp`, equal by symmetry, needs only two."""
+    """(output, the Hessian times v), by a third backward pass; `vhp`, equal by symmetry, needs only two.
+
+    >>> import engine as torch
+    >>> torch.autograd.functional.hvp(lambda x: (x**3).sum(), torch.tensor([1.0, 2.0]), torch.tensor([0.0, 1.0]))
+    (tensor(9.), tensor([ 0., 12.]))
+    """
     task = _Task("hvp", create_graph, strict)
     with enable_grad():
         several, points, weights, value, slopes = _sloped(task, func, inputs, v)

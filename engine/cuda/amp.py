@@ -28,7 +28,12 @@ class autocast(amp.autocast):
 
 
 class GradScaler(amp.GradScaler):
-    """`torch.amp.GradScaler("cuda")`."""
+    """`torch.amp.GradScaler("cuda")`.
+
+    >>> import engine as torch
+    >>> torch.amp.GradScaler("cuda", enabled=False).scale(torch.tensor(2.0))
+    tensor(2.)
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         _deprecated("GradScaler")

@@ -13,7 +13,12 @@ __all__ = ["Constraint", "boolean", "interval", "nonnegative_integers_below", "p
 
 @dataclass(frozen=True)
 class Constraint:
-    """`check(value)` tells of each value (of the last `event_dim` dimensions together) whether it is allowed."""
+    """`check(value)` tells of each value (of the last `event_dim` dimensions together) whether it is allowed.
+
+    >>> import engine as torch
+    >>> torch.distributions.constraints.positive.check(torch.tensor([1.0, -1.0]))
+    tensor([ True, False])
+    """
 
     text: str
     check: Callable[[Tensor], Tensor]
@@ -33,7 +38,12 @@ def _definite(matrix: Tensor) -> Tensor:
 
 
 def interval(low: object, high: object) -> Constraint:
-    """Both bounds included."""
+    """Both bounds included.
+
+    >>> import engine as torch
+    >>> torch.distributions.constraints.interval(0, 1).check(torch.tensor([0.5, 2.0]))
+    tensor([ True, False])
+    """
     return Constraint(
         f"Interval(lower_bound={low}, upper_bound={high})", lambda value: (value >= low) & (value <= high)
     )
@@ -56,8 +66,6 @@ boolean = Constraint("Boolean()", lambda value: value.eq(0) | value.eq(1))
 simplex = Constraint("Simplex()", lambda value: (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6), 1)
 one_hot = Constraint("OneHot()", lambda value: (value.eq(0) | value.eq(1)).all(-1) & value.sum(-1).eq(1), 1)
 lower_cholesky = Constraint("LowerCholesky()", _lower, 2)
-positive_definite = Constraint(
-    "PositiveDefinite()", lambda value: value.isclose(value.mT, atol=1e-6).all(-2).all(-1), 2
-)
+positive_definite = Constraint("PositiveDefinite()", _definite, 2)
 
 Constraints = Mapping[str, Constraint]

@@ -86,7 +86,12 @@ class Normal(_Located):
 
 
 class Uniform(Distribution):
-    """Any value from `low` up to `high`, alike."""
+    """Any value from `low` up to `high`, alike.
+
+    >>> import engine as torch
+    >>> torch.distributions.Uniform(0.0, 4.0).mean
+    tensor(2.)
+    """
 
     arg_constraints: ClassVar[Constraints] = {"low": constraints.real, "high": constraints.real}
     has_rsample = True
@@ -137,7 +142,12 @@ class Uniform(Distribution):
 
 
 class Exponential(Distribution):
-    """The time until something happens that happens at a `rate`."""
+    """The time until something happens that happens at a `rate`.
+
+    >>> import engine as torch
+    >>> torch.distributions.Exponential(2.0).mean
+    tensor(0.5000)
+    """
 
     arg_constraints: ClassVar[Constraints] = {"rate": constraints.positive}
     support = constraints.nonnegative
@@ -180,7 +190,12 @@ class Exponential(Distribution):
 
 
 class Laplace(_Located):
-    """Two exponentials back to back, around `loc`."""
+    """Two exponentials back to back, around `loc`.
+
+    >>> import engine as torch
+    >>> torch.distributions.Laplace(0.0, 1.0).log_prob(torch.tensor(1.0))
+    tensor(-1.6931)
+    """
 
     @property
     def variance(self) -> Tensor:
@@ -202,7 +217,12 @@ class Laplace(_Located):
 
 
 class MultivariateNormal(Distribution):
-    """The bell of several dimensions; its covariance is given, or inverted, or as a lower Cholesky factor."""
+    """The bell of several dimensions; its covariance is given, or inverted, or as a lower Cholesky factor.
+
+    >>> import engine as torch
+    >>> torch.distributions.MultivariateNormal(torch.zeros(2), torch.eye(2)).log_prob(torch.zeros(2))
+    tensor(-1.8379)
+    """
 
     arg_constraints: ClassVar[Constraints] = {
         "loc": constraints.real_vector,

@@ -19,7 +19,12 @@ __all__ = ["Bernoulli", "Categorical", "OneHotCategorical"]
 
 
 class Bernoulli(Distribution):
-    """1 with probability `probs` (or log-odds `logits`), else 0."""
+    """1 with probability `probs` (or log-odds `logits`), else 0.
+
+    >>> import engine as torch
+    >>> torch.distributions.Bernoulli(torch.tensor(0.25)).log_prob(torch.tensor(1.0))
+    tensor(-1.3863)
+    """
 
     arg_constraints: ClassVar[Constraints] = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.boolean
@@ -141,7 +146,12 @@ class Categorical(Distribution):
 
 
 class OneHotCategorical(Distribution):
-    """A class, as a vector that is 1 in its place and 0 elsewhere."""
+    """A class, as a vector that is 1 in its place and 0 elsewhere.
+
+    >>> import engine as torch
+    >>> torch.distributions.OneHotCategorical(torch.tensor([0.0, 1.0])).sample()
+    tensor([0., 1.])
+    """
 
     arg_constraints: ClassVar[Constraints] = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.one_hot

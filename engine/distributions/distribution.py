@@ -19,6 +19,10 @@ class Distribution:
     """A family of probability distributions, one per element of its parameters.  Source: torch.distributions.
 
     `batch_shape` is the shape of independent distributions, `event_shape` that of one draw.
+
+    >>> import engine as torch
+    >>> torch.distributions.Normal(torch.zeros(2, 3), 1.0).batch_shape
+    torch.Size([2, 3])
     """
 
     arg_constraints: ClassVar[Constraints] = {}

@@ -12,7 +12,12 @@ __all__ = ["Independent"]
 
 
 class Independent(Distribution):
-    """The last dimensions of a batch as parts of one event: their log-probabilities are summed."""
+    """The last dimensions of a batch as parts of one event: their log-probabilities are summed.
+
+    >>> import engine as torch
+    >>> torch.distributions.Independent(torch.distributions.Normal(torch.zeros(2, 3), 1.0), 1).event_shape
+    torch.Size([3])
+    """
 
     def __init__(
         self, base_distribution: Distribution, reinterpreted_batch_ndims: int, validate_args: bool | None = None

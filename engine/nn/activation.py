@@ -64,7 +64,12 @@ class _Plain(_InPlace):
 
 
 class ReLU(_Plain):
-    """max(x, 0)."""
+    """max(x, 0).
+
+    >>> import engine as torch
+    >>> torch.nn.ReLU()(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Element by element."""
@@ -72,7 +77,12 @@ class ReLU(_Plain):
 
 
 class SELU(_Plain):
-    """ELU, scaled so that mean 0 and variance 1 are kept."""
+    """ELU, scaled so that mean 0 and variance 1 are kept.
+
+    >>> import engine as torch
+    >>> torch.nn.SELU()(torch.tensor([-1.0, 2.0]))
+    tensor([-1.1113,  2.1014])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Element by element."""
@@ -80,7 +90,12 @@ class SELU(_Plain):
 
 
 class SiLU(_Plain):
-    """x * sigmoid(x)."""
+    """x * sigmoid(x).
+
+    >>> import engine as torch
+    >>> torch.nn.SiLU()(torch.tensor([-1.0, 2.0]))
+    tensor([-0.2689,  1.7616])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Element by element."""
@@ -88,7 +103,12 @@ class SiLU(_Plain):
 
 
 class Mish(_Plain):
-    """x * tanh(softplus(x))."""
+    """x * tanh(softplus(x)).
+
+    >>> import engine as torch
+    >>> torch.nn.Mish()(torch.tensor([-1.0, 2.0]))
+    tensor([-0.3034,  1.9440])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Element by element."""
@@ -96,7 +116,12 @@ class Mish(_Plain):
 
 
 class Hardsigmoid(_Plain):
-    """A sigmoid of straight lines."""
+    """A sigmoid of straight lines.
+
+    >>> import engine as torch
+    >>> torch.nn.Hardsigmoid()(torch.tensor([-4.0, 0.0]))
+    tensor([0.0000, 0.5000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Element by element."""
@@ -107,7 +132,12 @@ class Hardsigmoid(_Plain):
 
 
 class Hardswish(_Plain):
-    """x * hardsigmoid(x)."""
+    """x * hardsigmoid(x).
+
+    >>> import engine as torch
+    >>> torch.nn.Hardswish()(torch.tensor([-1.0, 4.0]))
+    tensor([-0.3333,  4.0000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Element by element."""
@@ -118,7 +148,12 @@ class Hardswish(_Plain):
 
 
 class Threshold(_InPlace):
-    """x where x > threshold, else value."""
+    """x where x > threshold, else value.
+
+    >>> import engine as torch
+    >>> torch.nn.Threshold(1.0, 0.0)(torch.tensor([0.5, 2.0]))
+    tensor([0., 2.])
+    """
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__()
@@ -135,7 +170,12 @@ class Threshold(_InPlace):
 
 
 class RReLU(_InPlace):
-    """A leaky ReLU whose slope is drawn for every element in training, and the middle one in evaluation."""
+    """A leaky ReLU whose slope is drawn for every element in training, and the middle one in evaluation.
+
+    >>> import engine as torch
+    >>> torch.nn.RReLU().eval()(torch.tensor([-1.0, 2.0]))
+    tensor([-0.2292,  2.0000])
+    """
 
     def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
         super().__init__()
@@ -152,7 +192,12 @@ class RReLU(_InPlace):
 
 
 class Hardtanh(_InPlace):
-    """x between min_val and max_val."""
+    """x between min_val and max_val.
+
+    >>> import engine as torch
+    >>> torch.nn.Hardtanh()(torch.tensor([-2.0, 0.5]))
+    tensor([-1.0000,  0.5000])
+    """
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
@@ -171,7 +216,12 @@ class Hardtanh(_InPlace):
 
 
 class ReLU6(Hardtanh):
-    """x between 0 and 6."""
+    """x between 0 and 6.
+
+    >>> import engine as torch
+    >>> torch.nn.ReLU6()(torch.tensor([-1.0, 7.0]))
+    tensor([0., 6.])
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
@@ -191,7 +241,12 @@ class _WithAlpha(_InPlace):
 
 
 class ELU(_WithAlpha):
-    """x where x > 0, else alpha * (exp(x) - 1)."""
+    """x where x > 0, else alpha * (exp(x) - 1).
+
+    >>> import engine as torch
+    >>> torch.nn.ELU()(torch.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Element by element."""
@@ -199,7 +254,12 @@ class ELU(_WithAlpha):
 
 
 class CELU(_WithAlpha):
-    """x where x > 0, else alpha * (exp(x / alpha) - 1)."""
+    """x where x > 0, else alpha * (exp(x / alpha) - 1).
+
+    >>> import engine as torch
+    >>> torch.nn.CELU()(torch.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Element by element."""
@@ -207,7 +267,12 @@ class CELU(_WithAlpha):
 
 
 class LeakyReLU(_InPlace):
-    """x where x > 0, else negative_slope * x."""
+    """x where x > 0, else negative_slope * x.
+
+    >>> import engine as torch
+    >>> torch.nn.LeakyReLU(0.1)(torch.tensor([-1.0, 2.0]))
+    tensor([-0.1000,  2.0000])
+    """
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
         super().__init__()
@@ -223,7 +288,12 @@ class LeakyReLU(_InPlace):
 
 
 class Sigmoid(Module):
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)).
+
+    >>> import engine as torch
+    >>> torch.nn.Sigmoid()(torch.tensor([0.0, 2.0]))
+    tensor([0.5000, 0.8808])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Element by element."""
@@ -232,7 +302,12 @@ class Sigmoid(Module):
 
 
 class Tanh(Module):
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent.
+
+    >>> import engine as torch
+    >>> torch.nn.Tanh()(torch.tensor([-1.0, 2.0]))
+    tensor([-0.7616,  0.9640])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Element by element."""
@@ -241,7 +316,12 @@ class Tanh(Module):
 
 
 class LogSigmoid(Module):
-    """log(1 / (1 + exp(-x)))."""
+    """log(1 / (1 + exp(-x))).
+
+    >>> import engine as torch
+    >>> torch.nn.LogSigmoid()(torch.tensor([0.0, 2.0]))
+    tensor([-0.6931, -0.1269])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Element by element."""
@@ -249,7 +329,12 @@ class LogSigmoid(Module):
 
 
 class Softsign(Module):
-    """x / (1 + |x|)."""
+    """x / (1 + |x|).
+
+    >>> import engine as torch
+    >>> torch.nn.Softsign()(torch.tensor([-1.0, 3.0]))
+    tensor([-0.5000,  0.7500])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Element by element."""
@@ -257,7 +342,12 @@ class Softsign(Module):
 
 
 class Tanhshrink(Module):
-    """x - tanh(x)."""
+    """x - tanh(x).
+
+    >>> import engine as torch
+    >>> torch.nn.Tanhshrink()(torch.tensor([-1.0, 2.0]))
+    tensor([-0.2384,  1.0360])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Element by element."""
@@ -265,7 +355,12 @@ class Tanhshrink(Module):
 
 
 class GLU(Module):
-    """The first half along `dim` times the sigmoid of the second."""
+    """The first half along `dim` times the sigmoid of the second.
+
+    >>> import engine as torch
+    >>> torch.nn.GLU()(torch.tensor([1.0, 2.0, 0.0, 0.0]))
+    tensor([0.5000, 1.0000])
+    """
 
     def __init__(self, dim: int = -1) -> None:
         super().__init__()
@@ -280,7 +375,12 @@ class GLU(Module):
 
 
 class GELU(Module):
-    """x times the normal distribution function of x; `approximate` is "none" or "tanh"."""
+    """x times the normal distribution function of x; `approximate` is "none" or "tanh".
+
+    >>> import engine as torch
+    >>> torch.nn.GELU()(torch.tensor([-1.0, 2.0]))
+    tensor([-0.1587,  1.9545])
+    """
 
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
@@ -295,7 +395,12 @@ class GELU(Module):
 
 
 class Hardshrink(Module):
-    """x where |x| > lambd, else 0."""
+    """x where |x| > lambd, else 0.
+
+    >>> import engine as torch
+    >>> torch.nn.Hardshrink()(torch.tensor([-1.0, 0.2]))
+    tensor([-1.,  0.])
+    """
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
@@ -310,7 +415,12 @@ class Hardshrink(Module):
 
 
 class Softshrink(Module):
-    """x moved by lambd towards 0, which it does not cross."""
+    """x moved by lambd towards 0, which it does not cross.
+
+    >>> import engine as torch
+    >>> torch.nn.Softshrink()(torch.tensor([-1.0, 0.2]))
+    tensor([-0.5000,  0.0000])
+    """
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
@@ -325,7 +435,12 @@ class Softshrink(Module):
 
 
 class Softplus(Module):
-    """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold."""
+    """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold.
+
+    >>> import engine as torch
+    >>> torch.nn.Softplus()(torch.tensor([0.0, 30.0]))
+    tensor([ 0.6931, 30.0000])
+    """
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
@@ -341,7 +456,12 @@ class Softplus(Module):
 
 
 class PReLU(Module):
-    """A leaky ReLU whose slope is a parameter: one for all channels, or one each."""
+    """A leaky ReLU whose slope is a parameter: one for all channels, or one each.
+
+    >>> import engine as torch
+    >>> torch.nn.PReLU(init=0.5)(torch.tensor([-1.0, 2.0]))
+    tensor([-0.5000,  2.0000], grad_fn=<PreluKernelBackward0>)
+    """
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
@@ -373,7 +493,12 @@ class _AlongDim(Module):
 
 
 class Softmax(_AlongDim):
-    """exp(x) over its sum along `dim`."""
+    """exp(x) over its sum along `dim`.
+
+    >>> import engine as torch
+    >>> torch.nn.Softmax(0)(torch.tensor([0.0, 1.0]))
+    tensor([0.2689, 0.7311])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Of the same shape, summing to 1 along `dim`."""
@@ -381,7 +506,12 @@ class Softmax(_AlongDim):
 
 
 class Softmin(_AlongDim):
-    """exp(-x) over its sum along `dim`."""
+    """exp(-x) over its sum along `dim`.
+
+    >>> import engine as torch
+    >>> torch.nn.Softmin(0)(torch.tensor([0.0, 1.0]))
+    tensor([0.7311, 0.2689])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Of the same shape, summing to 1 along `dim`."""
@@ -389,7 +519,12 @@ class Softmin(_AlongDim):
 
 
 class LogSoftmax(_AlongDim):
-    """The logarithm of softmax."""
+    """The logarithm of softmax.
+
+    >>> import engine as torch
+    >>> torch.nn.LogSoftmax(0)(torch.zeros(2))
+    tensor([-0.6931, -0.6931])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Of the same shape."""
@@ -397,7 +532,12 @@ class LogSoftmax(_AlongDim):
 
 
 class Softmax2d(Module):
-    """Softmax over the channels of (batch, channels, height, width)."""
+    """Softmax over the channels of (batch, channels, height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.Softmax2d()(torch.zeros(1, 2, 1, 1)).flatten()
+    tensor([0.5000, 0.5000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Of the same shape; raises ValueError where that is not 3 or 4 dimensions."""

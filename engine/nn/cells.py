@@ -17,7 +17,12 @@ __all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
 
 
 class RNNCellBase(Module):
-    """What the cells share."""
+    """What the cells share.
+
+    >>> import engine as torch
+    >>> isinstance(torch.nn.GRUCell(3, 4), torch.nn.RNNCellBase)
+    True
+    """
 
     mode: ClassVar[str]
 
@@ -89,7 +94,12 @@ def _check_sizes(cell: RNNCellBase, x: Any, states: Any) -> None:
 
 
 class RNNCell(RNNCellBase):
-    """One step of an RNN.  Source: torch.nn.RNNCell."""
+    """One step of an RNN.  Source: torch.nn.RNNCell.
+
+    >>> import engine as torch
+    >>> torch.nn.RNNCell(3, 4)(torch.zeros(2, 3)).shape
+    torch.Size([2, 4])
+    """
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", device: Any = None,
@@ -107,7 +117,13 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """One step of an LSTM.  Source: torch.nn.LSTMCell."""
+    """One step of an LSTM.  Source: torch.nn.LSTMCell.
+
+    >>> import engine as torch
+    >>> h, c = torch.nn.LSTMCell(3, 4)(torch.zeros(2, 3))
+    >>> h.shape
+    torch.Size([2, 4])
+    """
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
@@ -120,7 +136,12 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """One step of a GRU.  Source: torch.nn.GRUCell."""
+    """One step of a GRU.  Source: torch.nn.GRUCell.
+
+    >>> import engine as torch
+    >>> torch.nn.GRUCell(3, 4)(torch.zeros(2, 3)).shape
+    torch.Size([2, 4])
+    """
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None

@@ -120,7 +120,15 @@ class Sequential(_Listed):
 
 
 class ModuleList(_Listed):
-    """Modules in a list."""
+    """Modules in a list.
+
+    >>> import engine as torch
+    >>> torch.nn.ModuleList([torch.nn.ReLU(), torch.nn.Tanh()])
+    ModuleList(
+      (0): ReLU()
+      (1): Tanh()
+    )
+    """
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
@@ -186,7 +194,14 @@ def _pairs(given: Any, owner: str, name: str) -> Iterator[tuple[Any, Any]]:
 
 
 class ModuleDict(Module):
-    """Modules in a dict."""
+    """Modules in a dict.
+
+    >>> import engine as torch
+    >>> torch.nn.ModuleDict({"act": torch.nn.ReLU()})
+    ModuleDict(
+      (act): ReLU()
+    )
+    """
 
     def __init__(self, modules: Any = None) -> None:
         super().__init__()
@@ -250,7 +265,12 @@ def _as_parameter(value: Any) -> Any:
 
 
 class ParameterList(Module):
-    """Parameters (and what else is put in) in a list; tensors become parameters."""
+    """Parameters (and what else is put in) in a list; tensors become parameters.
+
+    >>> import engine as torch
+    >>> len(torch.nn.ParameterList([torch.ones(2)]))
+    1
+    """
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
@@ -303,7 +323,12 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """Parameters (and what else is put in) in a dict; tensors become parameters."""
+    """Parameters (and what else is put in) in a dict; tensors become parameters.
+
+    >>> import engine as torch
+    >>> list(torch.nn.ParameterDict({"w": torch.ones(2)}))
+    ['w']
+    """
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__()

@@ -118,7 +118,12 @@ class _Forward(_Conv):
 
 
 class Conv1d(_Forward):
-    """A convolution over (batch, channels, length).  Source: torch.nn.Conv1d."""
+    """A convolution over (batch, channels, length).  Source: torch.nn.Conv1d.
+
+    >>> import engine as torch
+    >>> torch.nn.Conv1d(2, 4, 3)
+    Conv1d(2, 4, kernel_size=(3,), stride=(1,))
+    """
 
     dims = 1
 
@@ -134,7 +139,12 @@ class Conv2d(_Forward):
 
 
 class Conv3d(_Forward):
-    """A convolution over (batch, channels, depth, height, width).  Source: torch.nn.Conv3d."""
+    """A convolution over (batch, channels, depth, height, width).  Source: torch.nn.Conv3d.
+
+    >>> import engine as torch
+    >>> torch.nn.Conv3d(2, 4, 3, padding=1)
+    Conv3d(2, 4, kernel_size=(3, 3, 3), stride=(1, 1, 1), padding=(1, 1, 1))
+    """
 
     dims = 3
 
@@ -187,18 +197,33 @@ class _Transposed(_Conv):
 
 
 class ConvTranspose1d(_Transposed):
-    """The transpose of Conv1d.  Source: torch.nn.ConvTranspose1d."""
+    """The transpose of Conv1d.  Source: torch.nn.ConvTranspose1d.
+
+    >>> import engine as torch
+    >>> torch.nn.ConvTranspose1d(2, 4, 3)(torch.zeros(1, 2, 5)).shape
+    torch.Size([1, 4, 7])
+    """
 
     dims = 1
 
 
 class ConvTranspose2d(_Transposed):
-    """The transpose of Conv2d.  Source: torch.nn.ConvTranspose2d."""
+    """The transpose of Conv2d.  Source: torch.nn.ConvTranspose2d.
+
+    >>> import engine as torch
+    >>> torch.nn.ConvTranspose2d(2, 4, 3, stride=2)(torch.zeros(1, 2, 5, 5)).shape
+    torch.Size([1, 4, 11, 11])
+    """
 
     dims = 2
 
 
 class ConvTranspose3d(_Transposed):
-    """The transpose of Conv3d.  Source: torch.nn.ConvTranspose3d."""
+    """The transpose of Conv3d.  Source: torch.nn.ConvTranspose3d.
+
+    >>> import engine as torch
+    >>> torch.nn.ConvTranspose3d(2, 4, 3)(torch.zeros(1, 2, 5, 5, 5)).shape
+    torch.Size([1, 4, 7, 7, 7])
+    """
 
     dims = 3

@@ -10,7 +10,12 @@ __all__ = ["CosineSimilarity", "PairwiseDistance"]
 
 
 class PairwiseDistance(Module):
-    """The norm of the difference of vectors."""
+    """The norm of the difference of vectors.
+
+    >>> import engine as torch
+    >>> torch.nn.PairwiseDistance()(torch.tensor([3.0, 4.0]), torch.zeros(2))
+    tensor(5.0000)
+    """
 
     def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
         super().__init__()
@@ -24,7 +29,12 @@ class PairwiseDistance(Module):
 
 
 class CosineSimilarity(Module):
-    """The cosine of the angle between vectors along `dim`."""
+    """The cosine of the angle between vectors along `dim`.
+
+    >>> import engine as torch
+    >>> torch.nn.CosineSimilarity(dim=0)(torch.tensor([1.0, 0.0]), torch.tensor([3.0, 4.0]))
+    tensor(0.6000)
+    """
 
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
         super().__init__()

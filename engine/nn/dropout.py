@@ -34,7 +34,12 @@ class Dropout(_Dropout):
 
 
 class Dropout1d(_Dropout):
-    """Whole channels of (batch, channels, length) are dropped."""
+    """Whole channels of (batch, channels, length) are dropped.
+
+    >>> import engine as torch
+    >>> torch.nn.Dropout1d(1.0)(torch.ones(1, 2, 2)).sum()
+    tensor(0.)
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Of the same shape."""
@@ -42,7 +47,12 @@ class Dropout1d(_Dropout):
 
 
 class Dropout2d(_Dropout):
-    """Whole channels of (batch, channels, height, width) are dropped."""
+    """Whole channels of (batch, channels, height, width) are dropped.
+
+    >>> import engine as torch
+    >>> torch.nn.Dropout2d(1.0)(torch.ones(1, 2, 2, 2)).sum()
+    tensor(0.)
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Of the same shape."""
@@ -50,7 +60,12 @@ class Dropout2d(_Dropout):
 
 
 class Dropout3d(_Dropout):
-    """Whole channels of (batch, channels, depth, height, width) are dropped."""
+    """Whole channels of (batch, channels, depth, height, width) are dropped.
+
+    >>> import engine as torch
+    >>> torch.nn.Dropout3d(1.0)(torch.ones(1, 2, 2, 2, 2)).sum()
+    tensor(0.)
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Of the same shape."""
@@ -58,7 +73,12 @@ class Dropout3d(_Dropout):
 
 
 class AlphaDropout(_Dropout):
-    """Elements are set to the lower end of SELU, so that mean 0 and variance 1 are kept."""
+    """Elements are set to the lower end of SELU, so that mean 0 and variance 1 are kept.
+
+    >>> import engine as torch
+    >>> torch.nn.AlphaDropout(0.5).eval()(torch.ones(2))
+    tensor([1., 1.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Of the same shape."""
@@ -66,7 +86,12 @@ class AlphaDropout(_Dropout):
 
 
 class FeatureAlphaDropout(_Dropout):
-    """Whole channels are set to the lower end of SELU."""
+    """Whole channels are set to the lower end of SELU.
+
+    >>> import engine as torch
+    >>> torch.nn.FeatureAlphaDropout(0.5).eval()(torch.ones(1, 2))
+    tensor([[1., 1.]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Of the same shape."""

@@ -174,14 +174,28 @@ def _always(module: Module, called: set[int], args: Any, kwargs: Any, result: An
 
 
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call `hook(module, args)` before the forward of every module."""
+    """Call `hook(module, args)` before the forward of every module.
+
+    >>> import engine as torch
+    >>> handle = torch.nn.modules.module.register_module_forward_pre_hook(lambda module, args: (2 * args[0],))
+    >>> torch.nn.ReLU()(torch.tensor(1.0))
+    tensor(2.)
+    >>> handle.remove()
+    """
     return Handle(EVERYWHERE["forward_pre"], hook)
 
 
 def register_module_forward_hook(
     hook: Callable[..., Any], *, with_kwargs: bool = False, always_call: bool = False
 ) -> RemovableHandle:
-    """Call `hook(module, args, output)` after the forward of every module."""
+    """Call `hook(module, args, output)` after the forward of every module.
+
+    >>> import engine as torch
+    >>> handle = torch.nn.modules.module.register_module_forward_hook(lambda module, args, output: 2 * output)
+    >>> torch.nn.ReLU()(torch.tensor(1.0))
+    tensor(2.)
+    >>> handle.remove()
+    """
     return Handle(
         EVERYWHERE["forward"], hook,
         EVERYWHERE["with_kwargs"] if with_kwargs else None,
@@ -190,10 +204,26 @@ def register_module_forward_hook(
 
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call `hook(module, grad_input, grad_output)` for every module."""
+    """Call `hook(module, grad_input, grad_output)` for every module.
+
+    >>> import engine as torch
+    >>> hook = torch.nn.modules.module.register_module_full_backward_hook
+    >>> handle, x = hook(lambda module, inner, outer: print(outer)), torch.tensor(1.0, requires_grad=True)
+    >>> torch.nn.ReLU()(x).backward()
+    (tensor(1.),)
+    >>> handle.remove()
+    """
     return Handle(EVERYWHERE["backward"], hook)
 
 
 def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call `hook(module, grad_output)` for every module."""
+    """Call `hook(module, grad_output)` for every module.
+
+    >>> import engine as torch
+    >>> hook = torch.nn.modules.module.register_module_full_backward_pre_hook
+    >>> handle, x = hook(lambda module, outer: print(outer)), torch.tensor(1.0, requires_grad=True)
+    >>> torch.nn.ReLU()(x).backward()
+    (tensor(1.),)
+    >>> handle.remove()
+    """
     return Handle(EVERYWHERE["backward_pre"], hook)

@@ -23,7 +23,12 @@ __all__ = [
 
 
 class Flatten(Module):
-    """The dimensions from `start_dim` to `end_dim` as one."""
+    """The dimensions from `start_dim` to `end_dim` as one.
+
+    >>> import engine as torch
+    >>> torch.nn.Flatten()(torch.zeros(2, 3, 4)).shape
+    torch.Size([2, 12])
+    """
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -40,7 +45,12 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """The dimension `dim` as several."""
+    """The dimension `dim` as several.
+
+    >>> import engine as torch
+    >>> torch.nn.Unflatten(1, (3, 4))(torch.zeros(2, 12)).shape
+    torch.Size([2, 3, 4])
+    """
 
     def __init__(self, dim: int, unflattened_size: Any) -> None:
         super().__init__()
@@ -67,7 +77,12 @@ class Unflatten(Module):
 
 
 class Fold(Module):
-    """Windows added into an image, where Unfold takes them."""
+    """Windows added into an image, where Unfold takes them.
+
+    >>> import engine as torch
+    >>> torch.nn.Fold((3, 3), 2)(torch.ones(1, 4, 4)).shape
+    torch.Size([1, 1, 3, 3])
+    """
 
     def __init__(
         self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
@@ -91,7 +106,12 @@ class Fold(Module):
 
 
 class Unfold(Module):
-    """The windows of an image, one per column."""
+    """The windows of an image, one per column.
+
+    >>> import engine as torch
+    >>> torch.nn.Unfold(2)(torch.zeros(1, 3, 4, 4)).shape
+    torch.Size([1, 12, 9])
+    """
 
     def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
         super().__init__()
@@ -109,7 +129,12 @@ class Unfold(Module):
 
 
 class PixelShuffle(Module):
-    """Channels spread over the places of a larger image."""
+    """Channels spread over the places of a larger image.
+
+    >>> import engine as torch
+    >>> torch.nn.PixelShuffle(2)(torch.zeros(1, 8, 3, 3)).shape
+    torch.Size([1, 2, 6, 6])
+    """
 
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
@@ -124,7 +149,12 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """The inverse of PixelShuffle."""
+    """The inverse of PixelShuffle.
+
+    >>> import engine as torch
+    >>> torch.nn.PixelUnshuffle(2)(torch.zeros(1, 2, 6, 6)).shape
+    torch.Size([1, 8, 3, 3])
+    """
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()
@@ -139,7 +169,12 @@ class PixelUnshuffle(Module):
 
 
 class ChannelShuffle(Module):
-    """The channels of groups taken in turns."""
+    """The channels of groups taken in turns.
+
+    >>> import engine as torch
+    >>> torch.nn.ChannelShuffle(2)(torch.arange(4.0).reshape(1, 4, 1, 1)).flatten()
+    tensor([0., 2., 1., 3.])
+    """
 
     def __init__(self, groups: int) -> None:
         super().__init__()
@@ -154,7 +189,12 @@ class ChannelShuffle(Module):
 
 
 class Upsample(Module):
-    """An image in another size, by `mode`.  Source: torch.nn.Upsample."""
+    """An image in another size, by `mode`.  Source: torch.nn.Upsample.
+
+    >>> import engine as torch
+    >>> torch.nn.Upsample(scale_factor=2)(torch.tensor([[[1.0, 2.0]]]))
+    tensor([[[1., 1., 2., 2.]]])
+    """
 
     def __init__(
         self, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None,
@@ -184,14 +224,24 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """An image in another size, every place the nearest of before."""
+    """An image in another size, every place the nearest of before.
+
+    >>> import engine as torch
+    >>> torch.nn.UpsamplingNearest2d(scale_factor=2)(torch.ones(1, 1, 2, 2)).shape
+    torch.Size([1, 1, 4, 4])
+    """
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
-    """An image in another size, linear between the places, corners on corners."""
+    """An image in another size, linear between the places, corners on corners.
+
+    >>> import engine as torch
+    >>> torch.nn.UpsamplingBilinear2d(size=(1, 3))(torch.tensor([[[[1.0, 2.0]]]]))
+    tensor([[[[1.0000, 1.5000, 2.0000]]]])
+    """
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)

@@ -69,14 +69,24 @@ def _quiet(function: Filler) -> Filler:
 
 @_quiet
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
-    """Draw evenly from [a, b)."""
+    """Draw evenly from [a, b).
+
+    >>> import engine as torch
+    >>> (torch.nn.init.uniform_(torch.empty(9), 3, 4) >= 3).all()
+    tensor(True)
+    """
     tensor.uniform_(a, b, **_drawn(generator))
     return tensor
 
 
 @_quiet
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
-    """Draw from a normal distribution."""
+    """Draw from a normal distribution.
+
+    >>> import engine as torch
+    >>> torch.nn.init.normal_(torch.empty(2), mean=3.0, std=0.0)
+    tensor([3., 3.])
+    """
     tensor.normal_(mean, std, **_drawn(generator))
     return tensor
 
@@ -89,7 +99,12 @@ def _drawn(generator: Any) -> dict[str, Any]:
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> Tensor:
-    """Draw from a normal distribution, of which only [a, b] is kept: by the inverse of its distribution function."""
+    """Draw from a normal distribution, of which only [a, b] is kept: by the inverse of its distribution function.
+
+    >>> import engine as torch
+    >>> (torch.nn.init.trunc_normal_(torch.empty(9)).abs() <= 2).all()
+    tensor(True)
+    """
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(FAR, stacklevel=3)
     low, high = (0.5 * (1 + math.erf((end - mean) / std / math.sqrt(2.0))) for end in (a, b))
@@ -102,26 +117,47 @@ def trunc_normal_(
 
 @_quiet
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """Write `val` everywhere."""
+    """Write `val` everywhere.
+
+    >>> import engine as torch
+    >>> torch.nn.init.constant_(torch.empty(2), 0.5)
+    tensor([0.5000, 0.5000])
+    """
     tensor.fill_(val)
     return tensor
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Write 1 everywhere."""
+    """Write 1 everywhere.
+
+    >>> import engine as torch
+    >>> torch.nn.init.ones_(torch.empty(2))
+    tensor([1., 1.])
+    """
     return constant_(tensor, 1.0)
 
 
 @_quiet
 def zeros_(tensor: Tensor) -> Tensor:
-    """Write 0 everywhere."""
+    """Write 0 everywhere.
+
+    >>> import engine as torch
+    >>> torch.nn.init.zeros_(torch.empty(2))
+    tensor([0., 0.])
+    """
     tensor.zero_()
     return tensor
 
 
 @_quiet
 def eye_(tensor: Tensor) -> Tensor:
-    """Write ones on the diagonal of a matrix, zeros elsewhere."""
+    """Write ones on the diagonal of a matrix, zeros elsewhere.
+
+    >>> import engine as torch
+    >>> torch.nn.init.eye_(torch.empty(2, 2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     if tensor.ndimension() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     tensor.copy_(counting.eye(*tensor.shape, dtype=tensor.dtype))
@@ -130,7 +166,13 @@ def eye_(tensor: Tensor) -> Tensor:
 
 @_quiet
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """Weights of a convolution that hands its channels on unchanged, as many as there are on both sides."""
+    """Weights of a convolution that hands its channels on unchanged, as many as there are on both sides.
+
+    >>> import engine as torch
+    >>> torch.nn.init.dirac_(torch.empty(2, 2, 1)).squeeze()
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     if tensor.ndimension() not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     sizes = tensor.shape
@@ -165,20 +207,35 @@ def _fan(tensor: Tensor, mode: str) -> int:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
-    """Draw evenly, with the standard deviation gain * sqrt(2 / (fan_in + fan_out))."""
+    """Draw evenly, with the standard deviation gain * sqrt(2 / (fan_in + fan_out)).
+
+    >>> import engine as torch
+    >>> (torch.nn.init.xavier_uniform_(torch.empty(2, 4)).abs() <= 1).all()
+    tensor(True)
+    """
     bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / float(sum(_fans(tensor))))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
-    """Draw from a normal distribution of the standard deviation gain * sqrt(2 / (fan_in + fan_out))."""
+    """Draw from a normal distribution of the standard deviation gain * sqrt(2 / (fan_in + fan_out)).
+
+    >>> import engine as torch
+    >>> torch.nn.init.xavier_normal_(torch.empty(3, 4)).shape
+    torch.Size([3, 4])
+    """
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(sum(_fans(tensor)))), generator)
 
 
 def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
-    """Draw evenly, with the standard deviation gain / sqrt(fan)."""
+    """Draw evenly, with the standard deviation gain / sqrt(fan).
+
+    >>> import engine as torch
+    >>> (torch.nn.init.kaiming_uniform_(torch.empty(3, 4)).abs() <= (6 / 4) ** 0.5).all()
+    tensor(True)
+    """
     if 0 in tensor.shape:
         warnings.warn(EMPTY, stacklevel=2)
         return tensor
@@ -189,7 +246,12 @@ def kaiming_uniform_(
 def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
-    """Draw from a normal distribution of the standard deviation gain / sqrt(fan)."""
+    """Draw from a normal distribution of the standard deviation gain / sqrt(fan).
+
+    >>> import engine as torch
+    >>> torch.nn.init.kaiming_normal_(torch.empty(3, 4)).shape
+    torch.Size([3, 4])
+    """
     if 0 in tensor.shape:
         warnings.warn(EMPTY, stacklevel=2)
         return tensor
@@ -198,7 +260,13 @@ def kaiming_normal_(
 
 @_quiet
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
-    """Rows (or columns, where there are more rows) that are orthogonal and of length `gain`, evenly distributed."""
+    """Rows (or columns, where there are more rows) that are orthogonal and of length `gain`, evenly distributed.
+
+    >>> import engine as torch
+    >>> w = torch.nn.init.orthogonal_(torch.empty(2, 2))
+    >>> torch.allclose(w @ w.T, torch.eye(2), atol=1e-6)
+    True
+    """
     if tensor.ndimension() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if tensor.numel() == 0:
@@ -215,7 +283,12 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
 
 @_quiet
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
-    """Draw from a normal distribution, and write zeros into the part `sparsity` of each column."""
+    """Draw from a normal distribution, and write zeros into the part `sparsity` of each column.
+
+    >>> import engine as torch
+    >>> (torch.nn.init.sparse_(torch.empty(4, 2), 0.5) == 0).sum(0)
+    tensor([2, 2])
+    """
     if tensor.ndimension() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape

@@ -16,7 +16,12 @@ __all__ = ["Bilinear", "Identity", "Linear"]
 
 
 class Identity(Module):
-    """What goes in comes out; all arguments are ignored."""
+    """What goes in comes out; all arguments are ignored.
+
+    >>> import engine as torch
+    >>> torch.nn.Identity()(torch.tensor([1.0]))
+    tensor([1.])
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -60,7 +65,12 @@ class Linear(Module):
 
 
 class Bilinear(Module):
-    """x1 @ weight[k] @ x2 + bias[k] for every output k.  Source: torch.nn.Bilinear."""
+    """x1 @ weight[k] @ x2 + bias[k] for every output k.  Source: torch.nn.Bilinear.
+
+    >>> import engine as torch
+    >>> torch.nn.Bilinear(2, 3, 4)(torch.zeros(5, 2), torch.zeros(5, 3)).shape
+    torch.Size([5, 4])
+    """
 
     def __init__(
         self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Any = None,

@@ -59,6 +59,10 @@ class CTCLoss(_Loss):
     """Minus the logarithm of the probability of a sequence, over all ways to stretch it.
 
     Source: torch.nn.CTCLoss.
+
+    >>> import engine as torch
+    >>> torch.nn.CTCLoss()(torch.zeros(2, 1, 2).log_softmax(2), torch.tensor([[1]]), (2,), (1,))
+    tensor(0.2877)
     """
 
     def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
@@ -82,7 +86,12 @@ class _WithMargin(_Loss):
 
 
 class L1Loss(_Loss):
-    """|input - target|."""
+    """|input - target|.
+
+    >>> import engine as torch
+    >>> torch.nn.L1Loss()(torch.tensor([1.0, 4.0]), torch.tensor([1.0, 2.0]))
+    tensor(1.)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Of two tensors of one shape."""
@@ -102,7 +111,12 @@ class MSELoss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """A square where |input - target| < beta, straight beyond."""
+    """A square where |input - target| < beta, straight beyond.
+
+    >>> import engine as torch
+    >>> torch.nn.SmoothL1Loss()(torch.tensor([0.0, 0.0]), torch.tensor([0.5, 3.0]))
+    tensor(1.3125)
+    """
 
     def __init__(
         self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean", beta: float = 1.0
@@ -116,7 +130,12 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """A square where |input - target| < delta, straight beyond."""
+    """A square where |input - target| < delta, straight beyond.
+
+    >>> import engine as torch
+    >>> torch.nn.HuberLoss()(torch.tensor([0.0, 0.0]), torch.tensor([0.5, 3.0]))
+    tensor(1.3125)
+    """
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         if not isinstance(delta, (float, int)):
@@ -130,7 +149,12 @@ class HuberLoss(_Loss):
 
 
 class NLLLoss(_WeightedLoss):
-    """Minus the logarithm of the probability of the target class."""
+    """Minus the logarithm of the probability of the target class.
+
+    >>> import engine as torch
+    >>> torch.nn.NLLLoss()(torch.tensor([[-1.0, -2.0]]), torch.tensor([1]))
+    tensor(2.)
+    """
 
     def __init__(
         self, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100,
@@ -145,7 +169,12 @@ class NLLLoss(_WeightedLoss):
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """NLLLoss of log_softmax; targets are classes or probabilities.  Source: torch.nn.CrossEntropyLoss."""
+    """NLLLoss of log_softmax; targets are classes or probabilities.  Source: torch.nn.CrossEntropyLoss.
+
+    >>> import engine as torch
+    >>> torch.nn.CrossEntropyLoss()(torch.tensor([[0.0, 0.0]]), torch.tensor([1]))
+    tensor(0.6931)
+    """
 
     def __init__(
         self, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100,
@@ -164,7 +193,12 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class PoissonNLLLoss(_Loss):
-    """Minus the logarithm of the probability of a count."""
+    """Minus the logarithm of the probability of a count.
+
+    >>> import engine as torch
+    >>> torch.nn.PoissonNLLLoss()(torch.tensor([0.0]), torch.tensor([2.0]))
+    tensor(1.)
+    """
 
     def __init__(
         self, log_input: bool = True, full: bool = False, size_average: bool | None = None, eps: float = 1e-8,
@@ -183,7 +217,12 @@ class PoissonNLLLoss(_Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """Minus the logarithm of the density of a normal distribution."""
+    """Minus the logarithm of the density of a normal distribution.
+
+    >>> import engine as torch
+    >>> torch.nn.GaussianNLLLoss()(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
+    tensor(2.)
+    """
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         super().__init__(None, None, reduction)
@@ -196,7 +235,12 @@ class GaussianNLLLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """target * (log target - input)."""
+    """target * (log target - input).
+
+    >>> import engine as torch
+    >>> torch.nn.KLDivLoss(reduction="sum")(torch.tensor([0.0]), torch.tensor([1.0]))
+    tensor(0.)
+    """
 
     def __init__(
         self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
@@ -211,7 +255,12 @@ class KLDivLoss(_Loss):
 
 
 class BCELoss(_WeightedLoss):
-    """Cross entropy of probabilities of one class."""
+    """Cross entropy of probabilities of one class.
+
+    >>> import engine as torch
+    >>> torch.nn.BCELoss()(torch.tensor([0.5]), torch.tensor([1.0]))
+    tensor(0.6931)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Of two tensors of numbers between 0 and 1."""
@@ -219,7 +268,12 @@ class BCELoss(_WeightedLoss):
 
 
 class BCEWithLogitsLoss(_WeightedLoss):
-    """BCELoss of a sigmoid."""
+    """BCELoss of a sigmoid.
+
+    >>> import engine as torch
+    >>> torch.nn.BCEWithLogitsLoss()(torch.tensor([0.0]), torch.tensor([1.0]))
+    tensor(0.6931)
+    """
 
     def __init__(
         self, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None,
@@ -236,7 +290,12 @@ class BCEWithLogitsLoss(_WeightedLoss):
 
 
 class HingeEmbeddingLoss(_WithMargin):
-    """A distance where the target is 1, what it lacks to the margin where it is -1."""
+    """A distance where the target is 1, what it lacks to the margin where it is -1.
+
+    >>> import engine as torch
+    >>> torch.nn.HingeEmbeddingLoss()(torch.tensor([0.5, 0.5]), torch.tensor([1, -1]))
+    tensor(0.5000)
+    """
 
     def __init__(
         self, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None,
@@ -250,7 +309,12 @@ class HingeEmbeddingLoss(_WithMargin):
 
 
 class CosineEmbeddingLoss(_WithMargin):
-    """1 - cosine where the target is 1, the cosine above the margin where it is -1."""
+    """1 - cosine where the target is 1, the cosine above the margin where it is -1.
+
+    >>> import engine as torch
+    >>> torch.nn.CosineEmbeddingLoss()(torch.ones(1, 2), torch.ones(1, 2), torch.tensor([-1]))
+    tensor(1.)
+    """
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """Of vectors (batch, size) and targets 1 or -1."""
@@ -258,7 +322,12 @@ class CosineEmbeddingLoss(_WithMargin):
 
 
 class MarginRankingLoss(_WithMargin):
-    """What lacks for the first to be above the second (target 1) by the margin, or below it (-1)."""
+    """What lacks for the first to be above the second (target 1) by the margin, or below it (-1).
+
+    >>> import engine as torch
+    >>> torch.nn.MarginRankingLoss()(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
+    tensor(2.)
+    """
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """Of two tensors of scores and targets 1 or -1."""
@@ -266,7 +335,12 @@ class MarginRankingLoss(_WithMargin):
 
 
 class SoftMarginLoss(_Loss):
-    """log(1 + exp(-target * input))."""
+    """log(1 + exp(-target * input)).
+
+    >>> import engine as torch
+    >>> torch.nn.SoftMarginLoss()(torch.tensor([0.0]), torch.tensor([1.0]))
+    tensor(0.6931)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Of scores and targets 1 or -1."""
@@ -274,7 +348,12 @@ class SoftMarginLoss(_Loss):
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """What lacks for the target's score to be above each other one by the margin."""
+    """What lacks for the target's score to be above each other one by the margin.
+
+    >>> import engine as torch
+    >>> torch.nn.MultiMarginLoss()(torch.tensor([[1.0, 0.5]]), torch.tensor([0]))
+    tensor(0.2500)
+    """
 
     def __init__(
         self, p: int = 1, margin: float = 1.0, weight: Tensor | None = None, size_average: bool | None = None,
@@ -296,7 +375,12 @@ class MultiMarginLoss(_WeightedLoss):
 
 
 class MultiLabelMarginLoss(_Loss):
-    """What lacks for the score of each target to be above each other one by 1."""
+    """What lacks for the score of each target to be above each other one by 1.
+
+    >>> import engine as torch
+    >>> torch.nn.MultiLabelMarginLoss()(torch.tensor([[1.0, 0.5]]), torch.tensor([[0, -1]]))
+    tensor(0.2500)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Of scores (batch, classes) and classes (batch, classes), which end with -1."""
@@ -304,7 +388,12 @@ class MultiLabelMarginLoss(_Loss):
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """The mean over the classes of BCEWithLogitsLoss."""
+    """The mean over the classes of BCEWithLogitsLoss.
+
+    >>> import engine as torch
+    >>> torch.nn.MultiLabelSoftMarginLoss()(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
+    tensor(0.6931)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Of scores (batch, classes) and numbers 0 or 1."""
@@ -317,7 +406,12 @@ def _positive(margin: float, name: str) -> None:
 
 
 class TripletMarginLoss(_WithMargin):
-    """What lacks for the negative to be farther from the anchor than the positive by the margin."""
+    """What lacks for the negative to be farther from the anchor than the positive by the margin.
+
+    >>> import engine as torch
+    >>> torch.nn.TripletMarginLoss()(torch.zeros(1, 2), torch.zeros(1, 2), torch.ones(1, 2))
+    tensor(0.)
+    """
 
     def __init__(
         self, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6, swap: bool = False,
@@ -338,7 +432,12 @@ class TripletMarginLoss(_WithMargin):
 
 
 class TripletMarginWithDistanceLoss(_WithMargin):
-    """TripletMarginLoss with a distance of the user's."""
+    """TripletMarginLoss with a distance of the user's.
+
+    >>> import engine as torch
+    >>> torch.nn.TripletMarginWithDistanceLoss()(torch.zeros(1, 2), torch.zeros(1, 2), torch.ones(1, 2))
+    tensor(0.)
+    """
 
     def __init__(
         self, *, distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0,

@@ -124,19 +124,34 @@ class BatchNorm1d(_BatchNorm):
     """Each channel of (batch, channels) or (batch, channels, length) to mean 0 and variance 1 over the batch.
 
     Source: torch.nn.BatchNorm1d.
+
+    >>> import engine as torch
+    >>> torch.nn.BatchNorm1d(1)(torch.tensor([[1.0], [3.0]])).detach()
+    tensor([[-1.0000],
+            [ 1.0000]])
     """
 
     dims, dims_named = (2, 3), "2D or 3D"
 
 
 class BatchNorm2d(_BatchNorm):
-    """Each channel of (batch, channels, height, width) to mean 0 and variance 1 over the batch."""
+    """Each channel of (batch, channels, height, width) to mean 0 and variance 1 over the batch.
+
+    >>> import engine as torch
+    >>> torch.nn.BatchNorm2d(3)
+    BatchNorm2d(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+    """
 
     dims, dims_named = (4,), "4D"
 
 
 class BatchNorm3d(_BatchNorm):
-    """Each channel of (batch, channels, depth, height, width) to mean 0 and variance 1 over the batch."""
+    """Each channel of (batch, channels, depth, height, width) to mean 0 and variance 1 over the batch.
+
+    >>> import engine as torch
+    >>> torch.nn.BatchNorm3d(3, affine=False)
+    BatchNorm3d(3, eps=1e-05, momentum=0.1, affine=False, bias=False, track_running_stats=True)
+    """
 
     dims, dims_named = (5,), "5D"
 
@@ -180,19 +195,34 @@ class _InstanceNorm(_WithStatistics):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Each channel of each sample of (batch, channels, length) to mean 0 and variance 1."""
+    """Each channel of each sample of (batch, channels, length) to mean 0 and variance 1.
+
+    >>> import engine as torch
+    >>> torch.nn.InstanceNorm1d(1)(torch.tensor([[[1.0, 3.0]]]))
+    tensor([[[-1.0000,  1.0000]]])
+    """
 
     dims = 1
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Each channel of each sample of (batch, channels, height, width) to mean 0 and variance 1."""
+    """Each channel of each sample of (batch, channels, height, width) to mean 0 and variance 1.
+
+    >>> import engine as torch
+    >>> torch.nn.InstanceNorm2d(3)
+    InstanceNorm2d(3, eps=1e-05, momentum=0.1, affine=False, bias=False, track_running_stats=False)
+    """
 
     dims = 2
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Each channel of each sample of (batch, channels, depth, height, width) to mean 0 and variance 1."""
+    """Each channel of each sample of (batch, channels, depth, height, width) to mean 0 and variance 1.
+
+    >>> import engine as torch
+    >>> torch.nn.InstanceNorm3d(3)
+    InstanceNorm3d(3, eps=1e-05, momentum=0.1, affine=False, bias=False, track_running_stats=False)
+    """
 
     dims = 3
 
@@ -232,7 +262,12 @@ class LayerNorm(_Affine):
 
 
 class GroupNorm(_Affine):
-    """Each group of channels of each sample to mean 0 and variance 1.  Source: torch.nn.GroupNorm."""
+    """Each group of channels of each sample to mean 0 and variance 1.  Source: torch.nn.GroupNorm.
+
+    >>> import engine as torch
+    >>> torch.nn.GroupNorm(1, 2)(torch.tensor([[1.0, 3.0]])).detach()
+    tensor([[-1.0000,  1.0000]])
+    """
 
     def __init__(
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: Any = None,
@@ -261,7 +296,12 @@ class GroupNorm(_Affine):
 
 
 class RMSNorm(_Affine):
-    """The last dimensions of each sample over the root of their mean square.  Source: torch.nn.RMSNorm."""
+    """The last dimensions of each sample over the root of their mean square.  Source: torch.nn.RMSNorm.
+
+    >>> import engine as torch
+    >>> torch.nn.RMSNorm(2)(torch.tensor([1.0, 7.0])).detach()
+    tensor([0.2000, 1.4000])
+    """
 
     def __init__(
         self, normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True, device: Any = None,
@@ -285,7 +325,12 @@ class RMSNorm(_Affine):
 
 
 class LocalResponseNorm(Module):
-    """Each channel over a power of the mean square of its neighbours.  Source: torch.nn.LocalResponseNorm."""
+    """Each channel over a power of the mean square of its neighbours.  Source: torch.nn.LocalResponseNorm.
+
+    >>> import engine as torch
+    >>> torch.nn.LocalResponseNorm(2, alpha=1.0)(torch.ones(1, 2, 1)).flatten()
+    tensor([0.7378, 0.5946])
+    """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         super().__init__()

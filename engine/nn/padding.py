@@ -62,19 +62,34 @@ class _ConstantPad(_Pad):
 
 
 class ConstantPad1d(_ConstantPad):
-    """A number before and after the last dimension."""
+    """A number before and after the last dimension.
+
+    >>> import engine as torch
+    >>> torch.nn.ConstantPad1d((1, 2), 9)(torch.tensor([[1, 2]]))
+    tensor([[9, 1, 2, 9, 9]])
+    """
 
     dims = 1
 
 
 class ConstantPad2d(_ConstantPad):
-    """A number around the last two dimensions."""
+    """A number around the last two dimensions.
+
+    >>> import engine as torch
+    >>> torch.nn.ConstantPad2d((1, 0, 0, 0), 9)(torch.tensor([[[1, 2]]]))
+    tensor([[[9, 1, 2]]])
+    """
 
     dims = 2
 
 
 class ConstantPad3d(_ConstantPad):
-    """A number around the last three dimensions."""
+    """A number around the last three dimensions.
+
+    >>> import engine as torch
+    >>> torch.nn.ConstantPad3d(1, 9)(torch.zeros(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
 
     dims = 3
 
@@ -88,49 +103,94 @@ class _ZeroPad(_ConstantPad):
 
 
 class ZeroPad1d(_ZeroPad, ConstantPad1d):
-    """Zeros before and after the last dimension."""
+    """Zeros before and after the last dimension.
+
+    >>> import engine as torch
+    >>> torch.nn.ZeroPad1d((1, 2))(torch.tensor([[1, 2]]))
+    tensor([[0, 1, 2, 0, 0]])
+    """
 
 
 class ZeroPad2d(_ZeroPad, ConstantPad2d):
-    """Zeros around the last two dimensions."""
+    """Zeros around the last two dimensions.
+
+    >>> import engine as torch
+    >>> torch.nn.ZeroPad2d((1, 0, 0, 0))(torch.tensor([[[1, 2]]]))
+    tensor([[[0, 1, 2]]])
+    """
 
 
 class ZeroPad3d(_ZeroPad, ConstantPad3d):
-    """Zeros around the last three dimensions."""
+    """Zeros around the last three dimensions.
+
+    >>> import engine as torch
+    >>> torch.nn.ZeroPad3d(1)(torch.zeros(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
 
 
 class ReflectionPad1d(_Pad):
-    """The last dimension mirrored at its ends."""
+    """The last dimension mirrored at its ends.
+
+    >>> import engine as torch
+    >>> torch.nn.ReflectionPad1d(1)(torch.tensor([[1, 2, 3]]))
+    tensor([[2, 1, 2, 3, 2]])
+    """
 
     dims, mode = 1, "reflect"
 
 
 class ReflectionPad2d(_Pad):
-    """The last two dimensions mirrored at their ends."""
+    """The last two dimensions mirrored at their ends.
+
+    >>> import engine as torch
+    >>> torch.nn.ReflectionPad2d((1, 1, 0, 0))(torch.tensor([[[1, 2, 3]]]))
+    tensor([[[2, 1, 2, 3, 2]]])
+    """
 
     dims, mode = 2, "reflect"
 
 
 class ReflectionPad3d(_Pad):
-    """The last three dimensions mirrored at their ends."""
+    """The last three dimensions mirrored at their ends.
+
+    >>> import engine as torch
+    >>> torch.nn.ReflectionPad3d(1)(torch.zeros(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
 
     dims, mode = 3, "reflect"
 
 
 class ReplicationPad1d(_Pad):
-    """The ends of the last dimension repeated."""
+    """The ends of the last dimension repeated.
+
+    >>> import engine as torch
+    >>> torch.nn.ReplicationPad1d(1)(torch.tensor([[1.0, 2.0]]))
+    tensor([[1., 1., 2., 2.]])
+    """
 
     dims, mode = 1, "replicate"
 
 
 class ReplicationPad2d(_Pad):
-    """The ends of the last two dimensions repeated."""
+    """The ends of the last two dimensions repeated.
+
+    >>> import engine as torch
+    >>> torch.nn.ReplicationPad2d((1, 1, 0, 0))(torch.tensor([[[1.0, 2.0]]]))
+    tensor([[[1., 1., 2., 2.]]])
+    """
 
     dims, mode = 2, "replicate"
 
 
 class ReplicationPad3d(_Pad):
-    """The ends of the last three dimensions repeated."""
+    """The ends of the last three dimensions repeated.
+
+    >>> import engine as torch
+    >>> torch.nn.ReplicationPad3d(1)(torch.zeros(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
 
     dims, mode = 3, "replicate"
 
@@ -147,18 +207,33 @@ class _CircularPad(_Pad):
 
 
 class CircularPad1d(_CircularPad):
-    """The last dimension closed to a ring."""
+    """The last dimension closed to a ring.
+
+    >>> import engine as torch
+    >>> torch.nn.CircularPad1d(1)(torch.tensor([[1, 2, 3]]))
+    tensor([[3, 1, 2, 3, 1]])
+    """
 
     dims = 1
 
 
 class CircularPad2d(_CircularPad):
-    """The last two dimensions closed to rings."""
+    """The last two dimensions closed to rings.
+
+    >>> import engine as torch
+    >>> torch.nn.CircularPad2d((1, 1, 0, 0))(torch.tensor([[[1, 2, 3]]]))
+    tensor([[[3, 1, 2, 3, 1]]])
+    """
 
     dims = 2
 
 
 class CircularPad3d(_CircularPad):
-    """The last three dimensions closed to rings."""
+    """The last three dimensions closed to rings.
+
+    >>> import engine as torch
+    >>> torch.nn.CircularPad3d(1)(torch.zeros(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
 
     dims = 3

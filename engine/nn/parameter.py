@@ -45,6 +45,12 @@ class Buffer(Tensor):
     """A tensor that a module keeps beside its parameters: state that no gradient changes.
 
     Source: torch.nn.Buffer.  `persistent=False` leaves it out of the state_dict.
+
+    >>> import engine as torch
+    >>> module = torch.nn.Module()
+    >>> module.seen = torch.nn.Buffer(torch.zeros(1))
+    >>> list(module.state_dict())
+    ['seen']
     """
 
     def __init__(self, data: Tensor | None = None, persistent: bool = True) -> None:

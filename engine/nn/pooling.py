@@ -63,7 +63,12 @@ class _MaxPool(Module):
 
 
 class MaxPool1d(_MaxPool):
-    """The largest of every window of (batch, channels, length)."""
+    """The largest of every window of (batch, channels, length).
+
+    >>> import engine as torch
+    >>> torch.nn.MaxPool1d(2)(torch.tensor([[1.0, 3.0, 2.0, 0.0]]))
+    tensor([[3., 2.]])
+    """
 
     function = staticmethod(F.max_pool1d)
 
@@ -79,7 +84,12 @@ class MaxPool2d(_MaxPool):
 
 
 class MaxPool3d(_MaxPool):
-    """The largest of every window of (batch, channels, depth, height, width)."""
+    """The largest of every window of (batch, channels, depth, height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.MaxPool3d(2)(torch.arange(8.0).reshape(1, 2, 2, 2))
+    tensor([[[[7.]]]])
+    """
 
     function = staticmethod(F.max_pool3d)
 
@@ -106,21 +116,38 @@ class _MaxUnpool(Module):
 
 
 class MaxUnpool1d(_MaxUnpool):
-    """What MaxPool1d leaves, put back."""
+    """What MaxPool1d leaves, put back.
+
+    >>> import engine as torch
+    >>> values, places = torch.nn.MaxPool1d(2, return_indices=True)(torch.tensor([[1.0, 3.0]]))
+    >>> torch.nn.MaxUnpool1d(2)(values, places)
+    tensor([[0., 3.]])
+    """
 
     dims = 1
     function = staticmethod(F.max_unpool1d)
 
 
 class MaxUnpool2d(_MaxUnpool):
-    """What MaxPool2d leaves, put back."""
+    """What MaxPool2d leaves, put back.
+
+    >>> import engine as torch
+    >>> torch.nn.MaxUnpool2d(2)(torch.tensor([[[3.0]]]), torch.tensor([[[3]]]))
+    tensor([[[0., 0.],
+             [0., 3.]]])
+    """
 
     dims = 2
     function = staticmethod(F.max_unpool2d)
 
 
 class MaxUnpool3d(_MaxUnpool):
-    """What MaxPool3d leaves, put back."""
+    """What MaxPool3d leaves, put back.
+
+    >>> import engine as torch
+    >>> torch.nn.MaxUnpool3d(2)(torch.tensor([[[[3.0]]]]), torch.tensor([[[[7]]]])).flatten()
+    tensor([0., 0., 0., 0., 0., 0., 0., 3.])
+    """
 
     dims = 3
     function = staticmethod(F.max_unpool3d)
@@ -156,7 +183,12 @@ class _AvgPool(Module):
 
 
 class AvgPool1d(_AvgPool):
-    """The mean of every window of (batch, channels, length)."""
+    """The mean of every window of (batch, channels, length).
+
+    >>> import engine as torch
+    >>> torch.nn.AvgPool1d(2)(torch.tensor([[1.0, 3.0, 2.0, 0.0]]))
+    tensor([[2., 1.]])
+    """
 
     def __init__(
         self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
@@ -171,13 +203,23 @@ class AvgPool1d(_AvgPool):
 
 
 class AvgPool2d(_AvgPool):
-    """The mean of every window of (batch, channels, height, width)."""
+    """The mean of every window of (batch, channels, height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.AvgPool2d(2)(torch.arange(4.0).reshape(1, 2, 2))
+    tensor([[[1.5000]]])
+    """
 
     function = staticmethod(F.avg_pool2d)
 
 
 class AvgPool3d(_AvgPool):
-    """The mean of every window of (batch, channels, depth, height, width)."""
+    """The mean of every window of (batch, channels, depth, height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.AvgPool3d(2)(torch.arange(8.0).reshape(1, 2, 2, 2))
+    tensor([[[[3.5000]]]])
+    """
 
     function = staticmethod(F.avg_pool3d)
 
@@ -207,19 +249,34 @@ class _LPPool(Module):
 
 
 class LPPool1d(_LPPool):
-    """The norm of every window of (batch, channels, length)."""
+    """The norm of every window of (batch, channels, length).
+
+    >>> import engine as torch
+    >>> torch.nn.LPPool1d(2, 2)(torch.tensor([[3.0, 4.0]]))
+    tensor([[5.]])
+    """
 
     function = staticmethod(F.lp_pool1d)
 
 
 class LPPool2d(_LPPool):
-    """The norm of every window of (batch, channels, height, width)."""
+    """The norm of every window of (batch, channels, height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.LPPool2d(2, (1, 2))(torch.tensor([[[3.0, 4.0]]]))
+    tensor([[[5.]]])
+    """
 
     function = staticmethod(F.lp_pool2d)
 
 
 class LPPool3d(_LPPool):
-    """The norm of every window of (batch, channels, depth, height, width)."""
+    """The norm of every window of (batch, channels, depth, height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.LPPool3d(2, (1, 1, 2))(torch.tensor([[[[3.0, 4.0]]]]))
+    tensor([[[[5.]]]])
+    """
 
     function = staticmethod(F.lp_pool3d)
 
@@ -243,19 +300,34 @@ class _AdaptiveMaxPool(Module):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
-    """The largest of `output_size` windows."""
+    """The largest of `output_size` windows.
+
+    >>> import engine as torch
+    >>> torch.nn.AdaptiveMaxPool1d(3)(torch.arange(6.0).reshape(1, 6))
+    tensor([[1., 3., 5.]])
+    """
 
     function = staticmethod(F.adaptive_max_pool1d)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
-    """The largest of windows that give `output_size`."""
+    """The largest of windows that give `output_size`.
+
+    >>> import engine as torch
+    >>> torch.nn.AdaptiveMaxPool2d((2, 3))(torch.zeros(1, 4, 6)).shape
+    torch.Size([1, 2, 3])
+    """
 
     function = staticmethod(F.adaptive_max_pool2d)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool):
-    """The largest of windows that give `output_size`."""
+    """The largest of windows that give `output_size`.
+
+    >>> import engine as torch
+    >>> torch.nn.AdaptiveMaxPool3d(2)(torch.zeros(1, 4, 6, 8)).shape
+    torch.Size([1, 2, 2, 2])
+    """
 
     function = staticmethod(F.adaptive_max_pool3d)
 
@@ -279,18 +351,33 @@ class _AdaptiveAvgPool(Module):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
-    """The mean of `output_size` windows."""
+    """The mean of `output_size` windows.
+
+    >>> import engine as torch
+    >>> torch.nn.AdaptiveAvgPool1d(3)(torch.arange(6.0).reshape(1, 6))
+    tensor([[0.5000, 2.5000, 4.5000]])
+    """
 
     function = staticmethod(F.adaptive_avg_pool1d)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
-    """The mean of windows that give `output_size`."""
+    """The mean of windows that give `output_size`.
+
+    >>> import engine as torch
+    >>> torch.nn.AdaptiveAvgPool2d((2, 3))(torch.zeros(1, 4, 6)).shape
+    torch.Size([1, 2, 3])
+    """
 
     function = staticmethod(F.adaptive_avg_pool2d)
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPool):
-    """The mean of windows that give `output_size`."""
+    """The mean of windows that give `output_size`.
+
+    >>> import engine as torch
+    >>> torch.nn.AdaptiveAvgPool3d(2)(torch.zeros(1, 4, 6, 8)).shape
+    torch.Size([1, 2, 2, 2])
+    """
 
     function = staticmethod(F.adaptive_avg_pool3d)

@@ -24,6 +24,10 @@ class RNNBase(Module):
     """Layers that go through a sequence, one way or both.  Source: torch.nn.RNNBase.
 
     `mode` is RNN_TANH, RNN_RELU, LSTM or GRU.
+
+    >>> import engine as torch
+    >>> isinstance(torch.nn.LSTM(3, 4), torch.nn.RNNBase)
+    True
     """
 
     name: ClassVar[str] = "RNN"
@@ -255,6 +259,11 @@ class LSTM(RNNBase):
     """A state that gates let in, keep and let out; with `proj_size` the output is projected.
 
     Source: torch.nn.LSTM.
+
+    >>> import engine as torch
+    >>> out, (h, c) = torch.nn.LSTM(3, 4)(torch.zeros(5, 2, 3))
+    >>> out.shape, h.shape
+    (torch.Size([5, 2, 4]), torch.Size([1, 2, 4]))
     """
 
     name = "LSTM"
@@ -264,7 +273,13 @@ class LSTM(RNNBase):
 
 
 class GRU(RNNBase):
-    """A state that gates reset and update.  Source: torch.nn.GRU."""
+    """A state that gates reset and update.  Source: torch.nn.GRU.
+
+    >>> import engine as torch
+    >>> out, last = torch.nn.GRU(3, 4)(torch.zeros(5, 2, 3))
+    >>> out.shape, last.shape
+    (torch.Size([5, 2, 4]), torch.Size([1, 2, 4]))
+    """
 
     name = "GRU"
 

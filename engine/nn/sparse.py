@@ -106,7 +106,13 @@ class Embedding(_Table):
 
 
 class EmbeddingBag(_Table):
-    """The sum, mean or largest of the vectors of bags of numbers.  Source: torch.nn.EmbeddingBag."""
+    """The sum, mean or largest of the vectors of bags of numbers.  Source: torch.nn.EmbeddingBag.
+
+    >>> import engine as torch
+    >>> bag = torch.nn.EmbeddingBag.from_pretrained(torch.tensor([[1.0], [3.0]]))
+    >>> bag(torch.tensor([[0, 1]]))
+    tensor([[2.]])
+    """
 
     _letter = "p"
 

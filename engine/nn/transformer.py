@@ -96,6 +96,10 @@ class TransformerEncoderLayer(_Layer):
     """Attention to itself and a feed-forward part, each around a short cut and with a norm.
 
     Source: torch.nn.TransformerEncoderLayer.
+
+    >>> import engine as torch
+    >>> torch.nn.TransformerEncoderLayer(8, 2, 16)(torch.zeros(5, 1, 8)).shape
+    torch.Size([5, 1, 8])
     """
 
     def __init__(
@@ -132,6 +136,10 @@ class TransformerDecoderLayer(_Layer):
     """Attention to itself, attention to a memory, and a feed-forward part.
 
     Source: torch.nn.TransformerDecoderLayer.
+
+    >>> import engine as torch
+    >>> torch.nn.TransformerDecoderLayer(8, 2, 16)(torch.zeros(3, 1, 8), torch.zeros(5, 1, 8)).shape
+    torch.Size([3, 1, 8])
     """
 
     def __init__(
@@ -195,6 +203,11 @@ class TransformerEncoder(Module):
     """Encoder layers one after the other: copies of one.  Source: torch.nn.TransformerEncoder.
 
     torch's way through nested tensors in evaluation is not gone; padded places have the values of the plain way.
+
+    >>> import engine as torch
+    >>> layer = torch.nn.TransformerEncoderLayer(8, 2, 16)
+    >>> torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)(torch.zeros(5, 1, 8)).shape
+    torch.Size([5, 1, 8])
     """
 
     def __init__(
@@ -231,7 +244,13 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """Decoder layers one after the other: copies of one.  Source: torch.nn.TransformerDecoder."""
+    """Decoder layers one after the other: copies of one.  Source: torch.nn.TransformerDecoder.
+
+    >>> import engine as torch
+    >>> layer = torch.nn.TransformerDecoderLayer(8, 2, 16)
+    >>> torch.nn.TransformerDecoder(layer, 2)(torch.zeros(3, 1, 8), torch.zeros(5, 1, 8)).shape
+    torch.Size([3, 1, 8])
+    """
 
     def __init__(self, decoder_layer: Any, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
@@ -258,7 +277,13 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder and a decoder that attends to it.  Source: torch.nn.Transformer."""
+    """An encoder and a decoder that attends to it.  Source: torch.nn.Transformer.
+
+    >>> import engine as torch
+    >>> model = torch.nn.Transformer(8, 2, 1, 1, 16, batch_first=True)
+    >>> model(torch.zeros(1, 5, 8), torch.zeros(1, 3, 8)).shape
+    torch.Size([1, 3, 8])
+    """
 
     def __init__(
         self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6, num_decoder_layers: int = 6,

@@ -132,6 +132,12 @@ alias = op("alias", _alias, VIEW, self=lambda grad: grad)
 
 
 def _detach(self: Array) -> Array:
+    """A view of the same memory that no gradient passes through.
+
+    >>> import engine as torch
+    >>> torch.detach(torch.tensor([1.0], requires_grad=True))
+    tensor([1.])
+    """
     return self.view()
 
 

@@ -12,7 +12,15 @@ __all__ = ["Adam", "AdamW"]
 
 
 class Adam(Optimizer):
-    """Steps by the mean of the gradients over the root of the mean of their squares.  Source: torch.optim.Adam."""
+    """Steps by the mean of the gradients over the root of the mean of their squares.  Source: torch.optim.Adam.
+
+    >>> import engine as torch
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> w.grad = torch.tensor([2.0])
+    >>> torch.optim.Adam([w], lr=0.1).step()
+    >>> w
+    tensor([0.9000], requires_grad=True)
+    """
 
     def __init__(
         self, params: Any, lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8,
@@ -67,7 +75,15 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam with a weight decay that does not pass through the means.  Source: torch.optim.AdamW."""
+    """Adam with a weight decay that does not pass through the means.  Source: torch.optim.AdamW.
+
+    >>> import engine as torch
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> w.grad = torch.tensor([2.0])
+    >>> torch.optim.AdamW([w], lr=0.1).step()
+    >>> w
+    tensor([0.8990], requires_grad=True)
+    """
 
     def __init__(
         self, params: Any, lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8,

@@ -12,7 +12,15 @@ __all__ = ["Adadelta", "Adagrad", "RMSprop"]
 
 
 class Adagrad(Optimizer):
-    """Steps over the root of the sum of all squares so far.  Source: torch.optim.Adagrad."""
+    """Steps over the root of the sum of all squares so far.  Source: torch.optim.Adagrad.
+
+    >>> import engine as torch
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> w.grad = torch.tensor([2.0])
+    >>> torch.optim.Adagrad([w], lr=0.1).step()
+    >>> w
+    tensor([0.9000], requires_grad=True)
+    """
 
     def __init__(
         self, params: Any, lr: Any = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
@@ -51,6 +59,13 @@ class Adadelta(Optimizer):
     """Steps by the root of the mean square of the last steps over that of the gradients.
 
     Source: torch.optim.Adadelta.
+
+    >>> import engine as torch
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> w.grad = torch.tensor([2.0])
+    >>> torch.optim.Adadelta([w]).step()
+    >>> w
+    tensor([0.9968], requires_grad=True)
     """
 
     def __init__(
@@ -85,7 +100,15 @@ class Adadelta(Optimizer):
 
 
 class RMSprop(Optimizer):
-    """Steps over the root of the mean square of the gradients.  Source: torch.optim.RMSprop."""
+    """Steps over the root of the mean square of the gradients.  Source: torch.optim.RMSprop.
+
+    >>> import engine as torch
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> w.grad = torch.tensor([2.0])
+    >>> torch.optim.RMSprop([w], lr=0.01).step()
+    >>> w
+    tensor([0.9000], requires_grad=True)
+    """
 
     def __init__(
         self, params: Any, lr: Any = 1e-2, alpha: float = 0.99, eps: float = 1e-8, weight_decay: float = 0,

@@ -12,7 +12,15 @@ __all__ = ["ASGD", "Rprop"]
 
 
 class ASGD(Optimizer):
-    """Gradient descent that keeps the mean of the parameters after `t0` steps.  Source: torch.optim.ASGD."""
+    """Gradient descent that keeps the mean of the parameters after `t0` steps.  Source: torch.optim.ASGD.
+
+    >>> import engine as torch
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> w.grad = torch.tensor([2.0])
+    >>> torch.optim.ASGD([w], lr=0.1).step()
+    >>> w
+    tensor([0.8000], requires_grad=True)
+    """
 
     def __init__(
         self, params: Any, lr: Any = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
@@ -52,6 +60,13 @@ class Rprop(Optimizer):
     """Steps of a size of their own per element, which grows while the sign of the gradient stays.
 
     Source: torch.optim.Rprop.
+
+    >>> import engine as torch
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> w.grad = torch.tensor([2.0])
+    >>> torch.optim.Rprop([w], lr=0.1).step()
+    >>> w
+    tensor([0.9000], requires_grad=True)
     """
 
     def __init__(

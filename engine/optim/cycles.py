@@ -39,7 +39,14 @@ class _WithMomentum(LRScheduler):
 
 
 class OneCycleLR(_WithMomentum):
-    """Up to `max_lr` and down to almost nothing, over the whole training.  Source: torch's OneCycleLR."""
+    """Up to `max_lr` and down to almost nothing, over the whole training.  Source: torch's OneCycleLR.
+
+    >>> import engine as torch
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0, momentum=0.9)
+    >>> schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=10)
+    >>> schedule.get_last_lr()
+    [0.040000000000000036]
+    """
 
     def __init__(
         self, optimizer: Optimizer, max_lr: Any, total_steps: int | None = None, epochs: int | None = None,
@@ -121,7 +128,20 @@ def _phases(part: float, total: int, three: bool) -> list[dict[str, Any]]:
 
 
 class CyclicLR(_WithMomentum):
-    """Up and down between two learning rates, again and again.  Source: torch's CyclicLR."""
+    """Up and down between two learning rates, again and again.  Source: torch's CyclicLR.
+
+    >>> import engine as torch
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> cyclic = torch.optim.lr_scheduler.CyclicLR
+    >>> schedule = cyclic(optimizer, base_lr=0.5, max_lr=1.0, step_size_up=1, cycle_momentum=False)
+    >>> for _ in range(3):
+    ...     print(schedule.get_last_lr())
+    ...     optimizer.step()
+    ...     schedule.step()
+    [0.5]
+    [1.0]
+    [0.5]
+    """
 
     def __init__(
         self, optimizer: Optimizer, base_lr: Any, max_lr: Any, step_size_up: int = 2000,
@@ -197,6 +217,17 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     """Down along a cosine, then up at once and down again, each time `T_mult` times as long.
 
     Source: torch's CosineAnnealingWarmRestarts.
+
+    >>> import engine as torch
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> schedule = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2)
+    >>> for _ in range(3):
+    ...     print(schedule.get_last_lr())
+    ...     optimizer.step()
+    ...     schedule.step()
+    [1.0]
+    [0.5]
+    [1.0]
     """
 
     def __init__(

@@ -22,6 +22,19 @@ class LBFGS(Optimizer):
 
     `line_search_fn` is None or "strong_wolfe".  What is decided on the way is read from the values: a recording has
     them as escapes.
+
+    >>> import engine as torch
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> optimizer = torch.optim.LBFGS([w], lr=1, line_search_fn="strong_wolfe")
+    >>> def closure():
+    ...     optimizer.zero_grad()
+    ...     loss = (w - 3).square().sum()
+    ...     loss.backward()
+    ...     return loss
+    >>> optimizer.step(closure)
+    tensor(4., grad_fn=<SumBackward0>)
+    >>> w
+    tensor([3.], requires_grad=True)
     """
 
     def __init__(

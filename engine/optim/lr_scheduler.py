@@ -36,7 +36,19 @@ _LRScheduler = LRScheduler
 
 
 class LambdaLR(ByLambda):
-    """The first learning rate times `lr_lambda(epoch)`."""
+    """The first learning rate times `lr_lambda(epoch)`.
+
+    >>> import engine as torch
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / (1 + epoch))
+    >>> for _ in range(3):
+    ...     print(schedule.get_last_lr())
+    ...     optimizer.step()
+    ...     schedule.step()
+    [1.0]
+    [0.5]
+    [0.3333333333333333]
+    """
 
     def get_lr(self) -> list[Any]:
         """The learning rates at `last_epoch`."""
@@ -45,7 +57,19 @@ class LambdaLR(ByLambda):
 
 
 class MultiplicativeLR(ByLambda):
-    """The last learning rate times `lr_lambda(epoch)`."""
+    """The last learning rate times `lr_lambda(epoch)`.
+
+    >>> import engine as torch
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> schedule = torch.optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.5)
+    >>> for _ in range(3):
+    ...     print(schedule.get_last_lr())
+    ...     optimizer.step()
+    ...     schedule.step()
+    [1.0]
+    [0.5]
+    [0.25]
+    """
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
         for fn in lr_lambda if isinstance(lr_lambda, (list, tuple)) else [lr_lambda]:
@@ -65,12 +89,14 @@ class StepLR(LRScheduler):
     """Times `gamma` every `step_size` epochs.
 
     >>> import engine as torch
-    >>> from engine.optim import SGD
-    >>> optimizer = SGD([torch.zeros(1)], lr=1.0)
-    >>> scheduler = StepLR(optimizer, step_size=2, gamma=0.5)
-    >>> for _ in range(2):
-    ...     _ = optimizer.step(); scheduler.step()
-    >>> scheduler.get_last_lr()
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> schedule = torch.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
+    >>> for _ in range(3):
+    ...     print(schedule.get_last_lr())
+    ...     optimizer.step()
+    ...     schedule.step()
+    [1.0]
+    [1.0]
     [0.5]
     """
 
@@ -91,7 +117,19 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """Times `gamma` at every milestone."""
+    """Times `gamma` at every milestone.
+
+    >>> import engine as torch
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> schedule = torch.optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 2], gamma=0.5)
+    >>> for _ in range(3):
+    ...     print(schedule.get_last_lr())
+    ...     optimizer.step()
+    ...     schedule.step()
+    [1.0]
+    [0.5]
+    [0.25]
+    """
 
     def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1):
         self.milestones = Counter(milestones)
@@ -111,7 +149,19 @@ class MultiStepLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """Times `factor` for the first `total_iters` epochs."""
+    """Times `factor` for the first `total_iters` epochs.
+
+    >>> import engine as torch
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> schedule = torch.optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=2)
+    >>> for _ in range(3):
+    ...     print(schedule.get_last_lr())
+    ...     optimizer.step()
+    ...     schedule.step()
+    [0.5]
+    [0.5]
+    [1.0]
+    """
 
     def __init__(self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1):
         if factor > 1.0 or factor < 0:
@@ -135,7 +185,19 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """From `start_factor` to `end_factor` of the learning rate in `total_iters` even steps."""
+    """From `start_factor` to `end_factor` of the learning rate in `total_iters` even steps.
+
+    >>> import engine as torch
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> schedule = torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
+    >>> for _ in range(3):
+    ...     print(schedule.get_last_lr())
+    ...     optimizer.step()
+    ...     schedule.step()
+    [0.5]
+    [0.75]
+    [1.0]
+    """
 
     def __init__(
         self, optimizer: Optimizer, start_factor: float = 1.0 / 3, end_factor: float = 1.0, total_iters: int = 5,
@@ -168,7 +230,19 @@ class LinearLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """Times `gamma` every epoch."""
+    """Times `gamma` every epoch.
+
+    >>> import engine as torch
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    >>> for _ in range(3):
+    ...     print(schedule.get_last_lr())
+    ...     optimizer.step()
+    ...     schedule.step()
+    [1.0]
+    [0.5]
+    [0.25]
+    """
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
@@ -186,7 +260,19 @@ class ExponentialLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """Down to zero in `total_iters` epochs, as a power of what is left."""
+    """Down to zero in `total_iters` epochs, as a power of what is left.
+
+    >>> import engine as torch
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> schedule = torch.optim.lr_scheduler.PolynomialLR(optimizer, total_iters=2)
+    >>> for _ in range(3):
+    ...     print(schedule.get_last_lr())
+    ...     optimizer.step()
+    ...     schedule.step()
+    [1.0]
+    [0.5]
+    [0.0]
+    """
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
         self.total_iters = total_iters
@@ -208,7 +294,19 @@ class PolynomialLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Down to `eta_min` along half a cosine of `T_max` epochs, and up again."""
+    """Down to `eta_min` along half a cosine of `T_max` epochs, and up again.
+
+    >>> import engine as torch
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=2)
+    >>> for _ in range(3):
+    ...     print(schedule.get_last_lr())
+    ...     optimizer.step()
+    ...     schedule.step()
+    [1.0]
+    [0.5]
+    [0.0]
+    """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self.T_max = T_max
@@ -237,7 +335,15 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class SequentialLR(Several):
-    """One schedule after the other, changing at the milestones."""
+    """One schedule after the other, changing at the milestones.
+
+    >>> import engine as torch
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> first = torch.optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=9)
+    >>> then = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    >>> torch.optim.lr_scheduler.SequentialLR(optimizer, [first, then], milestones=[2]).get_last_lr()
+    [0.5]
+    """
 
     def __init__(
         self, optimizer: Optimizer, schedulers: list[Any], milestones: list[int], last_epoch: int = -1
@@ -282,7 +388,17 @@ class SequentialLR(Several):
 
 
 class ChainedScheduler(Several):
-    """Several schedules at once: each changes what the one before it has set."""
+    """Several schedules at once: each changes what the one before it has set.
+
+    >>> import engine as torch
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> half = [torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5) for _ in range(2)]
+    >>> schedule = torch.optim.lr_scheduler.ChainedScheduler(half)
+    >>> optimizer.step()
+    >>> schedule.step()
+    >>> schedule.get_last_lr()
+    [0.25]
+    """
 
     def __init__(self, schedulers: Sequence[Any], optimizer: Optimizer | None = None) -> None:
         optimizer = optimizer or (schedulers[0].optimizer if len(schedulers) else None)

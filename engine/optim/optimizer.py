@@ -74,6 +74,11 @@ class Optimizer:
     """The base of the optimisers: a subclass says what it keeps of a parameter (`_begin`) and how it updates one.
 
     `params` are tensors, dicts with options of their own, or pairs (name, tensor).  Source: torch.optim.Optimizer.
+
+    >>> import engine as torch
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> isinstance(torch.optim.SGD([w], lr=0.1), torch.optim.Optimizer)
+    True
     """
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:

@@ -17,6 +17,14 @@ class ReduceLROnPlateau(LRScheduler):
     """Times `factor` when `patience` epochs have brought nothing better.
 
     Source: torch.optim.lr_scheduler.ReduceLROnPlateau.
+
+    >>> import engine as torch
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0)
+    >>> for loss in (3.0, 3.0):
+    ...     schedule.step(loss)
+    >>> schedule.get_last_lr()
+    [0.1]
     """
 
     needs_metrics = True

@@ -75,6 +75,11 @@ class LRScheduler:
     """The base of the schedules: a subclass says what the learning rates of the groups are (`get_lr`).
 
     Source: torch.optim.lr_scheduler.LRScheduler.
+
+    >>> import engine as torch
+    >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    >>> isinstance(torch.optim.lr_scheduler.StepLR(optimizer, 2), torch.optim.lr_scheduler.LRScheduler)
+    True
     """
 
     _get_lr_called_within_step = False

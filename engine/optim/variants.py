@@ -12,7 +12,15 @@ __all__ = ["Adamax", "NAdam", "RAdam"]
 
 
 class Adamax(Optimizer):
-    """Adam with the largest gradient so far in the place of the root.  Source: torch.optim.Adamax."""
+    """Adam with the largest gradient so far in the place of the root.  Source: torch.optim.Adamax.
+
+    >>> import engine as torch
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> w.grad = torch.tensor([2.0])
+    >>> torch.optim.Adamax([w], lr=0.1).step()
+    >>> w
+    tensor([0.9000], requires_grad=True)
+    """
 
     def __init__(
         self, params: Any, lr: Any = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
@@ -45,7 +53,15 @@ class Adamax(Optimizer):
 
 
 class NAdam(Optimizer):
-    """Adam with Nesterov momentum.  Source: torch.optim.NAdam."""
+    """Adam with Nesterov momentum.  Source: torch.optim.NAdam.
+
+    >>> import engine as torch
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> w.grad = torch.tensor([2.0])
+    >>> torch.optim.NAdam([w], lr=0.1).step()
+    >>> w
+    tensor([0.8944], requires_grad=True)
+    """
 
     def __init__(
         self, params: Any, lr: Any = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
@@ -85,7 +101,15 @@ class NAdam(Optimizer):
 
 
 class RAdam(Optimizer):
-    """Adam whose first steps, where the squares are too few, go by the mean alone.  Source: torch.optim.RAdam."""
+    """Adam whose first steps, where the squares are too few, go by the mean alone.  Source: torch.optim.RAdam.
+
+    >>> import engine as torch
+    >>> w = torch.tensor([1.0], requires_grad=True)
+    >>> w.grad = torch.tensor([2.0])
+    >>> torch.optim.RAdam([w], lr=0.1).step()
+    >>> w
+    tensor([0.8000], requires_grad=True)
+    """
 
     def __init__(
         self, params: Any, lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,

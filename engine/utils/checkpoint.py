@@ -115,7 +115,13 @@ def checkpoint_sequential(
     functions: Sequence[Callable[..., Any]] | Sequential, segments: int, input: Any,
     use_reentrant: bool | None = None, preserve_rng_state: bool = True,
 ) -> Any:  # fmt: skip
-    """A chain of functions in `segments` checkpoints, of which the last is kept as usual."""
+    """A chain of functions in `segments` checkpoints, of which the last is kept as usual.
+
+    >>> import engine as torch
+    >>> x = torch.tensor(1.0, requires_grad=True)
+    >>> torch.utils.checkpoint.checkpoint_sequential([torch.sin, torch.exp], 2, x, use_reentrant=False)
+    tensor(2.3198, grad_fn=<ExpBackward0>)
+    """
     if use_reentrant is None:
         warnings.warn(UNSAID.replace("checkpoint:", "checkpoint.checkpoint_sequential:", 1), UserWarning, stacklevel=2)
         use_reentrant = True

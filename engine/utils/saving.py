@@ -32,10 +32,12 @@ def save(obj: Any, f: File, *_: Any, **__: Any) -> None:
 
     Raises TypeError for anything else: of a module save the `state_dict()`.
 
-    >>> import io, engine as torch
+    >>> import engine as torch
+    >>> import io
     >>> file = io.BytesIO()
-    >>> save({"weight": torch.ones(2), "epoch": 3}, file)
-    >>> load(file)
+    >>> torch.save({"weight": torch.ones(2), "epoch": 3}, file)
+    >>> _ = file.seek(0)
+    >>> torch.load(file)
     {'weight': tensor([1., 1.]), 'epoch': 3}
     """
     found: list[Any] = []
@@ -56,6 +58,14 @@ def load(f: File, map_location: Any = None, *_: Any, **__: Any) -> Any:
     """What `save` has written; tensors on `map_location` where one is given.
 
     Raises ValueError for another file, one that torch has pickled among them.
+
+    >>> import engine as torch
+    >>> import io
+    >>> buffer = io.BytesIO()
+    >>> torch.save({"w": torch.tensor([1.0])}, buffer)
+    >>> _ = buffer.seek(0)
+    >>> torch.load(buffer)
+    {'w': tensor([1.])}
     """
     if not isinstance(f, (str, os.PathLike)):
         f.seek(0)

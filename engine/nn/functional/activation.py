@@ -7,6 +7,7 @@ from typing import Any
 from ... import errors
 from ...api import functions as fn
 from ...api.check import kind, need_tensor, one_dim
+from ...api.examples import with_example
 from ...api.random import generator
 from ...api.shape import reshape
 from ...array import xp
@@ -135,7 +136,12 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """x above 0, weight * x below; `weight` has one element, or one per channel (dimension 1)."""
+    """x above 0, weight * x below; `weight` has one element, or one per channel (dimension 1).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.prelu(torch.tensor([-1.0, 2.0]), torch.tensor([0.5]))
+    tensor([-0.5000,  2.0000])
+    """
     need_tensor(input, "prelu")
     need_tensor(weight, "prelu", "weight", 2)
     x, w = input._array, weight._array
@@ -161,7 +167,12 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 def rrelu(
     input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """A leaky relu whose slope is drawn per element from [lower, upper); outside training it is their mean."""
+    """A leaky relu whose slope is drawn per element from [lower, upper); outside training it is their mean.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.rrelu(torch.tensor([-1.0, 2.0]))
+    tensor([-0.2292,  2.0000])
+    """
     need_tensor(input, "rrelu")
     if lower > upper:
         raise errors.runtime("Lower bound should be less than or equal to the upper bound")
@@ -193,7 +204,12 @@ SELU_SCALE = 1.0507009873554804934193349852946
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """The scaled elu that keeps mean 0 and variance 1.  Source: Klambauer et al., 2017."""
+    """The scaled elu that keeps mean 0 and variance 1.  Source: Klambauer et al., 2017.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.selu(torch.tensor([-1.0, 2.0]))
+    tensor([-1.1113,  2.1014])
+    """
     _floating(input, "selu", "elu_cpu")
     return _run(ac.elu, inplace, input, alpha=SELU_ALPHA, scale=SELU_SCALE)
 
@@ -304,13 +320,23 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """0 within `lambd` of 0, else x."""
+    """0 within `lambd` of 0, else x.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.hardshrink(torch.tensor([-1.0, 0.2]))
+    tensor([-1.,  0.])
+    """
     _floating(input, "hardshrink", "hardshrink_cpu")
     return ac.hardshrink(input, lambd=lambd)
 
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """x brought `lambd` closer to 0, 0 within `lambd` of it."""
+    """x brought `lambd` closer to 0, 0 within `lambd` of it.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.softshrink(torch.tensor([-1.0, 0.2]))
+    tensor([-0.5000,  0.0000])
+    """
     _floating(input, "softshrink", "softshrink_check")
     if lambd < 0:
         largest = f"{float(xp.finfo(input._array.dtype).max):g}"
@@ -345,7 +371,12 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
-    """The first half along `dim` times the sigmoid of the second."""
+    """The first half along `dim` times the sigmoid of the second.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.glu(torch.tensor([1.0, 2.0, 0.0, 0.0]))
+    tensor([0.5000, 1.0000])
+    """
     need_tensor(input, "glu")
     shape = input._array.shape
     if not shape:
@@ -365,7 +396,8 @@ def _inplace(function: Any) -> Any:
         return function(input, *args, inplace=True, **kwargs)
 
     method.__name__ = method.__qualname__ = f"{function.__name__}_"
-    method.__doc__ = f"{function.__name__}, written into `input`."
+    name = f"{function.__name__}_"
+    method.__doc__ = with_example(f"{function.__name__}, written into `input`.", f"nn.functional.{name}")
     return method
 
 

@@ -79,7 +79,12 @@ def avg_pool3d(
     input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """As `avg_pool2d`, over (batch, channels, depth, height, width)."""
+    """As `avg_pool2d`, over (batch, channels, depth, height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.avg_pool3d(torch.arange(8.0).reshape(1, 2, 2, 2), 2)
+    tensor([[[[3.5000]]]])
+    """
     return _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
@@ -121,7 +126,12 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
-    """As `adaptive_avg_pool1d`, over (batch, channels, depth, height, width)."""
+    """As `adaptive_avg_pool1d`, over (batch, channels, depth, height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.adaptive_avg_pool3d(torch.ones(1, 4, 6, 8), (2, 3, 4)).shape
+    torch.Size([1, 2, 3, 4])
+    """
     return _adaptive_avg(3, input, output_size)
 
 
@@ -168,7 +178,12 @@ def lp_pool1d(
 def lp_pool2d(
     input: Tensor, norm_type: float, kernel_size: Ints, stride: Ints | None = None, ceil_mode: bool = False
 ) -> Tensor:
-    """As `lp_pool1d`, over (batch, channels, height, width)."""
+    """As `lp_pool1d`, over (batch, channels, height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.lp_pool2d(torch.tensor([[[3.0, 4.0]]]), 2, (1, 2))
+    tensor([[[5.]]])
+    """
     sides = numbers("lp_pool2d", "kernel_size", kernel_size, 2)
     powers: Any = input**norm_type
     return _normed(avg_pool2d(powers, sides, stride, 0, ceil_mode), sides[0] * sides[1], norm_type)
@@ -177,7 +192,12 @@ def lp_pool2d(
 def lp_pool3d(
     input: Tensor, norm_type: float, kernel_size: Ints, stride: Ints | None = None, ceil_mode: bool = False
 ) -> Tensor:
-    """As `lp_pool1d`, over (batch, channels, depth, height, width)."""
+    """As `lp_pool1d`, over (batch, channels, depth, height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.lp_pool3d(torch.tensor([[[[3.0, 4.0]]]]), 2, (1, 1, 2))
+    tensor([[[[5.]]]])
+    """
     sides = numbers("lp_pool3d", "kernel_size", kernel_size, 3)
     powers: Any = input**norm_type
     return _normed(avg_pool3d(powers, sides, stride, 0, ceil_mode), sides[0] * sides[1] * sides[2], norm_type)

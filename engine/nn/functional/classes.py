@@ -215,7 +215,12 @@ def multi_margin_loss(
     input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
     size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
-    """The sum over other classes of max(0, margin - x[target] + x[class])^p, divided by the number of classes."""
+    """The sum over other classes of max(0, margin - x[target] + x[class])^p, divided by the number of classes.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.multi_margin_loss(torch.tensor([[1.0, 0.5]]), torch.tensor([0]))
+    tensor(0.2500)
+    """
     reduction = known(reduction_of(size_average, reduce, reduction))
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
@@ -250,6 +255,10 @@ def multilabel_margin_loss(
     """The sum over pairs of a listed and another class of max(0, 1 - x[listed] + x[other]), divided by all classes.
 
     Each row of `target` lists classes, up to the first -1.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.multilabel_margin_loss(torch.tensor([[1.0, 0.5]]), torch.tensor([[0, -1]]))
+    tensor(0.2500)
     """
     reduction = known(reduction_of(size_average, reduce, reduction))
     _check_scores(input)

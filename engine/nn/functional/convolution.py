@@ -100,7 +100,12 @@ def conv_transpose3d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: Ints = 0,
     output_padding: Ints = 0, groups: int = 1, dilation: Ints = 1,
 ) -> Tensor:  # fmt: skip
-    """As `conv_transpose1d`, over (batch, channels, depth, height, width)."""
+    """As `conv_transpose1d`, over (batch, channels, depth, height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.conv_transpose3d(torch.ones(1, 1, 2, 2, 2), torch.ones(1, 2, 3, 3, 3)).shape
+    torch.Size([1, 2, 4, 4, 4])
+    """
     return _transposed("conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 

@@ -75,7 +75,12 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Whole channels of (N, C, L) or (C, L) dropped."""
+    """Whole channels of (N, C, L) or (C, L) dropped.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.dropout1d(torch.ones(1, 2, 2), 1.0).sum()
+    tensor(0.)
+    """
     _check(p)
     rank = input.dim()
     if rank not in (2, 3):
@@ -125,7 +130,12 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Whole channels of (N, C, D, H, W) or (C, D, H, W) dropped."""
+    """Whole channels of (N, C, D, H, W) or (C, D, H, W) dropped.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.dropout3d(torch.ones(1, 2, 2, 2, 2), 1.0).sum()
+    tensor(0.)
+    """
     _check(p)
     rank = input.dim()
     if rank not in (4, 5):
@@ -148,12 +158,22 @@ def _alpha(input: Tensor, p: float, training: bool, inplace: bool, by_channel: b
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Dropout that keeps mean and variance of what selu gives.  Source: Klambauer et al., 2017."""
+    """Dropout that keeps mean and variance of what selu gives.  Source: Klambauer et al., 2017.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.alpha_dropout(torch.ones(2), training=False)
+    tensor([1., 1.])
+    """
     _check(p)
     return _alpha(input, p, training, inplace, False)
 
 
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """alpha_dropout of whole channels."""
+    """alpha_dropout of whole channels.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.feature_alpha_dropout(torch.ones(1, 2), training=False)
+    tensor([[1., 1.]])
+    """
     _check(p)
     return _alpha(input, p, training, inplace, True)

@@ -49,7 +49,12 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """exp(-x) / sum(exp(-x)) along `dim`."""
+    """exp(-x) / sum(exp(-x)) along `dim`.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.softmin(torch.tensor([0.0, 1.0]), 0)
+    tensor([0.7311, 0.2689])
+    """
     need_tensor(input, "softmin")
     return rd.softmax(eo.neg(input), _dimension("softmin", input, dim, 2), dtype)
 
@@ -69,6 +74,10 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     """A sample of the Gumbel-softmax distribution; `hard` makes it one-hot, with the soft sample's gradient.
 
     Source: Jang et al., 2016.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.gumbel_softmax(torch.zeros(1, 3), hard=True).sum()
+    tensor(1.)
     """
     need_tensor(logits, "gumbel_softmax")
     data = logits._array

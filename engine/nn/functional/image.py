@@ -37,8 +37,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     `mode` is "constant" (with `value`), "reflect", "replicate" or "circular".
 
     >>> import engine as torch
-    >>> from engine.nn.functional import pad
-    >>> pad(torch.tensor([[1.0, 2.0, 3.0]]), (2, 1), "reflect")
+    >>> torch.nn.functional.pad(torch.tensor([[1.0, 2.0, 3.0]]), (2, 1), "reflect")
     tensor([[3., 2., 1., 2., 3., 2.]])
     """
     need_tensor(input, "pad")
@@ -187,7 +186,15 @@ def interpolate(
 def upsample(
     input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
 ) -> Tensor:
-    """`interpolate` by its older name."""
+    """`interpolate` by its older name.
+
+    >>> import engine as torch
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     torch.nn.functional.upsample(torch.tensor([[[1.0, 2.0]]]), scale_factor=2)
+    tensor([[[1., 1., 2., 2.]]])
+    """
     warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
     return interpolate(input, size, scale_factor, mode, align_corners)
 
@@ -283,7 +290,13 @@ DEFAULT = (
 
 
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
-    """The positions (batch, *places, rank) that the affine maps `theta` (batch, rank, rank + 1) send an image's to."""
+    """The positions (batch, *places, rank) that the affine maps `theta` (batch, rank, rank + 1) send an image's to.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.affine_grid(torch.eye(2, 3)[None], (1, 1, 2, 2), align_corners=True)[0, 0]
+    tensor([[-1., -1.],
+            [ 1., -1.]])
+    """
     if align_corners is None:
         warnings.warn(DEFAULT, stacklevel=2)
     if theta._array.dtype.kind != "f":
@@ -318,7 +331,13 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
 def grid_sample(
     input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
 ) -> Tensor:
-    """`input` (batch, channels, *places) read at the positions `grid` (batch, *out, rank), where -1 ... 1 spans it."""
+    """`input` (batch, channels, *places) read at the positions `grid` (batch, *out, rank), where -1 ... 1 spans it.
+
+    >>> import engine as torch
+    >>> image, places = torch.arange(4.0).reshape(1, 1, 2, 2), torch.zeros(1, 1, 1, 2)
+    >>> torch.nn.functional.grid_sample(image, places, align_corners=True)
+    tensor([[[[1.5000]]]])
+    """
     if mode not in ("bilinear", "nearest", "bicubic"):
         raise ValueError(
             f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
@@ -421,7 +440,12 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
 
 
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """The channels (dimension 1) of `groups` groups, one of each group after the other."""
+    """The channels (dimension 1) of `groups` groups, one of each group after the other.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.channel_shuffle(torch.arange(4.0).reshape(1, 4, 1, 1), 2).flatten()
+    tensor([0., 2., 1., 3.])
+    """
     sizes = list(input._array.shape)
     if len(sizes) <= 2:
         raise errors.runtime(f"channel_shuffle expects input with > 2 dims, but got input with sizes {sizes}")

@@ -291,7 +291,12 @@ def kl_div(
 def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
-    """(log(var) + (input - target)² / var) / 2, var at least `eps`; `full` adds log(2π) / 2."""
+    """(log(var) + (input - target)² / var) / 2, var at least `eps`; `full` adds log(2π) / 2.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.gaussian_nll_loss(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
+    tensor(2.)
+    """
     spread = _variance(input, var)
     known(reduction, "{} is not valid")
     spread = so.clone(spread)
@@ -327,7 +332,12 @@ def poisson_nll_loss(
     input: Tensor, target: Tensor, log_input: bool = True, full: bool = False, size_average: bool | None = None,
     eps: float = 1e-8, reduce: bool | None = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
-    """exp(x) - t x, or x - t log(x + eps) without `log_input`; `full` adds Stirling's t log(t) - t + log(2πt) / 2."""
+    """exp(x) - t x, or x - t log(x + eps) without `log_input`; `full` adds Stirling's t log(t) - t + log(2πt) / 2.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.poisson_nll_loss(torch.tensor([0.0]), torch.tensor([2.0]))
+    tensor(1.)
+    """
     reduction = known(reduction_of(size_average, reduce, reduction))
     losses: Any
     if log_input:
@@ -344,7 +354,12 @@ def poisson_nll_loss(
 def soft_margin_loss(
     input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
-    """log(1 + exp(-t x)), with targets 1 and -1."""
+    """log(1 + exp(-t x)), with targets 1 and -1.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.soft_margin_loss(torch.tensor([0.0]), torch.tensor([1.0]))
+    tensor(0.6931)
+    """
     reduction = known(reduction_of(size_average, reduce, reduction))
     need_tensor(input, "soft_margin_loss")
     need_no_gradient("soft_margin_loss", target=target)
@@ -358,7 +373,12 @@ def multilabel_soft_margin_loss(
     input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
     reduce: bool | None = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
-    """The mean over classes of -(t logσ(x) + (1 - t) logσ(-x))."""
+    """The mean over classes of -(t logσ(x) + (1 - t) logσ(-x)).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.multilabel_soft_margin_loss(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
+    tensor(0.6931)
+    """
     reduction = reduction_of(size_average, reduce, reduction)
     yes = eo.mul(target, logsigmoid(input))
     losses: Any = eo.neg(eo.add(yes, eo.mul(el.rsub(target, 1), logsigmoid(eo.neg(input)))))

@@ -137,7 +137,13 @@ def triplet_margin_with_distance_loss(
     distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0, swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
-    """triplet_margin_loss by another distance than `pairwise_distance`."""
+    """triplet_margin_loss by another distance than `pairwise_distance`.
+
+    >>> import engine as torch
+    >>> near, far = torch.zeros(1, 2), torch.full((1, 2), 3.0)
+    >>> torch.nn.functional.triplet_margin_with_distance_loss(near, near, far)
+    tensor(0.)
+    """
     reduction = known(reduction)
     near, far = _distances(distance_function or pairwise_distance, anchor, positive, negative, margin, swap)
     return reduced(ch.clamp_min(eo.sub(eo.add(near, margin), far), 0), reduction)

@@ -51,6 +51,11 @@ def multi_head_attention_forward(
 
     Masks are True, or minus infinity, where nothing is looked at: `attn_mask` by place, (L, S) or (N * heads, L, S),
     `key_padding_mask` by key, (N, S).  The weights are (N, L, S), or with `average_attn_weights` False by head.
+
+    >>> import engine as torch
+    >>> attention = torch.nn.MultiheadAttention(4, 2)  # calls this
+    >>> attention(torch.zeros(3, 1, 4), torch.zeros(5, 1, 4), torch.zeros(5, 1, 4))[1].shape
+    torch.Size([1, 3, 5])
     """
     batched = _check_ranks(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:

@@ -238,6 +238,10 @@ def instance_norm(
     """Each channel of each sample normalised by itself: batch_norm of the samples as channels.
 
     With `use_input_stats` by the statistics of the input, whose mean over the samples moves the running ones.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.instance_norm(torch.tensor([[[1.0, 3.0]]]))
+    tensor([[[-1.0000,  1.0000]]])
     """
     need_tensor(input, "instance_norm")
     shape = input._array.shape
@@ -261,7 +265,12 @@ def instance_norm(
 
 
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
-    """x / (k + alpha * mean of the squares of `size` neighbouring channels)^beta."""
+    """x / (k + alpha * mean of the squares of `size` neighbouring channels)^beta.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.local_response_norm(torch.ones(1, 2, 1), 2, alpha=1.0).flatten()
+    tensor([0.7378, 0.5946])
+    """
     rank = input.dim()
     if rank < 3:
         raise ValueError(f"Expected 3D or higher dimensionality                          input (got {rank} dimensions)")

@@ -50,7 +50,12 @@ def max_pool1d_with_indices(
     input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
     ceil_mode: bool = False, return_indices: bool = False,
 ) -> Pair:  # fmt: skip
-    """The largest of every window of (batch, channels, length), and its place; `return_indices` says nothing here."""
+    """The largest of every window of (batch, channels, length), and its place; `return_indices` says nothing here.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.max_pool1d_with_indices(torch.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)[1]
+    tensor([[1, 2]])
+    """
     need_tensor(input, "max_pool1d")
     kernel = one("max_pool1d", "kernel_size", kernel_size)
     step = kernel if stride is None or stride == () else one("max_pool1d", "stride", stride)
@@ -157,7 +162,12 @@ def max_pool3d_with_indices(
     input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
     ceil_mode: bool = False, return_indices: bool = False,
 ) -> Pair:  # fmt: skip
-    """As `max_pool1d_with_indices`, over (batch, channels, depth, height, width); the places are counted through."""
+    """As `max_pool1d_with_indices`, over (batch, channels, depth, height, width); the places are counted through.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.max_pool3d_with_indices(torch.arange(8.0).reshape(1, 2, 2, 2), 2)[1]
+    tensor([[[[7]]]])
+    """
     return _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
@@ -165,7 +175,12 @@ def max_pool3d(
     input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
     ceil_mode: bool = False, return_indices: bool = False,
 ) -> Any:  # fmt: skip
-    """As `max_pool1d`, over (batch, channels, depth, height, width)."""
+    """As `max_pool1d`, over (batch, channels, depth, height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.max_pool3d(torch.arange(8.0).reshape(1, 2, 2, 2), 2)
+    tensor([[[[7.]]]])
+    """
     found = _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode)
     return found if return_indices else found[0]
 
@@ -189,7 +204,12 @@ def _adaptive_max(rank: int, input: Tensor, output_size: Any) -> Pair:
 
 
 def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Ints, return_indices: bool = False) -> Pair:
-    """`output_size` windows that cover (batch, channels, length): the largest of each, and its place."""
+    """`output_size` windows that cover (batch, channels, length): the largest of each, and its place.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.adaptive_max_pool1d_with_indices(torch.arange(6.0).reshape(1, 6), 3)[1]
+    tensor([[1, 3, 5]])
+    """
     wide = flat(input, "adaptive_max_pool1d", checked_argument("adaptive_max_pool1d", input))
     values, indices = _adaptive_max(2, wide, (1, one("adaptive_max_pool1d", "output_size", output_size)))
     return line(values), line(indices)
@@ -207,7 +227,12 @@ def adaptive_max_pool1d(input: Tensor, output_size: Ints, return_indices: bool =
 
 
 def adaptive_max_pool2d_with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> Pair:
-    """As `adaptive_max_pool1d_with_indices`, over (batch, channels, height, width)."""
+    """As `adaptive_max_pool1d_with_indices`, over (batch, channels, height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.adaptive_max_pool2d_with_indices(torch.arange(4.0).reshape(1, 2, 2), 1)[1]
+    tensor([[[3]]])
+    """
     return _adaptive_max(2, input, output_size)
 
 
@@ -223,12 +248,22 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
 
 
 def adaptive_max_pool3d_with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> Pair:
-    """As `adaptive_max_pool1d_with_indices`, over (batch, channels, depth, height, width)."""
+    """As `adaptive_max_pool1d_with_indices`, over (batch, channels, depth, height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.adaptive_max_pool3d_with_indices(torch.arange(8.0).reshape(1, 2, 2, 2), 1)[1]
+    tensor([[[[7]]]])
+    """
     return _adaptive_max(3, input, output_size)
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """As `adaptive_max_pool1d`, over (batch, channels, depth, height, width)."""
+    """As `adaptive_max_pool1d`, over (batch, channels, depth, height, width).
+
+    >>> import engine as torch
+    >>> torch.nn.functional.adaptive_max_pool3d(torch.ones(1, 4, 6, 8), (2, 3, 4)).shape
+    torch.Size([1, 2, 3, 4])
+    """
     found = _adaptive_max(3, input, output_size)
     return found if return_indices else found[0]
 
@@ -295,7 +330,13 @@ def max_unpool1d(
     input: Tensor, indices: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0,
     output_size: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Each value back to the place that `max_pool1d` took it from, zeros elsewhere."""
+    """Each value back to the place that `max_pool1d` took it from, zeros elsewhere.
+
+    >>> import engine as torch
+    >>> values, places = torch.nn.functional.max_pool1d(torch.tensor([[1.0, 3.0]]), 2, return_indices=True)
+    >>> torch.nn.functional.max_unpool1d(values, places, 2)
+    tensor([[0., 3.]])
+    """
     kernel = (one("max_unpool1d", "kernel_size", kernel_size),)
     step = kernel if stride is None else (one("max_unpool1d", "stride", stride),)
     sizes = _unpooled_size(input, kernel, step, (one("max_unpool1d", "padding", padding),), output_size)
@@ -308,7 +349,13 @@ def max_unpool2d(
     input: Tensor, indices: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0,
     output_size: Any = None,
 ) -> Tensor:  # fmt: skip
-    """As `max_unpool1d`, for `max_pool2d`."""
+    """As `max_unpool1d`, for `max_pool2d`.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.max_unpool2d(torch.tensor([[[3.0]]]), torch.tensor([[[3]]]), 2)
+    tensor([[[0., 0.],
+             [0., 3.]]])
+    """
     return _unpool(2, input, indices, kernel_size, stride, padding, output_size)
 
 
@@ -316,7 +363,12 @@ def max_unpool3d(
     input: Tensor, indices: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0,
     output_size: Any = None,
 ) -> Tensor:  # fmt: skip
-    """As `max_unpool1d`, for `max_pool3d`."""
+    """As `max_unpool1d`, for `max_pool3d`.
+
+    >>> import engine as torch
+    >>> torch.nn.functional.max_unpool3d(torch.tensor([[[[3.0]]]]), torch.tensor([[[[7]]]]), 2).flatten()
+    tensor([0., 0., 0., 0., 0., 0., 0., 3.])
+    """
     return _unpool(3, input, indices, kernel_size, stride, padding, output_size)
 
 

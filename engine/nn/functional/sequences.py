@@ -31,6 +31,11 @@ def ctc_loss(
 
     Shapes: (T, N, C) or (T, C) log-probabilities, (N, S) targets or all of them in one row, lengths of N.  With
     `zero_infinity` a target longer than its input counts 0.  The gradient is that of the scores of log_softmax.
+
+    >>> import engine as torch
+    >>> scores = torch.zeros(2, 1, 2).log_softmax(2)
+    >>> torch.nn.functional.ctc_loss(scores, torch.tensor([[1]]), (2,), (1,))
+    tensor(0.2877)
     """
     known(reduction)
     need_tensor(log_probs, "ctc_loss", "log_probs")

@@ -38,7 +38,12 @@ def get_total_norm(
     tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """The norm of all tensors as if they were one vector; 0 where there are none."""
+    """The norm of all tensors as if they were one vector; 0 where there are none.
+
+    >>> import engine as torch
+    >>> torch.nn.utils.get_total_norm([torch.tensor([3.0]), torch.tensor([4.0])])
+    tensor(5.)
+    """
     listed = _listed(tensors)
     if not listed:
         return tensor(0.0)
@@ -56,7 +61,15 @@ def get_total_norm(
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
-    """Scale the gradients in place so that a norm of `total_norm` becomes `max_norm`; smaller ones stay."""
+    """Scale the gradients in place so that a norm of `total_norm` becomes `max_norm`; smaller ones stay.
+
+    >>> import engine as torch
+    >>> w = torch.zeros(2, requires_grad=True)
+    >>> w.grad = torch.tensor([3.0, 4.0])
+    >>> torch.nn.utils.clip_grads_with_norm_([w], 1.0, torch.tensor(5.0))
+    >>> w.grad
+    tensor([0.6000, 0.8000])
+    """
     factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
     for grad in _gradients(_listed(parameters)):
         grad.mul_(factor)
@@ -70,6 +83,14 @@ def clip_grad_norm_(
     """Scale the gradients in place so that their norm as one vector is at most `max_norm`; the norm before.
 
     Source: torch.nn.utils.clip_grad_norm_.
+
+    >>> import engine as torch
+    >>> w = torch.zeros(2, requires_grad=True)
+    >>> w.grad = torch.tensor([3.0, 4.0])
+    >>> torch.nn.utils.clip_grad_norm_([w], 1.0)
+    tensor(5.)
+    >>> w.grad
+    tensor([0.6000, 0.8000])
     """
     listed = _listed(parameters)
     if isinstance(parameters, types.GeneratorType) and not listed:
@@ -83,7 +104,17 @@ def clip_grad_norm(
     parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """The name that torch has given up."""
+    """The name that torch has given up.
+
+    >>> import engine as torch
+    >>> import warnings
+    >>> w = torch.zeros(2, requires_grad=True)
+    >>> w.grad = torch.tensor([3.0, 4.0])
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     torch.nn.utils.clip_grad_norm([w], 1.0)
+    tensor(5.)
+    """
     warnings.warn(
         "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
         FutureWarning,
@@ -94,6 +125,14 @@ def clip_grad_norm(
 
 @_quiet
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
-    """Keep every element of the gradients between -clip_value and clip_value, in place."""
+    """Keep every element of the gradients between -clip_value and clip_value, in place.
+
+    >>> import engine as torch
+    >>> w = torch.zeros(2, requires_grad=True)
+    >>> w.grad = torch.tensor([3.0, 0.5])
+    >>> torch.nn.utils.clip_grad_value_([w], 1.0)
+    >>> w.grad
+    tensor([1.0000, 0.5000])
+    """
     for grad in _gradients(_listed(parameters)):
         grad.clamp_(min=-float(clip_value), max=float(clip_value))

@@ -33,6 +33,11 @@ class PackedSequence(_Packed):
     """Sequences without padding: `data` has all first steps, then all second ones, `batch_sizes[t]` of step `t`.
 
     Made by `pack_sequence` and `pack_padded_sequence`.  Source: torch.nn.utils.rnn.PackedSequence.
+
+    >>> import engine as torch
+    >>> packed = torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2]), torch.tensor([3])])
+    >>> packed.data, packed.batch_sizes
+    (tensor([1, 3, 2]), tensor([2, 1]))
     """
 
     def __new__(
@@ -64,7 +69,12 @@ class PackedSequence(_Packed):
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
-    """The permutation that undoes another."""
+    """The permutation that undoes another.
+
+    >>> import engine as torch
+    >>> torch.nn.utils.rnn.invert_permutation(torch.tensor([2, 0, 1]))
+    tensor([1, 2, 0])
+    """
     if permutation is None:
         return None
     return Tensor(xp.argsort(permutation._array))
@@ -79,7 +89,13 @@ def _steps(lengths: Any) -> Any:
 def pack_padded_sequence(
     input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
 ) -> PackedSequence:
-    """Packed sequences of padded ones, which are (steps, batch, ...) or with `batch_first` (batch, steps, ...)."""
+    """Packed sequences of padded ones, which are (steps, batch, ...) or with `batch_first` (batch, steps, ...).
+
+    >>> import engine as torch
+    >>> padded = torch.tensor([[1, 2], [3, 0]])
+    >>> torch.nn.utils.rnn.pack_padded_sequence(padded, [2, 1], batch_first=True).data
+    tensor([1, 3, 2])
+    """
     counts = creation.as_tensor(lengths, dtype=int64)
     order = None
     steps = input.transpose(0, 1) if batch_first else input
@@ -110,7 +126,14 @@ def pack_padded_sequence(
 def pad_packed_sequence(
     sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0, total_length: int | None = None
 ) -> tuple[Tensor, Tensor]:
-    """What `pack_padded_sequence` has packed, padded again, and the lengths."""
+    """What `pack_padded_sequence` has packed, padded again, and the lengths.
+
+    >>> import engine as torch
+    >>> packed = torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2]), torch.tensor([3])])
+    >>> torch.nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)[0]
+    tensor([[1, 2],
+            [3, 0]])
+    """
     sizes = sequence.sizes()
     longest = len(sizes)
     if total_length is not None:
@@ -142,7 +165,13 @@ def pad_packed_sequence(
 def pad_sequence(
     sequences: Any, batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right"
 ) -> Tensor:
-    """Sequences (length, ...) in one tensor (longest, batch, ...), or with `batch_first` (batch, longest, ...)."""
+    """Sequences (length, ...) in one tensor (longest, batch, ...), or with `batch_first` (batch, longest, ...).
+
+    >>> import engine as torch
+    >>> torch.nn.utils.rnn.pad_sequence([torch.tensor([1, 2]), torch.tensor([3])], batch_first=True)
+    tensor([[1, 2],
+            [3, 0]])
+    """
     if not isinstance(sequences, Iterable):
         raise errors.runtime(
             f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
@@ -162,18 +191,33 @@ def pad_sequence(
 
 
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
-    """The sequences that were padded."""
+    """The sequences that were padded.
+
+    >>> import engine as torch
+    >>> torch.nn.utils.rnn.unpad_sequence(torch.tensor([[1, 2], [3, 0]]), torch.tensor([2, 1]), batch_first=True)
+    [tensor([1, 2]), tensor([3])]
+    """
     rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
     return [rows[place, : int(n)] for place, n in enumerate(lengths._array.tolist())]
 
 
 def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:
-    """Sequences (length, ...) packed."""
+    """Sequences (length, ...) packed.
+
+    >>> import engine as torch
+    >>> torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2]), torch.tensor([3])]).data
+    tensor([1, 3, 2])
+    """
     lengths = creation.tensor([int(s.shape[0]) for s in sequences])
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
-    """The sequences that were packed."""
+    """The sequences that were packed.
+
+    >>> import engine as torch
+    >>> torch.nn.utils.rnn.unpack_sequence(torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2]), torch.tensor([3])]))
+    [tensor([1, 2]), tensor([3])]
+    """
     padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded, lengths, batch_first=True)

@@ -14,13 +14,25 @@ __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """All elements of the parameters, one after the other; differentiable."""
+    """All elements of the parameters, one after the other; differentiable.
+
+    >>> import engine as torch
+    >>> torch.nn.utils.parameters_to_vector([torch.tensor([1.0, 2.0]), torch.tensor([[3.0]])])
+    tensor([1., 2., 3.])
+    """
     joined: Tensor = cat([parameter.view(-1) for parameter in parameters])
     return joined
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Write the elements of a vector into the parameters, one after the other."""
+    """Write the elements of a vector into the parameters, one after the other.
+
+    >>> import engine as torch
+    >>> w = torch.zeros(2)
+    >>> torch.nn.utils.vector_to_parameters(torch.tensor([1.0, 2.0]), [w])
+    >>> w
+    tensor([1., 2.])
+    """
     if not isinstance(vec, Tensor):
         raise TypeError(f"expected torch.Tensor, but got: {typename(vec)}")
     start = 0

@@ -18,7 +18,15 @@ T = TypeVar("T", covariant=True)
 
 
 class Dataset(Generic[T]):
-    """The base of the data sets: a subclass has `__getitem__`, and mostly `__len__`."""
+    """The base of the data sets: a subclass has `__getitem__`, and mostly `__len__`.
+
+    >>> import engine as torch
+    >>> class Squares(torch.utils.data.Dataset):
+    ...     def __getitem__(self, index):
+    ...         return index**2
+    >>> Squares()[3]
+    9
+    """
 
     def __getitem__(self, index: Any) -> T:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
@@ -28,7 +36,15 @@ class Dataset(Generic[T]):
 
 
 class IterableDataset(Dataset[T], Iterable[T]):
-    """The base of the data sets that have no indices: a subclass has `__iter__`."""
+    """The base of the data sets that have no indices: a subclass has `__iter__`.
+
+    >>> import engine as torch
+    >>> class Count(torch.utils.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter([1, 2])
+    >>> list(Count())
+    [1, 2]
+    """
 
     def __iter__(self) -> Iterator[T]:
         raise NotImplementedError
@@ -55,7 +71,12 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
 
 class Subset(Dataset[T]):
-    """The samples of a data set at some indices."""
+    """The samples of a data set at some indices.
+
+    >>> import engine as torch
+    >>> list(torch.utils.data.Subset([5, 6, 7], [0, 2]))
+    [5, 7]
+    """
 
     def __init__(self, dataset: Dataset[T], indices: Sequence[int]) -> None:
         self.dataset = dataset
@@ -71,7 +92,12 @@ class Subset(Dataset[T]):
 
 
 class ConcatDataset(Dataset[Any]):
-    """Data sets one after the other."""
+    """Data sets one after the other.
+
+    >>> import engine as torch
+    >>> len(torch.utils.data.ConcatDataset([[1, 2], [3]]))
+    3
+    """
 
     def __init__(self, datasets: Iterable[Any]) -> None:
         self.datasets = list(datasets)
@@ -98,6 +124,10 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Any = None) 
     """The data set in parts of the given lengths (or fractions, which sum to 1), drawn at random.
 
     Raises ValueError where the lengths do not sum to the data set's.
+
+    >>> import engine as torch
+    >>> [len(part) for part in torch.utils.data.random_split([5, 6, 7], [2, 1])]
+    [2, 1]
     """
     size = len(dataset)
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:

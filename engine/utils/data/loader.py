@@ -199,7 +199,12 @@ def _strange(kind: object) -> TypeError:
 
 
 def default_convert(data: Any) -> Any:
-    """numpy arrays in a sample as tensors; nothing is put together."""
+    """numpy arrays in a sample as tensors; nothing is put together.
+
+    >>> import engine as torch
+    >>> torch.utils.data.default_convert([1, "a"])
+    [1, 'a']
+    """
     if isinstance(data, Tensor):
         return data
     if isinstance(data, (np.ndarray, np.generic)):

@@ -28,14 +28,24 @@ def shuffled(size: int, generator: Any = None) -> list[int]:
 
 
 class Sampler:
-    """The base of the samplers: a subclass gives indices one after the other."""
+    """The base of the samplers: a subclass gives indices one after the other.
+
+    >>> import engine as torch
+    >>> isinstance(torch.utils.data.SequentialSampler([5, 6]), torch.utils.data.Sampler)
+    True
+    """
 
     def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError
 
 
 class SequentialSampler(Sampler):
-    """All indices in order."""
+    """All indices in order.
+
+    >>> import engine as torch
+    >>> list(torch.utils.data.SequentialSampler([5, 6, 7]))
+    [0, 1, 2]
+    """
 
     def __init__(self, data_source: Any) -> None:
         self.data_source = data_source
@@ -48,7 +58,12 @@ class SequentialSampler(Sampler):
 
 
 class RandomSampler(Sampler):
-    """All indices in an order that is drawn anew each time, or as many draws as asked for."""
+    """All indices in an order that is drawn anew each time, or as many draws as asked for.
+
+    >>> import engine as torch
+    >>> sorted(torch.utils.data.RandomSampler([5, 6, 7]))
+    [0, 1, 2]
+    """
 
     def __init__(
         self, data_source: Any, replacement: bool = False, num_samples: int | None = None, generator: Any = None
@@ -84,7 +99,12 @@ class RandomSampler(Sampler):
 
 
 class SubsetRandomSampler(Sampler):
-    """Some indices, in an order that is drawn anew each time."""
+    """Some indices, in an order that is drawn anew each time.
+
+    >>> import engine as torch
+    >>> sorted(torch.utils.data.SubsetRandomSampler([4, 2]))
+    [2, 4]
+    """
 
     def __init__(self, indices: Any, generator: Any = None) -> None:
         self.indices = indices
@@ -98,7 +118,12 @@ class SubsetRandomSampler(Sampler):
 
 
 class WeightedRandomSampler(Sampler):
-    """Indices drawn with probabilities in proportion to weights."""
+    """Indices drawn with probabilities in proportion to weights.
+
+    >>> import engine as torch
+    >>> list(torch.utils.data.WeightedRandomSampler([0.0, 1.0], 2))
+    [1, 1]
+    """
 
     def __init__(self, weights: Any, num_samples: int, replacement: bool = True, generator: Any = None) -> None:
         if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
@@ -125,7 +150,12 @@ class WeightedRandomSampler(Sampler):
 
 
 class BatchSampler(Sampler):
-    """The indices of a sampler, in lists of `batch_size`."""
+    """The indices of a sampler, in lists of `batch_size`.
+
+    >>> import engine as torch
+    >>> list(torch.utils.data.BatchSampler(range(3), batch_size=2, drop_last=False))
+    [[0, 1], [2]]
+    """
 
     def __init__(self, sampler: Iterable[Any], batch_size: int, drop_last: bool) -> None:
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
