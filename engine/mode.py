@@ -259,6 +259,13 @@ class set_multithreading_enabled(_Decorator):
     """Whether backward may use threads, as a call, a context manager or a decorator; here it uses none anyway.
 
     Source: torch.autograd.set_multithreading_enabled.
+
+    >>> import engine as torch
+    >>> x = torch.tensor(2.0, requires_grad=True)
+    >>> with torch.autograd.set_multithreading_enabled(False):
+    ...     (x * x).backward()
+    >>> x.grad
+    tensor(4.)
     """
 
     def __init__(self, mode: bool) -> None:

@@ -53,7 +53,12 @@ CHECKS = ("default", "none")
 
 
 class CheckpointError(RuntimeError):
-    """The function did something else when it was run again."""
+    """The function did something else when it was run again.
+
+    >>> import engine as torch
+    >>> issubclass(torch.utils.checkpoint.CheckpointError, RuntimeError)
+    True
+    """
 
 
 class _Settings:
@@ -66,7 +71,15 @@ settings = _Settings()
 
 @contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
-    """Say for all checkpoints that are called inside whether a rerun ends once all that was saved is there."""
+    """Say for all checkpoints that are called inside whether a rerun ends once all that was saved is there.
+
+    >>> import engine as torch
+    >>> x = torch.tensor(2.0, requires_grad=True)
+    >>> with torch.utils.checkpoint.set_checkpoint_early_stop(False):
+    ...     y = torch.utils.checkpoint.checkpoint(torch.sin, x, use_reentrant=False)
+    >>> y
+    tensor(0.9093, grad_fn=<SinBackward0>)
+    """
     before, settings.early_stop = settings.early_stop, enable
     try:
         yield
@@ -75,7 +88,16 @@ def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
 
 
 class GraphExecGroup:
-    """Backward calls inside share one rerun of each checkpoint; no two of them may use the same saved tensor."""
+    """Backward calls inside share one rerun of each checkpoint; no two of them may use the same saved tensor.
+
+    >>> import engine as torch
+    >>> x = torch.tensor(2.0, requires_grad=True)
+    >>> y = torch.utils.checkpoint.checkpoint(torch.exp, x, use_reentrant=False)
+    >>> with torch.utils.checkpoint.GraphExecGroup():
+    ...     y.backward()
+    >>> x.grad
+    tensor(7.3891)
+    """
 
     def __enter__(self) -> GraphExecGroup:
         if settings.group is not None:
