@@ -221,12 +221,12 @@ class _Scene:
             if text.size(fact.shape) <= text.SMALL and all(text.size(o.shape) <= text.SMALL for o in event.outputs):
                 self.matrices[link.id] = wiring.jacobian(self.facts, event, link.input, text.SMALL**2)
 
-    def inside(self) -> list[Json]:
-        """All elements in the order of the program, those in folded groups too, and where each is shown.
+    def inside(self) -> Json:
+        """All elements in the order of the program, those in folded groups too, by the place where each is shown.
 
-        So that a story finds what it speaks of; it is not sent to the browser.
+        And the label of what is active in each step.  So that a story finds what it speaks of; not for the browser.
         """
-        found = []
+        found, at = [], [step.at for step in self.line.steps]
         for ident in self.drawing.graph:
             item = self.drawing.items[ident]
             stack = self.facts.ops[item.op].event.stack if item.op is not None else -1
@@ -234,7 +234,11 @@ class _Scene:
                 "id": self.seen.shown[ident], "kind": item.kind, "label": cards.head(item, self.drawing)[0],
                 "code": self.read.code(stack) if stack >= 0 else None,
             })  # fmt: skip
-        return found
+        items = self.drawing.items
+        return {
+            "nodes": found,
+            "at": [cards.head(items[one], self.drawing)[0] if one in items else None for one in at],
+        }
 
     # -- time -----------------------------------------------------------------------------------------------------
 

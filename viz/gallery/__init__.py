@@ -325,17 +325,22 @@ class _Place:
             number
             for number, step in enumerate(self.scene["steps"], 1)
             if step["kind"] == ref.kind
-            and (ref.at is None or ref.at in (self.label(step["at"]), self.expression(step["code"])))
+            and (ref.at is None or ref.at in (self.active(number - 1), self.expression(step["code"])))
             and any(self.overlaps(code, lines) for code in _causes(step))
         ]
         return _nth(found, ref.nth)
 
-    def label(self, element: str | None) -> str | None:
+    def active(self, step: int) -> str | None:
+        """The label of what is active in a step."""
+        inside, element = self.scene.get("inside"), self.scene["steps"][step]["at"]
+        if inside:
+            label: str | None = inside["at"][step]
+            return label
         return next((node["label"] for node in self.scene["nodes"] if node["id"] == element), None)
 
     def element(self, name: str) -> str | None:
         text, nth = _split(name)
-        known = self.scene.get("inside") or self.scene["nodes"]  # of what is in a folded group, the group
+        known = (self.scene.get("inside") or self.scene)["nodes"]  # of what is in a folded group, the group
         nodes = [node for node in known if node["kind"] in ("tensor", "op")]
         found = [node["id"] for node in nodes if text == node["label"]]
         if not found:  # an expression: the op, not the tensor that it makes
