@@ -325,7 +325,7 @@ class _Run:
         grads, more, hooks = _listed(node, upstream), node.more, self.hooks
         for nr, (registered, reference) in more.get("tensor_hooks", {}).items():
             if grads[nr] is not None:
-                grads[nr] = hooks.of_tensor(registered, grads[nr], reference())
+                grads[nr] = hooks.of_tensor(registered, grads[nr], reference(), node, nr)
         for nr, reference in more.get("retain", {}).items():
             tensor = reference()
             if tensor is not None and grads[nr] is not None:
@@ -353,7 +353,7 @@ class _Run:
             secure(self.arrived)
             accumulated(tensor)
         if more is not None and more.get("post_hooks"):
-            self.hooks.after(more["post_hooks"], (), (gradient,), node)
+            self.hooks.after(more["post_hooks"], (), (gradient,), node, tensor)
 
     def add_into(self, tensor: Tensor, gradient: Any, retained: bool) -> None:
         """Accumulate into `.grad`."""
@@ -395,7 +395,7 @@ def run_alone(node: Node, grads: tuple[Any, ...]) -> Any:
         given = [run.hooks.inner(gradient) for gradient in grads]
         made = run.vjp(node, given if node.metas is not None else given[0])
         found = [None if target is None else c for c, target in zip(made, node.targets, strict=True)]
-    shown = tuple(Hooks(mode.enabled).shown(cotangent) for cotangent in found)
+    shown = tuple(Hooks(mode.enabled, {}).shown(cotangent) for cotangent in found)
     return shown[0] if len(shown) == 1 else shown
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .source import _COMPREHENSIONS, File, Sources, first_name
-from .trace import AnyEvent, BackwardEnded, BackwardStarted, Frame, LeafCreated, OpCalled
+from .trace import AnyEvent, BackwardEnded, BackwardStarted, CodeEntered, CodeLeft, Frame, LeafCreated, OpCalled
 
 _WRAPPERS = frozenset({"Variable", "Parameter", "as_tensor"})
 _INNER = re.compile(r"native_|_|\w+(_forward|_with_indices)$")
@@ -264,10 +264,15 @@ class Naming:
         self.at: tuple[Frame, ...] = ()
         self.run: list[tuple[str, list[tuple[int, str]], Binding]] = []
         self.calls: dict[int, tuple[Frame, ...]] = {}
+        self.inside: list[tuple[int | None, ...]] = []  # what the code of the user's was given that runs
 
     def see(self, event: AnyEvent, frames: tuple[Frame, ...]) -> None:
         """Take note of the next event, which happened at `frames`."""
-        if isinstance(event, BackwardStarted):
+        if isinstance(event, CodeEntered):
+            self.inside.append(event.given)
+        elif isinstance(event, CodeLeft):
+            self.left(event)
+        elif isinstance(event, BackwardStarted):
             self.calls[event.call] = frames
         elif isinstance(event, BackwardEnded):
             results = [t for t in event.results if t is not None]
@@ -275,13 +280,26 @@ class Naming:
         elif isinstance(event, LeafCreated):
             if event.name is not None:
                 self.names[event.tensor] = event.name
-            elif event.source in ("seen", "DataLoader"):
+            elif event.source in ("seen", "DataLoader", "gradient"):
                 self.strangers.add(event.tensor)
             elif event.source != "grad":
                 self.made("leaf", [event.tensor], frames)
-        elif isinstance(event, OpCalled) and event.call is None:  # what a backward call computes is its own
+        elif isinstance(event, OpCalled) and self.is_written(event, frames):
             self.meet(event, frames)
             self.made(event.name, [out.tensor for out in event.outputs], frames)
+
+    def is_written(self, event: OpCalled, frames: tuple[Frame, ...]) -> bool:
+        """Whether an op stands in the program: it is none that a backward call computes, but in code of the user's."""
+        return event.call is None or bool(self.inside and frames != self.calls.get(event.call))
+
+    def left(self, event: CodeLeft) -> None:
+        """What code of the user's returns has the name that the program gives it, not the one that it had in there."""
+        self.settle()
+        self.at = ()
+        given = self.inside.pop() if self.inside else ()
+        for tensor in event.results or ():
+            if tensor is not None and tensor not in given:
+                self.names.pop(tensor, None)
 
     def made(self, kind: str, made: list[int], frames: tuple[Frame, ...]) -> None:
         """Tensors that one event gave at `frames`."""

@@ -1,7 +1,7 @@
 """The user's hooks on tensors and nodes: in which order they run, what they may return, what a recording says of them.
 
-What a hook computes is its own affair; what it changed is recorded (HookRan), and what a hook that runs after the
-accumulation in a leaf did is recorded like the rest of the program.
+What a hook does is recorded like the rest of the program, between CodeEntered and CodeLeft, and what it changed by
+HookRan.
 """
 
 from __future__ import annotations
@@ -36,19 +36,17 @@ class Hooks:
         """The array of a gradient."""
         return gradient._array if self.graph and gradient is not None else gradient
 
-    def quietly(self, hook: Callable[..., Any], *given: Any) -> Any:
-        """What a hook returns; what it computes is not recorded."""
+    def ran(self, hook: Callable[..., Any], place: str, given: tuple[Any, ...], **where: Any) -> Any:
+        """What a hook returns that runs while gradients wait."""
         secure(self.arrived)
-        active, slot.active = slot.active, None
-        try:
-            return hook(*given)
-        finally:
-            slot.active = active
+        return ran(hook, place, given, **where)
 
-    def of_tensor(self, hooks: dict[int, Any], gradient: Any, tensor: Tensor | None) -> Any:
-        """The gradient after the hooks of one tensor."""
+    def of_tensor(
+        self, hooks: dict[int, Any], gradient: Any, tensor: Tensor | None, node: Any = None, nr: int = 0
+    ) -> Any:
+        """The gradient after the hooks of one tensor: output `nr` of `node`, or a leaf."""
         for hook in tuple(hooks.values()):
-            found = self.quietly(hook, self.shown(gradient))
+            found = self.ran(hook, "tensor", (self.shown(gradient),), tensor=tensor, node=node, nr=nr)
             if found is None:
                 continue
             self.check(hook, found, gradient)
@@ -62,17 +60,21 @@ class Hooks:
         """The upstream gradients after the hooks that run before a node; `leaf` is the one that it accumulates in."""
         current = list(grads)
         for hook in tuple(hooks.values()):
-            found = self.quietly(hook, tuple(self.shown(g) for g in current))
+            given = (tuple(self.shown(g) for g in current),)
+            found = self.ran(hook, "before", given, tensor=leaf, node=None if leaf is not None else node)
             if found is not None:
                 current = self.taken(hook, found, current, node, "before", leaf)
         return current
 
-    def after(self, hooks: dict[int, Any], cotangents: Sequence[Any], upstream: Sequence[Any], node: Any) -> list[Any]:
-        """The cotangents after the hooks that run after a node."""
+    def after(
+        self, hooks: dict[int, Any], cotangents: Sequence[Any], upstream: Sequence[Any], node: Any, leaf: Any = None
+    ) -> list[Any]:
+        """The cotangents after the hooks that run after a node; `leaf` is the one that it has accumulated in."""
         current = list(cotangents)
         given = tuple(self.shown(g) for g in upstream)
         for hook in tuple(hooks.values()):
-            found = self.quietly(hook, tuple(self.shown(c) for c in current), given)
+            passed = (tuple(self.shown(c) for c in current), given)
+            found = self.ran(hook, "after", passed, tensor=leaf, node=None if leaf is not None else node)
             if found is not None:
                 current = self.taken(hook, found, current, node, "after", None)
         return current
@@ -113,12 +115,29 @@ class Hooks:
 def accumulated(tensor: Tensor) -> None:
     """Run the hooks that follow the accumulation in a leaf; what they do is part of the program."""
     for hook in tuple((tensor._post_hooks or {}).values()):
-        if slot.active is not None:
-            slot.active.hook(tensor, None, "accumulated", 0, None, None)
-        found = hook(tensor)
+        found = ran(hook, "accumulated", (tensor,), tensor=tensor)
         if found is not None and found is not tensor:
-            Hooks(graph=True).check(hook, found, tensor)
+            Hooks(True, {}).check(hook, found, tensor)
             raise errors.runtime("Tensor post accumulate grad hooks should return None.", tensors=(tensor,))
+
+
+def ran(hook: Callable[..., Any], place: str, given: tuple[Any, ...], **where: Any) -> Any:
+    """What a hook returns; what it does is recorded between CodeEntered and CodeLeft."""
+    active = slot.active
+    if active is None:
+        return hook(*given)
+    parts = [part if isinstance(part, tuple) else (part,) for part in given]
+    flat = [one for part in parts for one in part]
+    active.enter_code(place, flat, split=len(parts[0]) if len(parts) > 1 else 0, **where)
+    results: Sequence[Any] | None = None
+    completed = False
+    try:
+        found = hook(*given)
+        results = None if found is None else found if isinstance(found, tuple) else (found,)
+        completed = all(one is None or isinstance(one, Tensor) for one in results or ())
+        return found
+    finally:
+        active.leave_code(results if completed else None, completed)
 
 
 def _name(hook: Any) -> str:

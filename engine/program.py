@@ -12,11 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .blocks import Blocks
 from .trace import (
     Accumulated,
     AnyEvent,
     BackwardEnded,
     BackwardStarted,
+    CodeEntered,
+    CodeLeft,
     GradSet,
     HookRan,
     LeafCreated,
@@ -113,17 +116,19 @@ def commands(trace: Trace) -> tuple[Command, ...]:
 def program(trace: Trace) -> list[tuple[int, AnyEvent | Command]]:
     """(event index, action) of everything that the program did: fixed events and commands, in order."""
     holders = gradient_tensors(trace)
+    blocks = Blocks(trace.events)
     actions: list[tuple[int, AnyEvent | Command]] = []
     after, number, depth = -1, 0, 0
-    starts: list[int] = []
     for event in trace.events:
-        if isinstance(event, BackwardStarted):
+        if isinstance(event, (BackwardStarted, CodeEntered)):  # what code of a Function does is part of its call
             depth += 1
-            if depth == 1:
-                starts.append(event.index)
-                actions.append((event.index, _backward_command(event, after, number)))
+            if depth == 1 and event.index in blocks.loose:
+                actions.append((event.index, event))
+                after = event.index
+            elif depth == 1 and isinstance(event, BackwardStarted):
+                actions.append((event.index, backward_command(event, after, number)))
                 number += 1
-        elif isinstance(event, BackwardEnded):
+        elif isinstance(event, (BackwardEnded, CodeLeft)):
             depth -= 1
         elif depth or (
             isinstance(event, (VjpRun, Accumulated, HookRan, Refreshed)) and not isinstance(event, WrittenOutside)
@@ -142,7 +147,7 @@ def program(trace: Trace) -> list[tuple[int, AnyEvent | Command]]:
     return actions
 
 
-def _backward_command(event: BackwardStarted, after: int, number: int) -> Command:
+def backward_command(event: BackwardStarted, after: int, number: int) -> Command:
     return Command(
         f"c{number}", "backward", after, event.index, tuple(r.tensor for r in event.roots), None,
         event.retain_graph, event.create_graph, event.inputs,
@@ -150,17 +155,15 @@ def _backward_command(event: BackwardStarted, after: int, number: int) -> Comman
 
 
 def calls_of(events: Sequence[AnyEvent]) -> dict[int, list[AnyEvent]]:
-    """The events of each outermost backward call, from its start to its end."""
+    """The events of each backward call, from its start to its end; with those of the calls that run inside of it."""
     groups: dict[int, list[AnyEvent]] = {}
-    depth, current = 0, -1
+    running: list[int] = []
     for event in events:
         if isinstance(event, BackwardStarted):
-            if not depth:
-                current = event.call
-                groups[current] = []
-            depth += 1
-        if depth:
-            groups[current].append(event)
-        if isinstance(event, BackwardEnded):
-            depth -= 1
+            running.append(event.call)
+            groups[event.call] = []
+        for call in running:
+            groups[call].append(event)
+        if isinstance(event, BackwardEnded) and running:
+            running.pop()
     return groups

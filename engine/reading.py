@@ -25,6 +25,8 @@ from .trace import (
     AnyEvent,
     BackwardEnded,
     BackwardStarted,
+    CodeEntered,
+    CodeLeft,
     Edge,
     ErrorRaised,
     Escaped,
@@ -170,12 +172,14 @@ class _Reader:
         self.storage_of: dict[int | None, int] = {}
         self.latest: OpCalled | None = None
         self.inner: NodeRecord | None = None
+        self.within: dict[int, int] = {}  # sequence of a write's own node -> the CopySlices that runs it
+        self.sequence = -1
         self.handlers: dict[str, Callable[..., AnyEvent]] = {
             "leaf": self.leaf, "op": self.op, "flag": self.flag, "mode": self.mode, "grad_set": self.grad_set,
             "start": self.start, "vjp": self.vjp, "accumulate": self.accumulate, "hook": self.hook,
             "escape": self.escape, "error": self.error, "warning": self.warning, "end": self.end,
             "refresh": self.refresh, "outside": self.outside, "raised": self.raised, "enter": self.enter,
-            "leave": self.leave,
+            "leave": self.leave, "code": self.code, "left": self.left,
         }  # fmt: skip
 
     def read(self, entry: tuple[Any, ...]) -> AnyEvent:
@@ -205,6 +209,7 @@ class _Reader:
         if op is CUSTOM:
             statics = dict(statics)
             kept = statics.pop("saved")
+            name_of_node = statics.pop("node", f"{statics['function']}Backward")
         edges_of = {i.name: self.edge(i) for i in inputs}
         outputs = []
         for tensor, version, value, requires, storage in written_out(results):
@@ -219,7 +224,7 @@ class _Reader:
         record = None
         if sequence >= 0 and op is CUSTOM:
             record = NodeRecord(
-                self.nodes[sequence], f"{statics['function']}Backward", len(self.nodes) - 1,
+                self.nodes[sequence], name_of_node, len(self.nodes) - 1,
                 tuple(i.name for i in inputs), tuple(edges_of[i.name] for i in inputs), self.held(kept),
             )  # fmt: skip
         elif sequence >= 0:
@@ -227,6 +232,7 @@ class _Reader:
         if inplace is not None and record is not None and self.writes_base(at):
             self.inner, record = record, None  # what will run is the node of the base, CopySlices, which comes next
             del self.nodes[sequence]
+            self.sequence = sequence
         for nr, out in enumerate(outputs):
             self.current[out.tensor] = out.value
             if record is not None and out.requires_grad:
@@ -272,6 +278,7 @@ class _Reader:
             (before, *inner.edges[1:]), inner.saved,
         )  # fmt: skip
         self.makers[number] = (record.node, 0)
+        self.within[self.sequence] = record.node
         return OpCalled(at, stack, JOINT, given, dict(statics), (out,), record, number, call)
 
     def inputs(self, op: Any, refs: Any) -> Any:
@@ -379,12 +386,28 @@ class _Reader:
         node = None if sequence is None else self.nodes[sequence]
         return HookRan(at, stack, call, number, before, after, node, place, nr)
 
+    def code(self, at: int, stack: int, call: int | None, place: str, tensor: int | None, sequence: int | None, nr: int,
+             given: Any, split: int) -> AnyEvent:  # fmt: skip
+        number = None if tensor is None else self.tensors[tensor]
+        node = None if sequence is None else self.within.get(sequence)
+        if node is None and sequence is not None:
+            node = self.nodes[sequence]
+        return CodeEntered(at, stack, call, place, number, node, nr, self.several(given), split)
+
+    def left(self, at: int, stack: int, results: Any, completed: bool) -> AnyEvent:
+        return CodeLeft(at, stack, None if results is None else self.several(results), completed)
+
+    def several(self, tensors: Any) -> tuple[int | None, ...]:
+        """Tensors, or None in their place."""
+        return tuple(None if t is None else self.tensors[t] for t in tensors)
+
     def escape(self, at: int, stack: int, tensor: int, kind: str, value: int) -> AnyEvent:
         return Escaped(at, stack, self.tensors[tensor], kind, value)
 
     def error(self, at: int, stack: int, error: BaseException, call: int | None) -> AnyEvent:
         place = getattr(error, "place", None)
-        node = None if place is None or place.node is None else self.nodes.get(place.node.sequence_nr)
+        own = None if place is None or place.node is None else place.node.sequence_nr
+        node = None if own is None else self.within.get(own, self.nodes.get(own))
         ids = [] if place is None else [getattr(t, "_id", -1) for t in place.tensors]
         return ErrorRaised(
             at, stack, type(error).__name__, str(error), "\n".join(getattr(error, "__notes__", ())), call, node,
@@ -404,8 +427,7 @@ class _Reader:
         return GroupLeft(at, stack)
 
     def end(self, at: int, stack: int, call: int, completed: bool, results: Any) -> AnyEvent:
-        found = tuple(None if t is None else self.tensors[t] for t in results)
-        return BackwardEnded(at, stack, call, completed, found)
+        return BackwardEnded(at, stack, call, completed, self.several(results))
 
 
 def users_traceback(error: BaseException) -> str:

@@ -41,8 +41,8 @@ class Recorder(Stacks):
     Kinds and their fields:
     leaf (tensor, storage, version, value, requires_grad, source, grad) · op (name, inputs, statics, outputs, sequence,
     needs, inplace, call) · plain, an op in short (name, input, input or None, output, value, sequence, needs, call) ·
-    refresh · outside · flag · mode · grad_set · start · vjp · accumulate · hook · escape · error · warning · end ·
-    enter · leave.
+    refresh · outside · flag · mode · grad_set · start · vjp · accumulate · hook · code · left · escape · error ·
+    warning · end · enter · leave.
     """
 
     def __init__(self, limit: int = LIMIT) -> None:
@@ -103,6 +103,11 @@ class Recorder(Stacks):
     def before_write(self, tensor: Any) -> None:
         """Copy what is recorded of the storage of `tensor`, about to be written, be it through `.data`."""
         shared = tensor._storage
+        if shared.handed:
+            mine = tensor._array if tensor._array.base is None else tensor._array.base
+            for place, kept in enumerate(self.values):
+                if kept is mine or (array.is_array(kept) and kept.base is mine):
+                    self.values[place] = kept.copy()
         while shared is not None:
             if shared.number >= self.first:
                 for value in shared.recorded:
@@ -253,13 +258,19 @@ class Recorder(Stacks):
             ("op", self.stack(3), op.name, refs, {"path": path}, results, node.sequence_nr, 1, None, self.call)
         )
 
-    def custom(self, name: str, seen: Any, outputs: Any, node: Any, written: Any, saved: Any) -> None:
+    def custom(
+        self, name: str, seen: Any, outputs: Any, node: Any, written: Any, saved: Any, given: tuple[bool, ...]
+    ) -> None:
         """A custom Function ran: `seen` are its inputs as `see` told them, `written` the one that it wrote in place,
-        `saved` what it keeps for backward."""
+        `saved` what it keeps for backward, `given` which of its arguments are tensors."""
         results = tuple([self.result(out, written) for out in outputs])
         held = tuple([(t._id, t._value) if self.knows(t) else (None, self.keep_copy(t._array)) for t in saved])
         sequence, needs = (-1, 0) if node is None else (node.sequence_nr, 1)
-        statics = {"function": name, "saved": held}
+        statics: dict[str, Any] = {"function": name, "saved": held}
+        if not all(given):
+            statics["tensors"] = given
+        if node is not None and node.name() != f"{name}Backward":
+            statics["node"] = node.name()
         self.log.append(
             (
                 "op", self.stack(3), "custom_function", ((("list",), *seen),), statics, results, sequence, needs,
@@ -381,12 +392,35 @@ class Recorder(Stacks):
         self.log.append(("accumulate", -1, self.call, number, held, before, self.keep(added), after, retained))
 
     def hook(self, tensor: Any, node: Any, place: str, nr: int, before: Any, after: Any) -> None:
-        """A hook replaced a gradient: of a tensor, or gradient `nr` before or after a node; or it is about to run after
-        the accumulation in a leaf."""
+        """A hook replaced a gradient: of a tensor, or gradient `nr` before or after a node."""
         seen = None if tensor is None else self.see(tensor)[0]
         kept = [None if g is None else self.keep(g) for g in (before, after)]
         sequence = None if node is None else node.sequence_nr
         self.log.append(("hook", -1, self.call, seen, *kept, sequence, place, nr))
+
+    def enter_code(self, place: str, given: Any, *, tensor: Any = None, node: Any = None, nr: int = 0,
+                   split: int = 0) -> None:  # fmt: skip
+        """Code of the user's begins, called with `given`: what it does is recorded."""
+        for gradient in given:
+            if gradient is not None and gradient._id < self.first:
+                gradient._storage.handed = True
+        numbers = [None if g is None else self.see(g, "gradient")[0] for g in given]
+        seen = None if tensor is None else self.see(tensor)[0]
+        sequence = None if node is None else node.sequence_nr
+        self.log.append(("code", -1, self.call, place, seen, sequence, nr, numbers, split))
+
+    def leave_code(self, results: Any, completed: bool) -> None:
+        """The code that was entered last ended; `results` are tensors and None, or None."""
+        numbers = None if results is None else [None if r is None else self.see(r)[0] for r in results]
+        self.log.append(("left", -1, numbers, completed))
+
+    def recognise(self, out: Any) -> None:
+        """`out` is an output that its node kept, taken out again: the same tensor to a trace, where nobody wrote it."""
+        shared = out._shared
+        if shared is not None and shared.number >= self.first and shared.recorded and plain(shared):
+            kept = self.values[shared.recorded[0]]
+            if kept is out._array or (isinstance(kept, Summary) and kept.shape == out._array.shape):
+                out._id, out._value = shared.number, shared.recorded[0]
 
     def event(self, kind: str, *fields: Any) -> None:
         """Anything rare."""

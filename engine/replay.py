@@ -11,31 +11,36 @@ Cost: that of the recorded ops, run once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from .array import home
+from .array import home, xp
 from .autograd.calls import call
+from .blocks import Block, end_of, outside
+from .doubts import HOOK_GONE, NONE_GIVEN
 from .inplace import apply_inplace
 from .mode import mode
-from .node import accumulator
+from .node import RemovableHandle, accumulator
 from .op import REGISTRY
-from .program import Command, Edits, program
+from .program import Command, Edits, backward_command, program
 from .reading import read
 from .recorder import as_op, written_out
 from .rerun import Rerun, Stopped, fitted, needed
 from .slot import slot
-from .standins import block_after
 from .tensor import Tensor
 from .trace import (
     Accumulated,
     AnyEvent,
     BackwardEnded,
     BackwardStarted,
+    CodeEntered,
+    CodeLeft,
     ErrorRaised,
     GradSet,
-    HookRan,
+    GroupLeft,
     LeafCreated,
+    ModeChanged,
     OpCalled,
     Trace,
 )
@@ -44,8 +49,9 @@ from .trace import (
 def replay(trace: Trace, edits: Edits | None = None) -> Trace:
     """Run `trace` again with `edits`.  Tensors keep their ids; what is new gets ids above those of `trace`.
 
-    `meta["doubt"]` of the result is the index of the first event whose value left for Python and is another than in the
-    recording: from there on the program itself might have done otherwise (printing does not count).  Raises ValueError
+    `meta["doubt"]` of the result is the index of the event from which on the program itself might have done otherwise
+    (None: none), and `meta["why"]` says so in words: a value left for Python that is another than in the recording
+    (printing does not count), a hook did not run, and so on.  Raises ValueError
     where an edit does not fit (another shape, a command before what it needs).
 
     >>> import engine as torch
@@ -65,6 +71,8 @@ _MISCOUNTED = re.compile(r"got \d+ tensors and (\d+) gradients")
 class _Replay(Rerun):
     """One run of an edited program: its schedule, and what it does with each command."""
 
+    gone: list[int]
+
     def run(self) -> Trace:
         """The new trace."""
         before, slot.active = slot.active, self.recorder
@@ -73,6 +81,7 @@ class _Replay(Rerun):
         away, home.only = home.only, True
         try:
             for action in self.schedule():
+                self.left_out(action)
                 self.recorder.pinned = self.stack_of(action)
                 if isinstance(action, Command):
                     if action.base is not None:
@@ -89,13 +98,21 @@ class _Replay(Rerun):
         for number, tensor in self.live.items():
             if tensor._id >= 0:
                 self.seeds.setdefault(tensor._id, number)
-        meta = {**self.base.meta, "doubt": self.doubt, "edits": self.edits.as_json()}
+        meta = {**self.base.meta, "doubt": self.doubt, "why": self.why, "edits": self.edits.as_json()}
         return read(self.recorder, self.base.argv, meta, base=self.base, seeds=self.seeds)
 
     def schedule(self) -> Iterable[AnyEvent | Command]:
         """The fixed actions, with the commands where they stand now."""
         recorded = program(self.base)
         wanted = self.edits.commands
+        kept = {c.base for c in wanted or ()}
+        self.gone = [
+            group[0].index
+            for call, group in self.groups.items()
+            if wanted is not None and group[0].index not in kept
+            and any(isinstance(a, Command) and a.base == group[0].index for _, a in recorded)
+            and any(block.is_hook for block in self.standins.blocks.of_call.get(call, ()))
+        ]  # fmt: skip
         if wanted is None:
             wanted = tuple(a for _, a in recorded if isinstance(a, Command))
         places: dict[int, list[Command]] = {}
@@ -109,6 +126,13 @@ class _Replay(Rerun):
         if places:
             raise ValueError(f"a command follows event {min(places)}, which is no fixed action of this program")
         return order
+
+    def left_out(self, action: AnyEvent | Command) -> None:
+        """A doubt where a command is gone in whose course hooks ran: what else they did is not done."""
+        at = action.index if not isinstance(action, Command) else action.base
+        while self.gone and at is not None and self.gone[0] < at:
+            self.gone.pop(0)
+            self.doubted(HOOK_GONE)
 
     def stack_of(self, action: AnyEvent | Command) -> int:
         """The stack to record for an action: that of the recording."""
@@ -156,8 +180,10 @@ class _Replay(Rerun):
         inputs = None if command.inputs is None else [self.tensor(i) for i in command.inputs]
         function = recorded.function if recorded else "backward"
         group = self.groups.get(recorded.call) if recorded else None
-        hooks = self.hooks(group)
-        self.standins.group = group or ()
+        standins = self.standins
+        outer, standins.call = standins.call, recorded.call if recorded else None
+        blocks = standins.hooks(standins.call, self.goes_elsewhere(command, recorded))
+        hooks = [handle for block, borrowed in blocks if (handle := self.hook(block, borrowed)) is not None]
         start = len(self.recorder.log)
         before = mode.legacy_broadcasting, mode.anomaly
         mode.legacy_broadcasting, mode.anomaly = self.legacy(recorded), self.anomaly(recorded)
@@ -166,15 +192,20 @@ class _Replay(Rerun):
                 function, roots, gradients, command.retain_graph, command.create_graph, inputs,
                 accumulate=function == "backward",
             )  # fmt: skip
-        except (RuntimeError, TypeError, ValueError) as error:
+        except Exception as error:
             self.recorder.error(error)
             if not self.survived(recorded):
+                if self.nested:
+                    raise
                 raise Stopped from error
             found = []
         finally:
             mode.legacy_broadcasting, mode.anomaly = before
+            standins.call = outer
             for handle in hooks:
                 handle.remove()
+        if any(not borrowed and block not in standins.ran for block, borrowed in blocks):
+            self.doubted(HOOK_GONE)
         if group is not None:
             self.match(group, start, found)
 
@@ -221,77 +252,136 @@ class _Replay(Rerun):
         if recorded is None:
             return False
         group = self.groups[recorded.call]
-        raised = any(isinstance(e, ErrorRaised) for e in group)
-        return raised and group[-1].index < self.base.events[-1].index
+        raised = any(isinstance(e, ErrorRaised) for e in outside(group))
+        events, after = self.base.events, group[-1].index + 1
+        if self.nested:  # code of the user's called it, and was left by the error, or not
+            left = next((e for e in events[after:] if not isinstance(e, (GroupLeft, ModeChanged))), None)
+            return raised and not (isinstance(left, CodeLeft) and not left.completed)
+        return raised and after <= events[-1].index
 
-    def hooks(self, group: Sequence[AnyEvent] | None) -> list[Any]:
-        """Stand-ins for the user's hooks: they return what was recorded for the gradient that was recorded."""
-        handles = []
-        for event in group or ():
-            if isinstance(event, HookRan):
-                node = None if event.node is None else self.nodes.get(event.node)
-                leaf = None if event.tensor is None else self.live.get(event.tensor)
-                if event.place == "accumulated":
-                    if leaf is not None:
-                        block = block_after(self.base.events, event.index)
-                        handles.append(leaf.register_post_accumulate_grad_hook(self.program_of_hook(block)))
-                elif event.place == "tensor":
-                    if leaf is not None:
-                        handles.append(leaf.register_hook(self.standins.tensor_hook(event)))
-                else:
-                    where: Any = node if leaf is None else accumulator(leaf)
-                    if where is not None:
-                        before = event.place == "before"
-                        register = where.register_prehook if before else where.register_hook
-                        handles.append(register(self.standins.node_hook(event)))
-        return handles
+    def goes_elsewhere(self, command: Command, recorded: BackwardStarted | None) -> bool:
+        """Whether a call may come by other nodes than in the recording."""
+        if recorded is None:
+            return True
+        ended = self.groups[recorded.call][-1]
+        same = command.roots == tuple(root.tensor for root in recorded.roots) and command.inputs == recorded.inputs
+        return not (same and isinstance(ended, BackwardEnded) and ended.completed)
 
-    def program_of_hook(self, block: Sequence[AnyEvent]) -> Any:
-        """What a hook did that ran after the accumulation in a leaf, done again."""
-        left = [block]
+    def hook(self, block: Block, borrowed: bool) -> RemovableHandle | None:
+        """A stand-in for one hook of the user's, registered where that one was."""
+        entered, made = block.entered, self.standins.hook(block, borrowed)
+        leaf = None if entered.tensor is None else self.live.get(entered.tensor)
+        node = None if entered.node is None else self.nodes.get(entered.node)
+        if entered.place == "tensor" and node is not None:  # also where the tensor has another history by now
+            hooks = node.extras().setdefault("tensor_hooks", {}).setdefault(entered.nr, ({}, _reference(leaf)))[0]
+            return RemovableHandle(hooks, made)
+        if leaf is not None and leaf._node is None and leaf._requires_grad and entered.node is None:
+            if entered.place == "tensor":
+                return leaf.register_hook(made)
+            if entered.place == "accumulated":
+                return leaf.register_post_accumulate_grad_hook(made)
+            node = accumulator(leaf)
+        if node is None or entered.place not in ("before", "after"):
+            return None
+        found: RemovableHandle = (node.register_prehook if entered.place == "before" else node.register_hook)(made)
+        return found
 
-        def hook(leaf: Tensor) -> None:
-            pinned = self.recorder.pinned
-            for event in left.pop() if left else ():
-                self.recorder.pinned = event.stack
-                if isinstance(event, GradSet):
-                    target = self.tensor(event.tensor)
-                    target.grad = None if event.source is None else self.tensor(event.source)
-                else:
+    def block(self, block: Block, given: Sequence[Tensor | None]) -> None:
+        """Do again what code of the user's did, with other tensors in the place of those that it was given."""
+        for number, tensor in zip(block.entered.given, given, strict=False):
+            if (number is None) != (tensor is None):
+                self.doubted(NONE_GIVEN)
+            if number is not None:
+                kept = Tensor(xp.zeros_like(self.standins.array(self.standins.blocks.made.get(number))))
+                self.live[number] = kept if tensor is None else tensor
+        recorder, enabled, depth = self.recorder, mode.enabled, self.recorder.depth
+        pinned = recorder.pinned
+        self.nested += 1
+        try:
+            self.actions(block.events)
+        except BaseException as error:
+            if mode.enabled != enabled:
+                mode.turn(enabled)
+                recorder.event("mode", enabled)
+            while recorder.depth > depth:
+                recorder.depth -= 1
+                recorder.log.append(("leave", -1))
+            if isinstance(error, Stopped):
+                raise error.__cause__ or error.args[0] from None
+            raise
+        finally:
+            self.nested -= 1
+            recorder.pinned = pinned
+
+    def actions(self, events: Sequence[AnyEvent]) -> None:
+        """Do again what code of the user's did, event for event."""
+        place = 0
+        while place < len(events):
+            event = events[place]
+            self.recorder.pinned = event.stack
+            if isinstance(event, BackwardStarted):
+                self.backward(backward_command(event, -1, 0))
+                place = end_of(events, place)
+            elif isinstance(event, CodeEntered):  # a forward, which its op runs
+                if event.index in self.standins.blocks.loose:
                     self.fixed(event)
-            self.recorder.pinned = pinned
-
-        return hook
+                place = end_of(events, place)
+            elif isinstance(event, GradSet):
+                target = self.tensor(event.tensor)
+                target.grad = None if event.source is None else self.tensor(event.source)
+            else:
+                self.fixed(event)
+            place += 1
 
     def match(self, group: Sequence[AnyEvent], start: int, found: Sequence[Any]) -> None:
         """Tie what a backward call made (gradients, ops of create_graph, results) to the ids of the recording."""
         log = self.recorder.log[start:]
         begun = next((place for place, entry in enumerate(log) if entry[0] == "start"), len(log))
-        log = log[begun:]  # before it stands a gradient that an edit brought
+        log = own_entries(log[begun:])  # before it stands a gradient that an edit brought
+        group = list(outside(group))
         ops = [as_op(entry) for entry in log if entry[0] in ("op", "plain")]
         recorded = [e for e in group if isinstance(e, OpCalled)]
         if [entry[2] for entry in ops] == [e.name for e in recorded]:
             for entry, called in zip(ops, recorded, strict=True):
                 for result, out in zip(written_out(entry[5]), called.outputs, strict=True):
                     self.seeds[result[0]] = out.tensor
-        leaves = [e for e in group if isinstance(e, LeafCreated)]
-        seen = [entry for entry in log if entry[0] == "leaf"]
+        leaves = [e for e in group if isinstance(e, LeafCreated) and e.source != "gradient"]
+        seen = [entry for entry in log if entry[0] == "leaf" and entry[7] != "gradient"]
         if [entry[7] for entry in seen] == [e.source for e in leaves]:
             for entry, leaf in zip(seen, leaves, strict=True):
                 self.seeds.setdefault(entry[2], leaf.tensor)
         sums = [entry for entry in log if entry[0] == "accumulate"]
         arrived = [e for e in group if isinstance(e, Accumulated)]
+        told = {entry[4] for entry in sums}
         for entry, one in zip(sums, arrived, strict=False):
             holder = self.live.get(one.tensor)
-            if holder is not None and holder._id == entry[3] and holder._grad is None:  # a hook has taken it away
+            if holder is None or holder._id != entry[3]:
+                continue
+            if holder._grad is None or holder._grad._id != entry[4]:  # a hook has taken it away
                 self.seeds.setdefault(entry[4], one.grad)
         for event in group:
             if isinstance(event, Accumulated) and event.tensor in self.live:
                 grad = self.live[event.tensor]._grad
                 added = event.before is not None and event.grad in self.live  # to a gradient that was there before
-                if grad is not None and not added:
+                if grad is not None and not added and grad._id in told:
                     self.live[event.grad] = grad
             if isinstance(event, BackwardEnded):
                 for made, tensor in zip(event.results, found, strict=False):
                     if made is not None and tensor is not None:
                         self.live[made] = tensor
+
+
+def _reference(tensor: Tensor | None) -> Callable[[], Tensor | None]:
+    """A weak reference, also to nothing."""
+    return (lambda: None) if tensor is None else weakref.ref(tensor)
+
+
+def own_entries(log: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """The entries of a log that no code of the user's made."""
+    found, depth = [], 0
+    for entry in log:
+        depth += entry[0] == "code"
+        if not depth:
+            found.append(entry)
+        depth -= entry[0] == "left"
+    return found

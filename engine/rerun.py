@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import contextlib
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 from .api.storage import GEOMETRY, becomes
 from .array import xp
 from .autograd.calls import CREATE_GRAPH
+from .blocks import Block
 from .dispatch import apply
+from .doubts import ESCAPED, FORWARD, MISSING, NOT_DONE, PASSED_OVER, SEEN, WROTE
 from .held import Held
 from .inplace import JOINT, apply_inplace, share_data
 from .mode import mode
 from .op import CUSTOM, REGISTRY
 from .program import Edits, calls_of
 from .recorder import Recorder
-from .standins import StandIns, same_bits
+from .standins import StandIns
 from .tensor import Tensor
 from .trace import (
     AnyEvent,
+    CodeEntered,
     ErrorRaised,
     Escaped,
     FlagChanged,
@@ -60,13 +64,15 @@ class Rerun:
         self.held = Held(base)
         self.stored: dict[int, Tensor] = {}  # storage in the base -> a tensor that has it now
         self.doubt: int | None = None
+        self.why: str | None = None
+        self.nested = 0  # how much code of the user's runs, one inside of the other
         self.inside: list[tuple[str, int]] = []  # groups that are open: name, and where each begins in the log
         self.passing: int | None = None  # how many stay open when the one that is passed over is left
         self.groups = calls_of(base.events)
         self.first = min((group[0].index for group in self.groups.values()), default=len(base.events))
         self.seeds: dict[int, int] = {}
         self.nodes: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
-        self.standins = StandIns(base, self.doubted)
+        self.standins = StandIns(self)
         self.known: dict[tuple[int, int], int] = {}  # (tensor, version) -> the value that it had in the recording
         for event in base.events:
             if isinstance(event, (LeafCreated, Refreshed)):
@@ -74,14 +80,18 @@ class Rerun:
             elif isinstance(event, OpCalled):
                 self.known.update({(out.tensor, out.version): out.value for out in event.outputs})
 
-    def doubted(self) -> None:
-        """From here on the program itself might have done otherwise."""
+    def doubted(self, why: str, at: int | None = None) -> None:
+        """From here (or from entry `at` of the log) on the program itself might have done otherwise."""
         if self.doubt is None:
-            self.doubt = len(self.recorder.log)
+            self.doubt = len(self.recorder.log) if at is None else at
+            self.why = why
 
     def tensor(self, number: int) -> Tensor:
         """The live tensor of an id."""
         found = self.live.get(number)
+        if found is None and number in self.standins.blocks.made:
+            self.doubted(NOT_DONE)
+            found = self.live[number] = Tensor(self.standins.array(self.standins.blocks.made[number]))
         if found is None:
             name = self.base.names.get(number, f"tensor {number}")
             raise ValueError(f"a command uses {name} before the program makes it: move it further down")
@@ -96,7 +106,7 @@ class Rerun:
 
     def nothing(self, number: int) -> Stopped:
         """The program meets None instead of a gradient and cannot go on with it, whatever it says then."""
-        self.doubted()
+        self.doubted(MISSING)
         name = self.base.names.get(self.held.leaves[number], f"tensor {self.held.leaves[number]}")
         error = TypeError(f"{name}.grad is None here ('NoneType'): no backward call has filled it")
         self.recorder.error(error)
@@ -109,10 +119,13 @@ class Rerun:
         missing = self.held.holder(number, at) is None and number not in self.live
         if not missing and self.met(number, at) is not None:
             return False
-        if self.doubt is None:
-            self.doubt = self.inside[-1][1]
+        self.doubted(PASSED_OVER, self.inside[-1][1])
         self.passing = len(self.inside) - 1
         return True
+
+    def block(self, block: Block, given: Sequence[Tensor | None]) -> None:
+        """Do again what code of the user's did, with other tensors in the place of those that it was given."""
+        raise NotImplementedError
 
     # -- fixed actions --------------------------------------------------------------------------------------------
 
@@ -138,8 +151,9 @@ class Rerun:
             else:
                 target.retain_grad()
         elif isinstance(event, ModeChanged):
-            mode.turn(event.grad_enabled)
-            self.recorder.event("mode", event.grad_enabled)
+            if mode.enabled != event.grad_enabled:
+                mode.turn(event.grad_enabled)
+                self.recorder.event("mode", event.grad_enabled)
         elif isinstance(event, WrittenOutside):
             self.written(event)
         elif isinstance(event, Escaped):
@@ -147,6 +161,8 @@ class Rerun:
         elif isinstance(event, WarningGiven):
             if event.message != CREATE_GRAPH:
                 self.recorder.event("warning", event.category, event.message)
+        elif isinstance(event, CodeEntered):
+            self.refused(self.standins.blocks.loose[event.index])
         elif isinstance(event, GroupEntered):
             self.inside.append((event.name, len(self.recorder.log)))
             self.recorder.depth += 1
@@ -161,6 +177,29 @@ class Rerun:
         elif isinstance(event, ErrorRaised) and event.call is None:
             self.recorder.log.append(("raised", event.stack, event))
 
+    def refused(self, block: Block) -> None:
+        """The forward of a custom Function that was refused afterwards: what it did is done."""
+        given = [None if number is None else self.met(number, block.entered.index) for number in block.entered.given]
+        self.recorder.enter_code("forward", given)
+        enabled = mode.enabled
+        mode.turn(False)
+        completed = block.left is not None and block.left.completed
+        try:
+            self.block(block, given)
+        except (RuntimeError, ValueError, IndexError, TypeError) as error:
+            self.recorder.error(error)
+            raise Stopped from error
+        finally:
+            mode.turn(enabled)
+            results = None if block.left is None or block.left.results is None else block.left.results
+            self.recorder.leave_code(results and [None if r is None else self.tensor(r) for r in results], completed)
+        after = 1 + (block.left.index if block.left is not None else block.entered.index)
+        for event in self.base.events[after:]:  # what it marked as written has another version since
+            if not isinstance(event, Refreshed) or event.tensor not in self.live:
+                break
+            storage = self.live[event.tensor]._storage
+            storage.version = max(storage.version, event.version - storage.unseen)
+
     def written(self, event: WrittenOutside) -> None:
         """The program's own write through numpy: the same numbers again; a doubt where it found others before."""
         tensor, kept = self.tensor(event.tensor), self.base.value(event.value).array
@@ -171,7 +210,7 @@ class Rerun:
             )
         before = self.base.value(self.known[event.tensor, event.version - 1]).array
         if before is None or not same_bits(tensor._array, before):
-            self.doubted()
+            self.doubted(WROTE)
         self.recorder.before_write(tensor)
         tensor._array[...] = kept
         tensor._storage.unseen += 1
@@ -198,7 +237,7 @@ class Rerun:
         before = self.known.get((event.tensor, tensor._storage.version + tensor._storage.unseen))
         held = None if before is None else self.base.value(before).array
         if held is None or not same_bits(tensor._array, held):
-            self.doubted()
+            self.doubted(WROTE)
         self.recorder.before_write(tensor)
         tensor._array = xp.array(kept.array)
         tensor._storage.unseen = event.version - tensor._storage.version
@@ -206,9 +245,13 @@ class Rerun:
     def leaf(self, event: LeafCreated) -> None:
         if event.tensor in self.live:  # the result of autograd.grad, seen again
             return
-        kept = event.source == "seen" and event.index > self.first  # perhaps by a hook: a gradient that is another now
-        if kept and self.doubt is None and self.edits != Edits():
-            self.doubt = len(self.recorder.log)
+        own, place = event.source.startswith("saved_tensors["), len("saved_tensors[")
+        if own and self.standins.kept:
+            self.live[event.tensor] = self.standins.kept[int(event.source[place:-1])]
+            self.recorder.see(self.live[event.tensor], event.source)
+            return
+        if (own or event.source == "seen") and event.index > self.first and self.edits != Edits():
+            self.doubted(SEEN)
         tensor = Tensor(self.value(event), requires_grad=event.requires_grad)
         tensor._storage.version = event.version
         source = self.stored.setdefault(event.storage, tensor)
@@ -243,6 +286,8 @@ class Rerun:
             else:
                 made = apply(op, args, dict(event.attrs))
         except (RuntimeError, ValueError, IndexError, TypeError) as error:
+            if self.nested:
+                raise
             self.recorder.log.extend([("leave", -1)] * self.recorder.depth)  # an error leaves what it passes through
             self.recorder.error(error)
             raise Stopped from error
@@ -254,25 +299,36 @@ class Rerun:
             self.note(event, tensor)
 
     def custom(self, event: OpCalled) -> None:
-        """A custom Function: what it returned, for the same inputs; a doubt where they are others."""
+        """A custom Function: what it did, on the inputs as they are now."""
+        told = event.index in self.standins.blocks.forwards
         given: list[Tensor] = []
         for item in event.inputs:
             number = needed(item.tensor, "tensor")
             tensor = self.met(number, event.index)
             if tensor is None:
                 raise self.nothing(number)
-            kept = self.base.value(self.known[number, item.version]).array
-            if kept is None or not same_bits(tensor._array, kept):
-                self.doubted()
+            kept = None if told else self.base.value(self.known[number, item.version]).array
+            if not told and (kept is None or not same_bits(tensor._array, kept)):
+                self.doubted(FORWARD.format(event.attrs["function"]))
             given.append(tensor)
         try:
-            made = self.standins.function(event, self.live).apply(*given)
-        except (RuntimeError, TypeError) as error:
+            made = self.standins.function(event).apply(*self.spread(event, given))
+        except (RuntimeError, ValueError, IndexError, TypeError) as error:
+            if self.nested:
+                raise
+            self.recorder.log.extend([("leave", -1)] * self.recorder.depth)
             self.recorder.error(error)
             raise Stopped from error
         for out, tensor in zip(event.outputs, made, strict=True):
             self.live[out.tensor] = tensor
             self.note(event, tensor)
+
+    @staticmethod
+    def spread(event: OpCalled, tensors: list[Tensor]) -> list[Tensor | None]:
+        """The arguments of a custom Function: tensors, and None in the place of what was no tensor."""
+        given = event.attrs.get("tensors")
+        left = iter(tensors)
+        return list(tensors) if given is None else [next(left) if there else None for there in given]
 
     def note(self, event: OpCalled, made: Tensor) -> None:
         """Remember the nodes that a recorded call has made again, by their number in the recording."""
@@ -318,9 +374,14 @@ class Rerun:
             return  # printed, None says nothing of a tensor
         kept = self.base.value(event.value).array
         if not printed and (kept is None or not same_bits(tensor._array, kept)):
-            self.doubted()
+            self.doubted(ESCAPED)
         number, _ = self.recorder.see(tensor)
         self.recorder.event("escape", number, event.kind, tensor._value)
+
+
+def same_bits(a: Any, b: Any) -> bool:
+    """Whether two arrays are equal, bit for bit."""
+    return a.shape == b.shape and a.dtype == b.dtype and bool(xp.asarray(a).tobytes() == xp.asarray(b).tobytes())
 
 
 def needed(value: int | None, what: str) -> int:

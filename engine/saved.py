@@ -9,7 +9,7 @@ from .array import Array
 from .mode import mode
 from .node import Node, SavedResult, accumulator
 from .ops.shape import cast
-from .slot import unrecorded
+from .slot import slot, unrecorded
 from .tensor import Tensor
 
 _new = object.__new__
@@ -80,6 +80,8 @@ def unpack_saved(node: Node | None, value: Any) -> Any:
         out._array, out._shared = value._array, value._shared
         if value._array.dtype.kind == "f":
             out._comes_from(node, value._nr)
+        if slot.active is not None:
+            slot.active.recognise(out)
         return out
     if type(value) is Promoted:
         return cast(value.tensor, value.dtype)

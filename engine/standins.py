@@ -1,200 +1,233 @@
 """What a replay runs in place of code of the user's: functions that answer as the recording did.
 
-The forward and backward of a custom Function, and hooks, are not in a trace; what they were given and what they
-returned is.  A stand-in returns that again where it is given the same, and raises a doubt where it is not.
+The forward and backward of a custom Function, and hooks, are not in a trace; which ops they ran is.  A stand-in runs
+those again, on what it is given.  What the code decided in Python it does not decide anew: where a value left for
+Python that is another one now, or the code did not run in the recording, a doubt is raised.
 """
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 from . import errors
 from .array import xp
 from .autograd.function import Function
+from .blocks import Block, Blocks
+from .doubts import ELSEWHERE, NOT_RECORDED, OTHER_MODE
 from .mode import mode
-from .ops.inplace import retake
+from .slot import unrecorded
 from .tensor import Tensor
-from .trace import (
-    AnyEvent,
-    ErrorRaised,
-    Escaped,
-    FlagChanged,
-    GradSet,
-    HookRan,
-    LeafCreated,
-    ModeChanged,
-    OpCalled,
-    Refreshed,
-    Trace,
-    VjpRun,
-)
-
-NOT_RECORDED = (
-    "the recording has no gradient of {}: its backward is the program's own code, which a replay does not run. Add "
-    "this backward call to the program, and record it again."
-)
+from .trace import Accumulated, BackwardStarted, ErrorRaised, NodeRecord, OpCalled, Trace, VjpRun
 
 
-def same_bits(a: Any, b: Any) -> bool:
-    """Whether two arrays are equal, bit for bit."""
-    return a.shape == b.shape and a.dtype == b.dtype and bool(xp.asarray(a).tobytes() == xp.asarray(b).tobytes())
+class Host(Protocol):
+    """The run that stand-ins belong to."""
+
+    base: Trace
+    live: dict[int, Tensor]
+
+    def doubted(self, why: str) -> None:
+        """From here on the program itself might have done otherwise."""
+
+    def block(self, block: Block, given: Sequence[Tensor | None]) -> None:
+        """Do again what code of the user's did, with other tensors in the place of those that it was given."""
 
 
 class StandIns:
-    """The stand-ins of one replay; `doubt` is called where one was given something else than in the recording."""
+    """The stand-ins of one replay."""
 
-    def __init__(self, base: Trace, doubt: Callable[[], None]) -> None:
-        self.base = base
-        self.doubt = doubt
-        self.runs: dict[int, list[VjpRun]] = {}  # by node
-        for event in base.events:
-            if isinstance(event, VjpRun):
-                self.runs.setdefault(event.node, []).append(event)
-        self.group: Sequence[AnyEvent] = ()
-        """The events of the backward call that is run again."""
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.blocks = Blocks(host.base.events)
+        self.graphs = {e.call: e.create_graph for e in host.base.events if isinstance(e, BackwardStarted)}
+        self.passed = passed(host.base)
+        self.call: int | None = None
+        """The backward call of the recording that is run again; None for a new one."""
+        self.kept: tuple[Any, ...] = ()
+        """What the Function saved whose backward runs."""
+        self.ran: set[Block] = set()
 
     def array(self, index: int | None) -> Any:
         """A recorded value; raises ValueError where it was too large to be kept."""
         if index is None:
             return None
-        kept = self.base.value(index)
+        kept = self.host.base.value(index)
         if kept.array is None:
             raise ValueError(f"a value of shape {list(kept.shape)} was recorded as a sample only: record with a higher "
                              "limit")  # fmt: skip
         return xp.array(kept.array)
 
-    def function(self, event: OpCalled, live: Mapping[int, Tensor]) -> Any:
-        """The Function of a recorded call: it returns what was recorded, of forward and of backward."""
-        name = str(event.attrs["function"])
-        outputs = [self.array(out.value) for out in event.outputs]
+    # -- custom Functions -----------------------------------------------------------------------------------------
 
-        def forward(ctx: Any, *given: Tensor) -> tuple[Tensor, ...]:
-            made = [self.output(event, nr, data, given, ctx) for nr, data in enumerate(outputs)]
-            ctx.set_materialize_grads(False)
+    def function(self, event: OpCalled) -> Any:
+        """The Function of a recorded call: it does what was recorded, in forward and in backward."""
+        name = str(event.attrs["function"])
+        block = self.blocks.forwards.get(event.index)
+
+        def forward(ctx: Any, *arguments: Any) -> tuple[Tensor, ...]:
+            given = [tensor for tensor in arguments if tensor is not None]
+            if block is not None:
+                self.host.block(block, given)
+            made = [self.output(event, nr, given, ctx) for nr in range(len(event.outputs))]
+            ctx.set_materialize_grads(self.materializes(event))
             if event.node is not None:
-                ctx.save_for_backward(*self.saved(event, made, live))
+                ctx.save_for_backward(*self.saved(event, made))
             return tuple(made)
 
         def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
             return self.cotangents(event, ctx, gradients)
 
-        return type(name, (Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
+        made: Any = type(name, (Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
+        if event.node is not None and "::" in event.node.name:
+            made._node_name = event.node.name
+        return made
 
-    def output(self, event: OpCalled, nr: int, data: Any, given: Sequence[Tensor], ctx: Any) -> Tensor:
-        """One output of forward: an input that was written or returned as it was, or the recorded value."""
+    def materializes(self, event: OpCalled) -> bool:
+        """Whether backward was given zeros in place of None."""
+        record = self.runner(event)
+        runs = self.blocks.of_node.get(record.node, ()) if record is not None else ()
+        return bool(runs) and all(None not in block.entered.given for block in runs)
+
+    def output(self, event: OpCalled, nr: int, given: Sequence[Tensor], ctx: Any) -> Tensor:
+        """One output of forward: an input that was written or returned as it was, what forward made of it, or the
+        recorded value."""
         out = event.outputs[nr]
         place = next((i for i, argument in enumerate(event.inputs) if argument.tensor == out.tensor), None)
         if place is not None:
-            tensor = given[place]
-            tensor._array[...] = data
-            tensor._storage.version += out.version - event.inputs[place].version - 1  # marking it counts as one
-            ctx.mark_dirty(tensor)
-            return tensor
-        for argument, tensor in zip(event.inputs, given, strict=True):
-            if argument.tensor == out.view_of and tensor._array.shape == data.shape:
-                return tensor
-        made = Tensor(data)
-        if out.version:  # forward wrote it before it was returned
+            ctx.mark_dirty(given[place])
+            return given[place]
+        made = self.host.live.get(out.tensor)
+        if made is None:
+            for argument, tensor in zip(event.inputs, given, strict=True):
+                if argument.tensor == out.view_of and tensor._array.shape == out.shape:
+                    return tensor
+            made = Tensor(self.array(out.value))
             made._storage.version = out.version
         if event.node is not None and not out.requires_grad:
             ctx.mark_non_differentiable(*ctx.non_differentiable, made)
         return made
 
-    def saved(self, event: OpCalled, made: Sequence[Tensor], live: Mapping[int, Tensor]) -> list[Tensor]:
+    def saved(self, event: OpCalled, made: Sequence[Tensor]) -> list[Tensor]:
         """What forward saved: inputs, outputs, and what else it computed."""
         numbers = {out.tensor: tensor for out, tensor in zip(event.outputs, made, strict=True)}
         found = []
         for item in event.node.saved if event.node is not None else ():
-            known = None if item.tensor is None else numbers.get(item.tensor, live.get(item.tensor))
+            known = None if item.tensor is None else numbers.get(item.tensor, self.host.live.get(item.tensor))
             found.append(Tensor(self.array(item.value)) if known is None else known)
         return found
 
     def cotangents(self, event: OpCalled, ctx: Any, gradients: Sequence[Any]) -> tuple[Any, ...]:
-        """What backward returned for these upstream gradients."""
-        record, path = self.runner(event)
+        """What backward makes of these upstream gradients."""
+        record = self.runner(event)
         if record is None:
             return (None,) * len(event.inputs)
-        if record.saved:
-            _ = ctx.saved_tensors  # raises where they were freed, as the user's own backward did
-        runs = [e for e in self.group if isinstance(e, VjpRun) and e.node == record.node]
-        failed = next((e for e in self.group if isinstance(e, ErrorRaised) and e.node == record.node), None)
-        if not runs and failed is not None:
-            raise rebuilt(failed)
-        runs += self.runs.get(record.node, ())
-        if not runs:
-            self.doubt()
+        runs = self.blocks.of_node.get(record.node, ())
+        own = next((block for block in runs if block.entered.call == self.call), None)
+        if own is None or self.is_other_mode(own):
+            own = next((block for block in runs if not self.is_other_mode(block)), own)
+        block = own or next(iter(runs), None)
+        if block is None:
+            self.host.doubted(NOT_RECORDED.format(record.name))
             raise errors.runtime(NOT_RECORDED.format(record.name))
-        run = next((e for e in runs if self.equal(e.upstream, gradients, path)), None)
-        if run is None:
-            self.doubt()
-            run = runs[0]
-        if mode.enabled:  # what was recorded is returned, without the graph that the user's code made of it
-            self.doubt()
-        places = [whole if whole is not None else own for whole, own in zip(run.unsummed, run.cotangents, strict=True)]
-        found = [None if place is None else self.array(place) for place in places]
-        if path and found[0] is not None:
-            found[0] = part(found[0], path)
-        return tuple(None if data is None else Tensor(data) for data in found)
+        before, self.kept = self.kept, ()
+        try:
+            if record.saved:
+                with unrecorded():
+                    self.kept = ctx.saved_tensors  # raises where they were freed, as the user's own backward did
+            found = self.done(block, gradients, block.entered.call != self.call)
+        finally:
+            self.kept = before
+        return tuple(found or ())
 
-    def runner(self, event: OpCalled) -> tuple[Any, Any]:
-        """The node whose runs tell of backward: the Function's own, or the base's where forward wrote a view (then with
-        the part of the base that it is)."""
-        after = self.base.events[event.index + 1] if event.index + 1 < len(self.base.events) else None
+    def runner(self, event: OpCalled) -> NodeRecord | None:
+        """The node whose runs tell of backward: the Function's own, or the base's where forward wrote a view."""
+        events = self.host.base.events
+        after = events[event.index + 1] if event.index + 1 < len(events) else None
         if event.inplace is not None and isinstance(after, OpCalled) and "writer" in after.attrs:
-            return after.node, after.attrs["path"]
-        return event.node, ()
+            return after.node
+        return event.node
 
-    def tensor_hook(self, event: HookRan) -> Any:
-        """What stands for a hook on a tensor."""
+    # -- hooks ----------------------------------------------------------------------------------------------------
 
-        def hook(gradient: Tensor) -> Tensor | None:
-            if mode.enabled:
-                self.doubt()
-            if self.equal((event.before,), (gradient,), ()):
-                return Tensor(self.array(event.after))
-            self.doubt()
-            return None
+    def hooks(self, call: int | None, goes_elsewhere: bool) -> list[tuple[Block, bool]]:
+        """The blocks of the hooks that a backward call runs, and whether they are taken from another call.
+
+        Another is asked where this one `goes_elsewhere` than in the recording (or is new): there it has no blocks.
+        """
+        own = [block for block in self.blocks.of_call.get(-1 if call is None else call, ()) if block.is_hook]
+        found = [(block, False) for block in own]
+        if goes_elsewhere:
+            places = {block.place for block in own} | self.passed.get(-1 if call is None else call, set())
+            for other, blocks in self.blocks.of_call.items():
+                if other != call:
+                    found += [(b, True) for b in blocks if b.is_hook and not places & {b.place, b.place[1:]}]
+                    places |= {b.place for b in blocks}
+        return found
+
+    def hook(self, block: Block, borrowed: bool) -> Callable[..., Any]:
+        """What stands for a hook, wherever it stands."""
+
+        def hook(*given: Any) -> Any:
+            flat = [one for part in given for one in (part if isinstance(part, tuple) else (part,))]
+            found = self.done(block, flat, borrowed)
+            if found is None or block.entered.place == "tensor":
+                return found and found[0]
+            return found
 
         return hook
 
-    def node_hook(self, event: HookRan) -> Any:
-        """What stands for a hook before or after a node, for one of its gradients."""
+    # -- both -----------------------------------------------------------------------------------------------------
 
-        def hook(gradients: tuple[Any, ...], upstream: tuple[Any, ...] = ()) -> tuple[Any, ...] | None:
-            if not self.equal((event.before,), (gradients[event.nr],), ()):
-                self.doubt()
-                return None
-            after = None if event.after is None else Tensor(self.array(event.after))
-            return tuple(after if nr == event.nr else gradient for nr, gradient in enumerate(gradients))
+    def done(self, block: Block, given: Sequence[Tensor | None], borrowed: bool) -> tuple[Any, ...] | None:
+        """Do again what a block did; what it returns.  What it made in another call stays that call's."""
+        self.ran.add(block)
+        if borrowed and block.is_hook:
+            self.host.doubted(ELSEWHERE)
+        if self.is_other_mode(block):
+            self.host.doubted(OTHER_MODE)
+        known = dict(self.host.live) if borrowed else None
+        try:
+            self.host.block(block, given)
+            left = block.left
+            if left is None or not left.completed:
+                raise self.error(block)
+            return None if left.results is None else tuple(self.result(number) for number in left.results)
+        finally:
+            if known is not None:
+                self.host.live.clear()
+                self.host.live.update(known)
 
-        return hook
+    def is_other_mode(self, block: Block) -> bool:
+        """Whether a block ran in a call that made a graph, and this one does not, or the other way round."""
+        call = block.entered.call
+        return call is not None and mode.enabled != self.graphs.get(call)
 
-    def equal(self, recorded: Sequence[int | None], gradients: Sequence[Any], path: Any) -> bool:
-        """Whether gradients are those of the recording."""
-        for index, gradient in zip(recorded, gradients, strict=True):
-            if (index is None) != (gradient is None):
-                return False
-            if index is not None and not same_bits(gradient._array, part(self.array(index), path)):
-                return False
-        return True
+    def result(self, number: int | None) -> Tensor | None:
+        """A tensor that code of the user's returned."""
+        return None if number is None else self.host.live[number]
 
-
-def block_after(events: Sequence[AnyEvent], index: int) -> list[AnyEvent]:
-    """What the program did right after an event of a backward call: what a hook did that ran there."""
-    block: list[AnyEvent] = []
-    for event in events[index + 1 :]:
-        if not isinstance(event, (OpCalled, GradSet, FlagChanged, ModeChanged, Escaped, LeafCreated, Refreshed)):
-            break
-        if not isinstance(event, Refreshed):
-            block.append(event)
-    return block
+    def error(self, block: Block) -> BaseException:
+        """What a block raised, or what was raised for what it returned."""
+        events, call = self.host.base.events, block.entered.call
+        after = block.left.index if block.left is not None else len(events)
+        found = next((e for e in events[after:] if isinstance(e, ErrorRaised) and e.call == call), None)
+        return RuntimeError("the recording ended here") if found is None else rebuilt(found)
 
 
-def part(data: Any, path: Any) -> Any:
-    """What a path of views takes of an array."""
-    return retake(data, path) if path else data
+def passed(base: Trace) -> dict[int, set[Any]]:
+    """By backward call the places (tensor, node, output) that it came by: a hook without a block was not there then."""
+    found: dict[int, set[Any]] = {}
+    made = {e.node.node: e for e in base.events if isinstance(e, OpCalled) and e.node is not None}
+    for event in base.events:
+        if isinstance(event, Accumulated):
+            found.setdefault(event.call, set()).add((event.tensor, None, 0))
+        elif isinstance(event, VjpRun):
+            outputs = made[event.node].outputs if event.node in made else ()
+            places = {(out.tensor, event.node, nr) for nr, out in enumerate(outputs)} | {(None, event.node, 0)}
+            found.setdefault(event.call, set()).update(places)
+    return found
 
 
 def rebuilt(event: ErrorRaised) -> BaseException:

@@ -14,12 +14,14 @@ class Storage:
 
     `unseen` counts the writes through `.data`, which history does not see but a recording tells; `origin` is, for what
     `.data` gave, the storage that such a write changes.  `outside`: the memory is a numpy array of the program's
-    too, who may write there past all of this; a recording looks whether it did.
+    too, who may write there past all of this; a recording looks whether it did.  `handed`: the array of a gradient
+    on its way, of which a recording has values of its own.
     """
 
     version = 0
     unseen = 0
     outside = False
+    handed = False
     origin: Storage | None = None
     recorded: tuple[int, ...] = ()
     number = -1

@@ -250,8 +250,7 @@ class HookRan(Event):
     """A hook ran, and returned `after` in place of `before`.
 
     `place` says where: on the gradient of `tensor` ("tensor"), on upstream gradient `nr` ("before") or cotangent `nr`
-    ("after") of `node` (None: the AccumulateGrad of the leaf `tensor`); or ("accumulated") it runs now that the leaf
-    `tensor` has its gradient, and the events that follow are what it does.
+    ("after") of `node` (None: the AccumulateGrad of the leaf `tensor`).
     """
 
     call: int
@@ -261,6 +260,35 @@ class HookRan(Event):
     node: int | None = None
     place: str = "tensor"
     nr: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CodeEntered(Event):
+    """Code of the user's begins that a backward call runs: the events up to the CodeLeft of this one are what it does.
+
+    `place` says which: the backward of a custom Function ("backward", of `node`), a hook on output `nr` of `node` or
+    on the leaf `tensor` ("tensor"), one that runs before or after `node`, or (None) the AccumulateGrad of the leaf
+    `tensor` ("before", "after"), or one that runs now that the leaf `tensor` has its gradient ("accumulated").
+    `given` are the gradients (and for "accumulated" the leaf) that it was called with; of those after a node first
+    the `split` cotangents, then the upstream gradients.
+    """
+
+    call: int | None
+    place: str
+    tensor: int | None
+    node: int | None
+    nr: int
+    given: tuple[int | None, ...]
+    split: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CodeLeft(Event):
+    """The innermost code of the user's that was entered ended: with `results` (None: it returned None), or, where it is
+    not `completed`, with an error or with what is no gradient."""
+
+    results: tuple[int | None, ...] | None
+    completed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +367,8 @@ AnyEvent = (
     | VjpRun
     | Accumulated
     | HookRan
+    | CodeEntered
+    | CodeLeft
     | Escaped
     | ErrorRaised
     | WarningGiven

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from engine.program import Command, Edits, commands
 from engine.recorder import Recorder
 from engine.slot import slot
 from engine.tensor import Tensor
-from engine.trace import BackwardEnded, BackwardStarted, GradSet, LeafCreated, OpCalled, Trace
+from engine.trace import BackwardEnded, BackwardStarted, CodeEntered, CodeLeft, GradSet, LeafCreated, OpCalled, Trace
 from viz.gallery import Program
 from viz.programs import record_source
 
@@ -82,6 +83,7 @@ class Fresh:
         self.live: dict[int, Tensor] = {}
         self.leaves = self.ops = self.calls = self.sets = self.writes = 0
         self.busy = False
+        self.pinned: list[int | None] = []
 
     # -- what the program makes -----------------------------------------------------------------------------------
 
@@ -181,9 +183,20 @@ class Fresh:
                 super().again(op, view, base, path, node)
                 fresh.made((view,))
 
-            def custom(self, name: str, seen: Any, outputs: Any, node: Any, written: Any, saved: Any) -> None:
-                super().custom(name, seen, outputs, node, written, saved)
+            def custom(
+                self, name: str, seen: Any, outputs: Any, node: Any, written: Any, saved: Any, given: Any
+            ) -> None:
+                super().custom(name, seen, outputs, node, written, saved, given)
                 fresh.made(outputs)
+
+            def enter_code(self, *given: Any, **more: Any) -> None:
+                super().enter_code(*given, **more)
+                fresh.pinned.append(self.pinned)  # what a call does that the program does not have, its code does
+                self.pinned = None
+
+            def leave_code(self, *given: Any) -> None:
+                super().leave_code(*given)
+                self.pinned = fresh.pinned.pop()
 
         return Watching
 
@@ -250,7 +263,7 @@ def run_fresh(program: Program, base: Trace, plan: Plan) -> Trace:
 
 # -- two traces, the same -------------------------------------------------------------------------------------------
 
-TENSORS = frozenset({"tensor", "grad", "inplace", "view_of", "leaf", "tensors", "results", "source"})
+TENSORS = frozenset({"tensor", "grad", "inplace", "view_of", "leaf", "tensors", "results", "source", "given"})
 VALUES = frozenset({"value", "gradient", "upstream", "cotangents", "unsummed", "before", "added", "after"})
 LEFT_OUT = frozenset({"index", "traceback"})  # the place in the list; a replay has no Python frames to print
 
@@ -265,9 +278,14 @@ class Canonical:
         self.trace = trace
         self.file = file
         self.numbers: dict[str, dict[int, int]] = {}
+        self.inside = 0
 
     def events(self) -> list[Any]:
-        return [self.plain(event, "", type(event)) for event in self.trace.events]
+        found = []
+        for event in self.trace.events:
+            self.inside += isinstance(event, CodeEntered) - isinstance(event, CodeLeft)
+            found.append(self.plain(event, "", type(event)))
+        return found
 
     def plain(self, thing: Any, name: str, owner: type) -> Any:
         if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
@@ -280,7 +298,7 @@ class Canonical:
             return tuple(sorted((str(key), repr(item)) for key, item in thing.items()))
         if type(thing) is int:
             return self.number(thing, name, owner)
-        return repr(thing)
+        return repr(thing) if name != "note" else re.sub(r"in \S+, line \d+", "", repr(thing))
 
     def number(self, thing: int, name: str, owner: type) -> Any:
         if name in VALUES:
@@ -289,9 +307,8 @@ class Canonical:
             return (value.shape, value.dtype, kept.tobytes())
         if name == "stack":
             frames = () if thing < 0 else self.trace.stacks[thing]
-            return tuple(
-                (f.function, f.line, f.col, f.end_line, f.end_col) for f in frames if f.file.endswith(self.file)
-            )
+            own = [(f.function, f.line, f.col, f.end_line, f.end_col) for f in frames if f.file.endswith(self.file)]
+            return tuple(own[-1:] if self.inside else own)  # code of the program's may be called from elsewhere now
         if name in TENSORS or (name == "inputs" and owner is BackwardStarted):
             return self.dense("tensor", thing)
         return self.dense(name, thing) if name in ("node", "storage", "sequence_nr") else thing

@@ -22,13 +22,11 @@ from viz.programs import record_source
 PROGRAMS = [pytest.param(program, id=program.id) for program in gallery()]
 EDITS = 24
 """Random edits per program."""
-FUNCTIONS = frozenset({"forgotten_count", "wrong_shape", "no_backward", "once", "straight_through"})
-"""Programs about a Function of their own: what its Python does is taken from the recording, and edits are in doubt."""
 UNTIL_DOUBT = frozenset(
-    {"copied_tensor", "engine_order", "gradcheck", "gradcheck_float", "training_loop", "two_layers"}
+    {"copied_tensor", "engine_order", "gradcheck", "gradcheck_float", "once", "training_loop", "two_layers"}
 )
-"""Programs in which values go through Python and come back, or whose optimiser passes over what has no gradient: from
-the doubt on, a replay promises nothing."""
+"""Programs in which values go through Python and come back, whose optimiser passes over what has no gradient, or whose
+backward does otherwise where a graph is made of it: from the doubt on, a replay promises nothing."""
 OWN_CALLS = frozenset({"gradcheck", "gradcheck_float"})
 """Programs whose backward calls are gradcheck's, which sees to it that each gets its gradient: they are not edited."""
 NUMBERS = (-2.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 1.0, 2.0, 3.0, 1e-4, 7.0)
@@ -221,13 +219,13 @@ def compare(program: Program, base: Trace, plan: Plan) -> int:
     return len(theirs)
 
 
-@pytest.mark.parametrize("program", [p for p in PROGRAMS if p.id != "once"])  # its backward is run with a graph
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_replay_without_edits_is_the_recording(program: Program) -> None:
     base = recorded(program)
     assert canonical(replay(base), program.path.name) == canonical(base, program.path.name)
 
 
-@pytest.mark.parametrize("program", [p for p in PROGRAMS if p.id not in FUNCTIONS])
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_replay_with_random_edits_equals_a_fresh_run(
     program: Program, record_property: Callable[[str, Any], None]
 ) -> None:

@@ -53,6 +53,8 @@ def findings(facts: Facts) -> list[Finding]:
     search = _Search(facts)
     found: dict[tuple[str, str], Finding] = {}
     for event in facts.trace.events:
+        if event.index in facts.own.hidden:
+            continue
         if isinstance(event, OpCalled):
             way, births = "forward", search.forward(event)
         elif isinstance(event, VjpRun):

@@ -23,6 +23,8 @@ from engine.trace import (
     VjpRun,
 )
 
+from .owncode import OwnCode, own_code
+
 _PLACE = re.compile(r'File "(.+)", line (\d+)')
 
 
@@ -94,6 +96,7 @@ class Facts:
     troubled: set[int] = field(default_factory=set)
     uses: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
     receives: set[int] = field(default_factory=set)
+    own: OwnCode = field(default_factory=OwnCode)
     counted: dict[int | None, int] = field(default_factory=dict)
     _writers: dict[int, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
     _storages: dict[int, int] = field(default_factory=dict)
@@ -200,14 +203,15 @@ class Facts:
 def facts(trace: Trace) -> Facts:
     """Read a trace once.  Cost: linear in its events."""
     table = Facts(trace)
-    current: CallFact | None = None
+    table.own = own_code(trace.events)
+    running: list[CallFact] = []
     for event in trace.events:
         match event:
-            case OpCalled():
-                _op(table, event, current)
+            case OpCalled() if event.index not in table.own.hidden:
+                _op(table, event, running[-1] if running else None)
             case LeafCreated():
                 _leaf(table, event)
-                if current is not None:
+                if running:
                     table.seeds.add(event.tensor)
             case Refreshed() if event.tensor in table.tensors:
                 table.tensors[event.tensor].values[event.version] = event.value
@@ -217,9 +221,9 @@ def facts(trace: Trace) -> Facts:
             case FlagChanged(flag="retain_grad"):
                 table.retained.add(event.tensor)
             case BackwardStarted():
-                current = _call(table, event)
-            case VjpRun() if current is not None:
-                current.vjps.append(event.index)
+                running.append(_call(table, event))
+            case VjpRun() if running:
+                running[-1].vjps.append(event.index)
                 op = table.op_of_node.get(event.node)
                 if op is not None:
                     table.ops[op].vjps.append(event.index)
@@ -236,7 +240,8 @@ def facts(trace: Trace) -> Facts:
             case BackwardEnded() if event.call in table.calls:
                 table.calls[event.call].end = event.index
                 table.calls[event.call].completed = event.completed
-                current = None
+                if running:
+                    running.pop()
     return table
 
 

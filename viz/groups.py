@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from engine.trace import BackwardStarted, Frame, GroupEntered, GroupLeft, OpCalled, Trace
 
 from . import nests, text
+from .owncode import own_code
 
 CHILDREN = 40
 """Direct members above which a group is cut into parts: what does not fit on a screen is not read."""
@@ -75,7 +76,10 @@ def groups(trace: Trace) -> Grouping:
     k = 0
     last: OpCalled | None = None
     scope = reader.top
+    hidden = own_code(trace.events).hidden
     for event in trace.events:
+        if event.index in hidden:
+            continue
         if isinstance(event, OpCalled):
             reader.ops.append(event)
             if event.call is None or reader.backward is None:

@@ -21,7 +21,7 @@ SIGNS = {
 
 INDEXING = frozenset({"getitem", "index", "select", "slice"})
 SHAPES = frozenset({"reshape", "view", "expand", "permute", "broadcast_to", "sum_to_size"})
-INNER = frozenset({"function", "path", "writer"})
+INNER = frozenset({"function", "path", "tensors", "writer"})
 """Static arguments that the engine has given, not the user."""
 _OPERANDS = frozenset({"exponent", "other"})
 _DEFAULTS: Mapping[str, Any] = {

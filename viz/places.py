@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.program import commands, gradient_tensors
-from engine.trace import BackwardEnded, BackwardStarted, LeafCreated, OpCalled, Trace
+from engine.trace import BackwardEnded, BackwardStarted, CodeEntered, CodeLeft, LeafCreated, OpCalled, Trace
 
 from .reading import Json, reading
 
@@ -22,7 +22,11 @@ def places(trace: Trace) -> list[Json]:
     found: list[Json] = [{"after": START, "code": None, "makes": []}]
     depth, last = 0, None
     for event in trace.events:
-        if isinstance(event, BackwardStarted):
+        if isinstance(event, CodeEntered):
+            depth += 1
+        elif isinstance(event, CodeLeft):
+            depth -= 1
+        elif isinstance(event, BackwardStarted):
             if depth == 0 and _is_argument(found[-1], read.code(event.stack)):
                 found.pop()  # a weight that is written in the call itself is no line of its own
             depth, last = depth + 1, None

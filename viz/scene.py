@@ -329,8 +329,7 @@ class _Scene:
         step = next((k for k, s in enumerate(self.line.steps) if s.event >= at), len(self.line.steps))
         return {
             "step": step,
-            "text": "A value that left for Python is another one here than in the recording: "
-            "from this step on the program itself might do otherwise.",
+            "text": self.trace.meta.get("why") or "From this step on the program itself might do otherwise.",
         }
 
     def shown_place(self, tensor: int) -> str | None:

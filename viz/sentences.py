@@ -8,10 +8,10 @@ import numpy as np
 
 from engine.trace import (
     Accumulated,
+    AnyEvent,
     BackwardEnded,
     ErrorRaised,
     GradSet,
-    HookRan,
     Input,
     OpCalled,
     Saved,
@@ -23,6 +23,7 @@ from . import text
 from .facts import Facts
 from .graph import slots
 from .labels import INDEXING, SHAPES, SIGNS, index_label, scaled_sign, shown_attrs, written_name
+from .owncode import Ran
 from .steps import Flow, Step
 
 MOST_OPERANDS = 4
@@ -31,6 +32,8 @@ MOST_RESULTS = 3
 """Results of one op that are written out; of more, the first ones and how many follow."""
 FIRST = 140
 """Characters of an error's message up to which all of it is said; of a longer one, the first sentence."""
+MOST_OPS = 4
+"""Ops of the program's own code that are written out in the step that runs them."""
 
 
 def say(step: Step, facts: Facts) -> str:
@@ -86,14 +89,14 @@ def _forward(event: OpCalled, facts: Facts) -> str:
     expression = written(event, facts)
     if event.attrs.get("function") == "Error":
         what = called(event.inputs[0].tensor, facts, result)
-        return f"How {what} was computed is not recorded: a node that only raises an error stands in for it."
+        return f"What computed {what} is not to be differentiated: a node that only raises an error stands in for it."
     named = [(facts.name(one.tensor), value(facts.trace, one.value)) for one in event.outputs]
     several = [f"{one} = {held}" for one, held in named if one]
     if len(several) > 1:
         more = len(several) - MOST_RESULTS
         result = text.join([*several[:MOST_RESULTS], *([f"{more} more"] if more > 0 else [])])
-        return f"{expression} gives {result}.{kept}"
-    return f"{expression} gives {name + ' = ' if name and name != expression else ''}{result}.{kept}"
+        return f"{expression} gives {result}.{kept}{own(event, facts)}"
+    return f"{expression} gives {name + ' = ' if name and name != expression else ''}{result}.{kept}{own(event, facts)}"
 
 
 def written(event: OpCalled, facts: Facts) -> str:
@@ -135,6 +138,9 @@ def _operand(argument: Input, facts: Facts) -> str:
         return text.scalar(argument.scalar)
     name = facts.name(argument.tensor)
     fact = facts.tensors.get(argument.tensor)
+    if name is None and fact is None and argument.tensor in facts.own.values:
+        kept = facts.trace.value(facts.own.values[argument.tensor])
+        return text.brief(kept) if text.size(kept.shape) <= 4 else f"a {text.shape(kept.shape)} result"
     if name is not None or fact is None:
         return name or "a tensor"
     known = facts.resolve(argument.tensor, argument.version)
@@ -166,7 +172,7 @@ def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
     trace = facts.trace
     upstream = text.join([value(trace, u) for u in event.upstream if u is not None]) or "nothing"
     if step.op is None:
-        return f"{step.name} passes {upstream} on."
+        return f"{step.name} passes {upstream} on.{own(event, facts)}"
     op = facts.ops[step.op].event
     by_slot = {slot: op.inputs[position] for position, slot in slots(op).items()}
     sent: dict[str, list[str]] = {}
@@ -191,8 +197,7 @@ def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
     freed = ""
     if op.node is not None and op.node.saved and event.freed:
         freed = " What it saved is freed."
-    hooked = _hooks(event, facts)
-    return f"{doing} and sends {text.join(ways) or 'nothing on'}.{hooked}{freed}{_returned(event, facts)}"
+    return f"{doing} and sends {text.join(ways) or 'nothing on'}.{own(event, facts)}{freed}{_returned(event, facts)}"
 
 
 def _returned(event: VjpRun, facts: Facts) -> str:
@@ -231,21 +236,42 @@ def _behind(op: OpCalled, slot: int, facts: Facts) -> str:
     return node.name if node is not None else "an intermediate result"
 
 
-def _hooks(event: VjpRun, facts: Facts) -> str:
-    """The hooks that ran right before or after this VJP."""
-    said = []
-    for index in (event.index - 1, event.index + 1):
-        if 0 <= index < len(facts.trace.events):
-            other = facts.trace.events[index]
-            if isinstance(other, HookRan) and other.before is not None and other.after is not None:
-                before, after = value(facts.trace, other.before), value(facts.trace, other.after)
-                record = facts.node(facts.op_of_node[other.node]) if other.node in facts.op_of_node else None
-                where = called(other.tensor, facts) if other.tensor is not None else record.name if record else "a node"
-                said.append(f" A hook on {where} turns {before} into {after}.")
-    return "".join(said)
+def own(event: AnyEvent, facts: Facts) -> str:
+    """What code of the program's own did in the step of an event: hooks, the forward and backward of its Functions."""
+    return "".join(_ran(ran, facts) for ran in facts.own.at.get(event.index, ()))
+
+
+def _ran(ran: Ran, facts: Facts) -> str:
+    """One call of such code in words."""
+    computed = _computed(ran.ops, facts)
+    if ran.entered.place in ("forward", "backward"):
+        return f" Its {ran.entered.place} {computed}." if computed else ""
+    record = facts.node(facts.op_of_node[ran.entered.node]) if ran.entered.node in facts.op_of_node else None
+    tensor = ran.entered.tensor
+    where = called(tensor, facts, "a leaf") if tensor is not None else record.name if record else "a node"
+    if ran.entered.place == "accumulated":
+        return ""  # what it does stands in steps of its own
+    turned = [
+        f"turns {value(facts.trace, hook.before)} into {value(facts.trace, hook.after)}" for hook in ran.turned
+    ]  # fmt: skip
+    doing = text.join(turned) or "changes nothing"
+    return f" A hook on {where} {doing}{f': it {computed}' if computed else ''}."
+
+
+def _computed(ops: Sequence[OpCalled], facts: Facts) -> str:
+    """`runs 2 ops: gradient × 10 = [10 0] and exp(x) = [1 1]`; empty where there was none."""
+    if not ops:
+        return ""
+    listed = [f"{written(op, facts)} = {value(facts.trace, op.outputs[0].value)}" for op in ops[:MOST_OPS]]
+    more = [f"{len(ops) - MOST_OPS} more"] if len(ops) > MOST_OPS else []
+    return f"runs {len(ops)} op{'s' * (len(ops) > 1)}: {text.join([*listed, *more])}"
 
 
 def _accumulated(event: Accumulated, facts: Facts) -> str:
+    return _arrived(event, facts) + own(event, facts)
+
+
+def _arrived(event: Accumulated, facts: Facts) -> str:
     trace, name = facts.trace, called(event.tensor, facts, "")
     added, after = value(trace, event.added), value(trace, event.after)
     if not name:

@@ -322,6 +322,8 @@ class _Search:
         for event in self.trace.events:
             if not isinstance(event, OpCalled) or event.call is not None or len(event.inputs) < 2:
                 continue
+            if event.index in self.facts.own.hidden:
+                continue
             if labels.written_name(event) not in ("sub", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"):
                 continue
             sides = [self.narrow(i.tensor, i.version) for i in event.inputs[:2] if i.tensor in self.facts.tensors]

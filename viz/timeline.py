@@ -39,7 +39,7 @@ def timeline(drawing: Drawing) -> Timeline:
                 player.leaf(event)
             case Refreshed():
                 player.refreshed(event)
-            case OpCalled():
+            case OpCalled() if event.index not in player.facts.own.hidden:
                 player.op(event)
             case GradSet():
                 player.grad_set(event)
@@ -67,6 +67,7 @@ class _Player:
         self.facts: Facts = drawing.facts
         self.line = Timeline()
         self.call: BackwardStarted | None = None
+        self.outer: list[BackwardStarted] = []  # the calls in whose course the one runs that does
         self.touched: dict[str, None] = {}
         self.clear: dict[str, None] = {}
         self.pending: dict[int, int] = {}
@@ -216,6 +217,8 @@ class _Player:
     # -- backward -------------------------------------------------------------------------------------------------
 
     def start(self, event: BackwardStarted) -> None:
+        if self.call is not None:
+            self.outer.append(self.call)
         self.call = event
         begin = self.now + BEGIN
         for element in self.touched:
@@ -339,7 +342,7 @@ class _Player:
             self.line.spans[event.call] = (start, self.now)
             if not event.completed and self.line.phases and self.line.phases[-1].call == event.call:
                 self.line.phases[-1].failed = True
-        self.call, self.stale = None, True
+        self.call, self.stale = self.outer.pop() if self.outer else None, True
 
     def error(self, event: ErrorRaised) -> None:
         op = self.facts.op_of_node.get(event.node) if event.node is not None else None

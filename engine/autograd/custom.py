@@ -73,7 +73,12 @@ class CustomNode(Node):
         """What `save_for_backward` kept; raises torch's error where it was freed, or written since."""
         if self.released:
             raise self.freed()
-        return tuple(self.unpack(place, kept, version) for place, (kept, version) in enumerate(self.kept))
+        found = tuple(self.unpack(place, kept, version) for place, (kept, version) in enumerate(self.kept))
+        if slot.active is not None:
+            for place, tensor in enumerate(found):
+                if tensor is not None:
+                    slot.active.see(tensor, f"saved_tensors[{place}]")
+        return found
 
     def unpack(self, place: int, kept: Any, version: int) -> Any:
         """One saved tensor."""
@@ -101,17 +106,21 @@ class CustomNode(Node):
         graph: bool = run.create_graph
         given = [self.given(nr, gradient, graph) for nr, gradient in enumerate(upstream)]
         active = slot.active
-        if not graph:
-            slot.active = None  # what is computed inside is the user's; what comes out is recorded
+        if active is not None:
+            active.enter_code("backward", [g for nr, g in enumerate(given) if nr not in self.others], node=self)
+        found: Any = None
         try:
             found = self.cls._run_backward(self.shown(), given)
+            found = found if isinstance(found, tuple) else (found,)
         except Exception as error:
             if getattr(error, "place", None) is None:  # whatever the user's backward raises, it is at this node
                 error.place = errors.Place(self)  # type: ignore[attr-defined]  # where it happened goes with it
             raise
         finally:
-            slot.active = active
-        return self.checked(found if isinstance(found, tuple) else (found,), graph)
+            if active is not None:
+                completed = found is not None and all(r is None or isinstance(r, Tensor) for r in found)
+                active.leave_code(found if completed else None, completed)
+        return self.checked(found, graph)
 
     def given(self, nr: int, gradient: Any, graph: bool) -> Any:
         """A gradient as backward is given it."""

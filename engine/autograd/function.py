@@ -265,7 +265,10 @@ class _Call:
         if mode.anomaly:
             anomaly.note(node)
         context = node.shown()
-        slot.active = None
+        if active is not None:
+            active.enter_code("forward", self.inputs)
+        made: Any = ()
+        completed = False
         enabled = mode.enabled
         mode.turn(False)
         try:
@@ -274,10 +277,12 @@ class _Call:
                 self.cls.setup_context(context, self.args, made)
             else:
                 made = self.cls.forward(context, *self.args, **self.kwargs)
+            completed = True
         finally:
             mode.turn(enabled)
-            slot.active = active
-        outputs = list(made) if isinstance(made, tuple) else [made]
+            outputs: list[Any] = list(made) if isinstance(made, tuple) else [made]
+            if active is not None:
+                active.leave_code([o if isinstance(o, Tensor) else None for o in outputs], completed)
         self.finish(context, outputs)
         for push in PUSH:
             push(self.cls, node, (*self.args, *self.kwargs.values()), outputs)
@@ -301,9 +306,8 @@ class _Call:
 
     @staticmethod
     def see(active: Any, tensor: Tensor) -> tuple[int, int]:
-        """What the recording calls an input; copied, because forward may write it."""
+        """What the recording calls an input."""
         seen: tuple[int, int] = active.see(tensor)
-        active.before_write(tensor)
         return seen
 
     # -- outputs --------------------------------------------------------------------------------------------------
@@ -392,7 +396,8 @@ class _Call:
         node = self.node if self.executable else None
         onto_base = written is not None and written._view is not None and self.executable
         saved = [self.known(kept, outputs) for kept, _ in self.node.kept if kept is not None]
-        active.custom(self.cls.__name__, seen, outputs, node, written, saved)
+        given = tuple(place in self.node.places for place in range(len(self.node.needs_input_grad)))
+        active.custom(self.cls.__name__, seen, outputs, node, written, saved, given)
         if onto_base and written is not None:
             report_joint(active, written, self.cls.__name__)
 

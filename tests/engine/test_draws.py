@@ -9,7 +9,7 @@ import pytest
 
 import engine
 from engine.replay import replay
-from engine.standins import same_bits
+from engine.rerun import same_bits
 from engine.trace import LeafCreated
 
 F = engine.nn.functional

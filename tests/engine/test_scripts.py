@@ -25,10 +25,6 @@ ADDRESS = re.compile(r" object at 0x[0-9a-f]+")
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
 FROM_NUMPY = (RuntimeWarning, DeprecationWarning)
 """inf and nan are results, as in torch; torch's `__array__` is older than numpy's protocol."""
-OWN_BACKWARD = frozenset({"custom_functions", "double_backward"})
-"""A second derivative goes through a backward of the user's own, whose code a replay does not run: it says so."""
-REFUSED_HOOK = frozenset({"hooks"})
-"""A hook that returns what is no gradient: a recording has no such hook, and a replay does not come to its error."""
 
 
 def test_there_are_scripts() -> None:
@@ -79,13 +75,12 @@ def recorded(script: Path, folder: Path) -> Any:
     return trace
 
 
-@pytest.mark.parametrize("script", [s for s in SCRIPTS if s.stem not in REFUSED_HOOK], ids=lambda path: path.stem)
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_replay_of_a_script_is_its_recording(script: Path, tmp_path: Path) -> None:
     trace = recorded(script, tmp_path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a replay gives again the warnings that the script gave
         again = replay(trace)
     events, repeated = canonical(trace, f"{script.stem}.py"), canonical(again, f"{script.stem}.py")
-    doubt = again.meta["doubt"]
-    assert (doubt is not None) == (script.stem in OWN_BACKWARD)
-    assert repeated[:doubt] == events[:doubt]
+    assert again.meta["doubt"] is None
+    assert repeated == events

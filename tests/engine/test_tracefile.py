@@ -75,6 +75,8 @@ def every_kind() -> list[tr.AnyEvent]:
         tr.GroupEntered(15, 0, "layers.0", "Linear"),
         tr.GroupLeft(16, -1),
         tr.WrittenOutside(17, -1, 1, 3, 2),
+        tr.CodeEntered(18, -1, 0, "after", None, 2, 0, (1, None, 3), 2),
+        tr.CodeLeft(19, -1, (1, None), True),
     ]
     assert {type(event) for event in made} == set(KINDS.values()) == set(typing.get_args(tr.AnyEvent))
     return made

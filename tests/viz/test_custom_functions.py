@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import engine
 from viz.details import details
+from viz.reading import reading
 from viz.scene import scene
+from viz.sentences import say
+
+from . import traces
 
 
 class Scale(engine.autograd.Function):
@@ -50,3 +55,40 @@ def test_details_of_a_write_to_a_view_claim_no_formula_that_is_not_its_own() -> 
     shown = [json.dumps(details(trace, document, node["id"])) for node in document["nodes"]]
     assert not any("clear" in text for text in shown)
     assert len(shown) > 8
+
+
+OWN_CODE = """
+import engine as torch
+
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        inner = x.detach().requires_grad_()
+        with torch.enable_grad():
+            y = inner**3
+        (slope,) = torch.autograd.grad(y, inner, grad)
+        return slope
+
+x = torch.tensor(2.0, requires_grad=True)
+y = x * 1
+y.register_hook(lambda g: g.clamp(max=5))
+y.register_hook(print)
+Cube.apply(y).backward()
+"""
+
+
+def test_code_of_the_program_stands_in_its_step_and_a_graph_that_it_makes_is_drawn(tmp_path: Path) -> None:
+    read = reading(traces.recorded(OWN_CODE, tmp_path))
+    said = [say(step, read.facts) for step in read.line.steps]
+    assert said[1] == "Cube(y) gives 8. CubeBackward saves y. Its forward runs 1 op: y ** 3 = 8."
+    calls = [read.line.phases[step.phase].call for step in read.line.steps]
+    assert calls == [None, None, 0, 0, 1, 0, 0, 0], "a call inside of another is a phase of its own"
+    assert said[3] == "inner ** 3 gives y = 8. PowBackward0 saves inner."
+    hooked = next(text for text in said if "A hook on y" in text)
+    assert "A hook on y turns 12 into 5: it runs 1 op: clamp(g, max=5) = 5. A hook on y changes nothing." in hooked
