@@ -175,6 +175,12 @@ class Fresh:
                     fresh.leaf(tensor, source)
                 return super().see(tensor, source, name)
 
+            def plain(self, op: Any, first: Any, second: Any, out: Any, node: Any) -> None:
+                before = fresh.ops
+                super().plain(op, first, second, out, node)
+                if fresh.ops == before:  # else it went the longer way
+                    fresh.made((out,))
+
             def op(self, op: Any, inputs: Any, statics: Any, outputs: Any, node: Any, inplace: Any) -> None:
                 super().op(op, inputs, statics, outputs, node, inplace)
                 fresh.made(outputs)
