@@ -136,6 +136,12 @@ class Tensor:
 
     @property
     def shape(self) -> Size:
+        """The size of each dimension.
+
+        >>> import engine as torch
+        >>> torch.zeros(2, 3).shape
+        torch.Size([2, 3])
+        """
         return Size(self._array.shape)
 
     def size(self, dim: int | None = None) -> Any:
@@ -143,11 +149,21 @@ class Tensor:
         return self.shape if dim is None else self._array.shape[dim]
 
     def dim(self) -> int:
-        """The number of dimensions."""
+        """The number of dimensions.
+
+        >>> import engine as torch
+        >>> torch.zeros(2, 3).dim()
+        2
+        """
         return int(self._array.ndim)
 
     def numel(self) -> int:
-        """The number of elements."""
+        """The number of elements.
+
+        >>> import engine as torch
+        >>> torch.zeros(2, 3).numel()
+        6
+        """
         return int(self._array.size)
 
     ndim = property(dim)
@@ -156,38 +172,85 @@ class Tensor:
 
     @property
     def dtype(self) -> dtype:
+        """The type of the elements.
+
+        >>> import engine as torch
+        >>> torch.tensor([1, 2]).dtype
+        torch.int64
+        """
         return dtype_of(self._array)
 
     @property
     def device(self) -> device:
+        """Where the elements lie.
+
+        >>> import engine as torch
+        >>> torch.zeros(1).device
+        device(type='cpu')
+        """
         return CPU if type(self._array) is ndarray else device_of(self._array)
 
     @property
     def itemsize(self) -> int:
+        """The bytes of one element.
+
+        >>> import engine as torch
+        >>> torch.zeros(1).itemsize
+        4
+        """
         return int(self._array.itemsize)
 
     @property
     def nbytes(self) -> int:
+        """The bytes of all elements.
+
+        >>> import engine as torch
+        >>> torch.zeros(2, 3).nbytes
+        24
+        """
         return int(self._array.nbytes)
 
     @property
     def is_cuda(self) -> bool:
+        """Whether the elements lie on a GPU.
+
+        >>> import engine as torch
+        >>> torch.zeros(1).is_cuda
+        False
+        """
         return self.device.type == "cuda"
 
     def is_floating_point(self) -> bool:
-        """Whether the dtype is a float."""
+        """Whether the dtype is a float.
+
+        >>> import engine as torch
+        >>> torch.zeros(1).is_floating_point()
+        True
+        """
         return bool(self._array.dtype.kind == "f")
 
     # -- graph ----------------------------------------------------------------------------------------------------
 
     @property
     def grad_fn(self) -> Any:
-        """The node that computed this tensor; None for a leaf."""
+        """The node that computed this tensor; None for a leaf.
+
+        >>> import engine as torch
+        >>> x = torch.tensor(2.0, requires_grad=True)
+        >>> (x * x).grad_fn.name()
+        'MulBackward0'
+        """
         refresh_view(self)
         return None if self._node is None else self._node.shown()
 
     @property
     def output_nr(self) -> int:
+        """Which output of its node it is.
+
+        >>> import engine as torch
+        >>> torch.tensor([1.0, 2.0], requires_grad=True).unbind()[1].output_nr
+        1
+        """
         return self._nr
 
     def _is_view(self) -> bool:
@@ -200,11 +263,24 @@ class Tensor:
 
     @property
     def is_leaf(self) -> bool:
+        """Whether no op that was recorded made it: gradients end here.
+
+        >>> import engine as torch
+        >>> x = torch.tensor(2.0, requires_grad=True)
+        >>> x.is_leaf, (x * x).is_leaf
+        (True, False)
+        """
         refresh_view(self)
         return self._node is None
 
     @property
     def requires_grad(self) -> bool:
+        """Whether gradients are to be computed of it.
+
+        >>> import engine as torch
+        >>> torch.zeros(1).requires_grad
+        False
+        """
         return self._requires_grad
 
     @requires_grad.deleter
@@ -232,12 +308,25 @@ class Tensor:
         self._requires_grad = bool(wanted)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set `requires_grad` in place."""
+        """Set `requires_grad` in place.
+
+        >>> import engine as torch
+        >>> torch.zeros(1).requires_grad_()
+        tensor([0.], requires_grad=True)
+        """
         self.requires_grad = requires_grad
         return self
 
     @property
     def grad(self) -> Tensor | None:
+        """What backward calls have added up here; None before the first.
+
+        >>> import engine as torch
+        >>> x = torch.tensor(3.0, requires_grad=True)
+        >>> (x * x).backward()
+        >>> x.grad
+        tensor(6.)
+        """
         if self._node is not None and not self._retains and self._grad is None:
             warnings.warn(NON_LEAF_GRAD, UserWarning, stacklevel=2)
             if slot.active is not None:
@@ -308,7 +397,16 @@ class Tensor:
             _ = self._storage
 
     def retain_grad(self) -> None:
-        """Have `.grad` filled in though this tensor is no leaf."""
+        """Have `.grad` filled in though this tensor is no leaf.
+
+        >>> import engine as torch
+        >>> x = torch.tensor(2.0, requires_grad=True)
+        >>> y = x * x
+        >>> y.retain_grad()
+        >>> (3 * y).backward()
+        >>> y.grad
+        tensor(3.)
+        """
         if not self._requires_grad:
             raise errors.runtime("can't retain_grad on Tensor that has requires_grad=False", tensors=(self,))
         if self._node is None or self._retains:
@@ -321,10 +419,24 @@ class Tensor:
 
     @property
     def retains_grad(self) -> bool:
+        """Whether `.grad` is filled in though it is no leaf; see retain_grad.
+
+        >>> import engine as torch
+        >>> torch.zeros(1).retains_grad
+        False
+        """
         return self._retains
 
     def register_hook(self, hook: Any) -> RemovableHandle:
-        """Call `hook(grad)` when the gradient of this tensor is complete; a result replaces it."""
+        """Call `hook(grad)` when the gradient of this tensor is complete; a result replaces it.
+
+        >>> import engine as torch
+        >>> x = torch.tensor(2.0, requires_grad=True)
+        >>> _ = x.register_hook(lambda grad: 10 * grad)
+        >>> (x * x).backward()
+        >>> x.grad
+        tensor(40.)
+        """
         if not self._requires_grad:
             raise errors.runtime("cannot register a hook on a tensor that doesn't require gradient")
         if self._hooks is None:
@@ -334,7 +446,14 @@ class Tensor:
         return RemovableHandle(self._hooks, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Any) -> RemovableHandle:
-        """Call `hook(self)` after `.grad` was accumulated; for leaves."""
+        """Call `hook(self)` after `.grad` was accumulated; for leaves.
+
+        >>> import engine as torch
+        >>> x = torch.tensor(2.0, requires_grad=True)
+        >>> _ = x.register_post_accumulate_grad_hook(lambda leaf: print(leaf.grad))
+        >>> (x * x).backward()
+        tensor(4.)
+        """
         if not self._requires_grad:
             raise errors.runtime("cannot register a hook on a tensor that doesn't require gradient")
         if self._node is not None:
@@ -346,19 +465,34 @@ class Tensor:
     # -- values that leave for Python -----------------------------------------------------------------------------
 
     def item(self) -> Any:
-        """The only element, as a Python number."""
+        """The only element, as a Python number.
+
+        >>> import engine as torch
+        >>> torch.tensor(1.5).item()
+        1.5
+        """
         if self._array.size != 1:
             raise errors.runtime(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
         escape(self, "item")
         return self._array.item()
 
     def tolist(self) -> Any:
-        """The elements as nested lists."""
+        """The elements as nested lists.
+
+        >>> import engine as torch
+        >>> torch.tensor([[1, 2]]).tolist()
+        [[1, 2]]
+        """
         escape(self, "tolist")
         return self._array.tolist()
 
     def numpy(self, *, force: bool = False) -> ndarray:
-        """The array itself, sharing memory."""
+        """The array itself, sharing memory.
+
+        >>> import engine as torch
+        >>> torch.tensor([1.5]).numpy()
+        array([1.5], dtype=float32)
+        """
         if self._requires_grad and mode.enabled and not force:
             raise errors.runtime(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",

@@ -68,7 +68,12 @@ def tile(input: Tensor, dims: Any) -> Tensor:
 
 
 def tile_method(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
-    """As `tile`; the numbers may stand one by one."""
+    """As `tile`; the numbers may stand one by one.
+
+    >>> import engine as torch
+    >>> torch.tensor([1, 2]).tile(2)
+    tensor([1, 2, 1, 2])
+    """
     if not times and dims is None:
         raise TypeError('tile() missing 1 required positional arguments: "dims"')
     return tile(self, sizes_of(times if dims is None else (dims,)))

@@ -100,7 +100,12 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
 
 
 def where_method(input: Tensor, condition: Tensor, other: Any) -> Tensor:
-    """`input` where `condition`, else `other`."""
+    """`input` where `condition`, else `other`.
+
+    >>> import engine as torch
+    >>> torch.tensor([1, 2]).where(torch.tensor([True, False]), 0)
+    tensor([1, 0])
+    """
     return where(condition, input, other)
 
 

@@ -360,7 +360,12 @@ def _redraw(self: Tensor, name: str, values: Any) -> Tensor:
 
 
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
-    """Write 1 with probability `p` (a number, or a tensor of one for each element), else 0."""
+    """Write 1 with probability `p` (a number, or a tensor of one for each element), else 0.
+
+    >>> import engine as torch
+    >>> torch.zeros(2).bernoulli_(1.0)
+    tensor([1., 1.])
+    """
     shape = self._array.shape
     if isinstance(p, Tensor):
         chances = arrays.to_numpy(p._array)
@@ -385,7 +390,12 @@ def _reach(dtype: Any) -> int:
 def random_(
     self: Tensor, from_: int | None = None, to: int | None = None, *, generator: Any = None, **named: int
 ) -> Tensor:
-    """Write even draws from the integers from, ..., to - 1; without bounds from those that the dtype holds exactly."""
+    """Write even draws from the integers from, ..., to - 1; without bounds from those that the dtype holds exactly.
+
+    >>> import engine as torch
+    >>> torch.zeros(2).random_(3, 4)
+    tensor([3., 3.])
+    """
     dtype, from_ = self._array.dtype, named.get("from", from_)
     name = "random" if from_ is None else "random.to" if to is None else "random.from"
     low, high = (0, from_) if to is None else (from_ or 0, to)
@@ -395,7 +405,12 @@ def random_(
 
 
 def exponential_(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Tensor:
-    """Write exponential draws of a rate."""
+    """Write exponential draws of a rate.
+
+    >>> import engine as torch
+    >>> (torch.zeros(9).exponential_(2.0) >= 0).all()
+    tensor(True)
+    """
     if lambd <= 0:
         raise errors.runtime(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
     if not self.is_floating_point():
@@ -407,14 +422,24 @@ def exponential_(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Te
 
 
 def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
-    """Write how many trials with chance `p` it took to succeed."""
+    """Write how many trials with chance `p` it took to succeed.
+
+    >>> import engine as torch
+    >>> torch.zeros(2).geometric_(1.0 - 1e-9)
+    tensor([1., 1.])
+    """
     if not 0 < p < 1:
         raise errors.runtime(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
     return _redraw(self, "geometric", stream(generator).geometric(p, self._array.shape))
 
 
 def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Any = None) -> Tensor:
-    """Write draws from a Cauchy distribution."""
+    """Write draws from a Cauchy distribution.
+
+    >>> import engine as torch
+    >>> torch.zeros(2, 3).cauchy_().shape
+    torch.Size([2, 3])
+    """
     if sigma <= 0:
         raise errors.runtime(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
     if not self.is_floating_point():
@@ -426,7 +451,12 @@ def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Any
 
 
 def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Any = None) -> Tensor:
-    """Write draws whose logarithms are normal."""
+    """Write draws whose logarithms are normal.
+
+    >>> import engine as torch
+    >>> (torch.zeros(9).log_normal_() > 0).all()
+    tensor(True)
+    """
     if std <= 0:
         raise errors.runtime(f"log_normal_ expects std > 0.0, but found std={std:g}")
     _need_float("log_normal_cpu", self._array.dtype)
@@ -434,7 +464,12 @@ def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Any
 
 
 def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
-    """Write normal draws."""
+    """Write normal draws.
+
+    >>> import engine as torch
+    >>> torch.zeros(2).normal_(3, 0)
+    tensor([3., 3.])
+    """
     if std < 0:
         raise errors.runtime(f"normal expects std >= 0.0, but found std {std:g}")
     dtype = self._array.dtype
@@ -446,7 +481,12 @@ def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = N
 
 
 def uniform_(self: Tensor, a: float = 0, b: float = 1, *, generator: Any = None, **named: float) -> Tensor:
-    """Write even draws from [a, b); torch calls the bounds `from` and `to`."""
+    """Write even draws from [a, b); torch calls the bounds `from` and `to`.
+
+    >>> import engine as torch
+    >>> (torch.zeros(9).uniform_(3, 4) >= 3).all()
+    tensor(True)
+    """
     low, high = named.get("from", a), named.get("to", b)
     if low > high:
         raise errors.runtime(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")

@@ -32,7 +32,12 @@ def new_full(
     self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
     **_: Any,
 ) -> Tensor:  # fmt: skip
-    """`fill_value` in a shape, in the dtype and on the device of this tensor."""
+    """`fill_value` in a shape, in the dtype and on the device of this tensor.
+
+    >>> import engine as torch
+    >>> torch.zeros(1).new_full((2,), 3)
+    tensor([3., 3.])
+    """
     wanted, where = like(self, dtype, device)
     number = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     shape = shape_given("new_full", (size,))
@@ -42,7 +47,12 @@ def new_full(
 def new_tensor(
     self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
-    """A copy of `data`, in the dtype and on the device of this tensor."""
+    """A copy of `data`, in the dtype and on the device of this tensor.
+
+    >>> import engine as torch
+    >>> torch.zeros(1, dtype=torch.float64).new_tensor([1, 2])
+    tensor([1., 2.], dtype=torch.float64)
+    """
     which = self.dtype if dtype is None else dtype
     return creation.tensor(data, dtype=which, device=device or self.device, requires_grad=requires_grad)
 
@@ -50,13 +60,23 @@ def new_tensor(
 def new_empty_strided(
     self: Tensor, size: Any, stride: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
-    """As torch.empty_strided, in the dtype and on the device of this tensor."""
+    """As torch.empty_strided, in the dtype and on the device of this tensor.
+
+    >>> import engine as torch
+    >>> torch.zeros(1).new_empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+    """
     which, where = self.dtype if dtype is None else dtype, device or self.device
     return creation.empty_strided(size, stride, dtype=which, device=where, requires_grad=requires_grad)
 
 
 def new(self: Tensor, *args: Any, **_: Any) -> Tensor:
-    """torch's old spelling: of a sequence's numbers, or of a shape, in the dtype of this tensor."""
+    """torch's old spelling: of a sequence's numbers, or of a shape, in the dtype of this tensor.
+
+    >>> import engine as torch
+    >>> torch.tensor([1.0]).new([2, 3])
+    tensor([2., 3.])
+    """
     return constructors.legacy_tensor("new", self.dtype, args)
 
 

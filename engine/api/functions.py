@@ -146,9 +146,17 @@ def unary(op: OpFunction, name: str, inplace: bool = True, check: Check | None =
             need_tensor(input, name)
         return called(input) if out is None else written(out, function, input)
 
-    FUNCTIONS[name] = op if check is None else called
     _writer(op, name, inplace, check, kernel)
-    return _named(function, name, "elementwise")
+    return _with_method(_named(function, name, "elementwise"), op if check is None else called)
+
+
+def _with_method(function: Function, method: Function) -> Function:
+    """The function, whose method is `method` and says the same of itself; the op's own text is for its rules."""
+    name = function.__name__
+    if method.__name__ == name or not method.__doc__:
+        method.__doc__ = function.__doc__
+    FUNCTIONS[name] = method
+    return function
 
 
 def _writer(op: OpFunction, name: str, inplace: bool, check: Check | None, kernel: str) -> None:
@@ -168,10 +176,9 @@ def binary(op: OpFunction, name: str, inplace: bool = False) -> Function:
             input = input if isinstance(other, Tensor) else as_operand(name, input)
         return op(input, other) if out is None else written(out, function, input, other)
 
-    FUNCTIONS[name] = op
     if inplace:
         WRITERS[name] = op
-    return _named(function, name, "elementwise")
+    return _with_method(_named(function, name, "elementwise"), op)
 
 
 def two_tensors(

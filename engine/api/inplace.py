@@ -97,12 +97,22 @@ def clamp_max_(self: Tensor, max: Any) -> Tensor:
 
 
 def zero_(self: Tensor) -> Tensor:
-    """Write 0 everywhere."""
+    """Write 0 everywhere.
+
+    >>> import engine as torch
+    >>> torch.ones(2).zero_()
+    tensor([0., 0.])
+    """
     return _write(ch.zero, self)
 
 
 def fill_(self: Tensor, value: Any) -> Tensor:
-    """Write `value` everywhere."""
+    """Write `value` everywhere.
+
+    >>> import engine as torch
+    >>> torch.zeros(2).fill_(3)
+    tensor([3., 3.])
+    """
     if isinstance(value, Tensor):
         if value._array.ndim:
             raise errors.runtime(
@@ -113,13 +123,23 @@ def fill_(self: Tensor, value: Any) -> Tensor:
 
 
 def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
-    """Write the elements of `src`, broadcast to this shape."""
+    """Write the elements of `src`, broadcast to this shape.
+
+    >>> import engine as torch
+    >>> torch.zeros(2).copy_(torch.tensor([1, 2]))
+    tensor([1., 2.])
+    """
     expanded(src, self._array.shape, src._array.shape)
     return _write(ip.copy, self, src)
 
 
 def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
-    """Write `value` where `mask`."""
+    """Write `value` where `mask`.
+
+    >>> import engine as torch
+    >>> torch.zeros(2).masked_fill_(torch.tensor([True, False]), 3)
+    tensor([3., 0.])
+    """
     if isinstance(value, Tensor):
         if value._array.ndim:
             raise errors.runtime(
@@ -131,7 +151,13 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 
 def detach_(self: Tensor) -> Tensor:
-    """Cut the tensor from its history, making it a leaf."""
+    """Cut the tensor from its history, making it a leaf.
+
+    >>> import engine as torch
+    >>> x = torch.tensor([1.0], requires_grad=True)
+    >>> (2 * x).detach_()
+    tensor([2.])
+    """
     if self._view is not None:
         raise errors.runtime(
             "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
@@ -151,7 +177,13 @@ def set_real(self: Tensor, value: Tensor) -> None:
 
 
 def get_data(self: Tensor) -> Tensor:
-    """`x.data`: the same elements without history, and with a version of their own: it does not see writes to those."""
+    """`x.data`: the same elements without history, and with a version of their own: it does not see writes to those.
+
+    >>> import engine as torch
+    >>> x = torch.tensor([1.0], requires_grad=True)
+    >>> x.data
+    tensor([1.])
+    """
     made: Tensor = so.data(self)
     share_data(self, made)
     return made

@@ -80,7 +80,14 @@ def _contains(self: Tensor, element: Any) -> bool:
 def _backward(
     self: Tensor, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
 ) -> None:
-    """Accumulate the gradients of this tensor, weighted by `gradient`, into the leaves.  See autograd.backward."""
+    """Accumulate the gradients of this tensor, weighted by `gradient`, into the leaves.  See autograd.backward.
+
+    >>> import engine as torch
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> (x * x).backward(torch.tensor([1.0, 0.0]))
+    >>> x.grad
+    tensor([2., 0.])
+    """
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 

@@ -19,7 +19,12 @@ def to(
     memory_format: Any = None,
     **_: Any,
 ) -> Tensor:
-    """The tensor in another dtype, on another device or laid out otherwise; itself where nothing changes."""
+    """The tensor in another dtype, on another device or laid out otherwise; itself where nothing changes.
+
+    >>> import engine as torch
+    >>> torch.tensor([1, 2]).to(torch.float64)
+    tensor([1., 2.], dtype=torch.float64)
+    """
     for value in args:
         if isinstance(value, Tensor):
             dtype, device = value.dtype, value.device

@@ -168,7 +168,12 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
 
 
 def split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """As `split`, under the names of Tensor's method."""
+    """As `split`, under the names of Tensor's method.
+
+    >>> import engine as torch
+    >>> torch.arange(3).split(2)
+    (tensor([0, 1]), tensor([2]))
+    """
     return split(self, split_size, dim)
 
 
@@ -344,7 +349,14 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 
 
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """All windows of `size` places, `step` apart, along a dimension; the places within one are a last dimension."""
+    """All windows of `size` places, `step` apart, along a dimension; the places within one are a last dimension.
+
+    >>> import engine as torch
+    >>> torch.arange(4).unfold(0, 2, 1)
+    tensor([[0, 1],
+            [1, 2],
+            [2, 3]])
+    """
     place = one_dim(dimension, self._array.ndim)
     n = self._array.shape[place] if self._array.ndim else 1
     if size < 0:
@@ -362,7 +374,12 @@ def strides_of(input: Tensor) -> tuple[int, ...]:
 
 
 def storage_offset(input: Tensor) -> int:
-    """Where in its memory the first element lies."""
+    """Where in its memory the first element lies.
+
+    >>> import engine as torch
+    >>> torch.arange(4)[2:].storage_offset()
+    2
+    """
     return 0 if input._array.base is None else memory_of(input._array)[1]
 
 

@@ -82,7 +82,13 @@ def _groups(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[tuple[int,
 
 
 def view(input: Tensor, *sizes: Any, size: Any = None, dtype: Any = None) -> Tensor:
-    """The same elements in another shape, sharing storage.  Raises RuntimeError where that takes a copy."""
+    """The same elements in another shape, sharing storage.  Raises RuntimeError where that takes a copy.
+
+    >>> import engine as torch
+    >>> torch.arange(4).view(2, -1)
+    tensor([[0, 1],
+            [2, 3]])
+    """
     if size is not None:
         sizes = (size,)
     elif dtype is not None:
@@ -132,12 +138,24 @@ def reshape(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
 
 
 def view_as(input: Tensor, other: Tensor) -> Tensor:
-    """`input` seen in the shape of `other`."""
+    """`input` seen in the shape of `other`.
+
+    >>> import engine as torch
+    >>> torch.arange(4).view_as(torch.zeros(2, 2))
+    tensor([[0, 1],
+            [2, 3]])
+    """
     return view(input, *other._array.shape)
 
 
 def reshape_as(input: Tensor, other: Tensor) -> Tensor:
-    """`input` in the shape of `other`."""
+    """`input` in the shape of `other`.
+
+    >>> import engine as torch
+    >>> torch.arange(4).reshape_as(torch.zeros(2, 2))
+    tensor([[0, 1],
+            [2, 3]])
+    """
     return reshape(input, *other._array.shape)
 
 
@@ -191,7 +209,12 @@ def ravel(input: Tensor) -> Tensor:
 
 
 def contiguous(input: Tensor, memory_format: Any = None) -> Tensor:
-    """Itself, or a copy whose elements lie one after the other; with channels_last, channels innermost."""
+    """Itself, or a copy whose elements lie one after the other; with channels_last, channels innermost.
+
+    >>> import engine as torch
+    >>> torch.arange(4).reshape(2, 2).t().contiguous().stride()
+    (2, 1)
+    """
     if is_contiguous(input, memory_format):
         return input
     last = memory_format == "channels_last"
@@ -199,7 +222,12 @@ def contiguous(input: Tensor, memory_format: Any = None) -> Tensor:
 
 
 def is_contiguous(input: Tensor, memory_format: Any = None) -> bool:
-    """Whether the elements lie one after the other in memory; with channels_last, channels innermost."""
+    """Whether the elements lie one after the other in memory; with channels_last, channels innermost.
+
+    >>> import engine as torch
+    >>> torch.arange(4).reshape(2, 2).t().is_contiguous()
+    False
+    """
     if memory_format == "channels_last":
         if input._array.ndim != 4:
             raise errors.runtime("required rank 4 tensor to use channels_last format")
@@ -208,13 +236,23 @@ def is_contiguous(input: Tensor, memory_format: Any = None) -> bool:
 
 
 def stride(input: Tensor, dim: int | None = None) -> Any:
-    """How many elements lie between neighbours of each dimension."""
+    """How many elements lie between neighbours of each dimension.
+
+    >>> import engine as torch
+    >>> torch.zeros(2, 3).stride()
+    (3, 1)
+    """
     steps = tuple(s // input._array.itemsize for s in input._array.strides)
     return steps if dim is None else steps[one_dim(dim, len(steps))]
 
 
 def size(input: Tensor, dim: int | None = None) -> Any:
-    """The shape, or its entry `dim`."""
+    """The shape, or its entry `dim`.
+
+    >>> import engine as torch
+    >>> torch.zeros(2, 3).size(1)
+    3
+    """
     return input.shape if dim is None else input._array.shape[one_dim(dim, input._array.ndim)]
 
 
@@ -292,7 +330,12 @@ def t(input: Tensor) -> Tensor:
 
 
 def transposed(input: Tensor) -> Tensor:
-    """All dimensions in the opposite order: `x.T`."""
+    """All dimensions in the opposite order: `x.T`.
+
+    >>> import engine as torch
+    >>> torch.zeros(2, 3).T.shape
+    torch.Size([3, 2])
+    """
     if not input._array.ndim:
         warn("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
     elif input._array.ndim != 2:
@@ -305,12 +348,22 @@ def transposed(input: Tensor) -> Tensor:
 
 
 def matrix_transposed(input: Tensor) -> Tensor:
-    """The last two dimensions exchanged: `x.mT`."""
+    """The last two dimensions exchanged: `x.mT`.
+
+    >>> import engine as torch
+    >>> torch.zeros(4, 2, 3).mT.shape
+    torch.Size([4, 3, 2])
+    """
     return _last_two_exchanged(input, "Tensor.mT", "This function is the identity in these cases.")
 
 
 def conjugate_transposed(input: Tensor) -> Tensor:
-    """The last two dimensions exchanged: `x.mH`, of real tensors the same as `x.mT`."""
+    """The last two dimensions exchanged: `x.mH`, of real tensors the same as `x.mT`.
+
+    >>> import engine as torch
+    >>> torch.zeros(4, 2, 3).mH.shape
+    torch.Size([4, 3, 2])
+    """
     return _last_two_exchanged(input, "Tensor.mH")
 
 
@@ -339,7 +392,12 @@ def _last_two_exchanged(input: Tensor, name: str, instead: str = "Consider using
 
 
 def plane_transposed(input: Tensor) -> Tensor:
-    """A matrix with rows and columns exchanged: `x.H`, of real tensors."""
+    """A matrix with rows and columns exchanged: `x.H`, of real tensors.
+
+    >>> import engine as torch
+    >>> torch.zeros(2, 3).H.shape
+    torch.Size([3, 2])
+    """
     rank = input._array.ndim
     if rank not in (0, 2):
         words = f"Got {rank}-D tensor." + (" For batches of matrices, consider using tensor.mH" if rank > 2 else "")
@@ -382,7 +440,13 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
 
 
 def expand(input: Tensor, *sizes: Any, size: Any = None) -> Tensor:
-    """Dimensions of size 1 repeated without a copy; -1 keeps a size."""
+    """Dimensions of size 1 repeated without a copy; -1 keeps a size.
+
+    >>> import engine as torch
+    >>> torch.tensor([[1], [2]]).expand(2, 3)
+    tensor([[1, 1, 1],
+            [2, 2, 2]])
+    """
     given, shape = sizes_of(sizes if size is None else (size,)), input._array.shape
     return sh.expand(input, expanded(input, given, shape))
 
@@ -414,7 +478,13 @@ def expanded(input: Tensor, given: tuple[int, ...], shape: tuple[int, ...]) -> t
 
 
 def expand_as(input: Tensor, other: Tensor) -> Tensor:
-    """`input` expanded to the shape of `other`."""
+    """`input` expanded to the shape of `other`.
+
+    >>> import engine as torch
+    >>> torch.tensor([1, 2]).expand_as(torch.zeros(2, 2))
+    tensor([[1, 2],
+            [1, 2]])
+    """
     return expand(input, *other._array.shape)
 
 
@@ -430,7 +500,12 @@ def broadcast_to(input: Tensor, size: Any) -> Tensor:
 
 
 def sum_to_size(input: Tensor, *sizes: Any, size: Any = None) -> Tensor:
-    """`input` summed down to a shape that broadcasts to its own."""
+    """`input` summed down to a shape that broadcasts to its own.
+
+    >>> import engine as torch
+    >>> torch.ones(2, 3).sum_to_size(1, 3)
+    tensor([[2., 2., 2.]])
+    """
     wanted, shape = sizes_of(sizes if size is None else (size,)), input._array.shape
     if not wanted:
         return sum_all(input)

@@ -42,7 +42,13 @@ __all__ = [
 
 
 def data_ptr(self: Tensor) -> int:
-    """The address of the first element."""
+    """The address of the first element.
+
+    >>> import engine as torch
+    >>> x = torch.zeros(2)
+    >>> x[1:].data_ptr() - x.data_ptr()
+    4
+    """
     return pointer(self._array)
 
 
@@ -64,18 +70,35 @@ class UntypedStorage:
 
 
 def untyped_storage(self: Tensor) -> UntypedStorage:
-    """The memory that this tensor and its views share."""
+    """The memory that this tensor and its views share.
+
+    >>> import engine as torch
+    >>> x = torch.zeros(4)
+    >>> x[1:].untyped_storage().nbytes()
+    16
+    """
     return UntypedStorage(self._array)
 
 
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
-    """Whether both are the same elements in the same geometry."""
+    """Whether both are the same elements in the same geometry.
+
+    >>> import engine as torch
+    >>> x = torch.zeros(2)
+    >>> x.is_set_to(x.view(2)), x.is_set_to(x.clone())
+    (True, False)
+    """
     a, b = self._array, tensor._array
     return bool(pointer(a) == pointer(b) and a.shape == b.shape and a.strides == b.strides)
 
 
 def dim_order(self: Tensor) -> tuple[int, ...]:
-    """The dimensions from the one whose neighbours lie farthest apart."""
+    """The dimensions from the one whose neighbours lie farthest apart.
+
+    >>> import engine as torch
+    >>> torch.zeros(2, 3).t().dim_order()
+    (1, 0)
+    """
     steps = strides_of(self)
     return tuple(sorted(range(len(steps)), key=lambda d: -steps[d]))
 
@@ -220,7 +243,12 @@ def becomes(self: Tensor, view: Callable[[Tensor], Tensor]) -> Tensor:
 
 
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Two dimensions exchanged, in this tensor."""
+    """Two dimensions exchanged, in this tensor.
+
+    >>> import engine as torch
+    >>> torch.zeros(1, 2).swapaxes_(0, 1).shape
+    torch.Size([2, 1])
+    """
     rank = self._array.ndim
     a, b = one_dim(dim0, rank), one_dim(dim1, rank)
     return becomes(self, lambda x: sh.transpose_into(x, a, b) if rank else sh.alias(x))
@@ -230,14 +258,24 @@ swapaxes_ = swapdims_ = transpose_
 
 
 def t_(self: Tensor) -> Tensor:
-    """A matrix with rows and columns exchanged, in this tensor."""
+    """A matrix with rows and columns exchanged, in this tensor.
+
+    >>> import engine as torch
+    >>> torch.zeros(1, 2).t_().shape
+    torch.Size([2, 1])
+    """
     if self._array.ndim > 2:
         raise errors.runtime(f"t_() expects a tensor with <= 2 dimensions, but self is {self._array.ndim}D")
     return becomes(self, sh.t_into)
 
 
 def squeeze_(self: Tensor, dim: Any = None) -> Tensor:
-    """Without dimensions of size 1, in this tensor."""
+    """Without dimensions of size 1, in this tensor.
+
+    >>> import engine as torch
+    >>> torch.zeros(1, 2).squeeze_().shape
+    torch.Size([2])
+    """
     rank = self._array.ndim
     if dim is None:
         return becomes(self, sh.squeeze_into)
@@ -249,7 +287,12 @@ def squeeze_(self: Tensor, dim: Any = None) -> Tensor:
 
 
 def unsqueeze_(self: Tensor, dim: int) -> Tensor:
-    """With a dimension of size 1 at `dim`, in this tensor."""
+    """With a dimension of size 1 at `dim`, in this tensor.
+
+    >>> import engine as torch
+    >>> torch.zeros(2).unsqueeze_(0).shape
+    torch.Size([1, 2])
+    """
     place = one_dim(dim, self._array.ndim, 1)
     return becomes(self, lambda x: sh.unsqueeze_into(x, place))
 
@@ -266,12 +309,24 @@ def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None
 
 
 def tril_(self: Tensor, diagonal: int = 0) -> Tensor:
-    """Zeros above a diagonal, written into the tensor."""
+    """Zeros above a diagonal, written into the tensor.
+
+    >>> import engine as torch
+    >>> torch.ones(2, 2).tril_()
+    tensor([[1., 0.],
+            [1., 1.]])
+    """
     return _triangle(sh.tril, "tril_", self, diagonal)
 
 
 def triu_(self: Tensor, diagonal: int = 0) -> Tensor:
-    """Zeros below a diagonal, written into the tensor."""
+    """Zeros below a diagonal, written into the tensor.
+
+    >>> import engine as torch
+    >>> torch.ones(2, 2).triu_()
+    tensor([[1., 1.],
+            [0., 1.]])
+    """
     return _triangle(sh.triu, "triu_", self, diagonal)
 
 
@@ -282,7 +337,13 @@ def _triangle(op: Any, name: str, self: Tensor, diagonal: int) -> Tensor:
 
 
 def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
-    """A number written on the main diagonal; with `wrap` again below, of a matrix with more rows than columns."""
+    """A number written on the main diagonal; with `wrap` again below, of a matrix with more rows than columns.
+
+    >>> import engine as torch
+    >>> torch.zeros(2, 2).fill_diagonal_(3)
+    tensor([[3., 0.],
+            [0., 3.]])
+    """
     sizes = self._array.shape
     if len(sizes) < 2:
         raise errors.runtime("dimensions must larger than 1")
@@ -297,7 +358,13 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
 
 
 def resize_(self: Tensor, *sizes: Any) -> Tensor:
-    """Another shape for the same memory; where that is too small, larger memory with the elements at its start."""
+    """Another shape for the same memory; where that is too small, larger memory with the elements at its start.
+
+    >>> import engine as torch
+    >>> torch.arange(4).resize_(2, 2)
+    tensor([[0, 1],
+            [2, 3]])
+    """
     if self._requires_grad:
         raise errors.runtime("cannot resize variables that require grad")
     wanted = sizes_of(sizes)
@@ -335,7 +402,13 @@ def resize_as_(self: Tensor, the_template: Tensor) -> Tensor:
 
 
 def set_(self: Tensor, source: Tensor | None = None) -> Tensor:
-    """The memory and geometry of another tensor, shared with it; nothing without one."""
+    """The memory and geometry of another tensor, shared with it; nothing without one.
+
+    >>> import engine as torch
+    >>> x = torch.arange(2)
+    >>> torch.zeros(3, dtype=torch.int64).set_(x)
+    tensor([0, 1])
+    """
     if self._requires_grad:
         raise errors.runtime("Can't set_ a tensor that requires grad.")
     if source is not None and source._array.dtype != self._array.dtype:
@@ -354,7 +427,12 @@ def _c_name(tensor: Tensor) -> str:
 
 
 def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
-    """Every element replaced by what a Python function makes of it; slow, for what no op does."""
+    """Every element replaced by what a Python function makes of it; slow, for what no op does.
+
+    >>> import engine as torch
+    >>> torch.tensor([1.0, 2.0]).apply_(lambda a: a + 1)
+    tensor([2., 3.])
+    """
     if self._requires_grad:
         raise errors.runtime("Can't call apply_() on Variable that requires grad. Use var.detach().apply_() instead.")
     if self.is_cuda:
@@ -363,7 +441,12 @@ def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
 
 
 def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
-    """Every element replaced by what a Python function makes of it and of another tensor's."""
+    """Every element replaced by what a Python function makes of it and of another tensor's.
+
+    >>> import engine as torch
+    >>> torch.tensor([1.0, 2.0]).map_(torch.tensor([3.0, 4.0]), lambda a, b: a * b)
+    tensor([3., 8.])
+    """
     if self._requires_grad:
         raise errors.runtime("Can't call map_() on Variable that requires grad. Use var.detach().map_() instead.")
     other = xp.broadcast_to(tensor._array, self._array.shape)

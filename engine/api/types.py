@@ -94,7 +94,12 @@ LEGACY = {which.legacy: which for which in arrays.DTYPES}
 
 
 def type_(input: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
-    """torch's name of the tensor type, or the tensor in another dtype, which may be named so too."""
+    """torch's name of the tensor type, or the tensor in another dtype, which may be named so too.
+
+    >>> import engine as torch
+    >>> torch.zeros(1).type()
+    'torch.FloatTensor'
+    """
     if dtype is None:
         return f"torch.{'cuda.' if input.is_cuda else ''}{input.dtype.legacy}"
     if not isinstance(dtype, (str, arrays.dtype)):
