@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from engine.trace import (
     Accumulated,
@@ -100,6 +101,7 @@ class Facts:
     counted: dict[int | None, int] = field(default_factory=dict)
     _writers: dict[int, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
     _storages: dict[int, int] = field(default_factory=dict)
+    _frames: dict[int, Frame | None] = field(default_factory=dict)
 
     def resolve(self, tensor: int, version: int) -> int | None:
         """The version of `tensor` that the tables know for one that an op names (a write to a base bumps its views)."""
@@ -197,7 +199,26 @@ class Facts:
         """The user's innermost frame of a stack number."""
         if stack < 0 or stack >= len(self.trace.stacks) or not self.trace.stacks[stack]:
             return None
-        return self.trace.stacks[stack][-1]
+        if stack not in self._frames:
+            self._frames[stack] = self._whole(self.trace.stacks[stack][-1])
+        return self._frames[stack]
+
+    def _whole(self, frame: Frame) -> Frame:
+        """Of `x.grad = None`, where Python names only what is assigned to, the whole statement."""
+        lines = self.trace.files.get(frame.file, "").splitlines()[frame.line - 1 : frame.end_line]
+        if len(lines) != 1 or lines[0][: frame.col].strip():
+            return frame
+        target, after = lines[0][frame.col : frame.end_col], lines[0][frame.end_col :].lstrip()
+        if "." not in target or not after.startswith("="):
+            return frame
+        try:
+            (statement,) = ast.parse(lines[0].strip()).body
+        except (SyntaxError, ValueError):
+            return frame  # a comparison, or what goes on in the next line
+        if not isinstance(statement, ast.Assign) or statement.end_col_offset is None:
+            return frame
+        written = lines[0].strip().encode()[: statement.end_col_offset].decode()
+        return replace(frame, end_col=frame.col + len(written))
 
 
 def facts(trace: Trace) -> Facts:

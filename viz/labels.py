@@ -58,7 +58,8 @@ def label(event: OpCalled) -> str:
         shown = [(i, n) for i, n in numbers if n is not None][:1]
         for position, value in shown:
             written = text.scalar(value)
-            return f"{written} {sign}" if position == 0 and not commutes else f"{sign} {written}"
+            first = position == 0 if plain != "rsub" else position == 1  # rsub(x, 1) is 1 - x
+            return f"{written} {sign}" if first and not commutes else f"{sign} {written}"
         return sign
     words = [name]
     if plain in SHAPES and event.outputs:

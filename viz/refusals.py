@@ -152,9 +152,10 @@ def jacobians(case: Case) -> Answer:
 
 def number_of_gradients(case: Case) -> Answer:
     found = re.search(r"expected (\d+), got (\d+)", case.event.message)
-    wanted, given = (found[1], found[2]) if found else ("one per input", "another number")
+    wanted, given = (int(found[1]), int(found[2])) if found else (0, 0)
     why = (
-        f"forward was called with {wanted} inputs, and backward returned {given} gradients: it owes one to each input."
+        f"forward was called with {text.count(wanted, 'input')}, and backward returned "
+        f"{text.count(given, 'gradient')}: it owes one to each input."
     )
     return why, "Return one gradient per argument of forward, in their order, and None for what needs none.", None
 

@@ -75,7 +75,10 @@ class _Search:
     # -- gradients that add up ------------------------------------------------------------------------------------
 
     def sums(self) -> Iterator[Finding]:
-        """The first gradient per tensor that is added to one of an earlier call."""
+        """The first gradient per tensor that is added to one of an earlier call, in a place where both are something.
+
+        Passes that fill one place after the other, as those of single elements do, add nothing up.
+        """
         first: dict[int, int] = {}
         told: set[int] = set()
         for event in self.trace.events:
@@ -84,9 +87,16 @@ class _Search:
             earlier = first.setdefault(event.tensor, event.call)
             if event.before is None or not self.trace.value(event.before).sample.any():
                 first[event.tensor] = event.call
-            elif earlier != event.call and event.tensor not in told:
+            elif earlier != event.call and event.tensor not in told and self.meet(event.before, event.added):
                 told.add(event.tensor)
                 yield self.sum(event, earlier)
+
+    def meet(self, before: int, added: int) -> bool:
+        """Whether two gradients have an element in common that is not 0."""
+        held, came = self.trace.value(before), self.trace.value(added)
+        if held.array is None or came.array is None:
+            return True
+        return bool(((held.array != 0) & (came.array != 0)).any())
 
     def sum(self, event: Accumulated, earlier: int) -> Finding:
         name = self.facts.name(event.tensor) or "a tensor"
@@ -333,8 +343,8 @@ class _Search:
                 continue
             first, second = (side.reshape(-1) for side in sides if side is not None)
             why = (
-                f"A column of {n} against a row of {n} is spread to {n}×{n}: {n * n} differences, each with each. "
-                f"Each with its own they are {n}: {text.listing(first - second)}."
+                f"A column of {n} against a row of {n} is spread to {n}×{n}: {n * n} differences, every element of one "
+                f"with every element of the other. Each with its own partner, they are {n}: {text.listing(first - second)}."
             )
             fix = "Bring both to one shape first: squeeze(1) the column, or view(-1, 1) the row."
             label = f"{n * n} differences, not {n}"
@@ -369,7 +379,7 @@ class _Search:
                     came = upstream[place] if upstream.shape == sent.shape else upstream.reshape(-1)[0]
                     why = (
                         f"{text.number(came)} comes in and {text.number(right[place])} should go out. float16 has "
-                        "nothing between 0 and 5.96e-08, so 0 goes out."
+                        "nothing between 0 and 5.96e-8, so 0 goes out."
                     )
                     fix = (
                         "Multiply the loss by a power of 2 before backward() and divide the gradients by it in float32."

@@ -13,15 +13,18 @@ from engine.trace import Scalar, Value
 SMALL = 16
 """Elements up to which a tensor is drawn cell by cell and written out in sentences."""
 
+WHOLE = 2e-7
+"""Relative distance of a number from one with fewer digits up to which it is that one: what float32 leaves of it."""
+
 _WIDTHS = {"label": 7.6, "sub": 6.5, "mono": 7.8}
 _NARROW = frozenset("iljtfrI.,:;|!'()[] ")
 
 
 def number(value: Any) -> str:
-    """At most four significant digits, no trailing zeros; nan and inf as torch prints them.
+    """At most four significant digits, five where they are all of it, no trailing zeros; as the browser's `num` has it.
 
-    >>> number(2.0), number(1 / 3), number(-float("inf")), number(True), number(12345.678)
-    ('2', '0.3333', '-inf', 'True', '1.235e+04')
+    >>> number(2.0), number(1 / 3), number(-float("inf")), number(True), number(3.3003), number(1.5e-05)
+    ('2', '0.3333', '-inf', 'True', '3.3003', '1.5e-5')
     """
     if isinstance(value, (bool, np.bool_)):
         return str(bool(value))
@@ -30,11 +33,14 @@ def number(value: Any) -> str:
     value = float(value)
     if not math.isfinite(value):
         return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
-    if value == 0:
-        return "0"
     if value == int(value) and abs(value) < 1e6:
         return str(int(value))
-    return f"{value:.4g}"
+    five = float(f"{value:.5g}")
+    shown = five if abs(five - value) <= WHOLE * abs(value) else float(f"{value:.4g}")
+    if 1e-3 <= abs(value) < 1e6:
+        return f"{shown:.8f}".rstrip("0").rstrip(".")
+    mantissa, exponent = f"{shown:.4e}".split("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
 
 
 def scalar(value: Scalar | None) -> str:
@@ -88,9 +94,9 @@ def brief(value: Value) -> str:
             array = array[0]
         if array.size == 1:
             return number(array.reshape(-1)[0])
-        if array.size == max(array.shape):
+        if array.size == max(array.shape) and (array.ndim < 2 or array.shape[-1] == array.size):
             return flat(array.reshape(-1))
-        if array.size <= 9:
+        if array.size <= 9 or array.shape == (array.size, 1):
             return listing(array)
     return f"{shape(value.shape)}, norm {number(value.stats['norm'])}"
 

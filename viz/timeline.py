@@ -149,6 +149,8 @@ class _Player:
             self.exists(card, self.now)
             self.line.put(card, "row:value", self.now, event.value)
             self.move_grad(event.tensor, card)
+        elif event.tensor in self.latest:  # nothing uses what it holds now, so that it has no card of its own
+            self.line.put(self.latest[event.tensor], "row:value", self.now, event.value)
 
     def move_grad(self, tensor: int, card: str) -> None:
         """`card` shows the tensor from now on, with the `.grad` that it holds."""
@@ -192,7 +194,7 @@ class _Player:
         later = self.facts.trace.events[event.index + 1 :]
         next_ = next((e for e in later if isinstance(e, Refreshed) and e.tensor == tensor), None)
         card = self.latest.get(tensor)
-        moves = next_ is not None and self.drawing.cards.get((tensor, next_.version)) != card
+        moves = next_ is not None and self.drawing.cards.get((tensor, next_.version), card) != card
         if card is not None and not moves:
             self.line.put(card, "row:value", done, event.outputs[0].value)
 

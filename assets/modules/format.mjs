@@ -26,6 +26,11 @@ function scientific(size, digits) {
   return `${Number(mantissa)}e${exponent.replace("+", "")}`;
 }
 
+/** A sentence with minus signs before its numbers, as the cells have them; what is an index or a name stays as written. */
+export function withMinus(text) {
+  return text.replace(/(^|[\s(\u00b7]|(?<![\w)\]])\[+)-(?=\.?\d|inf\b)/g, `$1${MINUS}`);
+}
+
 /** The most exact text of a number that has at most `room` characters (the shortest one where none has). */
 export function fitNum(value, room) {
   let text = num(value, 5);

@@ -2,7 +2,7 @@
 
 import { h } from "./panels/dom.mjs";
 import { fonts, cut, widthOf, writer } from "./text.mjs";
-import { currentStep, phaseIndex, sentence, tickStride } from "./timeline.mjs";
+import { currentStep, phaseIndex, sentence, spoken, tickStride } from "./timeline.mjs";
 
 const EDGE = 12; // room at both ends, so that the playhead is never cut
 const TOP = 32; // labels are above, the bar from here on
@@ -89,7 +89,7 @@ export class Lane {
     const k = Math.min(Math.floor(this.timeAt(event)), this.scene.steps.length - 1);
     if (k < 0) return;
     const mark = this.scene.marks.find((one) => one.step === k && one.kind !== "zero");
-    this.tip.textContent = `${k + 1}. ${this.scene.steps[k].say}${mark ? `  (${mark.label})` : ""}`;
+    this.tip.textContent = `${k + 1}. ${spoken(this.scene.steps[k])}${mark ? `  (${mark.label})` : ""}`;
     this.tip.hidden = false;
     const x = event.clientX - this.element.getBoundingClientRect().left;
     this.tip.style.left = `${Math.min(Math.max(x - this.tip.offsetWidth / 2, 0), this.width - this.tip.offsetWidth)}px`;

@@ -3,7 +3,7 @@
 import { cellOf, rowsOf } from "./card.mjs";
 import { pointAlong } from "./curve.mjs";
 import { gradientWidth } from "./edges.mjs";
-import { fitNum, toNumber } from "./format.mjs";
+import { fitNum, toNumber, withMinus } from "./format.mjs";
 import { brushFor, paintOver, ring } from "./paint.mjs";
 import { flowsAt, isOdd, signOf } from "./state.mjs";
 import { at, changedBy } from "./timeline.mjs";
@@ -158,7 +158,7 @@ export function labelsOf(flows) {
     else found.set(key, { flow, edge, count: 1 });
   }
   return [...found.values()].map(({ flow, edge, count }) => (
-    { flow, edge, text: count === 1 ? flow.text : `${flow.text}, ${count === 2 ? "twice" : `${count} times`}` }));
+    { flow, edge, text: count === 1 ? withMinus(flow.text) : `${withMinus(flow.text)}, ${count === 2 ? "twice" : `${count} times`}` }));
 }
 
 function placeLabel(brush, flat, text, taken) {

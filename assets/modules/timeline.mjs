@@ -2,6 +2,7 @@
 //
 // `t` runs from 0 to steps.length.  For k < t < k + 1 step k is running; at t = k + 1 it is done and is still *the* step
 // that one looks at, so `currentStep` is the one that the sentence, the code mark and the pulses are about.
+import { withMinus } from "./format.mjs";
 
 /** The value of a track at `t`: that of the last pair [k, value] with k <= t (null before the first). */
 export function at(track, t) {
@@ -127,11 +128,14 @@ export function tickStride(count, width, gap = 6) {
   }
 }
 
+/** What is said of a step: an error's message is left as torch writes it. */
+export const spoken = (step) => (step.kind === "error" ? step.say : withMinus(step.say));
+
 /** The sentence of the footer at `t`: `{ lead, text }`. */
 export function sentence(scene, t) {
   const total = scene.steps.length;
   const k = currentStep(t);
   if (total === 0) return { lead: "No steps.", text: "This program recorded nothing to play." };
   if (k < 0) return { lead: total === 1 ? "1 step." : `${total} steps.`, text: "Nothing has run yet. Space plays, the right arrow takes one step." };
-  return { lead: `Step ${k + 1} of ${total}.`, text: scene.steps[k].say };
+  return { lead: `Step ${k + 1} of ${total}.`, text: spoken(scene.steps[k]) };
 }

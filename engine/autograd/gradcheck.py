@@ -204,7 +204,7 @@ class _Check:
         """Rules work where no gradient comes, to one output or to all."""
         for missing in [None, *(range(count) if count > 1 else ())]:
             outputs = _differentiable(self.func(*self.given))
-            roots = [_Undefined.apply(o) if missing in (None, nr) else o for nr, o in enumerate(outputs)]
+            roots = [UndefinedGrad.apply(o) if missing in (None, nr) else o for nr, o in enumerate(outputs)]
             zeros = [Tensor(xp.zeros_like(o._array)) for o in outputs]
             try:
                 found = grad(roots, self.targets, zeros, allow_unused=True)
@@ -221,7 +221,7 @@ class _Check:
                 )
 
 
-class _Undefined(Function):
+class UndefinedGrad(Function):
     """Passes a value on, and no gradient back."""
 
     @staticmethod

@@ -41,7 +41,7 @@ def test_accumulation_is_written_as_a_sum(tmp_path: Path) -> None:
 
 def test_a_node_with_two_inputs_says_what_goes_where(tmp_path: Path) -> None:
     sentences = said(CASE_3, tmp_path)
-    assert any("sends [0.1 1 0.0001] to AddBackward0 and to LogBackward0" in s for s in sentences)
+    assert any("sends [0.1 1 1e-4] to AddBackward0 and to LogBackward0" in s for s in sentences)
 
 
 def test_every_step_has_one_sentence_that_ends_with_a_full_stop(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_slices_and_ops_with_several_results_are_told_whole(tmp_path: Path) -> N
         "top, middle, bottom = x.unbind()\nlargest, places = x.max(dim=0)\na, b, c, d = torch.ones(4).unbind()\n"
     )
     assert said(source, tmp_path) == [
-        "x[:2] gives head = [[1 2] [3 4]].", "x[:, 1:2] gives right = [2 4 6].",
+        "x[:2] gives head = [[1 2] [3 4]].", "x[:, 1:2] gives right = [[2] [4] [6]].",
         "unbind(x, dim=0) gives top = [1 2], middle = [3 4] and bottom = [5 6].",
         "max(x, dim=0) gives largest = [5 6] and places = [2 2].",
         "unbind([1 1 1 1], dim=0) gives a = 1, b = 1, c = 1 and 1 more.",

@@ -30,14 +30,10 @@ PROOFS = {
     "half_detached": ("×", "cut", "brings [1 2 3]; the way that was cut off would bring [1 2 3] more"),
     "ties": ("max", "choice", "3 stands 2 times in x"),
     "kink": ("clamp min=0", "choice", "x[1] is 0, just the bound"),
-    "cast_seed": ("y", "cast", "1e-50 became 0 and 1e+50 became inf"),
-    "broadcast_loss": (
-        "mse_loss",
-        "shape",
-        "9 differences, each with each. Each with its own they are 3: [0 0 0]",
-    ),
-    "broadcast_by_hand": ("−", "shape", "9 differences, each with each. Each with its own they are 3: [0 0 0]"),
-    "half_underflow": ("÷ 8192", "rounded", "0.0001221 comes in and 1.49e-08 should go out"),
+    "cast_seed": ("y", "cast", "1e-50 became 0 and 1e50 became inf"),
+    "broadcast_loss": ("mse_loss", "shape", "is spread to 3×3: 9 differences, every element of one with every"),
+    "broadcast_by_hand": ("−", "shape", "Each with its own partner, they are 3: [0 0 0]"),
+    "half_underflow": ("÷ 8192", "rounded", "1.221e-4 comes in and 1.49e-8 should go out"),
     "copied_tensor": ("y", "cut", "has the numbers of `x * x` in line 4, [1 4 9], and is a new leaf"),
     "scaled_leaf": ("× 0.1", "leaf", "The gradient [0.2 0.4 0.6] passed through it and went on"),
 }

@@ -1,9 +1,11 @@
 import engine as torch
 
+F = torch.nn.functional
+
 x = torch.tensor([[1.], [2], [3]])
 target = torch.tensor([2., 4, 6])
 w = torch.tensor([[2.]], requires_grad=True)
 guess = x @ w
-loss = torch.nn.functional.mse_loss(guess.squeeze(1), target)
+loss = F.mse_loss(guess.squeeze(1), target)
 loss.backward()
 print(loss, w.grad)

@@ -18,11 +18,13 @@ let marked = ""; // what is marked, as text: nothing is written where it stays
 let picked = null;
 let said = ""; // what the mark means at this step
 let turns = { key: "", n: 0 };
+let inView = null; // the line that is to be in view
 
 export function setUp(backstep) {
   player = backstep;
   byId("code").addEventListener("click", clicked);
   byId("code").addEventListener("keydown", pressed);
+  new ResizeObserver(() => reveal(inView)).observe(byId("code")); // a longer text above leaves less room
 }
 
 export function load(next) {
@@ -58,6 +60,7 @@ export function select(id) {
 }
 
 function write() {
+  inView = null;
   const files = scene.program.files;
   const place = byId("code");
   const held = files[file];
@@ -133,8 +136,9 @@ function mark(at, call, tone) {
   marks.forEach((list, n) => rewrite(lines[n - 1], list));
   if (at?.file === file) {
     ranges(at).forEach(([n]) => lines[n - 1]?.classList.add("on", tone));
-    reveal(lines[at.line - 1]);
-  } else if (call?.file === file) reveal(lines[call.line - 1]);
+    inView = lines[at.line - 1];
+  } else inView = call?.file === file ? lines[call.line - 1] : null;
+  reveal(inView);
   const calling = call && !same(call, at) ? h("span", {}, h("i.call"), `called in line ${call.line}`) : null;
   fill(byId("code-key"), at || call ? [h("span", {}, h(`i.${tone}`), said), calling] : "Press Space: the expression that runs is marked here.");
 }
@@ -163,7 +167,7 @@ function reveal(line) {
   if (!line || !pane) return;
   const [box, view] = [line.getBoundingClientRect(), pane.getBoundingClientRect()];
   if (box.top < view.top + 40) pane.scrollTop += box.top - view.top - 80;
-  else if (box.bottom > view.bottom - 24) pane.scrollTop += box.bottom - view.bottom + 80;
+  else if (box.bottom > view.bottom - 24) pane.scrollTop += Math.min(box.bottom - view.bottom + 80, box.top - view.top - 40);
 }
 
 function clicked(event) {

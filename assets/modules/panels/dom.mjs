@@ -1,4 +1,5 @@
 // Small helpers for writing panels: elements from a line of code, and Dash's set_props where Dash is there.
+import { withMinus } from "../format.mjs";
 
 /** An element: `h("p.hint", {title: "…"}, "text", child)`. A name that starts with `on` is a listener. */
 export function h(tag, attributes = {}, ...content) {
@@ -58,7 +59,7 @@ export function inline(text) {
     if (part.startsWith("`")) return h("code", {}, part.slice(1, -1));
     if (part.startsWith("**")) return h("b", {}, part.slice(2, -2));
     if (part.startsWith("*") && part.endsWith("*") && part.length > 2) return h("em", {}, part.slice(1, -1));
-    return part;
+    return withMinus(part);
   });
 }
 

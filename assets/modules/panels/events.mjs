@@ -1,5 +1,5 @@
 // The table of all steps: a click goes there, the row of the present step is marked and kept in view.
-import { currentStep } from "../timeline.mjs";
+import { currentStep, spoken } from "../timeline.mjs";
 import { byId, fill, mount, setProps } from "./dom.mjs";
 
 let scene = null;
@@ -29,7 +29,7 @@ function show() {
     marked = -1;
     const rowData = scene.steps.map((step, i) => {
       const line = (step.from || step.code)?.line;
-      return { step: i + 1, kind: step.kind, text: `${step.name}${line ? ` · line ${line}` : ""}\n${step.say}` };
+      return { step: i + 1, kind: step.kind, text: `${step.name}${line ? ` · line ${line}` : ""}\n${spoken(step)}` };
     });
     requestAnimationFrame(() => setProps("events-grid", { rowData }));
     note("", rowData.length);

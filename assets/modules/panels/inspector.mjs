@@ -1,7 +1,7 @@
 // The inspector: what is selected, at this step. Details come once per element and revision and hold all moments, so
 // that stepping asks the server nothing; with nothing selected the panel shows the present step from the scene alone.
-import { num, shapeText } from "../format.mjs";
-import { at as trackAt, currentStep } from "../timeline.mjs";
+import { num, shapeText, withMinus } from "../format.mjs";
+import { at as trackAt, currentStep, spoken } from "../timeline.mjs";
 import { byId, fill, h, setProps } from "./dom.mjs";
 import { errorBox, findingBoxes } from "./errors.mjs";
 import * as figures from "./figures.mjs";
@@ -178,7 +178,7 @@ function shaped({ cells: all, cols }) {
 }
 
 function cells(rows, total = null) {
-  return rows.map((row, i) => h("span.sum-cells", {}, row.map((cell) => h(`b${isZero(cell) ? ".zero" : ""}`, {}, cell)), total !== null && total !== undefined && i === rows.length - 1 ? h("em", {}, `= ${total}`) : null));
+  return rows.map((row, i) => h("span.sum-cells", {}, row.map((cell) => h(`b${isZero(cell) ? ".zero" : ""}`, {}, withMinus(cell))), total !== null && total !== undefined && i === rows.length - 1 ? h("em", {}, `= ${withMinus(String(total))}`) : null));
 }
 
 const isZero = (text) => text === "none" || /^\[*[-−]?0(\.0*)?\]*$/.test(text);
@@ -219,11 +219,13 @@ function matrix(value, gradient) {
 function ledger(node, details, time) {
   const come = details.ledger.filter((entry) => entry.step < time);
   const value = (id) => (id === null || id === undefined ? null : details.values[id]);
-  const label = ({ code, label: text, after }) => (code && after !== null ? `line ${code.line}` : text.replace(/^by \S+ of (.*) \(\w+\)$/, "$1")); // a contribution by its expression
-  const rows = come.map((entry) => ({
-    step: entry.step, label: `${entry.added === null ? "" : "+ "}${label(entry)}`, title: entry.label, value: value(entry.added === null ? entry.after : entry.added),
+  const isPart = (entry) => entry.added !== null && entry.after === null; // what one edge brought to the sum of a call
+  const told = new Set(come.filter(isPart).map((entry) => entry.call));
+  const rows = come.filter((entry) => isPart(entry) || entry.added === null || !told.has(entry.call)).map((entry) => ({
+    step: entry.step, label: `${entry.added === null ? "" : "+ "}${entry.code ? `line ${entry.code.line}` : entry.label}`, title: entry.label, value: value(entry.added === null ? entry.after : entry.added),
   }));
-  return ledgerTable(node, value(come[0]?.before ?? null), rows, come.length ? value(come[come.length - 1].after) : null, time);
+  const first = come.find((entry) => !isPart(entry));
+  return ledgerTable(node, value(first?.before ?? null), rows, come.length ? value(come.findLast((entry) => !isPart(entry))?.after ?? null) : null, time);
 }
 
 /** What came to `.grad`, line by line: the step of a line is gone to by a click. */
@@ -256,7 +258,7 @@ function savedRow(name, text, size, state, by = null) {
 const bytes = (n) => (n < 1024 ? `${n} B` : n < 1024 ** 2 ? `${num(n / 1024, 3)} kB` : `${num(n / 1024 ** 2, 3)} MB`);
 
 function check(found) {
-  return section("Check against finite differences", h("p.source", {}, found.text, " ",
+  return section("Check against finite differences", h("p.source", {}, withMinus(found.text), " ",
     h(`span.chip.${found.agrees ? "green" : "red"}`, {}, found.agrees ? "agrees" : "differs")));
 }
 
@@ -280,7 +282,7 @@ function showStep(k) {
   const code = (own && step.from) || step.code;
   formula.show(step.kind === "vjp" ? node?.formula : null, scene, node?.id);
   fill(byId("inspect-head"), [
-    h("div.row.wrap", {}, h(`span.chip.${tone}`, {}, step.name), own && node ? h("span.chip.green", {}, node.label) : h("span.chip.grey", {}, names[step.kind]),
+    h("div.row.wrap", {}, h(`span.chip.${tone}`, {}, step.name), own && node?.kind === "tensor" ? h("span.chip.green", {}, node.label) : h("span.chip.grey", {}, names[step.kind]),
       h("span.chip.grey", {}, `step ${k + 1}`), step.order ? h("span.chip.grey", {}, `order ${step.order}`) : null),
     code ? h("p.source", {}, own && step.from ? "during " : "from ", h("code", {}, own ? codeText(code, scene.program.files) : lineText(code, scene.program.files)), `, line ${code.line}`) : null,
   ]);
@@ -290,10 +292,10 @@ function showStep(k) {
 
 function stepBody(step, node, k) {
   const lines = linesOf(scene, k);
-  const whole = node && h("p.hint", {}, h("button.link", { type: "button", onclick: () => player.select(node.id) }, `Select ${node.kind === "op" && step.kind !== "error" ? step.name : node.label}`),
+  const whole = node && h("p.hint", {}, h("button.link", { type: "button", onclick: () => player.select(node.id) }, `Open ${node.kind === "op" && step.kind !== "error" ? step.name : node.label}`),
     node.kind === "op" ? " for pictures, the check and all its moments." : " for its value, its gradient and pictures.");
   return [
-    lines.length ? section("In numbers", sums(lines)) : step.kind === "accumulate" || step.kind === "error" ? null : h("p", {}, step.say),
+    lines.length ? section("In numbers", sums(lines)) : step.kind === "accumulate" || step.kind === "error" ? null : h("p", {}, spoken(step)),
     step.kind === "error" ? errorBox(scene) || h("p", {}, step.say) : null,
     step.kind === "accumulate" || step.kind === "write" ? stepLedger(node, k) : null,
     step.kind === "vjp" || step.kind === "forward" ? stepSaved(node, k) : null,
@@ -308,7 +310,8 @@ function stepLedger(node, k) {
   const files = scene.program.files;
   const rows = entries.flatMap((one) => (one.adds?.length ? one.adds.map((value) => ({ step: one.step, label: `+ ${one.label}`, title: codeText(one.code, files) || one.label, value }))
     : [{ step: one.step, label: one.label, title: codeText(one.code, files) || one.label, value: one.after }]));
-  return ledgerTable(node, null, rows, entries[entries.length - 1].after, k + 1);
+  const before = trackAt(node.rows.find((row) => row.key === "grad").track, entries[0].step); // of `w v1`: what w held
+  return ledgerTable(node, before === null || before === undefined ? null : scene.values[before], rows, entries[entries.length - 1].after, k + 1);
 }
 
 function stepSaved(node, k) {
