@@ -344,7 +344,8 @@ class _Search:
             first, second = (side.reshape(-1) for side in sides if side is not None)
             why = (
                 f"A column of {n} against a row of {n} is spread to {n}×{n}: {n * n} differences, every element of one "
-                f"with every element of the other. Each with its own partner, they are {n}: {text.listing(first - second)}."
+                "with every element of the other. Each with its own partner, they "
+                f"are {n}: {text.listing(first - second)}."
             )
             fix = "Bring both to one shape first: squeeze(1) the column, or view(-1, 1) the row."
             label = f"{n * n} differences, not {n}"
