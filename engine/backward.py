@@ -84,16 +84,14 @@ def count_dependencies(roots: Iterable[Any]) -> dict[Any, int]:
     """How many edges lead to each node reachable from `roots`."""
     waiting: dict[Any, int] = dict.fromkeys(roots, 0)
     stack = list(waiting)
+    pop, push_ = stack.pop, stack.append
     while stack:
-        for target in stack.pop().targets:
-            if target is None:
-                continue
-            left = waiting.get(target)
-            if left is None:
+        for target in pop().targets:
+            if target in waiting:
+                waiting[target] += 1
+            elif target is not None:
                 waiting[target] = 1
-                stack.append(target)
-            else:
-                waiting[target] = left + 1
+                push_(target)
     return waiting
 
 
@@ -163,10 +161,13 @@ class _Run:
         `left` tells how many are still to come.
         """
         present = self.arrived.get(target)
-        if type(present) is Gathered:
-            if present.takes(cotangent):
-                return
-        elif left and not self.create_graph and target.metas is None and gathers(target, cotangent):
+        if (
+            type(present) is not Gathered
+            and left
+            and not self.create_graph
+            and target.metas is None
+            and gathers(target, cotangent)
+        ):
             made = self.arrived[target] = Gathered(target, present, target in self.sums)
             self.sums.discard(target)
             if made.takes(cotangent):
@@ -219,8 +220,14 @@ class _Run:
                     waiting[target] = left
                 if cotangent is None:
                     pass
-                elif special or cotangent.shape != target.shape or cotangent.dtype is not target.dtype:
-                    gather(target, node.number(edge), cotangent, left)
+                elif special or (
+                    (node.shape != target.shape or node.dtype is not target.dtype)
+                    if cotangent is upstream
+                    else (cotangent.shape != target.shape or cotangent.dtype is not target.dtype)
+                ):
+                    present = arrived.get(target)
+                    if type(present) is not Gathered or not present.takes(cotangent):
+                        gather(target, node.number(edge), cotangent, left)
                 elif target not in arrived:
                     if not left and not ready and following is None:
                         following, handed = target, cotangent
@@ -393,7 +400,7 @@ def run_alone(node: Node, grads: tuple[Any, ...]) -> Any:
     if any(gradient is not None for gradient in grads):
         run = _Run({}, None, {}, False, True, mode.enabled)
         given = [run.hooks.inner(gradient) for gradient in grads]
-        made = run.vjp(node, given if node.metas is not None else given[0])
+        made = multiplied(run.vjp(node, given if node.metas is not None else given[0]))
         found = [None if target is None else c for c, target in zip(made, node.targets, strict=True)]
     shown = tuple(Hooks(mode.enabled, {}).shown(cotangent) for cotangent in found)
     return shown[0] if len(shown) == 1 else shown

@@ -93,6 +93,7 @@ def connect(op: Op, args: Any, needs: int, numbers: int, statics: Any) -> Node:
         plan = op.plan(needs, numbers)
     node: Node = _new(Node)
     node.plan = plan
+    node.more = None
     if statics:
         node.statics = statics
     node.sequence_nr = next_number()

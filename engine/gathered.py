@@ -7,7 +7,7 @@ Likewise what a bias gets from each step is added up as it came, and summed over
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .array import xp
@@ -38,7 +38,7 @@ def multiplied(cotangents: Sequence[Any]) -> Sequence[Any]:
     return cotangents
 
 
-def secure(arrived: dict[Any, Any]) -> None:
+def secure(arrived: Mapping[Any, Any]) -> None:
     """Work out what waits, before code of the user's runs: it may write into what a gradient was gathered from."""
     for present in arrived.values():
         if type(present) is Gathered:
@@ -68,9 +68,9 @@ class Gathered:
     def takes(self, cotangent: Any) -> bool:
         """Add a contribution that is no array of the target's shape; False where it does not go with the others."""
         if type(cotangent) is Product:
-            right = cotangent.right
-            self.room -= len(right)
-            if right.dtype is not self.dtype or (self.room < 0 and not self.makes_room(len(right))):
+            rows = len(cotangent.right)
+            self.room -= rows
+            if self.room < 0 and not self.makes_room(rows):
                 return False
             self.products.append(cotangent)
             return True

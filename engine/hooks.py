@@ -6,7 +6,8 @@ HookRan.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from . import errors
@@ -20,7 +21,7 @@ class Hooks:
     """Runs hooks on gradients, which are Tensors with `graph`, else arrays; `arrived` is what waits in the loop
     meanwhile."""
 
-    def __init__(self, graph: bool, arrived: dict[Any, Any]) -> None:
+    def __init__(self, graph: bool, arrived: Mapping[Any, Any] = MappingProxyType({})) -> None:
         self.graph = graph
         self.arrived = arrived
 

@@ -67,8 +67,6 @@ class _Rare:
     versions: tuple[int, ...] | None = None
     metas: list[tuple[tuple[int, ...], Any]] | None = None
     statics: Mapping[str, Any] = MappingProxyType({})
-    more: dict[str, Any] | None = None
-    """Hooks, and whatever else; None of a node of one output of which the loop runs the rules and nothing else."""
     requires_grad = True
     own: Any = None
     """What a node runs instead of rules: a method (upstream gradients, the run) that returns a cotangent per edge."""
@@ -80,10 +78,11 @@ class Node(_Rare):
     `targets` has a node or None per differentiable input and `numbers` the output of that node which the input was
     (None: the first, of all); `saved` has a value per name of the plan, `versions` what the storages of the saved
     tensors were at (None: 0, of all).  `shape` and `dtype` are the output's; a node of several outputs has `metas`, one
-    (shape, dtype) each, and no shape and dtype of its own.
+    (shape, dtype) each, and no shape and dtype of its own.  `more` has hooks and whatever
+    else few nodes have; where it is None, the loop runs the rules and nothing else.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "dtype", "plan", "saved", "sequence_nr", "shape", "targets")
+    __slots__ = ("__dict__", "__weakref__", "dtype", "more", "plan", "saved", "sequence_nr", "shape", "targets")
 
     plan: Plan
     targets: tuple[Any, ...]
@@ -91,6 +90,7 @@ class Node(_Rare):
     shape: tuple[int, ...] | None
     dtype: Any
     saved: tuple[Any, ...] | None
+    more: dict[str, Any] | None
 
     @property
     def op(self) -> Op:

@@ -230,6 +230,10 @@ PRODUCTS: set[Rule] = set()
 """The rules (grad, value) that are products: of the transposed value and the gradient, both matrices."""
 
 
+BY_HAND: dict[Rule, Callable[..., Any]] = {}
+"""The rules with a kernel by hand, and that."""
+
+
 def by_hand(kernel: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate a rule of one saved value: on arrays `kernel` computes the same, bit for bit, and sooner.
 
@@ -242,6 +246,7 @@ def by_hand(kernel: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callab
             # What numpy makes of arrays without a dimension is no array that could be written into.
             return kernel(grad, value) if type(grad) is ndarray and grad.ndim else formula(grad, value)
 
+        BY_HAND[call] = kernel
         return call
 
     return decorate
@@ -355,14 +360,24 @@ def _compiled(
         if rule in PRODUCTS and tensors.issuperset(picked):
             made[edge] = f"Product(v{picked[0]}, grad)"
         else:
-            made[edge] = "grad" if rule.__code__.co_code == IDENTITY else f"rule{number}({given})"
+            made[edge] = "grad" if rule.__code__.co_code == IDENTITY else f"{_called(rule, number)}({given})"
     given = " ".join(f"{one}," for one in made)
     lines.append(f" return spread(node, ({given}))" if op.lists else f" return {given}")
     scope: dict[str, Any] = {f"rule{number}": rule for number, (_, rule, _) in enumerate(calls)}
-    scope["spread"], scope["Product"] = spread, Product
+    scope.update({f"hand{number}": BY_HAND.get(rule) for number, (_, rule, _) in enumerate(calls)})
+    scope |= {"spread": spread, "Product": Product, "ndarray": ndarray}
     scope["arrays"] = lambda values: [getattr(v, "_array", v) for v in values]
     exec("\n".join(lines), scope)  # noqa: S102 - names are checked above, values are looked up: nothing of a user's
     return scope["run"]
+
+
+def _called(rule: Rule, number: int) -> str:
+    """What is called for a rule, as `by_hand` chooses, without the frame in between."""
+    return (
+        f"(hand{number} if type(grad) is ndarray and grad.ndim else rule{number})"
+        if rule in BY_HAND
+        else f"rule{number}"
+    )
 
 
 def _grad_first(rule: Rule, wanted: list[str]) -> Rule:

@@ -67,7 +67,7 @@ def _quick_one(op: Op, function: OpFunction) -> Any:
             made = as_array(made)
         out: Tensor = _new(Tensor)
         out._array = made
-        node = None
+        out._shared = node = None  # said here, it is found at once: a class's own default is looked for in two places
         if key and self._requires_grad and (not slot.off or mode.enabled):
             try:
                 plan = plans[key]
@@ -75,6 +75,7 @@ def _quick_one(op: Op, function: OpFunction) -> Any:
                 plan = op.plan(key)
             node = _new(Node)
             node.plan = plan
+            node.more = None
             shared = self._shared
             if shared is None:
                 node.targets = (self._node or target_of(self),)
@@ -98,6 +99,8 @@ def _quick_one(op: Op, function: OpFunction) -> Any:
                 save(node, (self,), None, (out,))
             out._node = node
             out._requires_grad = True
+        else:
+            out._requires_grad = False
         if slot.active is not None:
             slot.active.plain(op, self, None, out, node)
         return out
@@ -135,7 +138,7 @@ def _quick_two(op: Op, function: Callable[..., Any], rank: int) -> Any:
             made = as_array(made)
         out: Tensor = _new(Tensor)
         out._array = made
-        node = None
+        out._shared = node = None
         if needs and mask and (not slot.off or mode.enabled):
             try:
                 plan = plans[needs]
@@ -143,6 +146,7 @@ def _quick_two(op: Op, function: Callable[..., Any], rank: int) -> Any:
                 plan = op.plan(needs & 3, needs >> 2)
             node = _new(Node)
             node.plan = plan
+            node.more = None
             node.sequence_nr = next_number()
             node.shape = made.shape
             node.dtype = dtype
@@ -176,6 +180,8 @@ def _quick_two(op: Op, function: Callable[..., Any], rank: int) -> Any:
                 save(node, (self, other), None, (out,))
             out._node = node
             out._requires_grad = True
+        else:
+            out._requires_grad = False
         if slot.active is not None:
             slot.active.plain(op, self, other, out, node)
         return out

@@ -121,8 +121,8 @@ class Tensor:
             self._array = self._from_user("Tensor", default_dtype, (data, *more))
             if slot.active is not None:
                 slot.active.see(self, "Tensor")
-        if requires_grad:
-            self._requires_grad = True
+        self._node = self._shared = None
+        self._requires_grad = requires_grad
 
     @staticmethod
     def _from_user(name: str, which: dtype, args: tuple[Any, ...]) -> Array:

@@ -138,7 +138,7 @@ def refresh_view(tensor: Tensor) -> None:
         return
     plan = RETAKE.plan(1)
     node = Node()
-    node.plan, node.sequence_nr = plan, next_number()
+    node.plan, node.sequence_nr, node.more = plan, next_number(), None
     node.targets, node.numbers = (base._node,), (base._nr,)
     node.shape, node.dtype = tensor._array.shape, tensor._array.dtype
     node.statics = {"path": view.path}
