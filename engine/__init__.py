@@ -54,6 +54,7 @@ from .api import spectrum as _spectrum
 from .api import statistics as _statistics
 from .api import storage as _storage
 from .api import types as _types
+from .api import written as _written
 from .api.absent import *
 from .api.arrange import *
 from .api.choice import *
@@ -82,6 +83,7 @@ from .api.spectrum import *
 from .api.statistics import *
 from .api.storage import *
 from .api.types import *
+from .api.written import *
 from .array import bool_ as bool
 from .array import (
     device,
@@ -198,6 +200,7 @@ __all__ += _random.__all__
 __all__ += _reduction.__all__
 __all__ += _scan.__all__
 __all__ += _scatter.__all__
+__all__ += _written.__all__
 __all__ += _searching.__all__
 __all__ += _settings.__all__
 __all__ += _shape.__all__

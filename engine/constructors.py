@@ -30,6 +30,11 @@ class _Kind(type):
 
     which: dtype
 
+    @property
+    def dtype(cls) -> dtype:
+        """The dtype of its tensors."""
+        return cls.which
+
     def __call__(cls, *args: Any) -> Tensor:
         return legacy_tensor(cls.__name__, cls.which, args)
 

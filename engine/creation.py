@@ -209,7 +209,17 @@ def full(
         raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
     number = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     wanted = as_numpy_dtype(dtype) or _of_number(number)
-    return new_leaf(xp.full(shape_given("full", (size,)), number, dtype=wanted), "full", requires_grad, device)
+    shape = shape_given("full", (size,))
+    try:
+        made = xp.full(shape, number, dtype=wanted)
+    except OverflowError:
+        if wanted.kind == "u" and -(1 << 8 * wanted.itemsize) < number < 0:
+            return full(
+                size, number + (1 << 8 * wanted.itemsize), dtype=dtype, device=device, requires_grad=requires_grad
+            )
+        word = "int" if wanted.name == "int32" else f"{wanted.name}_t"
+        raise errors.runtime(f"value cannot be converted to type {word} without overflow") from None
+    return new_leaf(made, "full", requires_grad, device)
 
 
 def _of_number(number: Any) -> Any:

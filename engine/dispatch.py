@@ -57,10 +57,15 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if apart(arrays):
             return apply(op, together(op, args), statics)
         raise kernel_error(op, arrays, error) from None
+    except OverflowError:
+        fitted, named = wrapped(args, statics, narrow(arrays))
+        if fitted == args and named == statics:
+            raise
+        return apply(op, fitted, named)
     needs &= op.mask
     node = connect(op, args, needs, numbers, statics) if needs and mode.enabled else None
     if type(made) is tuple:
-        if type(made[0]) is not ndarray and apart(arrays):
+        if made and type(made[0]) is not ndarray and apart(arrays):
             return apply(op, together(op, args), statics)
         return _several(op, args, statics, made, node, None if arrays is sources else arrays)
     if type(made) is not ndarray:
@@ -84,6 +89,33 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if slot.active is not None:
         slot.active.op(op, args, statics, (out,), node, None)
     return out
+
+
+def narrow(arrays: Any) -> Any:
+    """The integer dtype in which an op computes, where it is not the widest; else None."""
+    kinds = {a.dtype for a in arrays if hasattr(a, "dtype") and a.dtype.kind != "b"}
+    found = kinds.pop() if len(kinds) == 1 else None
+    return found if found is not None and found.kind in "iu" and found.itemsize < 8 else None
+
+
+def wrapped(args: tuple[Any, ...], statics: Any, dtype: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments with numbers that the integer `dtype` cannot hold taken modulo its range, as torch takes them."""
+    if dtype is None:
+        return args, statics
+    values = tuple(_wrap(v, dtype) for v in args)
+    return values, {name: _wrap(v, dtype) if name in NUMBERS else v for name, v in statics.items()}
+
+
+NUMBERS = frozenset({"alpha", "other", "value"})
+"""Static arguments that are numbers to compute with, not places or sizes."""
+
+
+def _wrap(value: Any, dtype: Any) -> Any:
+    if type(value) is not int:
+        return value
+    bits = 8 * dtype.itemsize
+    low = value & ((1 << bits) - 1)
+    return low - (1 << bits) if dtype.kind == "i" and low >> (bits - 1) else low
 
 
 def connect(op: Op, args: Any, needs: int, numbers: int, statics: Any) -> Node:

@@ -8,7 +8,7 @@ from typing import Any
 from . import errors
 from .array import apart, as_array, dtype_of, is_array, is_writable
 from .devices import together
-from .dispatch import AFTER, connect, kernel_error
+from .dispatch import AFTER, connect, kernel_error, wrapped
 from .gathered import multiplied
 from .mode import INFERENCE_INPLACE, mode
 from .node import Node, gradient_edge, next_number
@@ -65,6 +65,9 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     writer = op.traits.write
     target: Tensor = args[0]
     inputs, statics = op.bind(args, kwargs)
+    kind = target._array.dtype
+    if kind.kind in "iu" and kind.itemsize < 8:
+        inputs, statics = wrapped(tuple(inputs), statics, kind)
     check_inplace(target, any(isinstance(t, Tensor) and t._requires_grad for t in _flat(inputs)))
     refresh_view(target)
     later = [function(op, args, kwargs) for function in BEFORE_WRITE] if slot.noted else ()

@@ -64,6 +64,21 @@ class Size(tuple[int, ...]):
         picked = tuple.__getitem__(self, key)
         return Size(picked) if isinstance(key, slice) else picked
 
+    def __add__(self, other: Any) -> Size:
+        if not isinstance(other, tuple):
+            raise TypeError(f"can only concatenate tuple (not {type(other).__name__}) to torch.Size")
+        return Size(tuple.__add__(self, other))
+
+    def __radd__(self, other: Any) -> Size:
+        if not isinstance(other, tuple):
+            raise TypeError(f"can only concatenate tuple (not {type(other).__name__}) to torch.Size")
+        return Size(tuple.__add__(other, self))
+
+    def __mul__(self, times: Any) -> Size:
+        return Size(tuple.__mul__(self, times))
+
+    __rmul__ = __mul__
+
     def __repr__(self) -> str:
         return f"torch.Size({list(self)})"
 

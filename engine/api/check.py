@@ -10,7 +10,7 @@ from .. import errors
 from ..array import BY_NUMPY, as_numpy_dtype, result_dtype, xp
 from ..mode import mode
 from ..slot import slot
-from ..tensor import Tensor
+from ..tensor import C_NAMES, Tensor
 
 LETTERS = {
     "float16": "Half", "float32": "Float", "float64": "Double", "uint8": "Byte", "int8": "Char", "int16": "Short",
@@ -53,7 +53,14 @@ def sizes_of(given: tuple[Any, ...]) -> tuple[int, ...]:
     """Sizes given as several numbers, or as one sequence of them."""
     if len(given) == 1 and isinstance(given[0], Sequence):
         given = tuple(given[0])
-    return tuple(int(n) if isinstance(n, Tensor) else n for n in given)
+    return tuple(_size(n) for n in given)
+
+
+def _size(number: Any) -> Any:
+    """A size as an int, where it is one: of a tensor of integers, or of numpy's own integers."""
+    if isinstance(number, (Tensor, xp.integer)) and (not isinstance(number, Tensor) or number.dtype.name != "bool"):
+        return int(number) if not isinstance(number, Tensor) or not number.is_floating_point() else number
+    return number
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
@@ -122,3 +129,20 @@ def need_whole(kernel: str, *values: Any) -> None:
     for value in values:
         if isinstance(value, Tensor) and value._array.dtype.kind == "f":
             raise refused(kernel, value)
+
+
+def need_alpha(input: Any, other: Any, alpha: Any) -> None:
+    """Raise torch's errors for a factor that the result's dtype has no place for."""
+    kinds = [v.dtype.name if isinstance(v, Tensor) else type(v).__name__ for v in (input, other)]
+    if isinstance(alpha, bool):
+        if any(k != "bool" for k in kinds):
+            raise errors.runtime("Boolean alpha only supported for Boolean results.")
+    elif isinstance(alpha, float) and not any("float" in k for k in kinds):
+        raise errors.runtime("For integral input tensors, argument alpha must not be a floating point number.")
+
+
+def need_mask(mask: Tensor) -> None:
+    """Raise torch's error for a mask that is none."""
+    if mask._array.dtype.kind != "b":
+        word = C_NAMES[mask.dtype.name]
+        raise errors.runtime(f"masked_fill_ only supports boolean masks, but got mask with dtype {word}")

@@ -10,7 +10,7 @@ from ..array import xp
 from ..ops import arithmetic as ar
 from ..ops import choice as ch
 from ..tensor import Tensor, escape
-from .check import combination, kind, need_tensor, need_whole
+from .check import combination, kind, need_mask, need_tensor, need_whole
 from .examples import with_example
 from .out import takes_out
 
@@ -117,8 +117,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     >>> torch.masked_fill(x, x > 1, 0.0)
     tensor([1., 0.])
     """
-    if mask._array.dtype.kind != "b":
-        raise errors.runtime(f"masked_fill only supports boolean masks, but got mask with dtype {mask.dtype.name}")
+    need_mask(mask)
     if isinstance(value, Tensor):
         if value._array.ndim:
             raise errors.runtime(

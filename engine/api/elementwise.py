@@ -10,7 +10,7 @@ from ..ops import arithmetic as ar
 from ..ops import elementwise as el
 from ..ops import shape as sh
 from ..tensor import C_NAMES, Tensor
-from .check import as_operand, combination, need_tensor, refused
+from .check import as_operand, combination, need_alpha, need_tensor, refused
 from .moving import to
 from .named import frexp_pair
 from .out import takes_out, written
@@ -64,6 +64,8 @@ def add(input: Any, other: Any, *, alpha: Number = 1, out: Any = None) -> Tensor
         return written(out, add, input, other, alpha=alpha)
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         input = as_operand("add", input)
+    if type(alpha) is not int:
+        need_alpha(input, other, alpha)
     return el.add(input, other) if alpha == 1 else el.add_scaled(input, other, alpha)
 
 
@@ -78,6 +80,8 @@ def sub(input: Any, other: Any, *, alpha: Number = 1, out: Any = None) -> Tensor
         return written(out, sub, input, other, alpha=alpha)
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         input = as_operand("sub", input)
+    if type(alpha) is not int:
+        need_alpha(input, other, alpha)
     return el.sub(input, other) if alpha == 1 else el.sub_scaled(input, other, alpha)
 
 
@@ -91,6 +95,7 @@ def rsub(input: Tensor, other: Any, *, alpha: Number = 1) -> Tensor:
     """
     if not isinstance(input, Tensor):
         raise combination("rsub", input, other)
+    need_alpha(input, other, alpha)
     if isinstance(other, Tensor):
         return ar.rsub_tensor(input, other, alpha=alpha)
     if alpha == 1:

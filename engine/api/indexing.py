@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
-from ..array import as_numpy_dtype, bool_, int64, to_numpy, xp
+from ..array import as_numpy_dtype, bool_, int64, to_numpy, uint8, xp
 from ..inplace import apply_inplace
 from ..ops import indexing as ix
 from ..ops import inplace as ip
@@ -24,6 +24,7 @@ NOT_A_TUPLE = (
     "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], "
     "which will result either in an error or a different result"
 )
+BYTES = "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
 Found = tuple[Tensor, list[Any] | None]
 
 
@@ -270,6 +271,9 @@ def _read(item: Any) -> Any:
         kind = item._array.dtype.kind
         if kind == "f":
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        if item._array.dtype == uint8.numpy:
+            warn(BYTES, 5)
+            item = sh.cast(item, bool_.numpy)
         if not item._array.ndim:
             escape(item, "index")
             return item._array.item()
@@ -348,6 +352,8 @@ def _at(viewed: Tensor, dim: int, index: int, place: int) -> Tensor:
 def _sliced(viewed: Tensor, dim: int, item: slice, whole: bool) -> Tensor:
     if not viewed._array.ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    if any(not hasattr(b, "__index__") for b in (item.start, item.stop, item.step) if b is not None):
+        raise TypeError("slice indices must be integers or None or have an __index__ method")
     bounds = [b.__index__() if b is not None else None for b in (item.start, item.stop, item.step)]
     if bounds[2] is not None and bounds[2] <= 0:
         raise ValueError("step must be greater than zero")

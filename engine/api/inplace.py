@@ -15,6 +15,7 @@ from ..ops import inplace as ip
 from ..ops import shape as so
 from ..slot import slot
 from ..tensor import Tensor
+from .check import need_alpha, need_mask
 from .shape import expanded
 
 
@@ -36,11 +37,15 @@ def _write(op: OpFunction, *args: Any, **statics: Any) -> Tensor:
 
 def add_(self: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
     """self += alpha * other."""
+    if type(alpha) is not int:
+        need_alpha(self, other, alpha)
     return _write(el.add, self, other) if alpha == 1 else _write(el.add_scaled, self, other, alpha=alpha)
 
 
 def sub_(self: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
     """self -= alpha * other."""
+    if type(alpha) is not int:
+        need_alpha(self, other, alpha)
     return _write(el.sub, self, other) if alpha == 1 else _write(el.sub_scaled, self, other, alpha=alpha)
 
 
@@ -140,6 +145,7 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     >>> torch.zeros(2).masked_fill_(torch.tensor([True, False]), 3)
     tensor([3., 0.])
     """
+    need_mask(mask)
     if isinstance(value, Tensor):
         if value._array.ndim:
             raise errors.runtime(

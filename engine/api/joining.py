@@ -86,7 +86,7 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
         dim = one_dim(dim, len(first))
         for place, shape in shapes[1:]:
             _check_joined(first, shape, dim, place)
-    return sh.cat(listed, dim=dim)
+    return sh.cat(listed, dim=dim if shapes else 0)  # vectors without elements are joined along any dim
 
 
 def _check_joined(first: tuple[int, ...], shape: tuple[int, ...], dim: int, place: int) -> None:

@@ -411,6 +411,12 @@ def flip(input: Tensor, *along: Any, dims: Any = None) -> Tensor:
     """
     given = dims if dims is not None else along
     given = given[0] if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
+    for place, d in enumerate(given if isinstance(given, (tuple, list)) else (given,)):
+        if not hasattr(d, "__index__"):
+            raise TypeError(
+                "flip(): argument 'dims' (position 1) must be tuple of ints, but found element of type "
+                f"{type(d).__name__} at pos {place}"
+            )
     found = tuple(one_dim(d, input._array.ndim) for d in given)
     for d in found:
         if found.count(d) > 1:

@@ -8,7 +8,7 @@ from .. import errors
 from ..array import xp
 from ..slot import slot
 from ..tensor import Tensor, escape
-from .check import kind
+from .check import kind, sizes_of
 from .out import takes_out
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "bucketize",
     "nonzero",
     "searchsorted",
+    "unravel_index",
 ]
 
 
@@ -147,3 +148,28 @@ def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right:
 
 METHODS = ("nonzero", "argwhere")
 """Functions that are methods of Tensor too."""
+
+
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """The place in each dimension of a `shape`, from places in its elements one after the other.
+
+    >>> import engine as torch
+    >>> torch.unravel_index(torch.tensor([1, 5]), (2, 3))
+    (tensor([0, 1]), tensor([1, 2]))
+    """
+    if not isinstance(indices, Tensor):
+        raise TypeError(f"unravel_index(): argument 'indices' must be Tensor, not {type(indices).__name__}")
+    if indices._array.dtype.kind not in "iu":
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    sizes = (shape,) if isinstance(shape, int) else sizes_of((shape,))
+    for n in sizes:
+        if not isinstance(n, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n).__name__}")
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
+    places = []
+    step = 1
+    for n in reversed(sizes):
+        places.append(indices.div(step, rounding_mode="floor") % n)
+        step *= n
+    return tuple(reversed(places))
