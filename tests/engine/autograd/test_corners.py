@@ -67,6 +67,11 @@ GRAD = {
         torch.autograd.grad((x * 3).sum(), edge, materialize_grads=True)""",
     "a node called": "r = (x * 2).grad_fn(torch.ones(3)), x[:2].sum().grad_fn(torch.tensor(1.0))",
     "a node of two called": "w = torch.ones(3, requires_grad=True); r = (x * w).grad_fn(torch.ones(3))",
+    "a node called under no_grad": """
+        a, b = torch.ones(2, 3, requires_grad=True), torch.ones(3, 4, requires_grad=True)
+        node = (a @ b).grad_fn
+        with torch.no_grad():
+            r = node(torch.ones(2, 4))""",
     "a node called without gradient": "r = (x * x).grad_fn(None)",
     "a node called with too many": "(x * x).grad_fn(torch.ones(3), torch.ones(3))",
     "a node called with a number": "(x * x).grad_fn(1)",
