@@ -53,6 +53,7 @@ def _device_method(name: str) -> Callable[..., Tensor]:
         return mo.on_device(self, device(name) if where is None else where)
 
     method.__name__ = name
+    method.__doc__ = f"The tensor on the device {name}."
     return method
 
 
@@ -63,6 +64,24 @@ def _dtype_method(name: str, which: Any) -> Callable[..., Tensor]:
     method.__name__ = name
     method.__doc__ = f"The tensor in dtype {which}."
     return method
+
+
+def _cpu(self: Tensor) -> Tensor:
+    """The tensor in the processor's memory."""
+    return mo.on_device(self, CPU)
+
+
+def _type_as(self: Tensor, other: Tensor) -> Tensor:
+    """The tensor in the dtype of another."""
+    return mo.to(self, other.dtype)
+
+
+def _element_size(self: Tensor) -> int:
+    """The bytes of one element."""
+    return self.itemsize
+
+
+_cpu.__name__, _type_as.__name__, _element_size.__name__ = "cpu", "type_as", "element_size"
 
 
 def _reversed(self: Tensor) -> Tensor:
@@ -100,8 +119,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "expand_as": sh.expand_as,
     "contiguous": sh.contiguous, "is_contiguous": sh.is_contiguous, "stride": sh.stride, "size": sh.size, "to": mo.to,
     "sum_to_size": sh.sum_to_size, "type": ty.type_, "where": cc.where_method, "backward": _backward,
-    "type_as": lambda self, other: mo.to(self, other.dtype), "element_size": lambda self: self.itemsize,
-    "cpu": lambda self: mo.on_device(self, CPU), "cuda": _device_method("cuda"),
+    "type_as": _type_as, "element_size": _element_size, "cpu": _cpu, "cuda": _device_method("cuda"),
     "polygamma": sp.polygamma_method,
     "add_": ip.add_, "sub_": ip.sub_, "pow_": ip.pow_, "square_": ip.square_,
     "remainder_": ip.remainder_,
