@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import argparse
 import logging
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import quote
 
 if TYPE_CHECKING:
@@ -29,9 +30,20 @@ EXAMPLES = """examples:
 """
 
 
+class Parser(argparse.ArgumentParser):
+    """Says what to type where the command was left out."""
+
+    def error(self, message: str) -> NoReturn:
+        found = re.match(r"argument \{run,open\}: invalid choice: '(.+?)' \(", message)
+        if found:
+            verb = "open" if found[1].endswith(SUFFIX) else "run"
+            message = f"{found[1]!r} is no command: `run` or `open` stands first, as in `backstep {verb} {found[1]}`"
+        super().error(message)
+
+
 def parser() -> argparse.ArgumentParser:
     """The options; those of serving stand before or behind the subcommand."""
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="backstep",
         description="Step through backpropagation, forwards and backwards in time, in the browser.",
         epilog=EXAMPLES,
@@ -44,7 +56,8 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--as-torch", action="store_true", help="answer the script's `import torch` with the engine")
     run.add_argument("--watch", action="store_true", help="record again whenever the script is saved")
     run.add_argument("script", type=Path, help="the Python file")
-    run.add_argument("args", nargs=argparse.REMAINDER, help="its own arguments")
+    rest = run.add_argument("args", nargs=argparse.REMAINDER, help="its own arguments")
+    rest.required = False  # else the complaint about a missing script asks for these too
     opened = commands.add_parser("open", help="open a trace file")
     _serving(opened, suppress=True)
     opened.add_argument("file", type=Path, help="a file that trace.save() or a run wrote")

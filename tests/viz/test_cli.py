@@ -53,6 +53,22 @@ def test_parser_refuses_what_is_no_port(port: str) -> None:
     assert stopped.value.code == 2
 
 
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["train.py"], "as in `backstep run train.py`"),
+        (["--no-browser", "run.backstep"], "as in `backstep open run.backstep`"),
+        (["run"], "the following arguments are required: script\n"),
+        (["open"], "the following arguments are required: file\n"),
+        (["--frobnicate"], "unrecognized arguments: --frobnicate"),
+    ],
+)
+def test_parser_says_what_to_type_instead(argv: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.parser().parse_args(argv)
+    assert stopped.value.code == 2 and words in capsys.readouterr().err
+
+
 def test_bind_takes_the_next_free_port_and_keeps_to_one_that_was_asked_for() -> None:
     with server.bind("127.0.0.1", None) as first, server.bind("127.0.0.1", None) as second:
         taken = first.getsockname()[1]
