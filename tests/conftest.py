@@ -52,10 +52,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say how much of the law of replay was tried, and how many of torch's own samples."""
     reports = terminalreporter.getreports("passed")
     given = [pair for report in reports for pair in report.user_properties]
-    counts = [value for name, value in given if name == "torch's op database"]
-    if counts:
-        told = ", ".join(f"{n:,} {check}" for check, n in sum(counts, Counter()).items())
-        terminalreporter.write_line(f"torch's op database: {len(counts):,} ops; compared: {told}")
+    for kind in ("ops", "modules", "optimisers"):
+        counts = [value for name, value in given if name == f"torch's database of {kind}"]
+        if counts:
+            told = "; ".join(f"{check}: {n:,}" for check, n in sum(counts, Counter()).items())
+            terminalreporter.write_line(f"compared with torch on its own samples: {len(counts):,} {kind}; {told}")
     found = [value for name, value in given if name == "law"]
     if found:
         pairs, events = (sum(column) for column in zip(*found, strict=True))

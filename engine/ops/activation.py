@@ -11,7 +11,7 @@ from typing import Any
 from ..array import Array, as_array, special_of, xp
 from ..op import Traits, op
 from . import quick
-from .choice import chosen, ge, gt, le, logical_and, lt, where
+from .choice import chosen, ge, gt, le, logical_and, logical_or, lt, where
 from .elementwise import exp, sigmoid, softplus, tanh
 from .shape import cat, slice_
 
@@ -45,7 +45,7 @@ def _rrelu_slope(grad: Any, self: Any, noise: Any, lower: float, upper: float, t
 
 
 def _threshold(self: Array, threshold: float, value: float) -> Array:
-    return chosen(self > threshold, self, value).astype(self.dtype, copy=False)
+    return chosen(self <= threshold, value, self).astype(self.dtype, copy=False)
 
 
 def _hardsigmoid(self: Array) -> Array:
@@ -80,7 +80,7 @@ def _within(self: Any, bound: float) -> Any:
 
 hardtanh = op(
     "hardtanh", _hardtanh,
-    self=lambda grad, self, min_val, max_val: where(logical_and(gt(self, min_val), lt(self, max_val)), grad, 0),
+    self=lambda grad, self, min_val, max_val: where(logical_or(le(self, min_val), ge(self, max_val)), 0, grad),
 )  # fmt: skip
 leaky_relu = op(
     "leaky_relu", _leaky_relu,
@@ -92,7 +92,7 @@ prelu = op(
     weight=lambda grad, self: where(gt(self, 0), 0, grad * self),
 )  # fmt: skip
 rrelu = op("rrelu_with_noise", _rrelu, self=_rrelu_slope)
-threshold = op("threshold", _threshold, self=lambda grad, self, threshold: where(gt(self, threshold), grad, 0))
+threshold = op("threshold", _threshold, self=lambda grad, self, threshold: where(le(self, threshold), 0, grad))
 hardsigmoid = op(
     "hardsigmoid", _hardsigmoid, self=lambda grad, self: where(logical_and(gt(self, -3), lt(self, 3)), grad * SIXTH, 0)
 )
@@ -119,7 +119,7 @@ def _elu(self: Array, alpha: float = 1, scale: float = 1, input_scale: float = 1
 def _elu_slope(grad: Any, self: Any, alpha: float, scale: float, input_scale: float) -> Any:
     # Above 0 the exponential is not taken: its overflow would be 0 * inf in the next derivative.
     low = exp(where(lt(self, 0), self, 0) * input_scale) * (alpha * scale * input_scale)
-    return where(gt(self, 0), grad * scale, grad * low)
+    return where(le(self, 0), grad * low, grad * scale)
 
 
 def _celu(self: Array, alpha: float = 1) -> Array:
@@ -146,7 +146,7 @@ rrelu_ = op(
 )  # fmt: skip
 threshold_ = op(
     "threshold_", _threshold, Traits(node="ThresholdBackward1"),
-    self=lambda grad, self, threshold: where(gt(self, threshold), grad, 0),
+    self=lambda grad, self, threshold: where(le(self, threshold), 0, grad),
 )  # fmt: skip
 elu_ = op("elu_", _elu, Traits(node="EluBackward1"), self=_elu_slope_of_result)
 celu_ = op(

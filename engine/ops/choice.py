@@ -87,6 +87,8 @@ def _promote_choices(values: list[Any]) -> list[Any]:
 def _where(condition: Array, self: Array, other: Array) -> Array:
     if type(other) is int and not other and _maskable(condition, self):
         return masked(self, condition)
+    if type(self) is int and not self and _maskable(condition, other):
+        return masked(other, ~condition)
     return chosen(condition, self, other)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from ..array import Array, special_of, xp
 from ..op import FLOAT, SAME, Traits, by_hand, op
 from . import quick
-from .choice import eq, ge, gt, logical_and, where, zero
+from .choice import eq, ge, gt, le, logical_and, where, zero
 
 ONE = {kind: xp.ones((), dtype=kind) for kind in "efd"}
 """1 in each floating dtype: numpy takes longer over a number of Python's than over a small array."""
@@ -268,13 +268,18 @@ def _softplus(self: Array, beta: float = 1, threshold: float = 20) -> Array:
     return xp.where(scaled > threshold, self, xp.log1p(xp.exp(xp.minimum(scaled, threshold))) / beta)
 
 
-relu = op("relu", _relu, self=lambda grad, result: where(gt(result, 0), grad, 0))
+def _across(grad: Any, leg: Any, square: Any) -> Any:
+    """How an angle changes with the other leg: leg / radius², which torch takes as 0 in the corner itself."""
+    return where(eq(square, 0), 0, grad * (leg / square))
+
+
+relu = op("relu", _relu, self=lambda grad, result: where(le(result, 0), 0, grad))  # nan passes on
 softplus = op(
     "softplus", _softplus,
     self=lambda grad, self, beta, threshold: where(gt(self * beta, threshold), grad, grad * sigmoid(self * beta)),
 )  # fmt: skip
 atan2 = op(
     "atan2", xp.arctan2, FLOAT,
-    self=lambda grad, self, other: grad * (other / (self * self + other * other)),
-    other=lambda grad, self, other: -grad * (self / (self * self + other * other)),
+    self=lambda grad, self, other: _across(grad, other, self * self + other * other),
+    other=lambda grad, self, other: _across(-grad, self, self * self + other * other),
 )  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any
 from ..array import Array, folded, xp, zeros_at
 from ..op import SAME, Traits, op
 from .activation import log_sigmoid
-from .choice import clamp_min, gt, lt, where
+from .choice import clamp_min, ge, gt, where
 from .elementwise import absolute, log, sigmoid, sign
 from .reduction import gather, sum_dim
 from .shape import Sizes, count, reshape, unsqueeze
@@ -59,7 +59,7 @@ def _bent(self: Array, target: Array, reach: float) -> Array:
 
 
 def _smooth_l1_slope(off: Any, beta: float) -> Any:
-    return where(lt(absolute(off), beta), off / beta, sign(off))
+    return where(ge(absolute(off), beta), sign(off), off / beta)
 
 
 def _huber(self: Array, target: Array, reduction: str = "mean", delta: float = 1.0) -> Array:
@@ -67,7 +67,7 @@ def _huber(self: Array, target: Array, reduction: str = "mean", delta: float = 1
 
 
 def _huber_slope(off: Any, delta: float) -> Any:
-    return where(lt(absolute(off), delta), off, sign(off) * delta)
+    return where(ge(absolute(off), delta), sign(off) * delta, off)
 
 
 mse_loss = op(

@@ -37,6 +37,8 @@ class Adam(Optimizer):
         if kinds[0] != kinds[1] or not all(isinstance(beta, (float, Tensor)) for beta in betas):
             raise ValueError("betas must be either both floats or both Tensors")
         for place, beta in enumerate(betas):
+            if isinstance(beta, Tensor) and foreach and not capturable:
+                raise ValueError(f"betas[{place}] as a Tensor is not supported for capturable=False and foreach=True")
             if isinstance(beta, Tensor) and beta.numel() != 1:
                 raise ValueError(f"Tensor betas[{place}] must be 1-element")
         defaults = {

@@ -57,10 +57,13 @@ class Crossing:
     """Values of torch as values of the engine; tensors that share memory there share it here."""
 
     memory: dict[int, Any] = field(default_factory=dict)
+    crossed: dict[int, Any] = field(default_factory=dict)
 
     def __call__(self, value: Any) -> Any:
         if isinstance(value, torch.Tensor):
-            return self.tensor(value)
+            if id(value) not in self.crossed:
+                self.crossed[id(value)] = self.tensor(value)
+            return self.crossed[id(value)]
         if isinstance(value, torch.dtype):
             return _dtype(value)
         if isinstance(value, complex):
@@ -73,7 +76,10 @@ class Crossing:
         if isinstance(value, slice):
             return slice(self(value.start), self(value.stop), self(value.step))
         if isinstance(value, torch.nn.Module):
-            return getattr(engine.nn, type(value).__name__)()
+            made = answer(getattr(engine.nn, type(value).__name__))
+            if isinstance(made, Exception):
+                raise OutOfReach("a module that is made of arguments")
+            return made
         if isinstance(value, torch.Generator):
             return engine.Generator()
         if isinstance(value, (torch.device, torch.layout, torch.memory_format)):
@@ -315,10 +321,10 @@ def _compare(findings: Findings, form: str, sample: Any, theirs: Call, mine: Cal
     if not findings.see(form, unlike(ours, yours, values), where) or isinstance(yours, Exception):
         return
     if values and form in ("call", "in place"):
-        _differentiate(findings, form, given, own, yours, ours, where)
+        differentiate(findings, form, given, own, yours, ours, where)
 
 
-def _differentiate(findings: Findings, form: str, given: Any, own: Any, yours: Any, ours: Any, where: str) -> None:
+def differentiate(findings: Findings, form: str, given: Any, own: Any, yours: Any, ours: Any, where: str) -> None:
     """Gradients of a random weighting, and of those again where a sample is small."""
     inputs = [t for t in tensors(given, torch.Tensor) if t.requires_grad]
     outputs = [t for t in tensors(yours, torch.Tensor) if t.requires_grad]

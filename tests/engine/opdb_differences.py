@@ -43,7 +43,8 @@ KNOWN = (
     Known(
         "call, second gradients", NO_SECOND,
         "cdist nn.functional.pdist nn.functional.hardsigmoid nn.functional.embedding_bag "
-        "nn.functional.multi_margin_loss nn.functional.multilabel_margin_loss",
+        "nn.functional.multi_margin_loss nn.functional.multilabel_margin_loss nn.MultiMarginLoss "
+        "nn.MultiLabelMarginLoss nn.TransformerEncoderLayer",
     ),
 )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from typing import Any
@@ -49,7 +50,7 @@ def test_op_does_on_torchs_samples_what_torchs_does(name: str, record_property: 
     except opdb.Absent:
         assert _why_absent(info.name), f"the engine has no {name}, and docs/left-out.toml no reason"
         return
-    record_property("torch's op database", findings.counts)
+    record_property("torch's database of ops", findings.counts)
     new = {check: text for check, text in findings.unlike.items() if check not in expected}
     gone = [check for check in expected if check not in findings.unlike]
     assert not new, f"unlike torch's: {new}"
@@ -58,7 +59,8 @@ def test_op_does_on_torchs_samples_what_torchs_does(name: str, record_property: 
 
 def test_every_difference_is_of_an_op_that_is_compared() -> None:
     listed = {op for row in KNOWN for op in row.ops.split()} | DRAWN
-    assert listed <= INFOS.keys(), listed - INFOS.keys()
+    layers = {op for op in listed if re.match(r"(nn|optim)\.[A-Z]", op)}  # those of test_layer_databases.py
+    assert listed - layers <= INFOS.keys(), listed - layers - INFOS.keys()
     assert not [pattern for pattern in INNER if not any(fnmatchcase(info.name, pattern) for info in INFOS.values())]
 
 

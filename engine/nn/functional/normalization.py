@@ -182,6 +182,9 @@ def batch_norm(
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size torch.Size({list(shape)})"
         )
+    if eps <= 0 and (training or eps):
+        least = "positive during training" if training else "non-negative"
+        raise ValueError(f"batch_norm eps must be {least}, but got {eps}")
     _check_batch_norm(input, running_mean, running_var, weight, bias, training)
     if not input._array.size:
         return _of_nothing(input, weight, bias)
