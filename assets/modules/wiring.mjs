@@ -1,13 +1,16 @@
 // The wiring of an op cell by cell: from each cell of an input, through the pill, to the cells of the output that it reaches.
 
-import { CELL_GAP, cellOf, rowsOf } from "./card.mjs";
+import { boxOf, CELL_GAP, cellOf, rowsOf } from "./card.mjs";
 import { distanceTo, flatten, pointAlong, turnsBack } from "./curve.mjs";
 import { indexText, num } from "./format.mjs";
-import { wiredOps, wiresOf } from "./state.mjs";
+import { wiredOps, wiresOf as allWiresOf } from "./state.mjs";
 
 const SPREAD = 0.62; // part of the pill's side over which wires enter
 const BUNDLE = 16; // height of the bundle of wires that goes around a card
+const TOUCH = 1.5; // how far a wire may be over a border
 const curves = new WeakMap();
+const looked = new WeakSet(); // ops whose wires are known to have a free way or not,
+const blocked = new WeakSet(); // and the edges beside which they have none
 
 const MOST_LIVE = 16; // wires of a running VJP that are shown unasked
 
@@ -59,9 +62,35 @@ function isClear(wire, index) {
   return curve.clear;
 }
 
-/** Whether wires are drawn beside an edge: not where it goes on in another line of the picture, there its route says it all. */
+/**
+ * Whether wires are drawn beside an edge: not where it goes on in another line of the picture, nor where they would cross a
+ * card that is not its end (which `wiresAt` has found out); there its route says it all.
+ */
 export function isWired(edge) {
-  return !turnsBack(edge.points);
+  return !turnsBack(edge.points) && !blocked.has(edge);
+}
+
+/** The wires of an op, which know then whether they have a free way. */
+function wiresOf(moment, op) {
+  const wires = allWiresOf(moment, op);
+  if (looked.has(op)) return wires;
+  looked.add(op);
+  for (const wire of wires) {
+    const { leaving, arriving } = halves(wire);
+    if (isCrossed(moment.scene, leaving, [op, wire.source])) blocked.add(wire.edge);
+    if (isCrossed(moment.scene, arriving, [op, wire.output])) blocked.add(wire.after);
+  }
+  return wires;
+}
+
+/** Whether a curve passes over a card other than some. */
+function isCrossed(scene, curve, own) {
+  const { xs, ys } = flatten(curve);
+  return scene.nodes.some((node) => {
+    if (own.includes(node)) return false;
+    const [x0, y0, x1, y1] = boxOf(node);
+    return xs.some((x, i) => x > x0 + TOUCH && x < x1 - TOUCH && ys[i] > y0 + TOUCH && ys[i] < y1 - TOUCH);
+  });
 }
 
 function anyDrawn(wires) {
@@ -80,11 +109,17 @@ function curveOf(wire) {
   return Object.create(known.get(key)); // what a wire carries changes with time, its way does not
 }
 
-function layWire({ op, edge, after, source, output, from, to }) {
+/** From the cell of the input to the op, and from that of the output. */
+function halves({ op, source, output, from, to }) {
   const start = anchor(source, from, op);
   const end = anchor(output, to, op);
   const [a, b] = [port(op, source, start.part), port(op, output, end.part)];
-  const [leaving, arriving] = [half(start, a), half(end, b)];
+  return { a, b, leaving: half(start, a), arriving: half(end, b) };
+}
+
+function layWire(wire) {
+  const { edge, after } = wire;
+  const { a, b, leaving, arriving } = halves(wire);
   const through = isWired(edge) && isWired(after) ? [[...a.at, ...a.at, ...b.at, ...b.at]] : [];
   const curve = [...(isWired(edge) ? leaving : []), ...through, ...(isWired(after) ? arriving.slice().reverse().map(turned) : [])];
   const kept = {};

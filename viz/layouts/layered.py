@@ -210,10 +210,11 @@ class _Layered:
     ) -> Piece:  # fmt: skip
         """Columns, what is in the groups, and routes from border to border."""
         columns = sheet.columns(sizes, y, part)
+        centres = sheet.centres(sizes, columns, part)
         piece = Piece()
         for i in part:
             if i < sheet.members:
-                self.put(piece, sheet.vertices[i], (sum(columns[sheet.rank[i]]) / 2, y[i]))
+                self.put(piece, sheet.vertices[i], (centres[i], y[i]))
             elif i < len(sizes):
                 port: tuple[str, Hashable] = sheet.vertices[i]  # type: ignore[assignment]
                 (piece.ins if port[0] == "in" else piece.outs)[port[1]] = y[i]
@@ -223,8 +224,7 @@ class _Layered:
             into, into_back = self.left_end(sheet, y, sizes, b, origin, lefts.get((key, b)))
             middle = [(lane, columns[sheet.ranks[lane]]) for lane in sheet.way(a, origin, b)]
             ca, cb = columns[sheet.rank[a]], columns[sheet.rank[b]]
-            xa = (ca[0] + ca[1] + sizes[a][0]) / 2
-            xb = (cb[0] + cb[1] - sizes[b][0]) / 2
+            xa, xb = centres[a] + sizes[a][0] / 2, centres[b] - sizes[b][0] / 2
             bends = [p for lane, (x0, x1) in middle for p in ((x0, y[lane] - 3), (x1, y[lane] - 3))]
             bends_back = [p for lane, (x0, x1) in middle for p in ((x0, y[lane] + 3), (x1, y[lane] + 3))]
             before, behind = self.inner.get((key, u), ([], [])), self.inner.get((key, v), ([], []))

@@ -17,6 +17,8 @@ COLUMN_GAP = 36.0
 WIDEST_GAP = 52.0
 LEVEL, SLOPE = 60.0, 0.12
 """A climb up to which the gap is enough, and how much wider it gets past that."""
+FAR = 200.0
+"""How much wider than what stands in it a column is that has more than one place for it."""
 PORT_GAP = 24.0
 PAD = 14.0
 HEAD = 34.0
@@ -101,6 +103,19 @@ class Sheet:
             gap = min(COLUMN_GAP + SLOPE * max(climb[rank] - LEVEL, 0.0), WIDEST_GAP)
             x += width + (PORT_GAP if near_port else gap)
         return columns
+
+    def centres(self, sizes: list[Size], columns: dict[int, Point], part: Sequence[int]) -> dict[int, float]:
+        """Where vertices stand in their columns: in the middle; where that is far from the border, beside an open group,
+        at the left one, next to what they come from, and where they come from nothing at the right one.
+        """
+        reached = {b for _, b in self.edges}
+        found = {}
+        for i in part:
+            if i < len(sizes):
+                (x0, x1), half = columns[self.rank[i]], sizes[i][0] / 2
+                far = x1 - x0 > 2 * half + FAR and i < self.members
+                found[i] = (x0 + x1) / 2 if not far else x0 + half if i in reached else x1 - half
+        return found
 
 
 @dataclass(slots=True)

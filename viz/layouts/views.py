@@ -11,13 +11,15 @@ from .sheet import Size, around
 
 WHOLE = 0.65
 """The zoom down to which a graph is shown whole (assets/modules/camera.mjs)."""
+HAIR = 0.005
+"""A little room at the border."""
 LARGE = 1.0
 """A zoom past which nothing is won."""
 EASY = 0.76
 """A zoom from which on one line is kept: reading on in it is easier than in the next."""
 EACH = 0.15
 """How much more zoom narrower lines must give."""
-ZOOMS = (1.0, 0.9, 0.82, 0.75, 0.7, WHOLE)
+ZOOMS = (1.0, 0.9, 0.82, 0.75, 0.7, WHOLE + HAIR)
 """Those at which the lines of a picture are tried to be as wide as the view."""
 MOST_NODES = 120
 """Past that no picture is seen whole anyway."""
@@ -44,7 +46,7 @@ def placed(graph: nx.DiGraph, places: Places) -> Placed:
         found = place(graph, places, Plan(view[0] / wide))
         size = zoom(graph, found, view)
         more = len(set(found.lines.values())) - len(set(best.lines.values()) or {None})
-        if size > most + EACH * more or (not fits and extent(graph, found)[0] <= view[0] / WHOLE):
+        if size > most + EACH * more or (not fits and extent(graph, found)[0] <= view[0] / (WHOLE + HAIR)):
             best, most, fits = found, size, True
     return best
 

@@ -1,0 +1,54 @@
+"""What no picture of the gallery may do, asked of the curves and boxes that the browser draws."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.viz import pictures
+
+SCRIPT = Path(__file__).parents[1] / "js" / "laws.mjs"
+COVERS = {
+    "gradcheck": {"953x530"},  # the longest message, in the lowest view: over the corner of one pill
+    "saved_in_place": {"1257x891"},  # three cards in line fill the screen at their largest: over the edge of one
+}
+"""Views in which a message covers some of a card, and as little as it can."""
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    folder = tmp_path_factory.mktemp("scenes")
+    for name in pictures.names():
+        (folder / f"{name}.json").write_text(json.dumps(pictures.scene(name)), encoding="utf-8")
+    return json.loads(subprocess.run([node, SCRIPT, folder], capture_output=True, text=True, check=True).stdout)
+
+
+@pytest.mark.parametrize("law", ["routes", "wires"])
+def test_no_edge_and_no_wire_crosses_a_card_that_is_not_its_end(broken: Any, law: str) -> None:
+    assert len(broken) == len(pictures.names())
+    assert {name: found[law] for name, found in broken.items() if found[law]} == {}
+
+
+def test_the_message_of_an_error_covers_no_card(broken: Any) -> None:
+    covered = {name: {one.split(":")[0] for one in found["callout"]} for name, found in broken.items()}
+    assert {name: views for name, views in covered.items() if views} == COVERS
+
+
+def test_most_programs_are_shown_whole() -> None:
+    """At 1440 x 900 beside both panels, at a zoom of 0.65 or more; the others are no wider than that."""
+    wide, high = 757.0, 599.0
+    followed = set()
+    for name in pictures.names():
+        x0, y0, x1, y1 = pictures.scene(name)["bounds"]
+        assert wide / (x1 - x0) >= 0.65 - 0.03, name  # the ways beside the lines are not in the bounds
+        if high / (y1 - y0) < 0.65:
+            followed.add(name)
+    assert len(followed) <= 11, sorted(followed)
