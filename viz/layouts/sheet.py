@@ -105,8 +105,9 @@ class Sheet:
         return columns
 
     def centres(self, sizes: list[Size], columns: dict[int, Point], part: Sequence[int]) -> dict[int, float]:
-        """Where vertices stand in their columns: in the middle; where that is far from the border, beside an open group,
-        at the left one, next to what they come from, and where they come from nothing at the right one.
+        """Where vertices stand in their columns: in the middle; where that is far from the border, at one of both.
+
+        That is the left one beside an open group, near what they come from; the right one of what comes from nothing.
         """
         reached = {b for _, b in self.edges}
         found = {}
