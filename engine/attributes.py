@@ -42,7 +42,7 @@ class SavedTensor:
         value = node.saved[place]
         if type(value) is Packed:
             raise errors.runtime(_TAKEN)
-        made = Packed(node, value, pack_hook, unpack_hook)
+        made = Packed(node, value, pack_hook, unpack_hook, place=place)
         node.saved = (*node.saved[:place], made, *node.saved[place + 1 :])
 
 

@@ -21,8 +21,8 @@ class Block:
 
     @property
     def is_hook(self) -> bool:
-        """Whether it is a hook's, not that of a custom Function."""
-        return self.entered.place not in ("forward", "backward")
+        """Whether it is that of a hook on gradients."""
+        return self.entered.place in ("tensor", "before", "after", "accumulated")
 
     @property
     def place(self) -> tuple[str, int | None, int | None, int]:
@@ -38,6 +38,8 @@ class Blocks:
         self.of_call: dict[int, list[Block]] = {}
         self.forwards: dict[int, Block] = {}  # by the index of the op that they belong to
         self.of_node: dict[int, list[Block]] = {}  # the backwards of custom Functions
+        self.packs: dict[int, Block] = {}  # by their own index
+        self.unpacks: dict[tuple[int | None, int], list[Block]] = {}  # by node and place
         self.loose: dict[int, Block] = {}  # forwards by their own index, after which there was no op: an error came
         self.made: dict[int, int] = {}  # the value of each tensor that was first met inside
         open_: list[CodeEntered] = []
@@ -46,7 +48,7 @@ class Blocks:
             if isinstance(event, CodeEntered):
                 open_.append(event)
                 done.append(None)
-            elif isinstance(event, LeafCreated) and (open_ or event.source == "gradient"):
+            elif isinstance(event, LeafCreated) and (open_ or event.source in ("gradient", "saved")):
                 self.made.setdefault(event.tensor, event.value)
             elif isinstance(event, OpCalled) and open_ and event.inplace is None:
                 self.made.update({out.tensor: out.value for out in event.outputs})
@@ -73,7 +75,11 @@ class Blocks:
         if entered.place == "forward":
             self.loose[entered.index] = block
             return block
-        if entered.call is not None and all(other.call != entered.call for other in around):
+        if entered.place == "pack":
+            self.packs[entered.index] = block
+        elif entered.place == "unpack":
+            self.unpacks.setdefault((entered.node, entered.nr), []).append(block)
+        elif entered.call is not None and all(other.call != entered.call for other in around):
             self.of_call.setdefault(entered.call, []).append(block)
         if entered.place == "backward" and entered.node is not None:
             self.of_node.setdefault(entered.node, []).append(block)

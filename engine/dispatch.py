@@ -231,7 +231,7 @@ def _pack(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], made: Any) -> N
         first = made[0] if isinstance(made, tuple) else made
         node = first._node
         if node is not None and node.own is None and node.saved:
-            node.saved = tuple(packed(node, v) if i in node.plan.tensors else v for i, v in enumerate(node.saved))
+            node.saved = tuple(packed(node, v, i) if i in node.plan.tensors else v for i, v in enumerate(node.saved))
 
 
 AFTER.append(_pack)

@@ -35,3 +35,7 @@ NOT_RECORDED = (
 FORWARD = (
     "{} is given other inputs here, and the recording does not say what its forward did: it returns what it did then."
 )
+NOT_UNPACKED = (
+    "A saved tensor that went through hooks of the program's is used here and was not in the recording: it is what was "
+    "saved, as if they gave it back unchanged."
+)

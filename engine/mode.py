@@ -33,7 +33,8 @@ class _Mode(threading.local):
     """`enabled` is what ops look at; in inference mode `asked` is what the user asked for, and nothing is recorded.
     It is set by `turn`, which counts the threads in which it is off.
 
-    `packing` holds the pairs of hooks for saved tensors, innermost last, `packing_refused` why there may be none.
+    `packing` holds the pairs of hooks for saved tensors (and whether they are no part of a recording), innermost last,
+    `packing_refused` why there may be none.
     """
 
     enabled: bool = True
@@ -43,7 +44,7 @@ class _Mode(threading.local):
     anomaly = False
     check_nan = True
     dual: object = None
-    packing: tuple[tuple[Any, Any], ...] = ()
+    packing: tuple[tuple[Any, Any, bool], ...] = ()
     packing_refused: str | None = None
 
     def turn(self, enabled: bool) -> None:

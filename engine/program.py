@@ -122,7 +122,7 @@ def program(trace: Trace) -> list[tuple[int, AnyEvent | Command]]:
     for event in trace.events:
         if isinstance(event, (BackwardStarted, CodeEntered)):  # what code of a Function does is part of its call
             depth += 1
-            if depth == 1 and event.index in blocks.loose:
+            if depth == 1 and (event.index in blocks.loose or event.index in blocks.packs):
                 actions.append((event.index, event))
                 after = event.index
             elif depth == 1 and isinstance(event, BackwardStarted):

@@ -398,15 +398,17 @@ class Recorder(Stacks):
         sequence = None if node is None else node.sequence_nr
         self.log.append(("hook", -1, self.call, seen, *kept, sequence, place, nr))
 
-    def enter_code(self, place: str, given: Any, *, tensor: Any = None, node: Any = None, nr: int = 0,
-                   split: int = 0) -> None:  # fmt: skip
+    def enter_code(
+        self, place: str, given: Any, *, tensor: Any = None, node: Any = None, sequence: int | None = None, nr: int = 0,
+        split: int = 0, source: str = "gradient",
+    ) -> None:  # fmt: skip
         """Code of the user's begins, called with `given`: what it does is recorded."""
-        for gradient in given:
+        for gradient in given if source == "gradient" else ():
             if gradient is not None and gradient._id < self.first:
                 gradient._storage.handed = True
-        numbers = [None if g is None else self.see(g, "gradient")[0] for g in given]
+        numbers = [None if g is None else self.see(g, source)[0] for g in given]
         seen = None if tensor is None else self.see(tensor)[0]
-        sequence = None if node is None else node.sequence_nr
+        sequence = sequence if node is None else node.sequence_nr
         self.log.append(("code", -1, self.call, place, seen, sequence, nr, numbers, split))
 
     def leave_code(self, results: Any, completed: bool) -> None:

@@ -291,9 +291,10 @@ class _Replay(Rerun):
         for number, tensor in zip(block.entered.given, given, strict=False):
             if (number is None) != (tensor is None):
                 self.doubted(NONE_GIVEN)
-            if number is not None:
-                kept = Tensor(xp.zeros_like(self.standins.array(self.standins.blocks.made.get(number))))
-                self.live[number] = kept if tensor is None else tensor
+            if number is not None and tensor is None:
+                tensor = Tensor(xp.zeros_like(self.standins.array(self.standins.blocks.made.get(number))))
+            if number is not None and tensor is not None:
+                self.live[number] = tensor
         recorder, enabled, depth = self.recorder, mode.enabled, self.recorder.depth
         pinned = recorder.pinned
         self.nested += 1
@@ -323,8 +324,10 @@ class _Replay(Rerun):
                 self.backward(backward_command(event, -1, 0))
                 place = end_of(events, place)
             elif isinstance(event, CodeEntered):  # a forward, which its op runs
-                if event.index in self.standins.blocks.loose:
+                if event.index in self.standins.blocks.loose or event.index in self.standins.blocks.packs:
                     self.fixed(event)
+                elif event.place == "unpack":
+                    self.standins.unpack(event, self.nodes.get(event.node or 0))
                 place = end_of(events, place)
             elif isinstance(event, GradSet):
                 target = self.tensor(event.tensor)

@@ -162,7 +162,10 @@ class Rerun:
             if event.message != CREATE_GRAPH:
                 self.recorder.event("warning", event.category, event.message)
         elif isinstance(event, CodeEntered):
-            self.refused(self.standins.blocks.loose[event.index])
+            if event.place == "pack":
+                self.standins.pack(self.standins.blocks.packs[event.index], self.nodes.get(event.node or 0))
+            else:
+                self.refused(self.standins.blocks.loose[event.index])
         elif isinstance(event, GroupEntered):
             self.inside.append((event.name, len(self.recorder.log)))
             self.recorder.depth += 1
@@ -243,10 +246,10 @@ class Rerun:
         tensor._storage.unseen = event.version - tensor._storage.version
 
     def leaf(self, event: LeafCreated) -> None:
-        if event.tensor in self.live:  # the result of autograd.grad, seen again
-            return
+        if event.tensor in self.live or event.source == "saved":  # the result of autograd.grad, seen again; or what a
+            return  # node packs, which it says itself
         own, place = event.source.startswith("saved_tensors["), len("saved_tensors[")
-        if own and self.standins.kept:
+        if own and int(event.source[place:-1]) in self.standins.kept:
             self.live[event.tensor] = self.standins.kept[int(event.source[place:-1])]
             self.recorder.see(self.live[event.tensor], event.source)
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 from . import errors
@@ -13,6 +14,8 @@ from .slot import slot, unrecorded
 from .tensor import Tensor
 
 _new = object.__new__
+MOST = 2**20
+"""Tensors in a list, at most: so far apart are the places of two lists."""
 SAVED_INFERENCE = (
     "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
     "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in "
@@ -69,8 +72,7 @@ def _saved_result(out: Tensor) -> SavedResult:
 
 def saved_value(node: Node, tensor: Tensor) -> Any:
     """What a node keeps of a tensor: an output of its own without the way back to the node."""
-    kept = _saved_result(tensor) if tensor._node is node else tensor
-    return packed(node, kept) if mode.packing else kept
+    return _saved_result(tensor) if tensor._node is node else tensor
 
 
 def unpack_saved(node: Node | None, value: Any) -> Any:
@@ -126,27 +128,33 @@ def _sizes(value: Any) -> Any:
     return value._array.shape if isinstance(value, Tensor) else ()
 
 
-def packed(node: Node, value: Any) -> Any:
-    """A saved value as the user's pack hook made it; what is no tensor as it is."""
+def packed(node: Node, value: Any, place: int) -> Any:
+    """A saved value as the user's pack hook made it; what is no tensor as it is.  `place` says which it is; of those in
+    a list each has its own."""
     if type(value) is list:
-        return [packed(node, v) for v in value]
+        return [packed(node, v, MOST * (place + 1) + i) for i, v in enumerate(value)]
     if not isinstance(value, (Tensor, SavedResult, Promoted)):
         return value
-    return Packed(node, value, *mode.packing[-1])
+    return Packed(node, value, *mode.packing[-1], place)
 
 
 class Packed:
     """A saved tensor that went through the hooks of saved_tensors_hooks: what the user made of it, and the way back.
 
-    It has no version: what was written since is the hooks' affair, as in torch.
+    It has no version: what was written since is the hooks' affair, as in torch.  What the hooks do is recorded, at this
+    `place` of the node, unless they are `quiet`.
     """
 
-    __slots__ = ("_node", "_nr", "_shared", "accumulator", "kept", "requires", "unpack")
+    __slots__ = ("_node", "_nr", "_shared", "accumulator", "kept", "place", "requires", "sequence", "unpack")
 
-    def __init__(self, node: Node | None, value: Any, pack: Any, unpack: Any) -> None:
-        shown = unpack_saved(node, value)
+    def __init__(
+        self, node: Node | None, value: Any, pack: Any, unpack: Any, quiet: bool = False, place: int = 0
+    ) -> None:
+        with unrecorded() if type(value) is Promoted else nullcontext():
+            shown = unpack_saved(node, value)
         self._shared = None
         self.unpack = unpack
+        self.place, self.sequence = place, None if quiet or node is None else node.sequence_nr
         own = type(value) is SavedResult
         self._node, self._nr, self.requires = (None if own else shown._node), shown._nr, shown._requires_grad
         self.accumulator = accumulator(shown) if self.requires and shown._node is None else None
@@ -154,9 +162,16 @@ class Packed:
         mode.turn(False)
         version = shown._version
         noted, mode.packing = mode.packing, ()
+        active = None if self.sequence is None else slot.active
+        if active is not None:
+            active.enter_code("pack", (shown,), node=node, nr=place, source="saved")
+        completed = False
         try:
             self.kept = pack(shown)
+            completed = True
         finally:
+            if active is not None:
+                active.leave_code(None, completed)
             mode.turn(enabled)
             mode.packing = noted
         if shown._version != version:
@@ -172,8 +187,18 @@ class Packed:
 
     def found(self) -> Tensor:
         """What the unpack hook gives."""
-        with unrecorded():  # what is computed inside is the user's, as in a backward of theirs
-            found = self.unpack(self.kept)
+        active = None if self.sequence is None else slot.active
+        found: Any = None
+        if active is None:
+            with unrecorded():  # of a rerun
+                found = self.unpack(self.kept)
+        else:
+            active.enter_code("unpack", (), sequence=self.sequence, nr=self.place)
+            try:
+                found = self.unpack(self.kept)
+            finally:
+                completed = isinstance(found, Tensor)
+                active.leave_code((found,) if completed else None, completed)
         if not isinstance(found, Tensor):
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "

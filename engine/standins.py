@@ -13,13 +13,15 @@ from typing import Any, Protocol
 
 from . import errors
 from .array import xp
+from .autograd.custom import CustomNode
 from .autograd.function import Function
 from .blocks import Block, Blocks
-from .doubts import ELSEWHERE, NOT_RECORDED, OTHER_MODE
+from .doubts import ELSEWHERE, NOT_RECORDED, NOT_UNPACKED, OTHER_MODE
 from .mode import mode
+from .saved import MOST, Packed, unpack_saved
 from .slot import unrecorded
 from .tensor import Tensor
-from .trace import Accumulated, BackwardStarted, ErrorRaised, NodeRecord, OpCalled, Trace, VjpRun
+from .trace import Accumulated, BackwardStarted, CodeEntered, ErrorRaised, NodeRecord, OpCalled, Trace, VjpRun
 
 
 class Host(Protocol):
@@ -45,8 +47,8 @@ class StandIns:
         self.passed = passed(host.base)
         self.call: int | None = None
         """The backward call of the recording that is run again; None for a new one."""
-        self.kept: tuple[Any, ...] = ()
-        """What the Function saved whose backward runs."""
+        self.kept: dict[int, Tensor] = {}
+        """What the Function saved whose backward runs, by its place."""
         self.ran: set[Block] = set()
 
     def array(self, index: int | None) -> Any:
@@ -131,15 +133,34 @@ class StandIns:
         if block is None:
             self.host.doubted(NOT_RECORDED.format(record.name))
             raise errors.runtime(NOT_RECORDED.format(record.name))
-        before, self.kept = self.kept, ()
+        before, self.kept = self.kept, {}
         try:
             if record.saved:
-                with unrecorded():
-                    self.kept = ctx.saved_tensors  # raises where they were freed, as the user's own backward did
+                self.take(ctx._own_node)
             found = self.done(block, gradients, block.entered.call != self.call)
         finally:
             self.kept = before
         return tuple(found or ())
+
+    def take(self, node: CustomNode) -> None:
+        """Have what a Function saved at hand; what was packed is unpacked where the recording did that.
+
+        Raises where it was freed, or written since, as the user's own backward did.
+        """
+        with unrecorded():
+            if node.released:
+                node.saved_tensors()
+            for place, (kept, version) in enumerate(node.kept):
+                if kept is not None and type(kept) is not Packed:
+                    self.kept[place] = node.unpack(place, kept, version)
+
+    def unpack(self, entered: CodeEntered, node: Any) -> None:
+        """Code of the user's asks for a tensor that was packed."""
+        place = entered.nr
+        if isinstance(node, CustomNode) and place < len(node.kept):
+            self.kept[place] = unpack_saved(node, node.kept[place][0])
+        elif node is not None and node.saved is not None and place < len(node.saved):
+            unpack_saved(node, node.saved[place])
 
     def runner(self, event: OpCalled) -> NodeRecord | None:
         """The node whose runs tell of backward: the Function's own, or the base's where forward wrote a view."""
@@ -148,6 +169,42 @@ class StandIns:
         if event.inplace is not None and isinstance(after, OpCalled) and "writer" in after.attrs:
             return after.node
         return event.node
+
+    # -- what saved tensors are packed to -------------------------------------------------------------------------
+
+    def pack(self, block: Block, node: Any) -> None:
+        """Have what a node saved go through stand-ins of the user's pack and unpack."""
+        if node is None:
+            return
+        entered = block.entered
+        key = entered.node, entered.nr
+
+        def pack(tensor: Tensor) -> Tensor:
+            self.host.block(block, (tensor,))
+            if block.left is not None and not block.left.completed:
+                raise self.error(block)
+            return tensor
+
+        def unpack(tensor: Tensor) -> Tensor:
+            runs = self.blocks.unpacks.get(key, ())
+            own = next((run for run in runs if run.entered.call == self.call), None)
+            run = own or next(iter(runs), None)
+            if run is None:
+                self.host.doubted(NOT_UNPACKED)
+                return tensor
+            found = self.done(run, (), own is None)
+            return tensor if not found or found[0] is None else found[0]
+
+        def again(value: Any, place: int) -> Any:
+            """The value at `place` packed, wherever it is."""
+            if type(value) is list and place == entered.nr // MOST - 1:
+                return [again(v, MOST * (place + 1) + i) for i, v in enumerate(value)]
+            return Packed(node, value, pack, unpack, place=place) if place == entered.nr else value
+
+        if isinstance(node, CustomNode):
+            node.kept = tuple((again(kept, place), version) for place, (kept, version) in enumerate(node.kept))
+        elif node.saved is not None:
+            node.saved = tuple(again(value, place) for place, value in enumerate(node.saved))
 
     # -- hooks ----------------------------------------------------------------------------------------------------
 

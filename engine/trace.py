@@ -269,8 +269,9 @@ class CodeEntered(Event):
     `place` says which: the backward of a custom Function ("backward", of `node`), a hook on output `nr` of `node` or
     on the leaf `tensor` ("tensor"), one that runs before or after `node`, or (None) the AccumulateGrad of the leaf
     `tensor` ("before", "after"), or one that runs now that the leaf `tensor` has its gradient ("accumulated").
-    `given` are the gradients (and for "accumulated" the leaf) that it was called with; of those after a node first
-    the `split` cotangents, then the upstream gradients.
+    Outside of backward calls it is the forward of a custom Function ("forward"), or what packs the tensor that `node`
+    saved at place `nr` ("pack"); "unpack" gives it back.  `given` are the tensors that it was called with: gradients,
+    inputs, what is packed, the leaf; of those after a node first the `split` cotangents, then the upstream gradients.
     """
 
     call: int | None

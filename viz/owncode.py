@@ -50,6 +50,7 @@ def own_code(events: Iterable[AnyEvent]) -> OwnCode:
     open_: list[Ran] = []
     graphs: set[int] = set()  # calls that make a graph: what runs in their course is drawn
     waiting: list[Ran] = []
+    latest: OpCalled | None = None
     makers: dict[int, tuple[Ran, OpCalled]] = {}
     for event in events:
         if isinstance(event, BackwardStarted) and event.create_graph:
@@ -57,7 +58,11 @@ def own_code(events: Iterable[AnyEvent]) -> OwnCode:
         elif isinstance(event, CodeEntered):
             open_.append(Ran(event))
         elif isinstance(event, CodeLeft) and open_:
-            waiting.append(open_.pop())
+            ran = open_.pop()
+            if ran.entered.place == "pack" and latest is not None:
+                found.at.setdefault(latest.index, []).append(ran)
+            else:
+                waiting.append(ran)
         elif isinstance(event, OpCalled) and open_ and _is_hidden(event, open_, found, graphs):
             found.hidden.add(event.index)
             found.values.update((out.tensor, out.value) for out in event.outputs)
@@ -69,9 +74,11 @@ def own_code(events: Iterable[AnyEvent]) -> OwnCode:
             ran.ops = [op for op in ran.ops if op is not made]
         elif isinstance(event, HookRan) and waiting:
             waiting[-1].turned.append(event)
-        elif isinstance(event, (VjpRun, Accumulated, ErrorRaised)) or (
-            isinstance(event, OpCalled) and event.name == "custom_function"
-        ):
+        elif isinstance(event, (VjpRun, Accumulated, ErrorRaised, OpCalled)):
+            if isinstance(event, OpCalled):
+                latest = event
+                if event.name != "custom_function":
+                    continue
             if waiting:
                 found.at[event.index] = waiting
             waiting = []

@@ -246,6 +246,10 @@ def _ran(ran: Ran, facts: Facts) -> str:
     computed = _computed(ran.ops, facts)
     if ran.entered.place in ("forward", "backward"):
         return f" Its {ran.entered.place} {computed}." if computed else ""
+    if ran.entered.place == "pack":
+        return f" A hook packs what it saves{f': it {computed}' if computed else ''}."
+    if ran.entered.place == "unpack":
+        return f" A hook unpacks what it saved{f': it {computed}' if computed else ''}."
     record = facts.node(facts.op_of_node[ran.entered.node]) if ran.entered.node in facts.op_of_node else None
     tensor = ran.entered.tensor
     where = called(tensor, facts, "a leaf") if tensor is not None else record.name if record else "a node"

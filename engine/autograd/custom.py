@@ -11,9 +11,10 @@ from typing import Any
 
 from .. import errors
 from ..array import float32, xp
+from ..mode import mode
 from ..node import Node, next_number
 from ..op import CUSTOM, Plan
-from ..saved import saved_value, saved_version, unpack_saved
+from ..saved import packed, saved_value, saved_version, unpack_saved
 from ..slot import slot
 from ..tensor import Tensor
 
@@ -98,6 +99,13 @@ class CustomNode(Node):
             kept = None if tensor is None else saved_value(self, tensor)
             made.append((kept, saved_version(kept)))
         self.kept = tuple(made)
+
+    def pack(self) -> None:
+        """Give what is kept to the hooks of saved_tensors_hooks."""
+        if mode.packing:
+            self.kept = tuple(
+                (kept if kept is None else packed(self, kept, place), 0) for place, (kept, _) in enumerate(self.kept)
+            )
 
     # -- backward -------------------------------------------------------------------------------------------------
 

@@ -289,6 +289,8 @@ class _Call:
         tensors = [o for o in outputs if isinstance(o, Tensor)]
         if active is not None:
             self.report(active, seen, tensors)
+        if node.kept:
+            node.pack()
         for tensor in tensors:
             if tensor._view is not None:
                 refresh_view(tensor)

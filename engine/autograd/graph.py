@@ -76,6 +76,9 @@ class saved_tensors_hooks:
     tensor([60.])
     """
 
+    _quiet = False
+    """Whether what the hooks do is no part of a recording."""
+
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
@@ -83,7 +86,7 @@ class saved_tensors_hooks:
     def __enter__(self) -> None:
         if mode.packing_refused is not None:
             raise RuntimeError(mode.packing_refused)
-        mode.packing = (*mode.packing, (self.pack_hook, self.unpack_hook))
+        mode.packing = (*mode.packing, (self.pack_hook, self.unpack_hook, self._quiet))
         slot.note(1)
 
     def __exit__(self, *_: object) -> None:

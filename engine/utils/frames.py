@@ -118,6 +118,12 @@ class _Enough(Exception):
     """All that was saved has been computed again: the rest of the function need not run."""
 
 
+class _FrameHooks(saved_tensors_hooks):
+    """Those of a checkpoint: what comes back is what was kept, bit for bit, so that a replay does without them."""
+
+    _quiet = True
+
+
 class _Alone:
     """Stands for a backward pass where a saved tensor is asked for outside of any."""
 
@@ -267,7 +273,7 @@ def run(
     stop = early_stop if settings.early_stop is None else settings.early_stop
     frame = _Frame(again, args, determinism_check == "default", stop)
     made: list[Any] = []
-    with saved_tensors_hooks(frame.pack, frame.unpack), around:
+    with _FrameHooks(frame.pack, frame.unpack), around:
         made.append(function(*args, **kwargs))
     if not made:
         raise RuntimeError(SUPPRESSED)

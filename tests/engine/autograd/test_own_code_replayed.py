@@ -191,3 +191,84 @@ def test_forward_that_is_refused_afterwards_has_written_all_the_same() -> None:
     (made,) = [e for e in again.events if isinstance(e, OpCalled) and e.name == "mul" and e.node is not None]
     kept = again.value(made.outputs[0].value).array
     assert kept is not None and kept.tolist() == [2, 4]
+
+
+QUANTISED = """
+def pack(t):
+    scale = t.abs().max() / 127
+    return (t / scale).round().to(torch.int8), scale
+def unpack(packed):
+    q, scale = packed
+    return q.to(torch.float32) * scale
+"""
+PACKED = {
+    "rounded": QUANTISED + "with torch.autograd.graph.saved_tensors_hooks(pack, unpack):\n    z = y * y * y.exp()\n",
+    "on the host": "with torch.autograd.graph.save_on_cpu():\n    z = y * y * y.exp()\n",
+    "written since": """
+with torch.autograd.graph.allow_mutation_on_saved_tensors():
+    w = y * 1
+    z = w * w
+    w.mul_(0)
+    z.sum().backward(retain_graph=True)
+    x.grad = None
+    z.sum().backward()
+y = (y * 0).detach().requires_grad_()
+z = y * y
+""",
+    "of one node": QUANTISED + "z = y * y.sin()\nz.grad_fn._raw_saved_self.register_hooks(pack, unpack)\n",
+    "of a Function": QUANTISED + """
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        made = x.exp()
+        ctx.save_for_backward(x, made)
+        return made
+    @staticmethod
+    def backward(ctx, grad):
+        x, made = ctx.saved_tensors
+        return grad * made + x
+with torch.autograd.graph.saved_tensors_hooks(pack, unpack):
+    z = F.apply(y)
+""",
+    "of several": QUANTISED + "with torch.autograd.graph.saved_tensors_hooks(pack, unpack):\n"
+    "    z = torch.stack([y * y, y.exp()]).softmax(0) * y.tanh()\n",
+    "recomputed": "z = torch.utils.checkpoint.checkpoint(lambda v: v * v.exp(), y, use_reentrant=False)\n",
+    "recomputed in one node": "z = torch.utils.checkpoint.checkpoint(lambda v: v * v.exp(), y, use_reentrant=True)\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_saved_tensors_that_were_packed_are_unpacked_in_a_replay_as_in_a_fresh_run(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    program = PACKED[name] + "z.sum().backward()\n"
+    trace, space = run(program)
+    theirs = run(program, library=torch)["x"].grad
+    assert space["x"].grad.tolist() == pytest.approx(theirs.tolist(), rel=1e-5)  # float32, through 8 bits
+    again = replay(trace)
+    assert list(again.events) == list(trace.events) and again.meta["doubt"] is None
+    fresh, _ = run(program, "[-1.0, 0.5]")
+    edited = replay(trace, Edits(leaves={0: [-1.0, 0.5]}))
+    assert edited.meta["doubt"] is None and arrived(edited) == arrived(fresh)
+
+
+def test_packed_tensor_that_was_never_unpacked_raises_a_doubt() -> None:
+    trace, _ = run(PACKED["rounded"] + "s, t = z.sum(), y.sum()\nt.backward()\n")
+    (command,) = commands(trace)
+    root = next(e.inputs[0].tensor for e in trace.events if isinstance(e, OpCalled) and e.name == "sum")
+    assert root is not None
+    more = Command("new", "backward", command.after, None, (root,), [1.0, 1.0])
+    again = replay(trace, Edits(commands=(more,)))
+    assert again.meta["why"] == doubts.NOT_UNPACKED
+
+
+def test_what_went_to_numpy_on_its_way_is_that_of_then_and_doubted() -> None:
+    program = """
+def pack(t):
+    return t.detach().numpy().round()
+with torch.autograd.graph.saved_tensors_hooks(pack, torch.from_numpy):
+    z = y * y
+z.sum().backward()
+"""
+    trace, _ = run(program)
+    assert replay(trace).meta["doubt"] is None
+    assert replay(trace, Edits(leaves={0: [-1.0, 0.5]})).meta["why"] == doubts.ESCAPED
