@@ -178,7 +178,7 @@ class _Run:
         """Run what is ready until nothing is.  Each node costs its rules and little else: what is rare is elsewhere."""
         ready, waiting, arrived, wanted, active = self.ready, self.waiting, self.arrived, self.wanted, slot.active
         special = self.create_graph or mode.anomaly
-        asked = {node for node, _ in self.taken}
+        asked = {node for node, _ in self.taken} if self.taken else None
         keep, gather, sums, add = self.keep, self.gather, self.sums, xp.add
         following: Any = None  # the only node that is ready, with what arrived there: it need not queue
         handed: Any = None
@@ -196,7 +196,7 @@ class _Run:
                 continue
             if upstream is None:
                 cotangents: Any = self.undefined(node)
-            elif node.more is not None or special or node in asked:
+            elif node.more is not None or special or (asked is not None and node in asked):
                 if type(node) is AccumulateGrad:
                     self.arrive(node, upstream)
                     continue

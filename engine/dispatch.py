@@ -152,12 +152,10 @@ def connect(op: Op, args: Any, needs: int, numbers: int, statics: Any) -> Node:
 
 
 def target_of(tensor: Tensor) -> Any:
-    """The node that the gradient of a tensor goes to, where it is not simply the one that made it."""
+    """The node that the gradient of a tensor goes to."""
     if tensor._view is not None:
         refresh_view(tensor)
-        if tensor._node is not None:
-            return tensor._node
-    return accumulator(tensor)
+    return accumulator(tensor) if tensor._node is None else tensor._node
 
 
 def _tensors(value: Any) -> Any:
@@ -180,6 +178,7 @@ def _several(op: Op, args: Any, statics: Any, made: tuple[Any, ...], node: Node 
     for result in made:
         out: Tensor = _new(Tensor)
         out._array = result if type(result) is ndarray else as_array(result)
+        out._requires_grad = False
         outputs.append(out)
     if op.view:
         share_each(outputs, args[0], op, statics)

@@ -15,6 +15,7 @@ from .later import Product
 from .ops.reduction import sum_to_size
 
 sum_array = sum_to_size.op.kernel
+add = xp.add  # looked up once: numpy has a `__getattr__`, past which Python takes no short cut
 HELD = 8
 """How many times the size of the gradient the rows that wait for their product may take."""
 WIDE = 65_536
@@ -82,7 +83,7 @@ class Gathered:
         elif wide.shape != cotangent.shape:
             return False
         elif self.owns_wide:
-            xp.add(wide, cotangent, wide)
+            add(wide, cotangent, wide)
         else:
             self.wide = wide + cotangent
             self.owns_wide = True
@@ -104,7 +105,7 @@ class Gathered:
         if self.total is None:
             self.total = array
         elif self.owned:
-            xp.add(self.total, array, self.total)
+            add(self.total, array, self.total)
         else:
             self.total = self.total + array
             self.owned = self.shape != ()  # numpy's sums of arrays without a dimension are no arrays

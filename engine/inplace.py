@@ -269,6 +269,12 @@ class CopySlices(Node):
         self.path = path
         self.inner: Node | None = inner
 
+    def __getattr__(self, name: str) -> Any:
+        return self.look(name)
+
+    def __dir__(self) -> list[str]:
+        return self.listed()
+
     def name(self) -> str:
         """torch's name of this node."""
         return "torch::autograd::CopySlices"

@@ -129,12 +129,6 @@ class Node(_Rare):
         """What dir() shows; `engine.attributes` has it."""
         raise NotImplementedError
 
-    def __getattr__(self, name: str) -> Any:
-        return self.look(name)
-
-    def __dir__(self) -> list[str]:
-        return self.listed()
-
     def extras(self) -> dict[str, Any]:
         """Hooks and other things that few nodes have."""
         if self.more is None:
@@ -240,8 +234,12 @@ def changed_message(kept: Any, maker: str | None, found: int, expected: int) -> 
 
 @functools.cache
 def _kind(name: str) -> type[Node]:
-    """The class of nodes of a name, so that `type(y.grad_fn).__name__` is torch's."""
-    return type(name, (Node,), {"__slots__": (), "__module__": "builtins", "__doc__": Node.__doc__})
+    """The class of nodes of a name, so that `type(y.grad_fn).__name__` is torch's; they have torch's `_saved_...` too.
+
+    Not so the Node itself, which the loop reads: of a class with a `__getattr__`, nothing is found quickly.
+    """
+    own = {"__getattr__": Node.look, "__dir__": Node.listed, "__doc__": Node.__doc__}
+    return type(name, (Node,), {"__slots__": (), "__module__": "builtins", **own})
 
 
 class InputMetadata:

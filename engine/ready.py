@@ -12,8 +12,10 @@ from typing import Any
 
 def push(heap: list[Any], node: Any) -> None:
     """Add a node.  Logarithmic in the number of ready nodes."""
+    hole = len(heap)
     heap.append(node)
-    _raise(heap, len(heap) - 1, node)
+    if hole and heap[(hole - 1) // 2].sequence_nr < node.sequence_nr:
+        _raise(heap, hole, node)
 
 
 def pop(heap: list[Any]) -> Any:

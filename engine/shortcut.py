@@ -13,9 +13,9 @@ from typing import Any
 from numpy import ndarray
 
 from .array import apart, as_array, xp
-from .dispatch import KERNEL_ERRORS, SINGLE, edge_of, kernel_error, target_of
+from .dispatch import KERNEL_ERRORS, SINGLE, kernel_error, target_of
 from .mode import mode
-from .node import Node, SavedResult, next_number
+from .node import Node, SavedResult, accumulator, next_number
 from .op import Op, OpFunction
 from .saved import save
 from .slot import slot
@@ -78,9 +78,9 @@ def _quick_one(op: Op, function: OpFunction) -> Any:
             node.more = None
             shared = self._shared
             if shared is None:
-                node.targets = (self._node or target_of(self),)
+                node.targets = (self._node or accumulator(self),)
             else:
-                node.targets = (target_of(self) if self._view is not None else self._node or target_of(self),)
+                node.targets = (target_of(self),)
                 if self._nr:
                     node.numbers = (self._nr,)
             node.sequence_nr = next_number()
@@ -89,7 +89,8 @@ def _quick_one(op: Op, function: OpFunction) -> Any:
             if plan.of_result:
                 kept: SavedResult = _new(SavedResult)
                 kept._array, kept._nr = made, 0
-                kept._shared = out._shared = _new(Storage)
+                kept._shared = out._shared = shared = _new(Storage)
+                shared.version = 0
                 node.saved = (kept,)
             elif not plan.pick:
                 node.saved = ()
@@ -150,23 +151,32 @@ def _quick_two(op: Op, function: Callable[..., Any], rank: int) -> Any:
             node.sequence_nr = next_number()
             node.shape = made.shape
             node.dtype = dtype
-            if needs == 3:
-                if self._shared is None and other._shared is None:
-                    node.targets = (
-                        self._node or self._accumulator() or target_of(self),
-                        other._node or other._accumulator() or target_of(other),
-                    )
+            target = target_2 = None
+            if needs & 1:
+                if self._shared is None:
+                    target = self._node
+                    if target is None:
+                        held = self._accumulator
+                        target = held() or accumulator(self)
                 else:
-                    link(node, needs, self, other)
-            elif needs == 2:
+                    target = self._node
+                    if target is None or self._view is not None:
+                        target = target_of(self)
+                    if self._nr:
+                        node.numbers = (self._nr, 0)
+            if needs & 2:
                 if other._shared is None:
-                    node.targets = (None, other._node or other._accumulator() or target_of(other))
+                    target_2 = other._node
+                    if target_2 is None:
+                        held = other._accumulator
+                        target_2 = held() or accumulator(other)
                 else:
-                    link(node, needs, self, other)
-            elif self._shared is None:
-                node.targets = (self._node or self._accumulator() or target_of(self), None)
-            else:
-                link(node, needs, self, other)
+                    target_2 = other._node
+                    if target_2 is None or other._view is not None:
+                        target_2 = target_of(other)
+                    if other._nr:
+                        node.numbers = (node.number(0), other._nr)
+            node.targets = (target, target_2)
             inputs = plan.inputs
             if not plan.pick:
                 node.saved = ()
@@ -187,21 +197,6 @@ def _quick_two(op: Op, function: Callable[..., Any], rank: int) -> Any:
         return out
 
     return _as(two, function)
-
-
-def link(node: Node, needs: int, self: Tensor, other: Any) -> None:
-    """Give a node its edges, where an input may be a view or one of several outputs."""
-    target = target_2 = None
-    numbered = 0
-    if needs & 1:
-        target = target_of(self) if self._view is not None else self._node or target_of(self)
-        numbered = self._nr
-    if needs & 2:
-        target_2 = target_of(other) if other._view is not None else other._node or target_of(other)
-        numbered = numbered or other._nr
-    node.targets = (target, target_2)
-    if numbered:
-        node.numbers = (edge_of(self)[1], edge_of(other)[1])
 
 
 def _as(made: Any, function: Callable[..., Any]) -> Any:

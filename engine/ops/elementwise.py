@@ -14,6 +14,7 @@ from . import quick
 from .choice import eq, ge, gt, le, logical_and, where, zero
 
 ONE = {kind: xp.ones((), dtype=kind) for kind in "efd"}
+subtract, multiply = xp.subtract, xp.multiply  # found at once; `xp.subtract` is searched for at each call
 """1 in each floating dtype: numpy takes longer over a number of Python's than over a small array."""
 TWO_BY_SQRT_PI = 2 / math.sqrt(math.pi)
 
@@ -190,8 +191,8 @@ cosh = op("cosh", xp.cosh, FLOAT, self=lambda grad, self: grad * sinh(self))
 
 def _tanh_slope(grad: Array, result: Array) -> Array:
     slope = result * result
-    xp.subtract(ONE[slope.dtype.char], slope, slope)
-    return xp.multiply(grad, slope, slope)
+    subtract(ONE[slope.dtype.char], slope, slope)
+    return multiply(grad, slope, slope)
 
 
 @by_hand(_tanh_slope)
