@@ -77,7 +77,7 @@ def formulas_of(event: OpCalled, shapes: Mapping[int, Sizes], names: Mapping[int
         if i.tensor is not None and i.tensor in names:
             told[i.name] = names[i.tensor]
     for nr, out in enumerate(event.outputs):
-        if out.tensor in names:
+        if out.tensor in names and names[out.tensor] not in told.values():  # `h = h @ U`: two values need two letters
             told["result" if len(event.outputs) == 1 else f"result[{nr}]"] = names[out.tensor]
     return formulas(event.name, event.attrs, inputs, [out.shape for out in event.outputs], told)
 

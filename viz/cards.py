@@ -26,8 +26,10 @@ OP_SHIFT = 14.0
 """How far from its middle values and gradients meet an op: about as far as the rows of the cards beside it."""
 SEED_LABEL = "gradient you pass"
 MOST_CHIPS = 2
-NAME = 18
+NAME = 20
 """Characters of an expression up to which it names the tensor that it gives."""
+SHORT = 10
+"""Characters of one that stands for a saved value."""
 
 
 def cells(shape: Sequence[int]) -> tuple[int, int]:
@@ -119,7 +121,8 @@ def saved_chips(op: int, facts: Facts) -> list[dict[str, Any]]:
         if saved.tensor is None:
             shown = text.scalar(saved.scalar)
         else:
-            shown = facts.name(saved.tensor) or ("result" if saved.name.startswith("result") else saved.name)
+            shown = facts.name(saved.tensor) or _saved_expression(saved.tensor, facts)
+            shown = shown or ("result" if saved.name.startswith("result") else saved.name)
         chips.append({"name": saved.name, "text": f"saved {shown}", "bytes": saved.bytes})
     if len(chips) > MOST_CHIPS:
         total = sum(chip["bytes"] for chip in chips)
@@ -128,6 +131,12 @@ def saved_chips(op: int, facts: Facts) -> list[dict[str, Any]]:
         for chip in chips[1:]:
             chip["text"] = chip["text"].removeprefix("saved ")
     return chips
+
+
+def _saved_expression(tensor: int, facts: Facts) -> str:
+    fact = facts.tensors.get(tensor)
+    written = _expression(tensor, fact.first, facts) if fact is not None else ""
+    return written if len(written) <= SHORT else ""
 
 
 def head(item: Item, drawing: Drawing) -> tuple[str, str, str]:

@@ -17,10 +17,6 @@ def formulas(facts: Facts, event: OpCalled) -> list[dict[str, Any]]:
     tensors = {i.tensor for i in event.inputs if i.tensor is not None} | {o.tensor for o in event.outputs}
     shapes = {t: facts.tensors[t].shape for t in tensors if t in facts.tensors}
     names = {t: name for t in tensors if (name := facts.trace.names.get(t)) is not None}
-    given = {names.get(i.tensor) for i in event.inputs if i.tensor is not None}
-    for out in event.outputs:
-        if names.get(out.tensor) in given:
-            names.pop(out.tensor, None)  # `h = h @ U`: two tensors, and a formula needs two letters
     found = formulas_of(event, shapes, names)
     wanted = {name for name, edge in zip(event.node.inputs, event.node.edges, strict=True) if edge is not None}
     return [{"input": f.input, "tex": f.tex, "text": f.text} for key, f in found.items() if key in wanted]

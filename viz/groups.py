@@ -110,9 +110,11 @@ def groups(trace: Trace) -> Grouping:
 
 
 def _continues(trace: Trace, last: OpCalled, event: OpCalled) -> bool:
-    """Whether two ops at one place are parts of one expression, as in `a[i, j]`: the first's result has no name."""
+    """Whether two ops at one place are parts of one expression: the first's result has no name, as in `a[i, j]`, or
+    the second only gives the view that was written, in `a[i] = x`, its new node."""
     made = {out.tensor for out in last.outputs}.difference(trace.names)
-    return last.stack == event.stack and any(i.tensor in made for i in event.inputs)
+    again = event.name == "as_strided.path"
+    return last.stack == event.stack and (again or any(i.tensor in made for i in event.inputs))
 
 
 def source(trace: Trace, frame: Frame, limit: int = 60) -> str:

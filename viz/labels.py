@@ -27,7 +27,7 @@ _OPERANDS = frozenset({"exponent", "other"})
 _DEFAULTS: Mapping[str, Any] = {
     "keepdim": False, "dim": None, "dtype": None, "correction": 1, "alpha": 1, "diagonal": 0,
     "memory_format": "preserve", "beta": 1, "groups": 1, "reduction": "mean", "ignore_index": -100, "eps": 1e-5,
-    "padding_idx": -1, "ceil_mode": False, "stride": 1, "padding": 0, "dilation": 1, "output_padding": 0,
+    "padding_idx": -1, "ceil_mode": False, "ord": 2, "stride": 1, "padding": 0, "dilation": 1, "output_padding": 0,
 }  # fmt: skip
 """What a static argument is where nobody wrote one; of a list, each of its numbers."""
 _SAID = frozenset({"normalized_shape", "upscale_in_train"})
@@ -99,6 +99,8 @@ def written_name(event: OpCalled) -> str:
     name = str(event.attrs.get("function", ""))
     if not name:
         name = _INNER_NAMES.sub(r"\1", event.name.partition(".")[0])
+        if name == "linalg_vector_norm":
+            name = "norm"
         if name == "convolution":
             name = f"conv{'_transpose' * bool(event.attrs.get('transposed'))}{len(event.outputs[0].shape) - 2}d"
     return name + "_" if event.inplace is not None and not name.endswith("_") else name
@@ -169,4 +171,4 @@ def node_name(event: OpCalled) -> str:
     if event.node is not None:
         return event.node.name
     name = written_name(event)
-    return name if name.endswith("_") else "no gradient"
+    return name if name.endswith("_") and name != label(event) else "no gradient"

@@ -279,8 +279,9 @@ def _arrived(event: Accumulated, facts: Facts) -> str:
     trace, name = facts.trace, called(event.tensor, facts, "")
     added, after = value(trace, event.added), value(trace, event.after)
     if not name:
-        was = "nothing" if event.before is None else value(trace, event.before)
-        return f"A leaf without a name receives {added}; its .grad held {was} and now holds {after}."
+        was = "was None" if event.before is None else f"held {value(trace, event.before)}"
+        now = "it" if event.before is None and after == added else after
+        return f"A leaf without a name receives {added}; its .grad {was} and now holds {now}."
     if event.retained:
         return f"{name} retains its gradient: {name}.grad is {after}."
     if event.before is None:

@@ -106,7 +106,10 @@ class _Player:
         """The call as it stands in the program; of one that was added by hand, as it would stand there."""
         frame = self.facts.frame(stack)
         if frame is not None:
-            return source(self.facts.trace, frame)
+            told = source(self.facts.trace, frame)
+            if isinstance(event, GradSet) and told.endswith(".grad"):  # an assignment is found at what it writes to
+                told += " = None" if event.value is None else " = …"
+            return told
         if self.call is not None:
             return written_call(self.call, self.facts.trace, self.facts.name)
         owner = event.tensor if isinstance(event, GradSet) else self.facts.owner.get(event.inplace)

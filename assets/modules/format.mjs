@@ -17,7 +17,7 @@ export function num(value, digits = 4) {
   const size = Math.abs(x);
   if (size === Infinity) return `${sign}inf`;
   if (Number.isInteger(size) && size < 1e6) return sign + String(size);
-  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return sign + scientific(size, digits);
+  if (size !== 0 && (Number(size.toPrecision(digits)) < 1e-3 || size >= 1e6)) return sign + scientific(size, digits);
   return sign + String(Number(size.toPrecision(digits)));
 }
 

@@ -120,6 +120,15 @@ def test_what_grad_returns_is_told_where_it_returns(tmp_path: Path) -> None:
     assert ends == ["found = [2 4].", "slope = [2 4]."]
 
 
+def test_a_write_by_index_belongs_to_its_round(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nx = torch.tensor(0.5, requires_grad=True)\nb = torch.zeros(3)\nb[0] = x\n"
+        "for i in (1, 2):\n    b[i] = torch.sin(b[i - 1])\nb[2].backward()\n"
+    )
+    grouping = reading(recorded(source, tmp_path)).drawing.grouping
+    assert sorted(grouping.labels.values()) == ["for i · 1", "for i · 2"]
+
+
 def test_all_of_a_short_message_is_said(tmp_path: Path) -> None:
     sentence = said("import engine as torch\ntorch.ones(2, requires_grad=True).numpy()\n", tmp_path)[-1]
     assert sentence.endswith("requires grad. Use tensor.detach().numpy() instead.")

@@ -23,7 +23,7 @@ export function linesOf(scene, k) {
   const node = nodes.get(step?.at);
   if (!node) return [];
   if (step.kind === "vjp") return vjp(scene, step, k, node, nodes);
-  if (step.kind === "forward") return forward(scene, step, node, nodes);
+  if (step.kind === "forward" || (step.kind === "write" && node.kind === "op")) return forward(scene, step, node, nodes);
   return [];
 }
 
