@@ -68,6 +68,14 @@ def passes_three(page: Any) -> None:
     page.evaluate("backstep.seek(4)")
 
 
+def third_chapter(page: Any) -> None:
+    """The story told to the end of its third chapter, which shows the bars of an element in the inspector."""
+    for _ in range(5):
+        page.keyboard.press("Space")
+        until(page, "!backstep.playing()")
+    until(page, "document.querySelectorAll('.series .bar').length > 1")
+
+
 def has_room(page: Any) -> None:
     """Without the left panel, and the whole graph in sight."""
     page.evaluate("backstep.emit('panel', 'left')")
@@ -82,6 +90,7 @@ PICTURES: dict[str, Picture] = {
     "one-hot-dark": Picture("?program=weights", "first('vjp') + 0.55", "× 2", dark=True),
     "error": Picture("?program=second_backward", "scene.steps.length", size=(1440, 720)),
     "network": Picture("?program=two_layers", "named('TBackward0') + 0.6", size=(1440, 680), act=has_room),
+    "through-time": Picture("?program=rnn_twenty&step=0", size=(1440, 760), act=third_chapter),
     "tutorial-start": Picture("?program=weights", "0", size=(1440, 720)),
     "tutorial-travel": Picture("?program=weights", "first('vjp') + 0.8", size=(1440, 720)),
     "tutorial-edit": Picture("?program=weights", act=passes_three, size=(1440, 720)),
