@@ -126,7 +126,6 @@ class _Check:
                 warn(NOT_DOUBLE.format(place), 4)
             if any(s == 0 and n > 1 for s, n in zip(target._array.strides, target._array.shape, strict=True)):
                 raise RuntimeError(STRIDE_0.format(place))
-            target.retain_grad()
         if not self.targets:
             raise ValueError(NO_GRAD)
 

@@ -272,3 +272,12 @@ z.sum().backward()
     trace, _ = run(program)
     assert replay(trace).meta["doubt"] is None
     assert replay(trace, Edits(leaves={0: [-1.0, 0.5]})).meta["why"] == doubts.ESCAPED
+
+
+def test_gradcheck_leaves_the_gradient_of_an_inner_tensor_alone() -> None:
+    torch = pytest.importorskip("torch")
+    for library in (engine, torch):
+        x = library.tensor(1.0, dtype=library.float64, requires_grad=True).clone()
+        assert library.autograd.gradcheck(library.exp, x) and library.autograd.gradgradcheck(library.exp, x)
+        with pytest.warns(UserWarning, match="is not a leaf Tensor"):
+            assert x.grad is None
