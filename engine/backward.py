@@ -205,7 +205,9 @@ class _Run:
                 plan = node.plan
                 cotangents = plan.run(upstream, node)
                 freed = plan.frees and not keep
-                if active is not None and not active.plain_vjp(node, upstream, cotangents, freed):
+                if active is not None and (
+                    wanted is not None or not active.plain_vjp(node, upstream, cotangents, freed)
+                ):
                     self.report(active, node, [upstream], cotangents, freed)
                 if freed:
                     node.saved = None
@@ -374,7 +376,8 @@ class _Run:
         sums: list[Any] = []
         final: list[Any] = []
         for edge, (target, cotangent) in enumerate(zip(node.targets, multiplied(cotangents), strict=True)):
-            if target is None or cotangent is None:
+            asked = node.own is not None or self.wanted is None or target in self.wanted  # torch works nothing else out
+            if target is None or cotangent is None or not asked:
                 final.append(None)
                 sums.append(None)
                 continue

@@ -17,6 +17,8 @@ from .trace import AnyEvent, BackwardEnded, BackwardStarted, CodeEntered, CodeLe
 _WRAPPERS = frozenset({"Variable", "Parameter", "as_tensor"})
 _INNER = re.compile(r"native_|_|\w+(_forward|_with_indices)$")
 """Ops that the user's functions call, and of which those hand on the first result only: the rest is for backward."""
+_VERDICTS = frozenset({"gradcheck", "gradgradcheck"})
+"""Functions that compute with tensors and give none: what is assigned is True or False."""
 _SAME = frozenset({"contiguous", "cpu", "cuda", "double", "expand", "float", "reshape", "to", "type", "view"})
 
 
@@ -127,6 +129,8 @@ class _Climb:
         """Names, `"returned"` where the value leaves its function, None where it is used otherwise."""
         if isinstance(node, ast.AugAssign):
             return self.target(file, node.target)
+        if isinstance(node, ast.Call) and _callee(node) in _VERDICTS:
+            return None
         if isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Store):
             return self.target(file, node)
         while (above := file.parents.get(node)) is not None:
@@ -197,7 +201,7 @@ class _Climb:
     def unchanged(self, file: File, above: ast.AST, node: ast.AST) -> ast.AST | None:
         """The call around `node` that gives the same tensor back: `x.requires_grad_()`, `Variable(x)`."""
         if isinstance(above, ast.Call):
-            name = above.func.attr if isinstance(above.func, ast.Attribute) else getattr(above.func, "id", "")
+            name = _callee(above)
             if name in _WRAPPERS and above.args[:1] == [node]:
                 self.exact = self.exact and name == "Variable"
                 return above
@@ -218,8 +222,12 @@ class _Climb:
         function = inner.function.rpartition(".")[2]
         if not isinstance(node, ast.Call):
             return function.startswith("__")  # an operator of the user's class
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        return name == function or first_name(node.func) not in file.modules
+        return _callee(node) == function or first_name(node.func) not in file.modules
+
+
+def _callee(call: ast.Call) -> str:
+    """`exp` of `torch.exp(x)`."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def _paired(file: File, values: ast.Tuple | ast.List, node: ast.AST) -> ast.expr | None:
@@ -306,6 +314,8 @@ class Naming:
         if not frames or not made:
             return
         if frames != self.at:
+            if self.at and frames[: len(self.at)] == self.at:
+                self.run = []  # the call that stands there goes on, in code of the user's: it has given nothing yet
             self.settle()
             self.at = frames
         found = self.binder.binding(frames, len(made))
@@ -346,6 +356,6 @@ class Naming:
         new = [t for t in tensors if t in self.strangers and t not in self.names]
         if len(read) == len(tensors):
             self.names.update((t, n) for t, n in zip(tensors, read, strict=True) if t in new)
-        elif len(read) == len(new) == 1:
+        elif len(read) == len(new) == 1 and read[0] not in {self.names.get(t) for t in tensors}:
             self.names[new[0]] = read[0]
         self.strangers.difference_update(tensors)

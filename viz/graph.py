@@ -132,8 +132,8 @@ def _cards(facts: Facts) -> Mapping[tuple[int, int], str]:
             producer = fact.producers.get(version)
             used = bool(facts.uses.get((tensor, version)))
             if producer is None:
-                if version != fact.first and not used and not root:
-                    continue
+                if version != fact.first and not used and (not root or tensor in facts.owner):
+                    continue  # of a gradient, what a later call added to it stands in the row of its leaf
                 if fact.requires_grad or used or root:
                     leaf = facts.is_leaf(tensor, version)
                     inner = version != fact.first and fact.requires_grad  # computed, and written to through a view
@@ -149,7 +149,16 @@ def _cards(facts: Facts) -> Mapping[tuple[int, int], str]:
                 continue
             quiet = not fact.requires_grad
             cards[tensor, version] = "root" if root else "leaf" if leaf else "constant" if quiet else "inner"
+        if root:
+            _latest_root(facts, tensor, cards)
     return cards
+
+
+def _latest_root(facts: Facts, tensor: int, cards: dict[tuple[int, int], str]) -> None:
+    """Backward calls start from a tensor as it is then: of several versions only the newest is drawn as a root."""
+    held = sorted(version for version in facts.tensors[tensor].values if (tensor, version) in cards)
+    for version in held[:-1]:
+        cards[tensor, version] = "leaf" if facts.is_leaf(tensor, version) else "inner"
 
 
 def _group(drawing: Drawing, tensor: int, version: int) -> str | None:

@@ -214,7 +214,7 @@ def _returned(event: VjpRun, facts: Facts) -> str:
         if result is None or fact is None:
             given.append("None")
         else:
-            name = facts.name(result)
+            name = facts.trace.names.get(result)
             given.append(f"{name} = {value(facts.trace, fact.values[fact.first])}" if name else "")
     more = len(ended.results) - MOST_RESULTS
     told = [*given, *([f"{more} more"] if more > 0 else [])]

@@ -7,6 +7,7 @@ plus what the calls reach.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from engine.trace import (
@@ -347,7 +348,16 @@ class _Player:
             self.line.spans[event.call] = (start, self.now)
             if not event.completed and self.line.phases and self.line.phases[-1].call == event.call:
                 self.line.phases[-1].failed = True
+            if event.completed and self.call.function == "grad":
+                self.handed_out(self.call.inputs or ())
         self.call, self.stale = self.outer.pop() if self.outer else None, True
+
+    def handed_out(self, tensors: Iterable[int]) -> None:
+        """What `autograd.grad` was asked for has its gradient, which nothing adds up: it waits no longer."""
+        for tensor in tensors:
+            card = self.latest.get(tensor)
+            if card is not None and self.line.at(card, "state", self.now) == "waiting":
+                self.state(card, self.now, "done")
 
     def error(self, event: ErrorRaised) -> None:
         op = self.facts.op_of_node.get(event.node) if event.node is not None else None

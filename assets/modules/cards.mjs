@@ -1,7 +1,7 @@
 // The rows of a tensor card: cells with numbers, heat strips, ghosts of the revision before.
 
 import { cellCount, cellOf, PAD, rowsOf } from "./card.mjs";
-import { fitNum, num, statsText, toNumber } from "./format.mjs";
+import { element, fitNum, statsText, toNumber, truth } from "./format.mjs";
 import { flowsAt, ghostOf, nodeState, rowState } from "./state.mjs";
 import { cut, fitting, widthOf } from "./text.mjs";
 
@@ -47,14 +47,15 @@ function paintCells(brush, node, place, state, future) {
   const data = state.value?.data ?? null;
   const ghost = data && !state.next ? ghostOf(moment, node, row, state.value) : null;
   const lit = row.key === "value" && data ? litCells(moment, node, count) : null;
-  const small = !data || data.some((value) => num(value).length * brush.font.cellPitch > place.cellW - 4);
+  const small = !data || data.some((_, i) => element(state.value, i).length * brush.font.cellPitch > place.cellW - 4);
   for (let cell = 0; cell < count; cell++) {
     const box = cellOf(place, cell);
     const typed = pending?.get(`${node.id}|${row.key}|${cell}`);
     const value = typed ?? (data ? data[cell] : null);
-    const look = cellLook(brush, row, value, state, lit?.has(cell) ?? false, typed !== undefined);
+    const changed = state.changed && moment.step?.at === node.id; // not where a new version shows what the one before held
+    const look = cellLook(brush, row, value, { ...state, changed }, lit?.has(cell) ?? false, typed !== undefined);
     paintBox(brush, box, look, future);
-    if (value !== null && value !== undefined) paintNumber(brush, box, value, look, small, ghost?.[cell] ?? null);
+    if (value !== null && value !== undefined) paintNumber(brush, box, value, look, small, ghost?.[cell] ?? null, state.value?.dtype === "bool" ? truth : fitNum);
     else if (!future) dash(brush, box);
   }
 }
@@ -106,7 +107,7 @@ function paintBox({ context }, box, look, future) {
   context.globalAlpha /= look.alpha;
 }
 
-function paintNumber({ context, write, font, tokens, detail }, box, value, look, small, ghost) {
+function paintNumber({ context, write, font, tokens, detail }, box, value, look, small, ghost, written) {
   context.globalAlpha *= look.alpha;
   if (detail < 2) {
     if (toNumber(value) !== 0) {
@@ -117,15 +118,14 @@ function paintNumber({ context, write, font, tokens, detail }, box, value, look,
     const face = small ? (look.strong ? font.smallStrong : font.small) : look.strong ? font.cellStrong : font.cell;
     const room = Math.max(3, Math.floor((box.w - 2) / (small ? font.smallPitch : font.cellPitch)));
     const middle = box.y + box.h / 2;
-    write(fitNum(value, room), box.x + box.w / 2, ghost === null ? middle : middle + 6.5, face, look.ink, "center");
-    if (ghost !== null) paintGhost({ context, write, font, tokens }, box, ghost, room);
+    write(written(value, room), box.x + box.w / 2, ghost === null ? middle : middle + 6.5, face, look.ink, "center");
+    if (ghost !== null) paintGhost({ context, write, font, tokens }, box, written(ghost, room));
   }
   context.globalAlpha /= look.alpha;
 }
 
 /** The old value, struck through, above the new one. */
-function paintGhost({ context, write, font, tokens }, box, ghost, room) {
-  const text = fitNum(ghost, room);
+function paintGhost({ context, write, font, tokens }, box, text) {
   const x = box.x + box.w / 2;
   const y = box.y + box.h / 2 - 7;
   write(text, x, y, font.small, tokens.changed, "center");

@@ -26,6 +26,17 @@ function scientific(size, digits) {
   return `${Number(mantissa)}e${exponent.replace("+", "")}`;
 }
 
+/** An element of a Value of the scene: of a tensor of truth values `True` or `False`, as torch prints them. */
+export function element(value, i, digits = 4) {
+  return value.dtype === "bool" ? truth(value.data[i]) : num(value.data[i], digits);
+}
+
+/** `True` or `False`, or one letter where there is no room. */
+export function truth(value, room = 5) {
+  const word = toNumber(value) ? "True" : "False";
+  return room >= 5 ? word : word[0];
+}
+
 /** A sentence with minus signs before its numbers, as the cells have them; what is an index or a name stays as written. */
 export function withMinus(text) {
   return text.replace(/(^|[\s(\u00b7]|(?<![\w)\]])\[+)-(?=\.?\d|inf\b)/g, `$1${MINUS}`);

@@ -1,6 +1,6 @@
 // What the canvas shows, as text: a list of the nodes in view for those who do not see it, and each step's sentence.
 
-import { num } from "./format.mjs";
+import { element, num } from "./format.mjs";
 import { savedNames } from "./marks.mjs";
 import { h } from "./panels/dom.mjs";
 import { isFaint, nodeState, rowState, savedState } from "./state.mjs";
@@ -41,7 +41,7 @@ function nodeText(moment, node) {
   for (const row of node.rows) {
     const { value, next } = rowState(moment, row);
     const name = row.key === "value" ? "value" : row.key === "grad" ? "gradient" : next ? "gradient you will pass" : "gradient you pass";
-    if (value?.data) parts.push(`${name} ${value.data.map((v) => num(v)).join(" ")}`);
+    if (value?.data) parts.push(`${name} ${value.data.map((_, i) => element(value, i)).join(" ")}`);
     else if (value) parts.push(`${name} norm ${num(value.stats.norm)}`);
   }
   return parts.join("; ");

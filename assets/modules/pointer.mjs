@@ -2,7 +2,7 @@
 
 import { boxesOf, cellAt, contains, foldMark, boxOf } from "./card.mjs";
 import { toWorld } from "./camera.mjs";
-import { indexText, num } from "./format.mjs";
+import { element, indexText } from "./format.mjs";
 import { rowState } from "./state.mjs";
 import { h } from "./panels/dom.mjs";
 import { wireAt, wireText } from "./wiring.mjs";
@@ -137,7 +137,7 @@ function hoverText(stage, { node, row, cell, group, edge, wire }) {
   if (node && row && cell >= 0) {
     const { value, next } = rowState(stage.moment, row);
     const name = row.key === "value" ? node.label : row.key === "grad" ? `${node.label}.grad` : `gradient for ${node.label}`;
-    const number = value?.data ? num(value.data[cell], 9) : "none yet";
+    const number = value?.data ? element(value, cell, 9) : "none yet";
     const how = row.key === "seed" || (row.key === "value" && node.role === "leaf") ? "  \u00b7  double click to edit" : "";
     return `${name}${indexText(cell, node.shape ?? [])} = ${number}${next ? " (next call)" : ""}${how}`;
   }

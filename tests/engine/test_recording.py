@@ -9,7 +9,7 @@ import pytest
 
 import engine
 from engine.replay import replay
-from engine.trace import ErrorRaised, LeafCreated, OpCalled, Refreshed
+from engine.trace import ErrorRaised, LeafCreated, OpCalled, Refreshed, VjpRun
 
 
 def ops(trace: engine.Trace) -> list[str]:
@@ -123,3 +123,12 @@ def test_a_write_through_numpy_leaves_the_past_as_it_was_and_is_found_when_the_t
     assert [trace.value(op.outputs[0].value).array.tolist() for op in ops] == [[2, 2], [15, 3], [6, 2], [6, 9]]
     again = replay(trace)
     assert list(again.events) == list(trace.events)
+
+
+def test_grad_records_only_what_it_was_asked_for() -> None:
+    w = engine.tensor([1.0, 2.0], requires_grad=True)
+    x = engine.tensor([3.0, 4.0], requires_grad=True)
+    with engine.record() as trace:
+        engine.autograd.grad((w * x).sum(), x)
+    product = [event for event in trace.events if isinstance(event, VjpRun)][-1]
+    assert [cotangent is None for cotangent in product.cotangents] == [True, False]

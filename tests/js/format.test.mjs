@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fitNum, indexText, nest, num, parseNumber, shapeText, statsText, toNumber } from "../../assets/modules/format.mjs";
+import { element, fitNum, indexText, nest, num, parseNumber, shapeText, statsText, toNumber, truth, withMinus } from "../../assets/modules/format.mjs";
 
 test("num writes integers plainly and others in few digits", () => {
   const cases = [[2, "2"], [-0, "0"], [1234567, "1.235e6"], [0.016667, "0.01667"], [1e-4, "1e-4"], [1.25e-5, "1.25e-5"], [-3.5, "\u22123.5"],
@@ -48,4 +48,14 @@ test("shapes and statistics are one line", () => {
   assert.equal(shapeText([2, 3]), "2\u00d73");
   assert.equal(shapeText([]), "scalar");
   assert.match(statsText({ min: -1, max: 2, norm: 3.14159, nan: 2, inf: 0 }), /^2 nan .*norm 3.14$/);
+});
+
+test("withMinus turns the hyphens of numbers into signs, and those of names and indices not", () => {
+  assert.equal(withMinus("-4 + (-2) = -6, [[0 -2] [-1 3]] and -inf"), "\u22124 + (\u22122) = \u22126, [[0 \u22122] [\u22121 3]] and \u2212inf");
+  assert.equal(withMinus("x[-1] of log-softmax, 1e-5, dim=-1"), "x[-1] of log-softmax, 1e-5, dim=-1");
+});
+
+test("truth values are written as torch does", () => {
+  const value = { shape: [2], dtype: "bool", data: [1, 0] };
+  assert.deepEqual([element(value, 0), element(value, 1), truth(0, 3)], ["True", "False", "F"]);
 });

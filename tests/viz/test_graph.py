@@ -198,3 +198,49 @@ def test_three_loops_without_anything_between(tmp_path: Path) -> None:
     head = "for i in range(2):\n    for j in range(3):\n        for k in range(2):\n"
     found = nest(head + "            y = y * x\n            y = y + 1\n", tmp_path)
     assert found == [("for i · 1", 3), ("for i · 2", 3)]
+
+
+def test_only_the_version_that_backward_starts_from_is_a_root(tmp_path: Path) -> None:
+    found = read("w = torch.tensor(2., requires_grad=True)\nt = w * 1\nt += w * 3\nt.backward()\n", tmp_path)
+    roles = {(found.facts.name(i.tensor), i.version): i.role for i in found.drawing.items.values() if i.tensor}
+    assert (roles["t", 0], roles["t", 1]) == ("inner", "root")
+
+
+def test_what_a_later_call_adds_to_a_gradient_has_no_card_of_its_own(tmp_path: Path) -> None:
+    found = read(
+        "x = torch.tensor(2., requires_grad=True)\ny = x * x * x\ny.backward(create_graph=True)\nx.grad.backward()\n",
+        tmp_path,
+    )
+    names = [found.facts.name(i.tensor) for i in found.drawing.items.values() if i.role == "root" and i.tensor]
+    assert sorted(filter(None, names)) == ["x.grad", "y"]
+
+
+def test_what_a_library_call_makes_on_its_way_has_not_the_name_of_its_result(tmp_path: Path) -> None:
+    found = read(
+        "a = torch.tensor([1., 2.], requires_grad=True)\n\n\ndef square(t):\n    return t * t\n\n\n"
+        "j = torch.autograd.functional.jacobian(square, a)\n",
+        tmp_path,
+    )
+    assert [name for name in labels_of(found).values() if name == "j"] == ["j"]
+
+
+def test_an_assignment_to_grad_is_quoted_whole(tmp_path: Path) -> None:
+    found = read("x = torch.tensor(2., requires_grad=True)\n(x * x).backward()\nx.grad = None  # gone\n", tmp_path)
+    event = found.facts.trace.events[found.line.steps[-1].event]
+    frame = found.facts.frame(event.stack)
+    assert frame is not None and (frame.line, frame.col, frame.end_col) == (4, 0, len("x.grad = None"))
+
+
+def test_a_write_through_data_stands_on_the_card_that_is_shown(tmp_path: Path) -> None:
+    found = read(
+        "y = torch.tensor([1., 1], requires_grad=True)\nz = (y * y).sum()\ny.data.mul_(10)\nz.backward()\n", tmp_path
+    )
+    card = next(i.id for i in found.drawing.items.values() if i.tensor is not None and found.facts.name(i.tensor) == "y")
+    held = found.line.at(card, "row:value", len(found.line.steps))
+    assert found.facts.trace.value(held).sample.tolist() == [10.0, 10.0]
+
+
+def test_what_grad_was_asked_for_waits_no_longer(tmp_path: Path) -> None:
+    found = read("x = torch.tensor(2., requires_grad=True)\ng = torch.autograd.grad(x * x, x)\n", tmp_path)
+    card = next(i.id for i in found.drawing.items.values() if i.role == "leaf")
+    assert found.line.at(card, "state", len(found.line.steps)) == "done"

@@ -1,5 +1,5 @@
 // Values and code of a scene as text for the panels. Pure: no page here.
-import { num, shapeText } from "../format.mjs";
+import { element, num, shapeText } from "../format.mjs";
 
 const WHOLE = 16; // elements that are written out one by one
 
@@ -19,14 +19,14 @@ export function rowsOf(value, most = 8) {
   if (!value || !value.data) return [];
   const [rows, cols] = table(value.shape);
   const pick = (n) => (n <= most ? Array.from({ length: n }, (_, i) => i) : [...Array(most - 2).keys(), null, n - 1]);
-  return pick(rows).map((r) => pick(cols).map((c) => (r === null || c === null ? "…" : num(value.data[r * cols + c], 5))));
+  return pick(rows).map((r) => pick(cols).map((c) => (r === null || c === null ? "…" : element(value, r * cols + c, 5))));
 }
 
 /** A Value in one line: all numbers where it is small, else shape, norm and range. */
 export function brief(value) {
   if (!value) return "none";
   if (value.data && value.data.length <= WHOLE) {
-    if (value.shape.length === 0) return num(value.data[0], 5);
+    if (value.shape.length === 0) return element(value, 0, 5);
     return rowsOf(value, WHOLE).map((row) => `[${row.join(" ")}]`).join(" ");
   }
   const { min, max, norm } = value.stats;

@@ -1,5 +1,5 @@
 // The arithmetic of a step, written out from the scene alone, so that it stands there without a click. Pure: no page here.
-import { indexText, num, toNumber } from "../format.mjs";
+import { element, indexText, num, toNumber } from "../format.mjs";
 import { at as trackAt } from "../timeline.mjs";
 import { brief, table } from "./read.mjs";
 
@@ -11,7 +11,7 @@ export function cellsOf(value) {
   if (!value) return [["none"]];
   if (!value.data || value.data.length > 16) return [[brief(value)]];
   const [rows, cols] = table(value.shape);
-  return Array.from({ length: rows }, (_, r) => value.data.slice(r * cols, (r + 1) * cols).map((x) => num(x)));
+  return Array.from({ length: rows }, (_, r) => Array.from({ length: cols }, (_, c) => element(value, r * cols + c)));
 }
 
 const line = (label, value, tone) => ({ label, rows: cellsOf(value), tone });
