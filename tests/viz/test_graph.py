@@ -206,6 +206,7 @@ def test_only_the_version_that_backward_starts_from_is_a_root(tmp_path: Path) ->
     assert (roles["t", 0], roles["t", 1]) == ("inner", "root")
 
 
+@pytest.mark.filterwarnings("ignore:Using backward")
 def test_what_a_later_call_adds_to_a_gradient_has_no_card_of_its_own(tmp_path: Path) -> None:
     found = read(
         "x = torch.tensor(2., requires_grad=True)\ny = x * x * x\ny.backward(create_graph=True)\nx.grad.backward()\n",
@@ -235,7 +236,7 @@ def test_a_write_through_data_stands_on_the_card_that_is_shown(tmp_path: Path) -
     found = read(
         "y = torch.tensor([1., 1], requires_grad=True)\nz = (y * y).sum()\ny.data.mul_(10)\nz.backward()\n", tmp_path
     )
-    card = next(i.id for i in found.drawing.items.values() if i.tensor is not None and found.facts.name(i.tensor) == "y")
+    card = next(ident for ident, name in labels_of(found).items() if name == "y")
     held = found.line.at(card, "row:value", len(found.line.steps))
     assert found.facts.trace.value(held).sample.tolist() == [10.0, 10.0]
 
