@@ -29,15 +29,13 @@ class Later:
     that broadcasting added to `shape`.
     """
 
-    __slots__ = ("left", "place", "shape", "values")
+    __slots__ = ("left", "place", "shape")
 
-    def __init__(self, values: list[Any], place: int, left: int | None, shape: tuple[int, ...]) -> None:
-        self.values = values
+    def __init__(self, place: int, left: int | None, shape: tuple[int, ...]) -> None:
         self.place = place
         self.left = left
         self.shape = shape
 
-    def parts(self) -> list[Any]:
-        """The arrays that it is made of."""
-        values = self.values
+    def parts(self, values: list[Any]) -> list[Any]:
+        """The arrays that it is made of, of all that are recorded."""
         return [values[self.place]] if self.left is None else [values[self.left], values[self.place]]

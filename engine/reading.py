@@ -81,7 +81,15 @@ def read(
         files = places.files
         events = tuple(_without_folders(event, places) for event in events)
         names = tensor_names(events, stacks, files)
-    return Trace(events, stacks, files, names, tuple(value_of(v) for v in recorder.values), argv, meta or {})
+    return Trace(
+        events,
+        stacks,
+        files,
+        names,
+        tuple(value_of(worked_out(v, recorder.values)) for v in recorder.values),
+        argv,
+        meta or {},
+    )
 
 
 def _without_folders(event: AnyEvent, places: Places) -> AnyEvent:
@@ -103,9 +111,7 @@ def _tensors(trace: Trace) -> Iterator[int]:
 
 
 def value_of(kept: Any) -> Value:
-    """The Value of what the recorder kept: an array, the Summary of one over the limit, or what is made of others."""
-    if isinstance(kept, Later):
-        kept = made_of(kept.parts(), kept.shape)
+    """The Value of what the recorder kept: an array, or the Summary of one over the limit."""
     if isinstance(kept, Summary):
         return Value(tuple(kept.shape), str(kept.dtype), None, kept.sample, kept.stats)
     data = to_numpy(kept)
@@ -113,9 +119,12 @@ def value_of(kept: Any) -> Value:
     return Value(data.shape, str(data.dtype), data, flat[:: max(1, -(-flat.size // SAMPLE))], LazyStats(data))
 
 
-def made_of(parts: list[Any], shape: tuple[int, ...]) -> Any:
-    """The gradient that a Later stands for, as the loop works it out."""
-    return parts[0].T.dot(parts[1]) if len(parts) == 2 else sum_array(parts[0], shape)
+def worked_out(kept: Any, values: list[Any]) -> Any:
+    """What the recorder kept, one of `values`; what a Later stands for is made as the loop would make it."""
+    if not isinstance(kept, Later):
+        return kept
+    first, *second = kept.parts(values)
+    return first.T.dot(second[0]) if second else sum_array(first, kept.shape)
 
 
 class LazyStats(dict[str, float]):

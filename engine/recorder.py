@@ -373,11 +373,11 @@ class Recorder(Stacks):
         if target.metas is not None:
             return None
         if type(cotangent) is not Product:
-            return Later(self.values, -1, None, target.shape) if cotangent.size <= self.limit else None
+            return Later(-1, None, target.shape) if cotangent.size <= self.limit else None
         kept = cotangent.kept
         if not self.holds(kept) or kept._array.size > self.limit or math.prod(target.shape) > self.limit:
             return None
-        return Later(self.values, upstream, kept._value, target.shape)
+        return Later(upstream, kept._value, target.shape)
 
     def holds(self, kept: Any) -> bool:
         """Whether a tensor that a node saved is recorded as it is now."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from .binding import Naming
 from .later import Later
-from .reading import _Reader, _without_folders, value_of
+from .reading import _Reader, _without_folders, value_of, worked_out
 from .recorder import Recorder
 from .slot import slot
 from .source import Places, Sources
@@ -131,9 +131,10 @@ def _steady(values: list[Any], place: int) -> Value:
     """The value kept at `place`, in bytes that no later write can reach."""
     while True:
         kept = values[place]
-        parts = kept.parts() if isinstance(kept, Later) else []
-        value = value_of(kept.copy() if hasattr(kept, "copy") else kept)
-        if values[place] is kept and all(a is b for a, b in zip(parts, kept.parts() if parts else [], strict=True)):
+        parts = kept.parts(values) if isinstance(kept, Later) else [kept]
+        value = value_of(worked_out(kept.copy() if hasattr(kept, "copy") else kept, values))
+        now = kept.parts(values) if isinstance(kept, Later) else [values[place]]
+        if all(a is b for a, b in zip(parts, now, strict=True)):
             return value
 
 

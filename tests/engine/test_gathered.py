@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 
 import engine
 from engine.gathered import HELD, Gathered
-from engine.later import Product
+from engine.later import Later, Product
 from engine.recorder import Recorder
 from engine.replay import replay
 from engine.source import Places
@@ -124,6 +126,25 @@ def test_recorded_contributions_are_each_what_its_step_gives(tmp_path: Path) -> 
         assert products == 2 * STEPS and sums == STEPS
         added = [values[e.added] for e in trace.events if isinstance(e, Accumulated)]
         assert {a.tobytes() for a in added} == {a.tobytes() for a in ordinary()}
+
+
+def test_a_recording_that_is_dropped_leaves_nothing_to_the_collector() -> None:
+    p = parameters()
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        with engine.record() as trace:
+            loss(p).backward()
+        values = trace.__dict__["_load"].args[0].values
+        assert any(isinstance(v, Later) for v in values)
+        gradient = weakref.ref(
+            next(v for v in reversed(values) if isinstance(v, np.ndarray) and v.shape == (BATCH, WIDE))
+        )
+        del trace, values
+        assert gradient() is None
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def test_a_write_after_the_backward_leaves_the_recorded_product() -> None:
