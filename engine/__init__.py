@@ -32,6 +32,7 @@ from .api import decomposition as _decomposition
 from .api import drawing as _drawing
 from .api import einsum as _einsum
 from .api import elementwise as _elementwise
+from .api import factors as _factors
 from .api import functions as _functions
 from .api import indexing as _indexing
 from .api import joining as _joining
@@ -39,10 +40,13 @@ from .api import late as _late
 from .api import linalg as _linalg
 from .api import masking as _masking
 from .api import methods
+from .api import norms as _norms
 from .api import parts as _parts
 from .api import products as _products
 from .api import random as _random
+from .api import redrawing as _redrawing
 from .api import reduction as _reduction
+from .api import replacing as _replacing
 from .api import scan as _scan
 from .api import scatter as _scatter
 from .api import searching as _searching
@@ -53,6 +57,7 @@ from .api import special as _special
 from .api import spectrum as _spectrum
 from .api import statistics as _statistics
 from .api import storage as _storage
+from .api import transposes as _transposes
 from .api import types as _types
 from .api import written as _written
 from .api.absent import *
@@ -63,15 +68,19 @@ from .api.decomposition import *
 from .api.drawing import *
 from .api.einsum import *
 from .api.elementwise import *
+from .api.factors import *
 from .api.functions import *
 from .api.indexing import *
 from .api.joining import *
 from .api.linalg import *
 from .api.masking import *
+from .api.norms import *
 from .api.parts import *
 from .api.products import *
 from .api.random import *
+from .api.redrawing import *
 from .api.reduction import *
+from .api.replacing import *
 from .api.scan import *
 from .api.scatter import *
 from .api.searching import *
@@ -82,6 +91,7 @@ from .api.special import *
 from .api.spectrum import *
 from .api.statistics import *
 from .api.storage import *
+from .api.transposes import *
 from .api.types import *
 from .api.written import *
 from .array import bool_ as bool
@@ -195,6 +205,11 @@ __all__ += _joining.__all__
 __all__ += _linalg.__all__
 __all__ += _masking.__all__
 __all__ += _parts.__all__
+__all__ += _transposes.__all__
+__all__ += _norms.__all__
+__all__ += _redrawing.__all__
+__all__ += _replacing.__all__
+__all__ += _factors.__all__
 __all__ += _products.__all__
 __all__ += _random.__all__
 __all__ += _reduction.__all__

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from .api.decomposition import (
-    cholesky,
-    cholesky_ex,
     det,
     inv,
     inv_ex,
-    lu_factor,
-    lu_factor_ex,
     matrix_power,
     solve,
     solve_ex,
@@ -17,30 +13,30 @@ from .api.decomposition import (
     tensorinv,
     tensorsolve,
 )
-from .api.decomposition import linalg_lu as lu
-from .api.decomposition import linalg_lu_solve as lu_solve
 from .api.decomposition import linalg_slogdet as slogdet
+from .api.factors import cholesky, cholesky_ex, lu_factor, lu_factor_ex
+from .api.factors import linalg_lu as lu
+from .api.factors import linalg_lu_solve as lu_solve
 from .api.linalg import matmul
+from .api.norms import cond, matrix_norm
+from .api.norms import linalg_norm as norm
+from .api.norms import linalg_vector_norm as vector_norm
 from .api.parts import diagonal as _diagonal
 from .api.products import linalg_cross as cross
 from .api.products import multi_dot
 from .api.spectrum import (
-    cond,
     eigh,
     eigvalsh,
     householder_product,
     lstsq,
     matrix_exp,
-    matrix_norm,
     matrix_rank,
     pinv,
     svdvals,
 )
-from .api.spectrum import linalg_norm as norm
 from .api.spectrum import linalg_qr as qr
 from .api.spectrum import linalg_svd as svd
 from .api.spectrum import linalg_vander as vander
-from .api.spectrum import linalg_vector_norm as vector_norm
 from .errors import LinAlgError, runtime
 from .tensor import Tensor
 

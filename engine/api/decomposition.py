@@ -8,28 +8,22 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
-from ..array import xp
 from ..errors import LinAlgError
 from ..ops import decomposition as de
-from ..ops.choice import eq, gt
+from ..ops.choice import eq
 from ..tensor import Tensor
-from .check import kind, need_tensor, refused
+from .check import kind, need_tensor
 from .choice import where
 from .elementwise import clone
-from .linalg import matmul, tril, triu
+from .linalg import matmul
 from .named import result
-from .parts import narrow
-from .shape import matrix_transposed, movedim, reshape
+from .shape import reshape
+from .transposes import matrix_transposed, movedim
 
 __all__ = [
-    "cholesky_inverse",
-    "cholesky_solve",
     "det",
     "inverse",
     "logdet",
-    "lu",
-    "lu_solve",
-    "lu_unpack",
     "matrix_power",
     "slogdet",
     "triangular_solve",
@@ -38,10 +32,6 @@ __all__ = [
 InvEx = result("linalg_inv_ex", "inverse", "info")
 Slogdet, OldSlogdet = result("linalg_slogdet", "sign", "logabsdet"), result("slogdet", "sign", "logabsdet")
 SolveEx = result("linalg_solve_ex", "result", "info")
-CholeskyEx = result("linalg_cholesky_ex", "L", "info")
-Lu, LuFactor = result("linalg_lu", "P", "L", "U"), result("linalg_lu_factor", "LU", "pivots")
-LuFactorEx = result("linalg_lu_factor_ex", "LU", "pivots", "info")
-LuUnpack = result("lu_unpack", "P", "L", "U")
 TriangularSolve = result("triangular_solve", "solution", "cloned_coefficient")
 
 # -- arguments ----------------------------------------------------------------------------------------------------
@@ -71,7 +61,7 @@ def need_real(A: Tensor, function: str) -> None:
         raise errors.runtime(f"{function}: Expected a floating point or complex tensor as input. Got {kind(A)}")
 
 
-def _need_same(A: Tensor, B: Tensor, function: str) -> None:
+def need_same(A: Tensor, B: Tensor, function: str) -> None:
     if A._array.dtype != B._array.dtype:
         raise errors.runtime(
             f"{function}: Expected A and B to have the same dtype, but found A of type {kind(A)} and B of type "
@@ -79,7 +69,7 @@ def _need_same(A: Tensor, B: Tensor, function: str) -> None:
         )
 
 
-def _need_fitting(A: Tensor, B: Tensor, left: bool, function: str) -> None:
+def need_fitting(A: Tensor, B: Tensor, left: bool, function: str) -> None:
     """Raise torch's error where A and B are no two sides of equations."""
     a, b = A._array.shape, B._array.shape
     if a[-1] != b[-2 if left else -1]:
@@ -248,7 +238,7 @@ def _solved(A: Tensor, B: Tensor, left: bool, check: bool) -> tuple[Tensor, Tens
     need_tensor(B, "linalg_solve", "B", 2)
     function = "linalg.solve"
     need_real(A, function)
-    _need_same(A, B, function)
+    need_same(A, B, function)
     need_square(A, function)
     if not B._array.ndim:
         raise errors.runtime(f"{function}: The input tensor B must have at least 2 dimensions.")
@@ -265,7 +255,7 @@ def _solved(A: Tensor, B: Tensor, left: bool, check: bool) -> tuple[Tensor, Tens
             )
     else:
         need_matrix(B, function, "B", 2)
-        _need_fitting(A, B, left, function)
+        need_fitting(A, B, left, function)
     made, _, _, info = de.linalg_solve_ex(A, B, left)
     wrong = failed(info) if check else None
     if wrong:
@@ -304,7 +294,7 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
     function = "linalg.solve_triangular"
     need_square(A, function)
     need_matrix(B, function, "B", 2)
-    _need_fitting(A, B, left, function)
+    need_fitting(A, B, left, function)
     return de.linalg_solve_triangular(A, B, upper, left, unitriangular)
 
 
@@ -362,203 +352,5 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
     return reshape(solve(reshape(A, many, many), reshape(B, many)), *shape)
 
 
-# -- Cholesky -----------------------------------------------------------------------------------------------------
-
-
-def _choleskied(A: Tensor, upper: bool, function: str, check: bool) -> tuple[Tensor, Tensor]:
-    need_matrix(A, function)
-    need_real(A, function)
-    need_square(A, function)
-    made: tuple[Tensor, Tensor] = de.linalg_cholesky_ex(A, upper)
-    wrong = failed(made[1]) if check else None
-    if wrong:
-        raise LinAlgError(
-            f"{function}: {wrong[0]}The factorization could not be completed because the input is not "
-            f"positive-definite (the leading minor of order {wrong[1]} is not positive-definite)."
-        )
-    return made
-
-
-def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
-    """L of A = L L^T, for symmetric positive definite matrices; with `upper` its transpose.
-
-    >>> import engine as torch
-    >>> torch.linalg.cholesky(torch.tensor([[4.0, 2.0], [2.0, 5.0]]))
-    tensor([[2., 0.],
-            [1., 2.]])
-    """
-    return _choleskied(A, upper, "linalg.cholesky", True)[0]
-
-
-def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
-    """(L, info): info is 0, or the order of the first leading minor that is not positive.
-
-    >>> import engine as torch
-    >>> torch.linalg.cholesky_ex(torch.tensor([[1.0, 2.0], [2.0, 1.0]])).info
-    tensor(2, dtype=torch.int32)
-    """
-    return CholeskyEx(*_choleskied(A, upper, "linalg.cholesky_ex", check_errors))
-
-
-def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
-    """X of A X = B, from the factor L of A = L L^T.
-
-    >>> import engine as torch
-    >>> torch.cholesky_solve(torch.tensor([[4.0], [3.0]]), torch.tensor([[2.0, 0.0], [0.0, 1.0]]))
-    tensor([[1.],
-            [3.]])
-    """
-    for name, x in (("b", B), ("u", L)):
-        if x._array.ndim < 2:
-            raise errors.runtime(
-                f"{name} should have at least 2 dimensions, but has {x._array.ndim} dimensions instead"
-            )
-    a, b = L._array.shape, B._array.shape
-    if a[-1] != a[-2]:
-        raise errors.runtime(f"A must be batches of square matrices, but they are {a[-2]} by {a[-1]} matrices")
-    if a[-2] != b[-2]:
-        raise errors.runtime(
-            f"Incompatible matrix sizes for cholesky_solve: each A matrix is {a[-1]} by {a[-1]} but each b matrix is "
-            f"{b[-2]} by {b[-1]}"
-        )
-    return de.cholesky_solve(B, L, upper)
-
-
-def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
-    """The inverse of A, from the factor L of A = L L^T.
-
-    >>> import engine as torch
-    >>> torch.cholesky_inverse(torch.tensor([[2.0]]))
-    tensor([[0.2500]])
-    """
-    need_square(L, "cholesky_inverse")
-    return de.cholesky_inverse(L, upper)
-
-
-# -- LU -----------------------------------------------------------------------------------------------------------
-
-
-def _factored(A: Tensor, pivot: bool, function: str) -> None:
-    need_tensor(A, function)
-    if A._array.ndim < 2:
-        raise errors.runtime(
-            f"{function}: Expected tensor with 2 or more dimensions. Got size: {list(A._array.shape)} instead"
-        )
-    if not pivot:
-        raise errors.runtime("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
-    if A._array.dtype.kind != "f":
-        raise refused("lu_cpu", A)
-
-
-def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
-    """(P, L, U): A = P L U, with rows exchanged by P, L a lower triangle with ones on its diagonal, U an upper one.
-
-    >>> import engine as torch
-    >>> torch.linalg.lu(torch.tensor([[1.0, 2.0], [4.0, 4.0]])).U
-    tensor([[4., 4.],
-            [0., 1.]])
-    """
-    _factored(A, pivot, "linalg.lu")
-    return Lu(*de.linalg_lu(A, pivot))
-
-
-def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
-    """(LU, pivots): both factors in one matrix, and the rows that were exchanged, counted from 1.
-
-    >>> import engine as torch
-    >>> torch.linalg.lu_factor(torch.tensor([[1.0, 2.0], [4.0, 4.0]])).pivots
-    tensor([2, 2], dtype=torch.int32)
-    """
-    _factored(A, pivot, "torch.lu_factor")
-    factors, pivots, info = de.linalg_lu_factor_ex(A, pivot)
-    wrong = failed(info)
-    if wrong:
-        raise errors.runtime(
-            f"torch.linalg.lu_factor: {wrong[0]}U[{wrong[1]},{wrong[1]}] is zero and using it on lu_solve would result "
-            "in a division by zero. If you still want to perform the factorization, consider calling linalg.lu(A, "
-            "pivot) or linalg.lu_factor_ex(A, pivot)"
-        )
-    return LuFactor(factors, pivots)
-
-
-def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
-    """(LU, pivots, info): info is 0, or which pivot was 0.
-
-    >>> import engine as torch
-    >>> torch.linalg.lu_factor_ex(torch.zeros(2, 2)).info
-    tensor(1, dtype=torch.int32)
-    """
-    _factored(A, pivot, "torch.lu_factor")
-    return LuFactorEx(*de.linalg_lu_factor_ex(A, pivot))
-
-
-def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
-    """X of A X = B (A^T X = B for `adjoint`, X A = B for `left` False), from what `lu_factor` gave for A.
-
-    >>> import engine as torch
-    >>> a = torch.tensor([[2.0, 0.0], [0.0, 4.0]])
-    >>> torch.linalg.lu_solve(*torch.linalg.lu_factor(a), torch.tensor([[2.0], [2.0]]))
-    tensor([[1.0000],
-            [0.5000]])
-    """
-    function = "linalg.lu_solve"
-    need_real(LU, function)
-    _need_same(LU, B, function)
-    if pivots._array.dtype != "int32":
-        raise errors.runtime("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
-    need_square(LU, function)
-    need_matrix(B, function, "B", 3)
-    _need_fitting(LU, B, left, function)
-    if not gt(pivots, 0)._array.all():
-        raise errors.runtime(
-            "Pivots given to lu_solve must all be greater or equal to 1. Did you properly pass the result of lu_factor?"
-        )
-    return de.linalg_lu_solve(LU, pivots, B, left, adjoint)
-
-
-def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-    """X of A X = b, from what `torch.linalg.lu_factor` gave for A.
-
-    >>> import engine as torch
-    >>> a = torch.tensor([[2.0, 0.0], [0.0, 4.0]])
-    >>> torch.lu_solve(torch.tensor([[2.0], [2.0]]), *torch.linalg.lu_factor(a))
-    tensor([[1.0000],
-            [0.5000]])
-    """
-    return linalg_lu_solve(LU_data, LU_pivots, b)
-
-
-def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
-    """(LU, pivots), and info where it is asked for: `torch.linalg.lu_factor` by its older name.
-
-    >>> import engine as torch
-    >>> torch.lu(torch.tensor([[1.0, 2.0], [4.0, 4.0]]))[1]
-    tensor([2, 2], dtype=torch.int32)
-    """
-    if get_infos:
-        return tuple(lu_factor_ex(A, pivot=pivot))
-    return tuple(lu_factor(A, pivot=pivot))
-
-
-def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
-    """(P, L, U) from what `torch.linalg.lu_factor` gave; what is not asked for is empty.
-
-    >>> import engine as torch
-    >>> torch.lu_unpack(*torch.linalg.lu_factor(torch.tensor([[1.0, 2.0], [4.0, 4.0]]))).P
-    tensor([[0., 1.],
-            [1., 0.]])
-    """
-    none = Tensor(xp.zeros(0, dtype=LU_data._array.dtype, like=LU_data._array))
-    P = de.permutation_of(LU_pivots, LU_data) if unpack_pivots else none
-    if not unpack_data:
-        return LuUnpack(P, none, none)
-    rows, columns = LU_data._array.shape[-2:]
-    left, top = narrow(LU_data, -1, 0, min(rows, columns)), narrow(LU_data, -2, 0, min(rows, columns))
-    return LuUnpack(P, tril(left, -1) + de.identity_of(left), triu(top))
-
-
-METHODS = (
-    "cholesky_inverse", "cholesky_solve", "det", "inverse", "logdet", "lu", "lu_solve", "matrix_power", "slogdet",
-    "triangular_solve",
-)  # fmt: skip
+METHODS = ("det", "inverse", "logdet", "matrix_power", "slogdet", "triangular_solve")
 """Functions that are methods of Tensor too."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from .. import array as arrays
 from .. import errors
 from ..array import as_numpy_dtype, int64, xp
 from ..creation import floating, like, new_leaf, shape_given
-from ..inplace import apply_inplace
 from ..ops import drawn as dr
-from ..ops import inplace as ip
 from ..slot import slot
 from ..tensor import C_NAMES, Tensor, escape
 from .check import LETTERS, kind, need_tensor
@@ -44,22 +41,22 @@ def _not_implemented(kernel: str, dtype: Any) -> NotImplementedError:
     return NotImplementedError(f"\"{kernel}\" not implemented for '{LETTERS[arrays.BY_NUMPY[dtype].name]}'")
 
 
-def _need_float(kernel: str, dtype: Any) -> None:
+def need_float(kernel: str, dtype: Any) -> None:
     if dtype.kind != "f":
         raise _not_implemented(kernel, dtype)
 
 
-def _even(shape: tuple[int, ...], dtype: Any, given: Any) -> Any:
+def even(shape: tuple[int, ...], dtype: Any, given: Any) -> Any:
     """Draws from [0, 1) in a floating dtype."""
-    _need_float("check_uniform_bounds", dtype)
+    need_float("check_uniform_bounds", dtype)
     if dtype.itemsize >= 4:
         return stream(given).random(shape, dtype=dtype.name)
     return stream(given).random(shape, dtype="float32").astype(dtype)
 
 
-def _standard(shape: tuple[int, ...], dtype: Any, given: Any) -> Any:
+def standard(shape: tuple[int, ...], dtype: Any, given: Any) -> Any:
     """Standard normal draws in a floating dtype."""
-    _need_float("normal_kernel_cpu", dtype)
+    need_float("normal_kernel_cpu", dtype)
     if dtype.itemsize >= 4:
         return stream(given).standard_normal(shape, dtype=dtype.name)
     return stream(given).standard_normal(shape, dtype="float32").astype(dtype)
@@ -79,7 +76,7 @@ def rand(
     torch.Size([2, 3])
     """
     shape = shape_given("rand", size, named.get("size"))
-    return new_leaf(_even(shape, floating(dtype), generator), "rand", requires_grad, device)
+    return new_leaf(even(shape, floating(dtype), generator), "rand", requires_grad, device)
 
 
 @takes_out
@@ -93,7 +90,7 @@ def randn(
     torch.Size([2, 3])
     """
     shape = shape_given("randn", size, named.get("size"))
-    return new_leaf(_standard(shape, floating(dtype), generator), "randn", requires_grad, device)
+    return new_leaf(standard(shape, floating(dtype), generator), "randn", requires_grad, device)
 
 
 def rand_like(
@@ -108,7 +105,7 @@ def rand_like(
     """
     need_tensor(input, "rand_like")
     wanted, where = like(input, dtype, device)
-    return new_leaf(_even(input._array.shape, wanted, generator), "rand_like", requires_grad, where)
+    return new_leaf(even(input._array.shape, wanted, generator), "rand_like", requires_grad, where)
 
 
 def randn_like(
@@ -123,10 +120,10 @@ def randn_like(
     """
     need_tensor(input, "randn_like")
     wanted, where = like(input, dtype, device)
-    return new_leaf(_standard(input._array.shape, wanted, generator), "randn_like", requires_grad, where)
+    return new_leaf(standard(input._array.shape, wanted, generator), "randn_like", requires_grad, where)
 
 
-def _whole(low: int, high: int, shape: tuple[int, ...], dtype: Any, given: Any) -> Any:
+def whole(low: int, high: int, shape: tuple[int, ...], dtype: Any, given: Any) -> Any:
     """Even draws from the integers low, ..., high - 1."""
     if high <= low:
         raise errors.runtime(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
@@ -161,7 +158,7 @@ def randint(
         )
     shape = shape_given("randint", (size,))
     wanted = as_numpy_dtype(dtype) or int64.numpy
-    return new_leaf(_whole(int(low), int(high), shape, wanted, generator), "randint", requires_grad, device)
+    return new_leaf(whole(int(low), int(high), shape, wanted, generator), "randint", requires_grad, device)
 
 
 def randint_like(
@@ -176,7 +173,7 @@ def randint_like(
     """
     low, high = (0, low) if high is None else (low, high)
     wanted, where = like(input, dtype, device)
-    return new_leaf(_whole(low, high, input._array.shape, wanted, None), "randint_like", requires_grad, where)
+    return new_leaf(whole(low, high, input._array.shape, wanted, None), "randint_like", requires_grad, where)
 
 
 @takes_out
@@ -196,7 +193,7 @@ def randperm(
     return new_leaf(stream(generator).permutation(n).astype(wanted), "randperm", requires_grad, device)
 
 
-def _drawn(values: Any, source: Tensor) -> Tensor:
+def drawn(values: Any, source: Tensor) -> Tensor:
     """What was drawn, as a tensor where `source` is, of which a recording is told."""
     found = Tensor(xp.asarray(values, like=source._array))
     if slot.active is not None:
@@ -224,12 +221,12 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
                 " * (Tensor mean, Tensor std, *)\n * (float mean, float std, tuple of ints size, *)\n"
             )
         wanted = floating(named.get("dtype"))
-        values = _standard(shape_given("normal", (size,)), wanted, generator) * wanted.type(std) + wanted.type(mean)
+        values = standard(shape_given("normal", (size,)), wanted, generator) * wanted.type(std) + wanted.type(mean)
         return new_leaf(values, "normal", named.get("requires_grad", False), named.get("device"))
     shape = joint(tensors[0]._array.shape, tensors[-1]._array.shape)
     plain = [v._array if isinstance(v, Tensor) else v for v in (mean, std)]
     around = tensors[0]._array.dtype
-    values = _drawn((_standard(shape, around, generator) * plain[1] + plain[0]).astype(around, copy=False), tensors[0])
+    values = drawn((standard(shape, around, generator) * plain[1] + plain[0]).astype(around, copy=False), tensors[0])
     if len(tensors) == 2:
         return dr.normal_both(mean, std, values)
     which = dr.normal_mean if isinstance(mean, Tensor) else dr.normal_std
@@ -253,11 +250,11 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None) -
             raise errors.runtime(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
         chances: Any = p
     else:
-        _need_float("bernoulli_tensor_cpu_p_", data.dtype)
+        need_float("bernoulli_tensor_cpu_p_", data.dtype)
         if not ((data >= 0) & (data <= 1)).all():
             raise errors.runtime(IN_UNIT)
         chances = arrays.to_numpy(data)
-    values = _drawn((stream(generator).random(data.shape) < chances).astype(data.dtype), input)
+    values = drawn((stream(generator).random(data.shape) < chances).astype(data.dtype), input)
     return dr.bernoulli(input, values)
 
 
@@ -270,11 +267,11 @@ def poisson(input: Tensor, generator: Any = None) -> Tensor:
     tensor([0., 0.])
     """
     need_tensor(input, "poisson")
-    _need_float("poisson_cpu", input._array.dtype)
+    need_float("poisson_cpu", input._array.dtype)
     if (input._array < 0).any():
         raise errors.runtime("invalid Poisson rate, expected rate to be non-negative")
     values = stream(generator).poisson(arrays.to_numpy(input._array)).astype(input._array.dtype)
-    return dr.poisson(input, _drawn(values, input))
+    return dr.poisson(input, drawn(values, input))
 
 
 def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
@@ -286,7 +283,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
     """
     trials, chance = arrays.to_numpy(count._array), arrays.to_numpy(prob._array)
     found = stream(generator).binomial(trials.astype("int64"), chance.astype("float64"))
-    return _drawn(xp.asarray(found).astype(count._array.dtype), count)
+    return drawn(xp.asarray(found).astype(count._array.dtype), count)
 
 
 @takes_out
@@ -351,154 +348,5 @@ def _without_replacement(weights: Any, count: int, given: Any) -> Any:
     return xp.argsort(times, axis=-1, kind="stable")[..., :count]
 
 
-# -- in place -----------------------------------------------------------------------------------------------------
-
-
-def _redraw(self: Tensor, name: str, values: Any) -> Tensor:
-    found = _drawn(xp.asarray(values).astype(self._array.dtype), self)
-    return apply_inplace(dr.REDRAWN[name].op, (self, found), {})
-
-
-def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
-    """Write 1 with probability `p` (a number, or a tensor of one for each element), else 0.
-
-    >>> import engine as torch
-    >>> torch.zeros(2).bernoulli_(1.0)
-    tensor([1., 1.])
-    """
-    shape = self._array.shape
-    if isinstance(p, Tensor):
-        chances = arrays.to_numpy(p._array)
-        if not ((chances >= 0) & (chances <= 1)).all():
-            raise errors.runtime(IN_UNIT)
-        values = _drawn((stream(generator).random(shape) < chances).astype(self._array.dtype), self)
-        return apply_inplace(dr.bernoulli_by.op, (self, p, values), {})
-    if not 0 <= p <= 1:
-        raise errors.runtime(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-    return _redraw(self, "bernoulli", stream(generator).random(shape) < p)
-
-
-def _reach(dtype: Any) -> int:
-    """One more than the largest integer that `random_` writes: all below are exact in the dtype."""
-    if dtype.kind == "b":
-        return 2
-    if dtype.kind == "f":
-        return int(2 ** (xp.finfo(dtype).nmant + 1)) + 1
-    return int(xp.iinfo(dtype).max) + int(dtype.itemsize < 8)
-
-
-def random_(
-    self: Tensor, from_: int | None = None, to: int | None = None, *, generator: Any = None, **named: int
-) -> Tensor:
-    """Write even draws from the integers from, ..., to - 1; without bounds from those that the dtype holds exactly.
-
-    >>> import engine as torch
-    >>> torch.zeros(2).random_(3, 4)
-    tensor([3., 3.])
-    """
-    dtype, from_ = self._array.dtype, named.get("from", from_)
-    name = "random" if from_ is None else "random.to" if to is None else "random.from"
-    low, high = (0, from_) if to is None else (from_ or 0, to)
-    if high is None:
-        high = _reach(dtype)
-    return _redraw(self, name, _whole(int(low), int(high), self._array.shape, dtype, generator))
-
-
-def exponential_(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Tensor:
-    """Write exponential draws of a rate.
-
-    >>> import engine as torch
-    >>> (torch.zeros(9).exponential_(2.0) >= 0).all()
-    tensor(True)
-    """
-    if lambd <= 0:
-        raise errors.runtime(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
-    if not self.is_floating_point():
-        raise errors.runtime(
-            "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you "
-            f"specified {kind(self)}"
-        )
-    return _redraw(self, "exponential", stream(generator).exponential(1 / lambd, self._array.shape))
-
-
-def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
-    """Write how many trials with chance `p` it took to succeed.
-
-    >>> import engine as torch
-    >>> torch.zeros(2).geometric_(1.0 - 1e-9)
-    tensor([1., 1.])
-    """
-    if not 0 < p < 1:
-        raise errors.runtime(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    return _redraw(self, "geometric", stream(generator).geometric(p, self._array.shape))
-
-
-def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Any = None) -> Tensor:
-    """Write draws from a Cauchy distribution.
-
-    >>> import engine as torch
-    >>> torch.zeros(2, 3).cauchy_().shape
-    torch.Size([2, 3])
-    """
-    if sigma <= 0:
-        raise errors.runtime(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    if not self.is_floating_point():
-        raise errors.runtime(
-            "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you "
-            f"specified {C_NAMES[self.dtype.name]}"
-        )
-    return _redraw(self, "cauchy", median + sigma * stream(generator).standard_cauchy(self._array.shape))
-
-
-def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Any = None) -> Tensor:
-    """Write draws whose logarithms are normal.
-
-    >>> import engine as torch
-    >>> (torch.zeros(9).log_normal_() > 0).all()
-    tensor(True)
-    """
-    if std <= 0:
-        raise errors.runtime(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    _need_float("log_normal_cpu", self._array.dtype)
-    return _redraw(self, "log_normal", stream(generator).lognormal(mean, std, self._array.shape))
-
-
-def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
-    """Write normal draws.
-
-    >>> import engine as torch
-    >>> torch.zeros(2).normal_(3, 0)
-    tensor([3., 3.])
-    """
-    if std < 0:
-        raise errors.runtime(f"normal expects std >= 0.0, but found std {std:g}")
-    dtype = self._array.dtype
-    values = _standard(self._array.shape, dtype, generator)
-    return apply_inplace(
-        ip.redraw_normal.op,
-        (self, _drawn(values * dtype.type(std) + dtype.type(mean), self)), {},
-    )  # fmt: skip
-
-
-def uniform_(self: Tensor, a: float = 0, b: float = 1, *, generator: Any = None, **named: float) -> Tensor:
-    """Write even draws from [a, b); torch calls the bounds `from` and `to`.
-
-    >>> import engine as torch
-    >>> (torch.zeros(9).uniform_(3, 4) >= 3).all()
-    tensor(True)
-    """
-    low, high = named.get("from", a), named.get("to", b)
-    if low > high:
-        raise errors.runtime(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
-    dtype = self._array.dtype
-    values = _even(self._array.shape, dtype, generator) * dtype.type(high - low) + dtype.type(low)
-    if math.isfinite(high) and high > low:
-        values = xp.minimum(values, xp.nextafter(dtype.type(high), dtype.type(low)))  # rounding may have reached b
-    return apply_inplace(ip.redraw_uniform.op, (self, _drawn(values, self)), {})
-
-
-METHODS = (
-    "bernoulli", "multinomial", "bernoulli_", "random_", "exponential_", "geometric_", "cauchy_", "log_normal_",
-    "normal_", "uniform_",
-)  # fmt: skip
+METHODS = ("bernoulli", "multinomial")
 """Functions that are methods of Tensor too."""

@@ -18,7 +18,8 @@ from ..ops import views as vw
 from ..ops.reduction import sum_dim
 from ..tensor import Tensor
 from .linalg import bmm
-from .shape import movedim, reshape, unsqueeze, view
+from .shape import reshape, unsqueeze, view
+from .transposes import movedim
 
 __all__ = ["einsum"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 SHOWN = """
+torch.abs_(torch.tensor([-1.0, 2.0])) -> tensor([1., 2.])
 torch.absolute(torch.tensor([-1.0, 2.0])) -> tensor([1., 2.])
 torch.acos(torch.tensor([0.0, 1.0])) -> tensor([1.5708, 0.0000])
 torch.acosh(torch.tensor([1.0, 2.0])) -> tensor([0.0000, 1.3170])
@@ -34,9 +35,14 @@ torch.bitwise_or(torch.tensor([5, 3]), 8) -> tensor([13, 11])
 torch.bitwise_right_shift(torch.tensor([5, 3]), 1) -> tensor([2, 1])
 torch.bitwise_xor(torch.tensor([5, 3]), 1) -> tensor([4, 2])
 torch.ceil(torch.tensor([-1.5, 1.5])) -> tensor([-1.,  2.])
+torch.clamp_(torch.tensor([-1.0, 2.0]), min=0) -> tensor([0., 2.])
+torch.clamp_max_(torch.tensor([-1.0, 2.0]), 1) -> tensor([-1.,  1.])
+torch.clamp_min_(torch.tensor([-1.0, 2.0]), 0) -> tensor([0., 2.])
+torch.clip_(torch.tensor([-1.0, 2.0]), max=1) -> tensor([-1.,  1.])
 torch.cos(torch.tensor([0.0, 1.0])) -> tensor([1.0000, 0.5403])
 torch.cosh(torch.tensor([0.0, 1.0])) -> tensor([1.0000, 1.5431])
 torch.deg2rad(torch.tensor([0.0, 180.0])) -> tensor([0.0000, 3.1416])
+torch.detach_(torch.tensor([1.0], requires_grad=True) * 2) -> tensor([2.])
 torch.digamma(torch.tensor([1.0, 2.0])) -> tensor([-0.5772,  0.4228])
 torch.dsplit(torch.arange(2).reshape(1, 1, 2), 2) -> (tensor([[[0]]]), tensor([[[1]]]))
 torch.eq(torch.tensor([1, 2]), 2) -> tensor([False,  True])
@@ -46,6 +52,7 @@ torch.erfinv(torch.tensor([0.0, 0.5])) -> tensor([0.0000, 0.4769])
 torch.exp(torch.tensor([0.0, 1.0])) -> tensor([1.0000, 2.7183])
 torch.exp2(torch.tensor([0.0, 3.0])) -> tensor([1., 8.])
 torch.expm1(torch.tensor([0.0, 1.0])) -> tensor([0.0000, 1.7183])
+torch.fill_(torch.zeros(2), 3) -> tensor([3., 3.])
 torch.fix(torch.tensor([-1.5, 1.5])) -> tensor([-1.,  1.])
 torch.floor(torch.tensor([-1.5, 1.5])) -> tensor([-2.,  1.])
 torch.fmax(torch.tensor([1.0, float("nan")]), torch.tensor([0.0, 2.0])) -> tensor([1., 2.])
@@ -90,11 +97,13 @@ torch.logical_and(torch.tensor([1, 0]), torch.tensor([1, 1])) -> tensor([ True, 
 torch.logical_not(torch.tensor([1, 0])) -> tensor([False,  True])
 torch.logical_or(torch.tensor([1, 0]), torch.tensor([0, 0])) -> tensor([ True, False])
 torch.logical_xor(torch.tensor([1, 0]), torch.tensor([1, 1])) -> tensor([False,  True])
+torch.logit_(torch.tensor([0.5, 0.75])) -> tensor([0.0000, 1.0986])
 torch.lt(torch.tensor([1, 2]), 2) -> tensor([ True, False])
 torch.maximum(torch.tensor([1, 5]), torch.tensor([3, 2])) -> tensor([3, 5])
 torch.minimum(torch.tensor([1, 5]), torch.tensor([3, 2])) -> tensor([1, 2])
 torch.mul(torch.tensor([1.0, 2.0]), 3) -> tensor([3., 6.])
 torch.multiply(torch.tensor([1.0, 2.0]), 3) -> tensor([3., 6.])
+torch.nan_to_num_(torch.tensor([1.0, float("nan")])) -> tensor([1., 0.])
 torch.ne(torch.tensor([1, 2]), 2) -> tensor([ True, False])
 torch.neg(torch.tensor([1.0, -2.0])) -> tensor([-1.,  2.])
 torch.negative(torch.tensor([1.0, -2.0])) -> tensor([-1.,  2.])
@@ -112,6 +121,7 @@ torch.put(torch.zeros(3), torch.tensor([0, 2]), torch.tensor([1.0, 2.0])) -> ten
 torch.rad2deg(torch.tensor([0.0, 3.1416])) -> tensor([  0.0000, 180.0004])
 torch.reciprocal(torch.tensor([2.0, 4.0])) -> tensor([0.5000, 0.2500])
 torch.relu(torch.tensor([-1.0, 2.0])) -> tensor([0., 2.])
+torch.round_(torch.tensor([0.5, 1.6])) -> tensor([0., 2.])
 torch.rsqrt(torch.tensor([1.0, 4.0])) -> tensor([1.0000, 0.5000])
 torch.scatter(torch.zeros(3), 0, torch.tensor([0, 2]), torch.tensor([1.0, 2.0])) -> tensor([1., 0., 2.])
 torch.scatter_add(torch.zeros(3), 0, torch.tensor([0, 0]), torch.tensor([1.0, 2.0])) -> tensor([3., 0., 0.])
@@ -150,6 +160,7 @@ torch.special.spherical_bessel_j0(torch.tensor([0.0, 1.0])) -> tensor([1.0000, 0
 torch.special.xlog1py(torch.tensor([0.0, 2.0]), torch.tensor([-1.0, 1.0])) -> tensor([0.0000, 1.3863])
 torch.special.zeta(torch.tensor([2.0]), torch.tensor([1.0])) -> tensor([1.6449])
 torch.sqrt(torch.tensor([1.0, 4.0])) -> tensor([1., 2.])
+torch.square_(torch.tensor([-1.0, 3.0])) -> tensor([1., 9.])
 torch.tan(torch.tensor([0.0, 1.0])) -> tensor([0.0000, 1.5574])
 torch.tanh(torch.tensor([0.0, 1.0])) -> tensor([0.0000, 0.7616])
 torch.tril_indices(2, 2) ->
@@ -160,6 +171,8 @@ tensor([[0, 0, 1],
         [0, 1, 1]])
 torch.trunc(torch.tensor([-1.5, 1.5])) -> tensor([-1.,  1.])
 torch.vsplit(torch.tensor([[1, 2], [3, 4]]), 2) -> (tensor([[1, 2]]), tensor([[3, 4]]))
+torch.xlogy_(torch.tensor([0.0, 2.0]), torch.tensor([0.0, 1.0])) -> tensor([0., 0.])
+torch.zero_(torch.ones(2)) -> tensor([0., 0.])
 """
 
 CALLS = {
@@ -168,10 +181,18 @@ CALLS = {
 }
 
 
-def with_example(doc: str, name: str) -> str:
-    """The text of a function with its example, where there is one; the name is that behind `torch.`."""
-    if name not in CALLS:
+def with_example(doc: str, name: str, plain: str = "") -> str:
+    """The text of a function with its example, where there is one; the name is that behind `torch.`.
+
+    `plain` is what the example is of where the function has none of its own: `cos` for `cos_`, which returns the same.
+    """
+    of = name if name in CALLS else plain
+    if of not in CALLS:
         return doc
-    call, shown = CALLS[name]
-    lines = [">>> import engine as torch", f">>> {call}", *shown.splitlines()]
+    call, shown = CALLS[of]
+    lines = [
+        ">>> import engine as torch",
+        ">>> " + call.replace(f"torch.{of}(", f"torch.{name}(", 1),
+        *shown.splitlines(),
+    ]
     return f"{doc}\n\n" + "".join(f"    {line}\n" for line in lines) + "    "

@@ -12,7 +12,8 @@ from ..shortcut import quick_product
 from ..tensor import Tensor
 from .check import LETTERS, kind, need_tensor
 from .joining import joint
-from .shape import expand, matrix_transposed, reshape, unsqueeze
+from .shape import expand, reshape, unsqueeze
+from .transposes import matrix_transposed
 
 __all__ = [
     "addmm",

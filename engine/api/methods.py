@@ -20,6 +20,7 @@ from . import choice as cc
 from . import decomposition as dc
 from . import drawing as dw
 from . import elementwise as el
+from . import factors as fa
 from . import fresh as fr
 from . import functions as fn
 from . import indexing as ix
@@ -28,9 +29,12 @@ from . import joining as jo
 from . import linalg as la
 from . import masking as ma
 from . import moving as mo
+from . import norms as no
 from . import parts as pt
 from . import products as pr
+from . import redrawing as rw
 from . import reduction as rd
+from . import replacing as rp
 from . import scan as sc
 from . import scatter as sa
 from . import searching as se
@@ -40,11 +44,15 @@ from . import special as sp
 from . import spectrum as sm
 from . import statistics as st
 from . import storage as memory
+from . import transposes as tr
 from . import types as ty
 from . import writers as wr
 from .out import plain
 
-ROOMS = (ab, cc, ag, dc, dw, el, fr, ix, jo, la, ma, pt, pr, rd, sa, sc, se, sh, sr, sm, sp, st, memory, ty)
+ROOMS = (
+    ab, cc, ag, dc, dw, el, fa, fr, ix, jo, la, ma, no, pt, pr, rd, rp, rw, sa, sc, se, sh, sr, sm, sp, st, memory,
+    tr, ty,
+)  # fmt: skip
 """The files of functions; each names in METHODS those that are methods too, the tensor first."""
 
 
@@ -154,8 +162,8 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 
 PROPERTIES: dict[str, Any] = {
     "is_cpu": property(ty.is_cpu),
-    "T": property(sh.transposed), "mT": property(sh.matrix_transposed), "mH": property(sh.conjugate_transposed),
-    "H": property(sh.plane_transposed), "_base": property(memory.base), "layout": property(memory.layout_of),
+    "T": property(tr.transposed), "mT": property(tr.matrix_transposed), "mH": property(tr.conjugate_transposed),
+    "H": property(tr.plane_transposed), "_base": property(memory.base), "layout": property(memory.layout_of),
     **{name: property(memory.no) for name in ("is_sparse", "is_quantized", "is_meta", "is_mkldnn", "is_xpu", "is_mps")},
     "data": property(ip.get_data, ip.set_data),
     "real": property(el.real, ip.set_real), "imag": property(el.imag),
@@ -167,7 +175,7 @@ def bind(cls: type[Tensor]) -> None:
     table: dict[str, Any] = dict(fn.FUNCTIONS)
     for room in ROOMS:
         table |= {name: getattr(room, name) for name in room.METHODS}
-    rooms = (el, cc, pt, jo, pr, sa, ma)
+    rooms = (el, cc, pt, jo, pr, rp, sa, ma)
     table |= {name: plain(table[name]) for room in rooms for name in room.METHODS}
     table |= METHODS | PROPERTIES
     table |= {f"{name}_": ip.writes(op, f"{name}_") for name, op in fn.WRITERS.items()} | wr.WRITERS

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..tensor import Tensor
 from .check import need_tensor
+from .examples import with_example
 
 NAMES = (
     "abs_", "acos_", "acosh_", "arccos_", "arccosh_", "arcsin_", "arcsinh_", "arctan_", "arctanh_", "asin_", "asinh_",
@@ -28,7 +29,7 @@ def _writer(name: str) -> Callable[..., Tensor]:
         return written
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"`input.{name}()`: {plain}, written into the tensor."
+    function.__doc__ = with_example(f"`input.{name}()`: {plain}, written into the tensor.", name, plain)
     return function
 
 

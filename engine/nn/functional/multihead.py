@@ -16,7 +16,8 @@ from ...api.linalg import bmm
 from ...api.parts import chunk, split
 from ...api.products import baddbmm
 from ...api.reduction import mean
-from ...api.shape import contiguous, expand, reshape, squeeze, transpose, unflatten, unsqueeze, view
+from ...api.shape import contiguous, expand, reshape, squeeze, unflatten, unsqueeze, view
+from ...api.transposes import transpose
 from ...array import xp
 from ...ops import elementwise as eo
 from ...ops import shape as so

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from ... import errors
 from ...api.joining import stack
-from ...api.spectrum import norm
+from ...api.norms import norm
 from ...array import xp
 from ...creation import tensor
 from ...mode import no_grad
