@@ -12,6 +12,7 @@ from typing import Any
 from .. import errors
 from ..array import memory_of, pointer, strided, xp
 from ..inplace import apply_inplace, check_inplace
+from ..mode import mode
 from ..ops import shape as sh
 from ..ops import views as vw
 from ..slot import slot
@@ -409,7 +410,7 @@ def set_(self: Tensor, source: Tensor | None = None) -> Tensor:
     >>> torch.zeros(3, dtype=torch.int64).set_(x)
     tensor([0, 1])
     """
-    if self._requires_grad:
+    if self._requires_grad and mode.enabled:
         raise errors.runtime("Can't set_ a tensor that requires grad.")
     if source is not None and source._array.dtype != self._array.dtype:
         raise errors.runtime(f"Could not set tensor of type {_c_name(source)} to a tensor of type {_c_name(self)}")

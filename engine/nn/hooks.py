@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import errors
 from ..tensor import RemovableHandle, Tensor
-from .boundary import Boundary
+from .boundary import Boundary, on_node
 
 if TYPE_CHECKING:
     from .module import Module
@@ -17,8 +17,14 @@ BOTH_KINDS = (
     "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only one of them."
 )
 
+BOTH_GLOBAL = (
+    "Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please use only one of "
+    "them."
+)
+
 EVERYWHERE: dict[str, dict[int, Any]] = {
-    "forward_pre": {}, "forward": {}, "backward_pre": {}, "backward": {}, "with_kwargs": {}, "always_called": {},
+    "forward_pre": {}, "forward": {}, "backward_pre": {}, "backward": {}, "backward_older": {}, "with_kwargs": {},
+    "always_called": {},
 }  # fmt: skip
 """The hooks of all modules, which those of one module follow."""
 
@@ -73,6 +79,13 @@ class Hooks:
             prepend=prepend,
         )  # fmt: skip
 
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, grad_input, grad_output)` of the node that made the output; deprecated, as in torch."""
+        if self._is_full_backward_hook is True:
+            raise errors.runtime(BOTH_KINDS)
+        self._is_full_backward_hook = False
+        return Handle(self._backward_hooks, hook)
+
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` when the gradients of the inputs are there."""
         if self._is_full_backward_hook is False:
@@ -95,6 +108,7 @@ def any_hooks(module: Hooks) -> bool:
         or EVERYWHERE["forward"]
         or EVERYWHERE["forward_pre"]
         or EVERYWHERE["backward"]
+        or EVERYWHERE["backward_older"]
         or EVERYWHERE["backward_pre"]
     )
 
@@ -106,7 +120,9 @@ def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any
     try:
         args, kwargs = _before(module, args, kwargs)
         boundary = None
-        full = [*EVERYWHERE["backward"].values(), *module._backward_hooks.values()]
+        own = list(module._backward_hooks.values())
+        newer = module._is_full_backward_hook is not False
+        full = [*EVERYWHERE["backward"].values(), *(own if newer else ())]
         early = [*EVERYWHERE["backward_pre"].values(), *module._backward_pre_hooks.values()]
         if full or early:
             boundary = Boundary(module, full, early)
@@ -125,6 +141,9 @@ def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any
                     stacklevel=3,
                 )
             result = boundary.leave(result)
+        older = [*EVERYWHERE["backward_older"].values(), *(() if newer else own)]
+        if older:
+            on_node(module, older, args, result)
     except Exception:
         _always(module, called, args, kwargs, result)
         raise
@@ -203,6 +222,13 @@ def register_module_forward_hook(
     )  # fmt: skip
 
 
+def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(module, grad_input, grad_output)` of the node that made the output of every module; deprecated."""
+    if EVERYWHERE["backward"]:
+        raise errors.runtime(BOTH_GLOBAL)
+    return Handle(EVERYWHERE["backward_older"], hook)
+
+
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(module, grad_input, grad_output)` for every module.
 
@@ -213,6 +239,8 @@ def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHan
     (tensor(1.),)
     >>> handle.remove()
     """
+    if EVERYWHERE["backward_older"]:
+        raise errors.runtime(BOTH_GLOBAL)
     return Handle(EVERYWHERE["backward"], hook)
 
 

@@ -16,6 +16,7 @@ from .hooks import (
     Hooks,
     any_hooks,
     call_with_hooks,
+    register_module_backward_hook,
     register_module_forward_hook,
     register_module_forward_pre_hook,
     register_module_full_backward_hook,
@@ -26,6 +27,7 @@ from .state import State
 
 __all__ = [
     "Module",
+    "register_module_backward_hook",
     "register_module_forward_hook",
     "register_module_forward_pre_hook",
     "register_module_full_backward_hook",

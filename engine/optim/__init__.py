@@ -1,6 +1,6 @@
 """torch.optim: optimisers, and in `lr_scheduler` the schedules of their learning rates."""
 
-from . import lr_scheduler
+from . import lr_scheduler, swa_utils
 from .adam import Adam, AdamW
 from .adaptive import Adadelta, Adagrad, RMSprop
 from .averaged import ASGD, Rprop
@@ -24,4 +24,5 @@ __all__ = [
     "RMSprop",
     "Rprop",
     "lr_scheduler",
+    "swa_utils",
 ]

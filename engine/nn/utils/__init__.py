@@ -1,7 +1,8 @@
-"""torch.nn.utils: clipping of gradients, parameters as one vector."""
+"""torch.nn.utils: clipping of gradients, parameters as one vector, weights that are computed from others."""
 
-from . import rnn
+from . import parametrizations, parametrize, rnn
 from .clip import clip_grad_norm, clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
+from .renorm import remove_spectral_norm, remove_weight_norm, spectral_norm, weight_norm
 from .vector import parameters_to_vector, vector_to_parameters
 
 __all__ = [
@@ -11,6 +12,12 @@ __all__ = [
     "clip_grads_with_norm_",
     "get_total_norm",
     "parameters_to_vector",
+    "parametrizations",
+    "parametrize",
+    "remove_spectral_norm",
+    "remove_weight_norm",
     "rnn",
+    "spectral_norm",
     "vector_to_parameters",
+    "weight_norm",
 ]
