@@ -60,16 +60,18 @@ def check(facts: Facts, event: OpCalled, upstream: np.ndarray) -> Checked | None
                     gap = _gap(expected, found)
                     worst, moved = max(worst, gap), moved + 1
                     if not example or (expected and example.startswith("0 ")):
-                        example = f"{text.number(expected)} by the rule, {found:.6f} by differences"
+                        example = f"{text.number(expected)} by the rule, {found:.6g} by differences"
     except Exception:  # noqa: BLE001  a check that cannot be run is not shown
         return None
     if not moved:
         return None
     agrees = worst <= TOLERANCE
     said = (
-        f"agrees to {max(worst, 1e-12):.0e}" if agrees else f"differs by {worst:.1e}: a kink, or a step too coarse here"
+        f"the same to within {text.number(float(f'{max(worst, 1e-12):.0e}'))}"
+        if agrees
+        else f"differs by {text.number(float(f'{worst:.1e}'))}: a kink, or a step too coarse here"
     )
-    return Checked(worst, agrees, f"finite difference {example}; {said}")
+    return Checked(worst, agrees, f"{example}; {said}")
 
 
 def _wide(value: Any) -> Any:

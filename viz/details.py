@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -157,6 +158,8 @@ class _Details:
         given = next((u for e in reversed(vjps) for u in e.upstream if u is not None), None)
         array = self.trace.value(given).array if given is not None else np.ones(event.outputs[0].shape)
         found = check(self.facts, event, array) if array is not None and array.shape == event.outputs[0].shape else None
+        if found is not None and len(vjps) > 1:
+            found = replace(found, text=f"{found.text}; with the gradient of {self.called(vjps[-1].call)}")
         return None if found is None else {"text": found.text, "worst": value(found.worst), "agrees": found.agrees}
 
     def jacobian(self, event: OpCalled) -> Json | None:

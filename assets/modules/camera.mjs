@@ -7,6 +7,7 @@ export const WHOLE = 0.65; // a graph that fits at this zoom or a larger one is 
 export const READABLE = 0.9; // else this zoom, and one follows
 const LARGEST_FIT = 1.7;
 const LEAST_PAD = 10;
+const GLOW_PAD = 18; // what is active or selected has a halo and a ring around it: left and right there is room for them
 const LEAST_BARS = 112; // of the height: under the buttons and over the legend
 const SLACK = 6; // so close to the border still counts as in view
 
@@ -44,7 +45,8 @@ export function zoomAt(camera, view, sx, sy, factor, smallest = MIN_ZOOM) {
 export function fit(box, view, pad, floor = READABLE, focus = null, least = Math.min(floor, WHOLE)) {
   const room = { w: Math.max(view.width - pad.left - pad.right, 40), h: Math.max(view.height - pad.top - pad.bottom, 40) };
   const into = (w, h) => Math.min(w / Math.max(box[2] - box[0], 1), h / Math.max(box[3] - box[1], 1), LARGEST_FIT);
-  const tight = into(Math.max(view.width - 2 * LEAST_PAD, 40), Math.max(room.h, view.height - LEAST_BARS));
+  const within = (side) => into(Math.max(view.width - 2 * side, 40), Math.max(room.h, view.height - LEAST_BARS));
+  const tight = within(GLOW_PAD) >= least ? within(GLOW_PAD) : within(LEAST_PAD);
   const wanted = Math.max(into(room.w, room.h), Math.min(tight, 1));
   const along = Math.max(into(room.w, Infinity), Math.min(into(Math.max(view.width - 2 * LEAST_PAD, 40), Infinity), 1));
   const lines = Math.min(floor, along) >= least ? Math.min(floor, along) : floor; // what is no wider is followed downwards only

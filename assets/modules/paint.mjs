@@ -4,7 +4,7 @@ import { boxesOf, boxOf, GROUP_TITLE } from "./card.mjs";
 import { visibleBox } from "./camera.mjs";
 import { paintRows } from "./cards.mjs";
 import { paintEdges } from "./edges.mjs";
-import { num } from "./format.mjs";
+import { num, withMinus } from "./format.mjs";
 import { paintBadge, paintCallout, paintChip, paintFinding, paintFold } from "./marks.mjs";
 import { findingsAt, isFaint, nodeState } from "./state.mjs";
 import { at } from "./timeline.mjs";
@@ -173,7 +173,8 @@ function paintOp(brush, node, look) {
   const { context, write, font, tokens, detail } = brush;
   shape(brush, node, look, cornerOf(node));
   const middle = node.y - node.h / 2 + 28;
-  const label = squeezed(context, font.title, [node.label, node.label.split(" ")[0]], node.w - 16);
+  const written = withMinus(node.label);
+  const label = squeezed(context, font.title, [written, written.split(" ")[0]], node.w - 16);
   if (detail < 2) {
     write(label, node.x, node.y, font.title, tokens.ink, "center", node.w - 16);
     return;
