@@ -26,6 +26,7 @@ from .amp import GradScaler, autocast
 from .anomaly import is_anomaly_enabled
 from .api import absent as _absent
 from .api import arrange as _arrange
+from .api import chains as _chains
 from .api import choice as _choice
 from .api import counting as _counting
 from .api import decomposition as _decomposition
@@ -57,11 +58,13 @@ from .api import special as _special
 from .api import spectrum as _spectrum
 from .api import statistics as _statistics
 from .api import storage as _storage
+from .api import terms as _terms
 from .api import transposes as _transposes
 from .api import types as _types
 from .api import written as _written
 from .api.absent import *
 from .api.arrange import *
+from .api.chains import *
 from .api.choice import *
 from .api.counting import *
 from .api.decomposition import *
@@ -91,6 +94,7 @@ from .api.special import *
 from .api.spectrum import *
 from .api.statistics import *
 from .api.storage import *
+from .api.terms import *
 from .api.transposes import *
 from .api.types import *
 from .api.written import *
@@ -205,6 +209,8 @@ __all__ += _joining.__all__
 __all__ += _linalg.__all__
 __all__ += _masking.__all__
 __all__ += _parts.__all__
+__all__ += _terms.__all__
+__all__ += _chains.__all__
 __all__ += _transposes.__all__
 __all__ += _norms.__all__
 __all__ += _redrawing.__all__

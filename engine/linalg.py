@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .api.chains import multi_dot
 from .api.decomposition import (
     det,
     inv,
@@ -23,7 +24,6 @@ from .api.norms import linalg_norm as norm
 from .api.norms import linalg_vector_norm as vector_norm
 from .api.parts import diagonal as _diagonal
 from .api.products import linalg_cross as cross
-from .api.products import multi_dot
 from .api.spectrum import (
     eigh,
     eigvalsh,

@@ -44,6 +44,7 @@ from . import special as sp
 from . import spectrum as sm
 from . import statistics as st
 from . import storage as memory
+from . import terms as te
 from . import transposes as tr
 from . import types as ty
 from . import writers as wr
@@ -51,7 +52,7 @@ from .out import plain
 
 ROOMS = (
     ab, cc, ag, dc, dw, el, fa, fr, ix, jo, la, ma, no, pt, pr, rd, rp, rw, sa, sc, se, sh, sr, sm, sp, st, memory,
-    tr, ty,
+    te, tr, ty,
 )  # fmt: skip
 """The files of functions; each names in METHODS those that are methods too, the tensor first."""
 
@@ -175,7 +176,7 @@ def bind(cls: type[Tensor]) -> None:
     table: dict[str, Any] = dict(fn.FUNCTIONS)
     for room in ROOMS:
         table |= {name: getattr(room, name) for name in room.METHODS}
-    rooms = (el, cc, pt, jo, pr, rp, sa, ma)
+    rooms = (el, te, cc, pt, jo, pr, rp, sa, ma)
     table |= {name: plain(table[name]) for room in rooms for name in room.METHODS}
     table |= METHODS | PROPERTIES
     table |= {f"{name}_": ip.writes(op, f"{name}_") for name, op in fn.WRITERS.items()} | wr.WRITERS

@@ -20,11 +20,11 @@ from ..ops import special as sp
 from ..ops import statistics as st
 from ..tensor import Tensor
 from . import choice
-from . import elementwise as el
 from . import functions as fn
 from .check import kind, need_tensor, one_dim, refused
 from .inplace import div_, sub_, writes
 from .statistics import need_renorm
+from .terms import need_lerp, need_quotient
 
 Writer = Callable[..., Tensor]
 
@@ -35,7 +35,7 @@ def _write(op: OpFunction, *args: Any, **statics: Any) -> Tensor:
 
 def lerp_(self: Tensor, end: Tensor, weight: Any) -> Tensor:
     """Go the part `weight` of the way to `end`."""
-    el.need_lerp(self, end, weight)
+    need_lerp(self, end, weight)
     if isinstance(weight, Tensor):
         return _write(ar.lerp, self, end, weight)
     return _write(ar.lerp_number, self, end, weight=weight)
@@ -48,7 +48,7 @@ def addcmul_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
 
 def addcdiv_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
     """self += value * tensor1 / tensor2."""
-    el.need_quotient(tensor1, tensor2)
+    need_quotient(tensor1, tensor2)
     return _write(ar.addcdiv, self, tensor1, tensor2, value=value)
 
 

@@ -17,6 +17,7 @@ from . import loss as _loss
 from . import normalization as _normalization
 from . import padding as _padding
 from . import pooling as _pooling
+from . import rectifiers as _rectifiers
 from . import recurrent as _recurrent
 from . import sparse as _sparse
 from . import transformer as _transformer
@@ -35,12 +36,14 @@ from .normalization import *
 from .padding import *
 from .parameter import Buffer, Parameter
 from .pooling import *
+from .rectifiers import *
 from .recurrent import *
 from .sparse import *
 from .transformer import *
 
 __all__ = ["Buffer", "Module", "Parameter", "functional", "init", "modules", "parameter", "utils"]
 __all__ += _activation.__all__
+__all__ += _rectifiers.__all__
 __all__ += _container.__all__
 __all__ += _convolution.__all__
 __all__ += _distance.__all__

@@ -12,7 +12,7 @@ from ..slot import unrecorded
 from ..tensor import Tensor
 from . import functional as F
 from . import init
-from .activation import GELU, ReLU
+from .activation import GELU
 from .attention import MultiheadAttention
 from .container import ModuleList
 from .dropout import Dropout
@@ -20,6 +20,7 @@ from .functional.multihead import as_added
 from .linear import Linear
 from .module import Module
 from .normalization import LayerNorm
+from .rectifiers import ReLU
 
 __all__ = [
     "Transformer",
