@@ -2,6 +2,7 @@
 // without waiting, so that stepping through a program does not set its formulas twice.
 import { byId, fill, h, mount, setProps } from "./dom.mjs";
 import { list, markDrawn, spelled, termsOf, wire } from "./terms.mjs";
+import { legible } from "./tex.mjs";
 
 const REST = 160; // ms after which a formula is worth typesetting
 const MOST_KEPT = 400;
@@ -25,7 +26,7 @@ export function setUp(backstep) {
 
 /** Shows the formulas [{text, tex}] of an op of a scene; none: hides their place. */
 export function show(lines, scene = null, op = null) {
-  const tex = (lines || []).map((line) => `$$${line.tex}$$`).join("\n\n");
+  const tex = (lines || []).map((line) => `$$${legible(line.tex)}$$`).join("\n\n");
   const key = `${tex}|${op}|${scene?.revision.id}`;
   if (key === shown) return;
   shown = key;

@@ -1,0 +1,57 @@
+// TeX of which no letter is set smaller than once: TeX makes scripts in scripts, and scripts in small fractions, half as large as the text.
+
+const [DISPLAY, TEXT, SCRIPT] = [0, 1, 2]; // TeX's styles; after these comes the one that is too small
+const TOKEN = /\\[a-zA-Z]+|\\.|[\s\S]/g;
+
+/**
+ * The same formula with fractions in full size where they would be small, and scripts of scripts as large as scripts.
+ * `\frac{x_i}{2}` in cases becomes `\dfrac{x_i}{2}`, `x_{y_{i}}` becomes `x_{y_{\scriptstyle i}}`.
+ */
+export function legible(tex) {
+  const tokens = tex.match(TOKEN) ?? [];
+  let at = 0;
+
+  /** What stands up to the brace or the `\end` that closes it, or to the end. */
+  function run(style) {
+    let found = "";
+    while (at < tokens.length && tokens[at] !== "}" && tokens[at] !== "\\end") found += piece(style);
+    return found;
+  }
+
+  function piece(style) {
+    const token = tokens[at++];
+    if (token === "{") return `{${closed(style)}`;
+    if (token === "^" || token === "_") return token + part(SCRIPT, style === SCRIPT);
+    if (token === "\\frac") {
+      const small = style === SCRIPT;
+      const [above, below] = [part(small ? SCRIPT : TEXT, small), part(small ? SCRIPT : TEXT, small)];
+      return `${style === TEXT ? "\\dfrac" : "\\frac"}${above}${below}`;
+    }
+    if (token === "\\begin") return `\\begin${part(style, false)}${run(TEXT)}${tokens[at++] ?? ""}${part(style, false)}`;
+    return token;
+  }
+
+  function closed(style) {
+    const inner = run(style);
+    at += 1;
+    return `${inner}}`;
+  }
+
+  /** An argument: a group, a command with its own, or one sign; `held` keeps it from getting smaller. */
+  function part(style, held) {
+    while (/^\s$/.test(tokens[at] ?? "")) at += 1;
+    const grouped = tokens[at] === "{";
+    if (grouped) at += 1;
+    const inner = grouped ? run(style) : argument(style);
+    if (grouped) at += 1;
+    return `{${held ? "\\scriptstyle " : ""}${inner}}`;
+  }
+
+  function argument(style) {
+    let found = piece(style);
+    if (found.length > 1 && found.startsWith("\\")) while (tokens[at] === "{") found += piece(style);
+    return found;
+  }
+
+  return run(DISPLAY);
+}
