@@ -70,7 +70,7 @@ def card_size(label: str, sub: str, card_rows: Sequence[dict[str, Any]]) -> Size
     pitch = FEW_COLUMNS.get(columns, COLUMN)
     strip = any(row["cols"] == 0 for row in card_rows)
     head = text.width(label) + text.width(sub, "sub") + 58
-    seed = text.width(SEED_LABEL + " (edit)", "sub") + 24 if any(row["key"] == "seed" for row in card_rows) else 0
+    seed = text.width(SEED_LABEL + " (edit)", "sub") + 36 if any(row["key"] == "seed" for row in card_rows) else 0
     width = max(NARROWEST, STRIP_WIDTH if strip else 20 + pitch * columns, head, seed)
     height = HEAD + FOOT
     for row in card_rows:

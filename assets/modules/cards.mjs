@@ -3,7 +3,7 @@
 import { cellCount, cellOf, PAD, rowsOf } from "./card.mjs";
 import { element, fitNum, statsText, toNumber, truth } from "./format.mjs";
 import { flowsAt, ghostOf, nodeState, rowState } from "./state.mjs";
-import { cut, fitting, widthOf } from "./text.mjs";
+import { cut, SQUEEZE, squeezed, widthOf } from "./text.mjs";
 
 export function paintRows(brush, node) {
   const { moment } = brush;
@@ -22,9 +22,10 @@ function paintLabel({ write, context, font, tokens }, node, place, state) {
   const empty = state.value === null;
   const after = row.key === "grad" && empty ? " none" : "";
   const labels = row.key === "seed" ? [row.label || "gradient you pass", "you pass", "pass"] : [(row.label || ".grad") + after, row.label || ".grad"];
-  const text = fitting(context, font.plain, labels, node.w - 2 * PAD - (row.key === "seed" ? 16 : 0));
-  write(text, place.x, place.labelY, font.plain, tokens.soft);
-  if (row.key === "seed" && !empty && row.cols) pencil(context, place.x + widthOf(context, font.plain, text) + 5, place.labelY, tokens.root);
+  const room = node.w - 2 * PAD - (row.key === "seed" ? 16 : 0);
+  const text = squeezed(context, font.plain, labels, room);
+  write(text, place.x, place.labelY, font.plain, tokens.soft, "left", room);
+  if (row.key === "seed" && !empty && row.cols) pencil(context, place.x + Math.min(widthOf(context, font.plain, text), room) + 5, place.labelY, tokens.root);
 }
 
 function pencil(context, x, y, colour) {
@@ -116,9 +117,10 @@ function paintNumber({ context, write, font, tokens, detail }, box, value, look,
     }
   } else {
     const face = small ? (look.strong ? font.smallStrong : font.small) : look.strong ? font.cellStrong : font.cell;
-    const room = Math.max(3, Math.floor((box.w - 2) / (small ? font.smallPitch : font.cellPitch)));
+    const wide = small ? font.smallPitch * SQUEEZE : font.cellPitch; // digits may be narrowed before they are left out
+    const room = Math.max(3, Math.floor((box.w - 2) / wide));
     const middle = box.y + box.h / 2;
-    write(written(value, room), box.x + box.w / 2, ghost === null ? middle : middle + 6.5, face, look.ink, "center");
+    write(written(value, room), box.x + box.w / 2, ghost === null ? middle : middle + 6.5, face, look.ink, "center", box.w - 2);
     if (ghost !== null) paintGhost({ context, write, font, tokens }, box, written(ghost, room));
   }
   context.globalAlpha /= look.alpha;

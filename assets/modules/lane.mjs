@@ -1,8 +1,8 @@
 // The lane: the program's shape in time.  A segment per phase with the call as written, a tick per step, marks, the playhead.
 
 import { h } from "./panels/dom.mjs";
-import { fonts, cut, widthOf, writer } from "./text.mjs";
-import { currentStep, phaseIndex, sentence, spoken, tickStride } from "./timeline.mjs";
+import { fonts, widthOf, writer } from "./text.mjs";
+import { currentStep, phaseIndex, sentence, shorterLabels, spoken, tickStride } from "./timeline.mjs";
 
 const EDGE = 12; // room at both ends, so that the playhead is never cut
 const TOP = 32; // labels are above, the bar from here on
@@ -137,15 +137,14 @@ export class Lane {
     context.restore();
   }
 
-  /** The calls as written, each cut to its segment; the current one comes first and takes the room that it needs. */
+  /** The calls as written, each as short as its segment asks; the current one comes first and takes the room that it needs. */
   paintLabels(context, current) {
     const { phases } = this.scene;
     const { plain, strong } = fonts(this.tokens);
     const write = writer(context);
     const place = (i, from, to, face, colour) => {
-      const text = cut(context, face, phases[i].label, to - from);
-      if (text.length < 4 && text !== phases[i].label) return;
-      write(text, from, 19, face, colour);
+      const text = shorterLabels(phases[i].label).find((one) => widthOf(context, face, one) <= to - from);
+      if (text) write(text, from, 19, face, colour);
     };
     let taken = [0, 0];
     if (phases[current]) {

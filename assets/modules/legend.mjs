@@ -8,6 +8,7 @@ import { layPlane } from "./plane.mjs";
 import { paintPulses } from "./pulses.mjs";
 import { ROOM_WIDE, SIGNS } from "./signs.mjs";
 import { prepare, stateAt } from "./state.mjs";
+import { wiresAt } from "./wiring.mjs";
 
 const STRIP = [["leaf", "leaf"], ["root", "root"], ["forward", "forward"], ["positive", "gradient"],
   ["saved", "saved"], ["waiting", "waits"]];
@@ -70,8 +71,10 @@ function paintSample(canvas, sign, tokens, dpr) {
   const over = document.createElement("canvas");
   for (const one of [canvas, over]) [one.width, one.height] = [Math.round(view.width * dpr), Math.round(view.height * dpr)];
   const index = prepare(sign.scene);
-  const frame = { moment: stateAt(index, sign.t ?? 0), plane: layPlane(index), camera: { x: 0, y: sign.low ? LOW : 0, zoom: 1 }, tokens,
-    selection: null, hover: sign.hover ?? null, wires: [], hoveredWire: null, pending: new Map(sign.pending ?? []) };
+  const moment = stateAt(index, sign.t ?? 0);
+  const wires = sign.wired ? wiresAt(moment, [index.nodes.get(sign.wired)]) : [];
+  const frame = { moment, plane: layPlane(index), camera: { x: 0, y: sign.low ? LOW : 0, zoom: 1 }, tokens,
+    selection: null, hover: sign.hover ?? null, wires, hoveredWire: null, pending: new Map(sign.pending ?? []) };
   paintGraph(canvas.getContext("2d"), view, frame);
   paintPulses(over.getContext("2d"), view, frame);
   const context = canvas.getContext("2d");

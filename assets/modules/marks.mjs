@@ -98,15 +98,16 @@ export function paintFold({ context, tokens }, box, folded) {
   if (folded) context.fillRect(x - 0.8, y - 5, 1.6, 10);
 }
 
-/** The first sentence of an error beside its node, with a line to it; returns its box. */
+/** The first sentence of an error beside its node, with a line to it, or where nothing was made under all; returns its box. */
 export function paintCallout(brush, node, error) {
-  const { x, y, shape } = placeCallout(brush, node, error);
+  const [x0, , x1, y1] = brush.plane.bounds;
+  const { x, y, shape } = placeCallout(brush, node ?? { x: (x0 + x1) / 2, y: y1, w: 0, h: 0 }, error);
   const { context, write, font, tokens } = brush;
   context.strokeStyle = tokens.error;
   context.lineWidth = 1.5;
   context.beginPath();
-  context.moveTo(...nearest(boxOf(node), x + shape.w / 2, y + shape.h / 2));
-  context.lineTo(...nearest([x, y, x + shape.w, y + shape.h], node.x, node.y));
+  if (node) context.moveTo(...nearest(boxOf(node), x + shape.w / 2, y + shape.h / 2));
+  if (node) context.lineTo(...nearest([x, y, x + shape.w, y + shape.h], node.x, node.y));
   context.stroke();
   context.beginPath();
   context.roundRect(x, y, shape.w, shape.h, 8);

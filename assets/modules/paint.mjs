@@ -261,7 +261,6 @@ export function ring({ context }, node, colour, width, gap = 5) {
 
 function paintError(brush) {
   const { error } = brush.moment.scene;
-  if (!error?.node || brush.moment.k < error.step || brush.detail < 2) return null;
-  const node = brush.moment.index.nodes.get(error.node);
-  return node ? paintCallout(brush, node, error) : null;
+  if (!error || brush.moment.k < error.step || brush.detail < 2) return null;
+  return paintCallout(brush, brush.moment.index.nodes.get(error.node) ?? null, error);
 }

@@ -55,6 +55,15 @@ function cells(key, data, more = {}) {
   return scene([card], { values: [value(...data), ...(more.values ?? [])], ...more.scene });
 }
 
+/** Two cells, each through an op to the cell that depends on it; a gradient has come back to the first. */
+function wiredScene() {
+  const card = (id, x) => node(id, "tensor", x, 66, 80, { y: -30, shape: [2], rows: [{ ...row("value", " ", 2, 0) }] });
+  const nodes = [card("a", -46), op({ id: "n", y: 16, w: 24, h: 24, label: "", sub: "", tracks: { state: [[0, "done"]], upstream: [[0, 1]] } }), card("b", 46)];
+  const edge = (source, target, wiring) => ({ id: source + target, source, target, input: null, points: [[0, AWAY], [1, AWAY]], back: [[1, AWAY], [0, AWAY]], grad: true, wiring,
+    tracks: { state: [[0, "idle"]], faint: [[0, false]], cotangent: [[0, null]] } });
+  return scene(nodes, { edges: [edge("a", "n", [[0, 0, 2], [1, 1, 2]]), edge("n", "b", null)], values: [value(1, 2), value(1, 0)], step: step("accumulate", null) });
+}
+
 const WAS = { values: { "t|value": [[0, 1]] } };
 const gradStep = { scene: { step: step("accumulate", "t") }, node: { role: "leaf", rows: [{ ...row("grad", " ", 2, 0), track: [[0, null], [1, 0]] }] } };
 
@@ -69,7 +78,7 @@ const twins = [node("t", "tensor", -40, 60, 34, { role: "leaf", label: "x" }), n
 
 /**
  * [{ title, signs: [{ id, text, scene, t, low, hover, lane, pending }] }]: `t` is the moment shown, `low` looks at the foot of a
- * pill, `hover` is the node that is pointed at, `lane` says that it is a piece of the timeline, `pending` what was typed.
+ * pill, `hover` is the node that is pointed at, `lane` says that it is a piece of the timeline, `wired` is the op whose wires are shown, `pending` what was typed.
  */
 export const SIGNS = [
   { title: "Tensors and ops", signs: [
@@ -99,6 +108,7 @@ export const SIGNS = [
     { id: "negative", text: "Hollow, with \u2212: a negative gradient", scene: edgeScene({ run: "back", sign: -1, data: [-1] }), t: 0.5 },
     { id: "zero", text: "Dotted: a gradient of zeros", scene: edgeScene({ run: "back", sign: 0, data: [0] }), t: 1 },
     { id: "odd", text: "Red: nan or an infinity travels", scene: edgeScene({ run: "back", sign: null, data: ["nan"] }), t: 1 },
+    { id: "wires", text: "From cell to cell: what depends on what; orange: the gradient\u2019s way", scene: wiredScene(), t: 1, wired: "n" },
   ] },
   { title: "Numbers", signs: [
     { id: "seed", text: "The gradient you pass: double click to edit", scene: cells("seed", [1, 0]) },

@@ -189,7 +189,7 @@ export class Stage {
 
   cameraFor(focus, floor) {
     const { plane, view } = this;
-    const pad = this.index.scene.error?.node ? { ...PADDING, top: PADDING.top + MESSAGE, bottom: PADDING.bottom + MESSAGE } : PADDING;
+    const pad = this.index.scene.error ? { ...PADDING, top: PADDING.top + MESSAGE, bottom: PADDING.bottom + MESSAGE } : PADDING;
     const whole = fit(plane.bounds, view, pad, floor, focus);
     const [x0, y0, x1, y1] = visibleBox(whole, view, LEAST_PAD / whole.zoom);
     const [a, b, c, d] = plane.bounds;

@@ -65,6 +65,8 @@ export function stateAt(index, time) {
 }
 
 export function nodeState(moment, node) {
+  const { error } = moment.scene;
+  if (error?.node === node.id && moment.k >= error.step) return "error"; // also where none of its rules failed
   return at(node.tracks.state, moment.t) ?? "idle";
 }
 

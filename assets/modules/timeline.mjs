@@ -139,3 +139,28 @@ export function sentence(scene, t) {
   if (k < 0) return { lead: total === 1 ? "1 step." : `${total} steps.`, text: "Nothing has run yet. Space plays, the right arrow takes one step." };
   return { lead: `Step ${k + 1} of ${total}.`, text: spoken(scene.steps[k]) };
 }
+
+/**
+ * Ways to write a phase, from the whole call on: without its arguments, without what it is called on, as a name; of an
+ * assignment what is written.  A piece of a word tells nothing, so what fits in no way is left to the tip.
+ */
+export function shorterLabels(label) {
+  const [, target, sign, rest] = /^([\w.[\]:]+) ([-+*/@]?=) (.+)$/s.exec(label) ?? [null, "", "", label];
+  const call = lastCall(rest);
+  if (!call) return target ? [label, `${target} ${sign} \u2026`, target] : [label];
+  const open = rest.endsWith("()") ? "()" : "(\u2026)";
+  return [...new Set([label, `${call.on}${call.name}${open}`, `${call.name}${open}`, call.name])];
+}
+
+/** The outermost call that comes last: its name, and what it is called on where that is short. */
+function lastCall(text) {
+  let [depth, open] = [0, -1];
+  [...text].forEach((sign, i) => {
+    if (sign === "(" && depth === 0 && /\w/.test(text[i - 1] ?? "")) open = i;
+    depth += sign === "(" || sign === "[" ? 1 : sign === ")" || sign === "]" ? -1 : 0;
+  });
+  const name = /\w+$/.exec(text.slice(0, Math.max(open, 0)))?.[0];
+  if (!name) return null;
+  const on = text.slice(0, open - name.length);
+  return { name, on: /^[\w.]*$/.test(on) ? on : "" };
+}

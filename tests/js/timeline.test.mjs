@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { at, callStarts, changedBy, clampTime, currentStep, executionOrder, nextCall, nextStop, phaseIndex, previousCall, previousStop, progress,
-  runTo, sentence, stepsOf, tickStride, upcoming } from "../../assets/modules/timeline.mjs";
+  runTo, sentence, shorterLabels, stepsOf, tickStride, upcoming } from "../../assets/modules/timeline.mjs";
 import { case1 } from "./fixtures/case1.mjs";
 
 const TRACK = [[0, "a"], [3, "b"], [3, "c"], [10, null], [12, "d"]];
@@ -70,6 +70,14 @@ test("run to node stops where its next step is done, and starts over after the l
 
 test("nodes are ordered as they run, inputs first", () => {
   assert.deepEqual(executionOrder(scene), ["t0", "n0", "t1", "n1", "t2"]);
+});
+
+test("a phase is written shorter in whole words only", () => {
+  assert.deepEqual(shorterLabels("loss.backward()"), ["loss.backward()", "backward()", "backward"]);
+  assert.deepEqual(shorterLabels("torch.autograd.grad(y, x)"), ["torch.autograd.grad(y, x)", "torch.autograd.grad(\u2026)", "grad(\u2026)", "grad"]);
+  assert.equal(shorterLabels("(x * x).sum().backward()").at(1), "backward()");
+  assert.deepEqual(shorterLabels("w -= 0.1 * w.grad"), ["w -= 0.1 * w.grad", "w -= \u2026", "w"]);
+  assert.deepEqual(shorterLabels("forward"), ["forward"]);
 });
 
 test("ticks thin out so that two never touch", () => {
