@@ -8,18 +8,18 @@ const TOKEN = /\\[a-zA-Z]+|\\.|[\s\S]/g;
  * `\frac{x_i}{2}` in cases becomes `\dfrac{x_i}{2}`, `x_{y_{i}}` becomes `x_{y_{\scriptstyle i}}`.
  */
 export function legible(tex) {
-  const tokens = tex.match(TOKEN) ?? [];
+  const signs = tex.match(TOKEN) ?? [];
   let at = 0;
 
   /** What stands up to the brace or the `\end` that closes it, or to the end. */
   function run(style) {
     let found = "";
-    while (at < tokens.length && tokens[at] !== "}" && tokens[at] !== "\\end") found += piece(style);
+    while (at < signs.length && signs[at] !== "}" && signs[at] !== "\\end") found += piece(style);
     return found;
   }
 
   function piece(style) {
-    const token = tokens[at++];
+    const token = signs[at++];
     if (token === "{") return `{${closed(style)}`;
     if (token === "^" || token === "_") return token + part(SCRIPT, style === SCRIPT);
     if (token === "\\frac") {
@@ -27,7 +27,7 @@ export function legible(tex) {
       const [above, below] = [part(small ? SCRIPT : TEXT, small), part(small ? SCRIPT : TEXT, small)];
       return `${style === TEXT ? "\\dfrac" : "\\frac"}${above}${below}`;
     }
-    if (token === "\\begin") return `\\begin${part(style, false)}${run(TEXT)}${tokens[at++] ?? ""}${part(style, false)}`;
+    if (token === "\\begin") return `\\begin${part(style, false)}${run(TEXT)}${signs[at++] ?? ""}${part(style, false)}`;
     return token;
   }
 
@@ -39,8 +39,8 @@ export function legible(tex) {
 
   /** An argument: a group, a command with its own, or one sign; `held` keeps it from getting smaller. */
   function part(style, held) {
-    while (/^\s$/.test(tokens[at] ?? "")) at += 1;
-    const grouped = tokens[at] === "{";
+    while (/^\s$/.test(signs[at] ?? "")) at += 1;
+    const grouped = signs[at] === "{";
     if (grouped) at += 1;
     const inner = grouped ? run(style) : argument(style);
     if (grouped) at += 1;
@@ -49,7 +49,7 @@ export function legible(tex) {
 
   function argument(style) {
     let found = piece(style);
-    if (found.length > 1 && found.startsWith("\\")) while (tokens[at] === "{") found += piece(style);
+    if (found.length > 1 && found.startsWith("\\")) while (signs[at] === "{") found += piece(style);
     return found;
   }
 
