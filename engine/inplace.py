@@ -108,8 +108,9 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
         writer(*arrays, **statics)
     storage = target._storage
     storage.version += 1
-    if storage.origin is not None:
-        storage.origin.unseen += 1
+    if storage.origin is not None or storage.kin is not None:
+        for other in storage.touched():
+            other.unseen += 1
     if node is not None:
         _attach(node, (before, *inputs[1:]), arrays if arrays is not sources else None, target)
     if active is not None:

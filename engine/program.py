@@ -20,6 +20,7 @@ from .trace import (
     BackwardStarted,
     CodeEntered,
     CodeLeft,
+    DataSet,
     GradSet,
     HookRan,
     LeafCreated,
@@ -131,7 +132,8 @@ def program(trace: Trace) -> list[tuple[int, AnyEvent | Command]]:
         elif isinstance(event, (BackwardEnded, CodeLeft)):
             depth -= 1
         elif depth or (
-            isinstance(event, (VjpRun, Accumulated, HookRan, Refreshed)) and not isinstance(event, WrittenOutside)
+            isinstance(event, (VjpRun, Accumulated, HookRan, Refreshed))
+            and not isinstance(event, (WrittenOutside, DataSet))
         ):
             continue
         elif isinstance(event, OpCalled) and event.inplace in holders:

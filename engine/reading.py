@@ -27,6 +27,7 @@ from .trace import (
     BackwardStarted,
     CodeEntered,
     CodeLeft,
+    DataSet,
     Edge,
     ErrorRaised,
     Escaped,
@@ -187,8 +188,8 @@ class _Reader:
             "leaf": self.leaf, "op": self.op, "flag": self.flag, "mode": self.mode, "grad_set": self.grad_set,
             "start": self.start, "vjp": self.vjp, "accumulate": self.accumulate, "hook": self.hook,
             "escape": self.escape, "error": self.error, "warning": self.warning, "end": self.end,
-            "refresh": self.refresh, "outside": self.outside, "raised": self.raised, "enter": self.enter,
-            "leave": self.leave, "code": self.code, "left": self.left,
+            "refresh": self.refresh, "outside": self.outside, "data": self.data, "raised": self.raised,
+            "enter": self.enter, "leave": self.leave, "code": self.code, "left": self.left,
         }  # fmt: skip
 
     def read(self, entry: tuple[Any, ...]) -> AnyEvent:
@@ -358,6 +359,11 @@ class _Reader:
         number = self.tensors[tensor]
         self.current[number] = value
         return WrittenOutside(at, stack, number, version, value)
+
+    def data(self, at: int, stack: int, tensor: int, version: int, value: int, source: int) -> AnyEvent:
+        number = self.tensors[tensor]
+        self.current[number] = value
+        return DataSet(at, stack, number, version, value, self.tensors[source])
 
     def flag(self, at: int, stack: int, tensor: int, flag: str, value: bool) -> AnyEvent:
         number = self.tensors[tensor]

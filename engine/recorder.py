@@ -41,7 +41,7 @@ class Recorder(Stacks):
     Kinds and their fields:
     leaf (tensor, storage, version, value, requires_grad, source, grad) · op (name, inputs, statics, outputs, sequence,
     needs, inplace, call) · plain, an op in short (name, input, input or None, output, value, sequence, needs, call) ·
-    refresh · outside · flag · mode · grad_set · start · vjp · accumulate · hook · code · left · escape · error ·
+    refresh · outside · data · flag · mode · grad_set · start · vjp · accumulate · hook · code · left · escape · error ·
     warning · end · enter · leave.
     """
 
@@ -108,16 +108,15 @@ class Recorder(Stacks):
             for place, kept in enumerate(self.values):
                 if kept is mine or (array.is_array(kept) and kept.base is mine):
                     self.values[place] = kept.copy()
-        while shared is not None:
-            if shared.number >= self.first:
-                for value in shared.recorded:
+        for one in (shared, *shared.touched()) if shared.origin is not None or shared.kin is not None else (shared,):
+            if one.number >= self.first:
+                for value in one.recorded:
                     data = self.values[value]
                     if isinstance(data, Summary):
                         data.settle()
                     elif array.is_array(data):
                         self.values[value] = data.copy()
-            shared.recorded = ()
-            shared = shared.origin
+            one.recorded = ()
 
     def see(self, tensor: Any, source: str = "seen", name: str | None = None) -> tuple[int, int]:
         """(number, version) of a tensor that is used now, recorded as a leaf where the trace does not know it."""
@@ -147,6 +146,12 @@ class Recorder(Stacks):
         value = self.keep_copy(tensor._array)
         self.register(tensor, value)
         self.log.append((kind, -1, tensor._id, version, value))
+
+    def data_set(self, tensor: Any, source: Any) -> None:
+        """`x.data = y`: a tensor has the elements of another from now on, which its version does not count."""
+        number = self.see(source)[0]
+        self.register(tensor, self.keep_copy(tensor._array))
+        self.log.append(("data", self.stack(2), tensor._id, tensor._seen, tensor._value, number))
 
     def differs(self, tensor: Any) -> bool:
         """Whether a tensor holds something else than it did when it was seen.  Linear in its size."""

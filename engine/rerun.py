@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
+from .api.inplace import set_data
 from .api.storage import GEOMETRY, becomes
 from .array import xp
 from .autograd.calls import CREATE_GRAPH
@@ -28,6 +29,7 @@ from .tensor import Tensor
 from .trace import (
     AnyEvent,
     CodeEntered,
+    DataSet,
     ErrorRaised,
     Escaped,
     FlagChanged,
@@ -156,6 +158,11 @@ class Rerun:
                 self.recorder.event("mode", event.grad_enabled)
         elif isinstance(event, WrittenOutside):
             self.written(event)
+        elif isinstance(event, DataSet):
+            changed, given = self.met(event.tensor, event.index), self.met(event.source, event.index)
+            if changed is None or given is None:
+                raise self.nothing(event.tensor if changed is None else event.source)
+            set_data(changed, given)
         elif isinstance(event, Escaped):
             self.escaped(event)
         elif isinstance(event, WarningGiven):

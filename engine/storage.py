@@ -13,9 +13,9 @@ class Storage:
     """What views share: the count of in-place writes, and the recorded values that a write must not change.
 
     `unseen` counts the writes through `.data`, which history does not see but a recording tells; `origin` is, for what
-    `.data` gave, the storage that such a write changes.  `outside`: the memory is a numpy array of the program's
-    too, who may write there past all of this; a recording looks whether it did.  `handed`: the array of a gradient
-    on its way, of which a recording has values of its own.
+    `.data` gave, the storage that such a write changes, and `kin`, after `x.data = y`, those that have the same memory.
+    `outside`: the memory is a numpy array of the program's too, who may write there past all of this; a recording looks
+    whether it did.  `handed`: the array of a gradient on its way, of which a recording has values of its own.
     """
 
     version = 0
@@ -23,10 +23,28 @@ class Storage:
     outside = False
     handed = False
     origin: Storage | None = None
+    kin: list[weakref.ref[Storage]] | None = None
     recorded: tuple[int, ...] = ()
     number = -1
     inference = False
     views: list[weakref.ref[Tensor]] | None = None
+
+    def touched(self) -> list[Storage]:
+        """The other storages of the same memory, which a write to this one changes too."""
+        found: list[Storage] = [self]
+        for one in found:
+            others = [one.origin, *(reference() for reference in one.kin or ())]
+            found += [other for other in others if other is not None and other not in found]
+        return found[1:]
+
+    def join(self, other: Storage) -> None:
+        """From now on this is the memory of `other`, and of no other than that."""
+        if other is self:
+            return
+        self.origin = None
+        self.kin = [weakref.ref(other)]
+        other.kin = [reference for reference in other.kin or () if reference() is not None]
+        other.kin.append(weakref.ref(self))
 
     def add(self, view: Tensor) -> None:
         """Note a view of a tensor that does not require grad: it will when the tensor does."""

@@ -172,6 +172,13 @@ class WrittenOutside(Refreshed):
 
 
 @dataclass(frozen=True, slots=True)
+class DataSet(Refreshed):
+    """`x.data = y`: the tensor has the elements of `source` from now on, in memory that both share."""
+
+    source: int
+
+
+@dataclass(frozen=True, slots=True)
 class FlagChanged(Event):
     """`requires_grad` or `retain_grad` of a tensor set by the user."""
 
@@ -361,6 +368,7 @@ AnyEvent = (
     | OpCalled
     | Refreshed
     | WrittenOutside
+    | DataSet
     | FlagChanged
     | ModeChanged
     | GradSet

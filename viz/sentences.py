@@ -10,6 +10,7 @@ from engine.trace import (
     Accumulated,
     AnyEvent,
     BackwardEnded,
+    DataSet,
     ErrorRaised,
     GradSet,
     Input,
@@ -48,6 +49,9 @@ def say(step: Step, facts: Facts) -> str:
             return _vjp(event, step, facts)
         case Accumulated():
             return _accumulated(event, facts)
+        case DataSet():
+            name, held = called(event.tensor, facts, "a tensor"), value(facts.trace, event.value)
+            return f"The program gives {name} other elements through .data: {held}. No version counts it."
         case GradSet():
             return _grad_set(event, facts)
         case ErrorRaised():

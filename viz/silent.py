@@ -14,6 +14,7 @@ import numpy as np
 from engine.trace import (
     Accumulated,
     BackwardStarted,
+    DataSet,
     Escaped,
     LeafCreated,
     OpCalled,
@@ -131,6 +132,8 @@ class _Search:
                     wrote[data[event.inplace]] = event.index
             elif isinstance(event, (LeafCreated, Refreshed)):
                 now[event.tensor] = event.value
+                if isinstance(event, DataSet):
+                    wrote[event.tensor] = event.index
             elif isinstance(event, VjpRun) and (called := self.called(event)) is not None and called.node is not None:
                 changed = next((s for s in called.node.saved if self.differs(s, now)), None)
                 if changed is not None and changed.tensor is not None:

@@ -14,6 +14,7 @@ from engine.trace import (
     Accumulated,
     BackwardEnded,
     BackwardStarted,
+    DataSet,
     ErrorRaised,
     GradSet,
     LeafCreated,
@@ -38,6 +39,8 @@ def timeline(drawing: Drawing) -> Timeline:
         match event:
             case LeafCreated():
                 player.leaf(event)
+            case DataSet():
+                player.data_set(event)
             case Refreshed():
                 player.refreshed(event)
             case OpCalled() if event.index not in player.facts.own.hidden:
@@ -155,6 +158,17 @@ class _Player:
             self.move_grad(event.tensor, card)
         elif event.tensor in self.latest:  # nothing uses what it holds now, so that it has no card of its own
             self.line.put(self.latest[event.tensor], "row:value", self.now, event.value)
+
+    def data_set(self, event: DataSet) -> None:
+        """`x.data = y` is a step; what x holds stands on its card, or on the one that it gets then."""
+        self.rest()
+        card = self.latest.get(event.tensor)
+        self.step("write", event, card, "data = …", None, 0)
+        self.line.marks.append((self.now - 1, "edit", self.written(event.stack, event)))
+        if self.drawing.cards.get((event.tensor, event.version)) is not None:
+            self.refreshed(event)
+        elif card is not None:
+            self.line.put(card, "row:value", self.now, event.value)
 
     def move_grad(self, tensor: int, card: str) -> None:
         """`card` shows the tensor from now on, with the `.grad` that it holds."""

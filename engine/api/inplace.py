@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import errors
-from ..array import copied
+from ..array import pointer
 from ..inplace import apply_inplace, share_data
 from ..op import OpFunction
 from ..ops import choice as ch
@@ -196,25 +196,24 @@ def get_data(self: Tensor) -> Tensor:
 
 
 def set_data(self: Tensor, value: Tensor) -> None:
-    """`x.data = value`: other elements for the same tensor, unseen by its history."""
+    """`x.data = value`: the elements of `value`, shared with it, for the same tensor; unseen by its history."""
     if not isinstance(value, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
     if value._array.dtype.kind != "f" and self._requires_grad:
         raise errors.runtime("data set to a tensor that requires gradients must be floating point or complex dtype")
-    origin = self._storage.origin or self._storage
-    if value._storage.origin is origin and value._view is None and self._view is None:
+    old, new = self._array, value._array
+    if pointer(old) == pointer(new) and (old.shape, old.strides, old.dtype) == (new.shape, new.strides, new.dtype):
         return  # `x.data -= y` has written through `x.data` and sets what it wrote
-    same = value._array.shape == self._array.shape and value._array.dtype == self._array.dtype
-    same = same and type(value._array) is type(self._array)
-    if slot.active is not None:
-        if same:  # as a write that the trace has, so that a replay does it again
-            copy_(get_data(self), value.detach() if value._requires_grad else value)
-            return
-        slot.active.before_write(self)
+    active = slot.active
+    if active is not None:
+        active.see(self)
+        active.see(value)
+        active.before_write(value)  # which may be gone when this tensor is written
+    if new.dtype != old.dtype or type(new) is not type(old):
+        self.__dict__.pop("_accumulator", None)  # torch's rule: what accumulates now takes gradients of the new kind
+    self._array = new
+    self._storage.join(value._storage)
+    self._storage.outside = self._storage.outside or value._storage.outside
+    if active is not None:
         self._storage.unseen += 1
-    if same:
-        self._array[...] = value._array
-    else:
-        self._array = copied(value._array)
-        if slot.active is not None:
-            slot.active.see(self)
+        active.data_set(self, value)

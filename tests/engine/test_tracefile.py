@@ -77,6 +77,7 @@ def every_kind() -> list[tr.AnyEvent]:
         tr.WrittenOutside(17, -1, 1, 3, 2),
         tr.CodeEntered(18, -1, 0, "after", None, 2, 0, (1, None, 3), 2),
         tr.CodeLeft(19, -1, (1, None), True),
+        tr.DataSet(20, 0, 1, 4, 2, 3),
     ]
     assert {type(event) for event in made} == set(KINDS.values()) == set(typing.get_args(tr.AnyEvent))
     return made
