@@ -12,6 +12,7 @@ from . import distance as _distance
 from . import dropout as _dropout
 from . import functional, init, modules, parameter, utils
 from . import image as _image
+from . import lazy as _lazy
 from . import linear as _linear
 from . import loss as _loss
 from . import normalization as _normalization
@@ -29,6 +30,7 @@ from .convolution import *
 from .distance import *
 from .dropout import *
 from .image import *
+from .lazy import *
 from .linear import *
 from .loss import *
 from .module import Module
@@ -49,6 +51,7 @@ __all__ += _convolution.__all__
 __all__ += _distance.__all__
 __all__ += _dropout.__all__
 __all__ += _image.__all__
+__all__ += _lazy.__all__
 __all__ += _linear.__all__
 __all__ += _loss.__all__
 __all__ += _normalization.__all__

@@ -15,6 +15,7 @@ from . import (
     distance,
     dropout,
     image,
+    lazy,
     linear,
     loss,
     module,
@@ -40,6 +41,7 @@ __all__ = [
     "flatten",
     "fold",
     "instancenorm",
+    "lazy",
     "linear",
     "loss",
     "module",
@@ -70,16 +72,17 @@ def _room(name: str, *rooms: ModuleType, **more: Any) -> ModuleType:
 
 
 activation = _room("activation", activation, MultiheadAttention=attention.MultiheadAttention)
-batchnorm = _room("batchnorm", normalization)
+batchnorm = _room("batchnorm", normalization, lazy)
 channelshuffle = _room("channelshuffle", image)
 container = _room("container", container)
-conv = _room("conv", convolution, _ConvNd=convolution._Conv)
+conv = _room("conv", convolution, lazy, _ConvNd=convolution._Conv)
 distance = _room("distance", distance)
 dropout = _room("dropout", dropout, _DropoutNd=dropout._Dropout)
 flatten = _room("flatten", image)
 fold = _room("fold", image)
-instancenorm = _room("instancenorm", normalization)
-linear = _room("linear", linear, NonDynamicallyQuantizableLinear=attention.NonDynamicallyQuantizableLinear)
+instancenorm = _room("instancenorm", normalization, lazy)
+lazy = _room("lazy", lazy)
+linear = _room("linear", linear, lazy, NonDynamicallyQuantizableLinear=attention.NonDynamicallyQuantizableLinear)
 loss = _room("loss", loss)
 module = _room("module", module)
 normalization = _room("normalization", normalization)

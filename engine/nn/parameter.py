@@ -10,7 +10,18 @@ from ..ops.shape import clone, detach
 from ..slot import slot, unrecorded
 from ..tensor import Tensor
 
-__all__ = ["Buffer", "Parameter"]
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
+
+NO_SHAPE = (
+    "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` "
+    "when trying to load an uninitialized parameter into an initialized one. Call `forward` to initialize the "
+    "parameters before accessing their attributes."
+)
+NOT_YET = (
+    "Attempted to use an uninitialized parameter in a function. This error happens when you are using a `LazyModule` "
+    "or explicitly manipulating `torch.nn.parameter.{}` objects. When using LazyModules Call `forward` with a dummy "
+    "batch to initialize the parameters before calling torch functions"
+)
 
 
 class Parameter(Tensor):
@@ -62,6 +73,117 @@ class Buffer(Tensor):
             memo[id(self)] = type(self)(_cloned(self), self.persistent)
         made: Buffer = memo[id(self)]
         return made
+
+
+class _Uninitialized(Tensor):
+    """A tensor whose shape is not known yet: it has a dtype, a device and no elements, and no op takes it."""
+
+    cls_to_become: type[Tensor] = Tensor
+
+    def __init__(self, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> None:
+        like = creation.empty(0, dtype=dtype, device=device)
+        self.__dict__.update(_wanted=(like.dtype, like.device), _requires_grad=requires_grad)
+
+    @property
+    def _array(self) -> Any:
+        raise ValueError(NOT_YET.format(type(self).__name__))
+
+    @property
+    def shape(self) -> Any:
+        raise errors.runtime(NO_SHAPE)
+
+    @property
+    def dtype(self) -> Any:
+        return self._wanted[0]
+
+    @property
+    def device(self) -> Any:
+        return self._wanted[1]
+
+    @property
+    def requires_grad(self) -> bool:
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        self._requires_grad = wanted
+
+    def is_floating_point(self) -> bool:
+        """Whether the dtype is a float."""
+        return bool(self.dtype.is_floating_point)
+
+    def to(self, *args: Any, **kwargs: Any) -> Any:
+        """The same, of another dtype or on another device."""
+        like = creation.empty(0, dtype=self.dtype, device=self.device).to(*args, **kwargs)
+        self._wanted = like.dtype, like.device
+        return self
+
+    def _as(self, name: str) -> Any:
+        return self.to(getattr(creation.empty(0, dtype=self.dtype, device=self.device), name)())
+
+    def float(self) -> Any:
+        """In float32."""
+        return self._as("float")
+
+    def double(self) -> Any:
+        """In float64."""
+        return self._as("double")
+
+    def half(self) -> Any:
+        """In float16."""
+        return self._as("half")
+
+    def cpu(self) -> Any:
+        """On the CPU."""
+        return self._as("cpu")
+
+    def cuda(self, device: Any = None) -> Any:
+        """On a GPU."""
+        return self.to("cuda" if device is None else device)
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Become a tensor of this shape, whose elements nobody has set yet."""
+        which, where = self._wanted
+        made = creation.empty(
+            (shape,) if isinstance(shape, int) else tuple(shape), dtype=dtype or which, device=device or where
+        )
+        requires = self._requires_grad
+        del self._wanted
+        self.__class__ = self.cls_to_become  # type: ignore[assignment]
+        self.__dict__.update(made.__dict__, _requires_grad=requires)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self._requires_grad, self.device, self.dtype)
+        return memo[id(self)]
+
+
+class UninitializedParameter(_Uninitialized, Parameter):
+    """A parameter whose shape is not known yet: `materialize(shape)` makes a Parameter of it.
+
+    >>> import engine as torch
+    >>> parameter = torch.nn.parameter.UninitializedParameter()
+    >>> parameter.materialize((2, 3))
+    >>> type(parameter).__name__, parameter.shape
+    ('Parameter', torch.Size([2, 3]))
+    """
+
+    cls_to_become = Parameter
+
+    def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
+        super().__init__(requires_grad, device, dtype)
+
+
+class UninitializedBuffer(_Uninitialized):
+    """A buffer whose shape is not known yet."""
+
+
+def is_lazy(param: Any) -> bool:
+    """Whether the shape of a parameter or buffer is not known yet."""
+    return isinstance(param, _Uninitialized)
 
 
 def _share(made: Tensor, data: Tensor | None) -> None:

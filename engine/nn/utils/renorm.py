@@ -13,12 +13,18 @@ from ...mode import no_grad
 from ...tensor import Tensor
 from ..functional import normalize
 from ..module import Module
-from ..parameter import Parameter
+from ..parameter import Parameter, is_lazy
 from .parametrizations import norm_except, rows_of, weighed
 
 __all__ = ["remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"]
 
 DEPRECATED = "`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`."
+
+
+NOT_YET = (
+    "The module passed to `{}` can't have uninitialized parameters. Make sure to run the dummy forward before applying "
+    "{} normalization"
+)
 
 
 class _Hook:
@@ -48,6 +54,8 @@ class WeightNorm(_Hook):
     def begin(self, module: Module) -> None:
         """Replace the parameter by the two."""
         weight = getattr(module, self.name)
+        if is_lazy(weight):
+            raise ValueError(NOT_YET.format("WeightNorm", "weight"))
         del module._parameters[self.name]
         module.register_parameter(f"{self.name}_g", Parameter(norm_except(weight, self.dim).data))
         module.register_parameter(f"{self.name}_v", Parameter(weight.data))
@@ -135,6 +143,8 @@ class SpectralNorm(_Hook):
         weight = module._parameters[self.name]
         if weight is None:
             raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{self.name}` is None")
+        if is_lazy(weight):
+            raise ValueError(NOT_YET.format("SpectralNorm", "spectral"))
         with no_grad():
             height, width = self.reshape_weight_to_matrix(weight).shape
             u = normalize(weight.new_empty(height).normal_(0, 1), dim=0, eps=self.eps)
