@@ -350,7 +350,7 @@ class _Search:
                 "with every element of the other. Each with its own partner, they "
                 f"are {n}: {text.listing(first - second)}."
             )
-            fix = "Bring both to one shape first: `squeeze(1)` makes a row of the column, `view(-1, 1)` a column of the row."
+            fix = "Bring both to one shape: `squeeze(1)` makes a row of the column, `view(-1, 1)` a column of the row."
             label = f"{n * n} differences, not {n}"
             yield Finding("shape", event.index, self.at(event), label, why, fix, self.line(event.stack))
             return
