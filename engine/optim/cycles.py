@@ -134,13 +134,8 @@ class CyclicLR(_WithMomentum):
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
     >>> cyclic = torch.optim.lr_scheduler.CyclicLR
     >>> schedule = cyclic(optimizer, base_lr=0.5, max_lr=1.0, step_size_up=1, cycle_momentum=False)
-    >>> for _ in range(3):
-    ...     print(schedule.get_last_lr())
-    ...     optimizer.step()
-    ...     schedule.step()
-    [0.5]
-    [1.0]
-    [0.5]
+    >>> [(optimizer.step(), schedule.step(), schedule.get_last_lr()[0])[2] for _ in range(3)]
+    [1.0, 0.5, 1.0]
     """
 
     def __init__(
@@ -221,13 +216,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
     >>> schedule = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2)
-    >>> for _ in range(3):
-    ...     print(schedule.get_last_lr())
-    ...     optimizer.step()
-    ...     schedule.step()
-    [1.0]
-    [0.5]
-    [1.0]
+    >>> [(optimizer.step(), schedule.step(), schedule.get_last_lr()[0])[2] for _ in range(3)]
+    [0.5, 1.0, 0.5]
     """
 
     def __init__(

@@ -41,13 +41,8 @@ class LambdaLR(ByLambda):
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
     >>> schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / (1 + epoch))
-    >>> for _ in range(3):
-    ...     print(schedule.get_last_lr())
-    ...     optimizer.step()
-    ...     schedule.step()
-    [1.0]
-    [0.5]
-    [0.3333333333333333]
+    >>> [(optimizer.step(), schedule.step(), schedule.get_last_lr()[0])[2] for _ in range(3)]
+    [0.5, 0.3333333333333333, 0.25]
     """
 
     def get_lr(self) -> list[Any]:
@@ -62,13 +57,8 @@ class MultiplicativeLR(ByLambda):
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
     >>> schedule = torch.optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.5)
-    >>> for _ in range(3):
-    ...     print(schedule.get_last_lr())
-    ...     optimizer.step()
-    ...     schedule.step()
-    [1.0]
-    [0.5]
-    [0.25]
+    >>> [(optimizer.step(), schedule.step(), schedule.get_last_lr()[0])[2] for _ in range(3)]
+    [0.5, 0.25, 0.125]
     """
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
@@ -91,13 +81,8 @@ class StepLR(LRScheduler):
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
     >>> schedule = torch.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
-    >>> for _ in range(3):
-    ...     print(schedule.get_last_lr())
-    ...     optimizer.step()
-    ...     schedule.step()
-    [1.0]
-    [1.0]
-    [0.5]
+    >>> [(optimizer.step(), schedule.step(), schedule.get_last_lr()[0])[2] for _ in range(3)]
+    [1.0, 0.5, 0.5]
     """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
@@ -122,13 +107,8 @@ class MultiStepLR(LRScheduler):
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
     >>> schedule = torch.optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 2], gamma=0.5)
-    >>> for _ in range(3):
-    ...     print(schedule.get_last_lr())
-    ...     optimizer.step()
-    ...     schedule.step()
-    [1.0]
-    [0.5]
-    [0.25]
+    >>> [(optimizer.step(), schedule.step(), schedule.get_last_lr()[0])[2] for _ in range(3)]
+    [0.5, 0.25, 0.25]
     """
 
     def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1):
@@ -154,13 +134,8 @@ class ConstantLR(LRScheduler):
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
     >>> schedule = torch.optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=2)
-    >>> for _ in range(3):
-    ...     print(schedule.get_last_lr())
-    ...     optimizer.step()
-    ...     schedule.step()
-    [0.5]
-    [0.5]
-    [1.0]
+    >>> [(optimizer.step(), schedule.step(), schedule.get_last_lr()[0])[2] for _ in range(3)]
+    [0.5, 1.0, 1.0]
     """
 
     def __init__(self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1):
@@ -190,13 +165,8 @@ class LinearLR(LRScheduler):
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
     >>> schedule = torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
-    >>> for _ in range(3):
-    ...     print(schedule.get_last_lr())
-    ...     optimizer.step()
-    ...     schedule.step()
-    [0.5]
-    [0.75]
-    [1.0]
+    >>> [(optimizer.step(), schedule.step(), schedule.get_last_lr()[0])[2] for _ in range(3)]
+    [0.75, 1.0, 1.0]
     """
 
     def __init__(
@@ -235,13 +205,8 @@ class ExponentialLR(LRScheduler):
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
     >>> schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
-    >>> for _ in range(3):
-    ...     print(schedule.get_last_lr())
-    ...     optimizer.step()
-    ...     schedule.step()
-    [1.0]
-    [0.5]
-    [0.25]
+    >>> [(optimizer.step(), schedule.step(), schedule.get_last_lr()[0])[2] for _ in range(3)]
+    [0.5, 0.25, 0.125]
     """
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
@@ -265,13 +230,8 @@ class PolynomialLR(LRScheduler):
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
     >>> schedule = torch.optim.lr_scheduler.PolynomialLR(optimizer, total_iters=2)
-    >>> for _ in range(3):
-    ...     print(schedule.get_last_lr())
-    ...     optimizer.step()
-    ...     schedule.step()
-    [1.0]
-    [0.5]
-    [0.0]
+    >>> [(optimizer.step(), schedule.step(), schedule.get_last_lr()[0])[2] for _ in range(3)]
+    [0.5, 0.0, 0.0]
     """
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
@@ -299,13 +259,8 @@ class CosineAnnealingLR(LRScheduler):
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
     >>> schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=2)
-    >>> for _ in range(3):
-    ...     print(schedule.get_last_lr())
-    ...     optimizer.step()
-    ...     schedule.step()
-    [1.0]
-    [0.5]
-    [0.0]
+    >>> [(optimizer.step(), schedule.step(), schedule.get_last_lr()[0])[2] for _ in range(3)]
+    [0.5, 0.0, 0.49999999999999994]
     """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
