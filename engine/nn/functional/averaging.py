@@ -13,19 +13,8 @@ from ...ops import pooling as po
 from ...ops import resampling as rs
 from ...ops.convolution import places_of
 from ...tensor import Tensor
-from .arguments import (
-    Ints,
-    check_adaptive,
-    check_windows,
-    checked_argument,
-    flat,
-    line,
-    need_floats,
-    numbers,
-    one,
-    steps,
-    wanted,
-)
+from . import arguments as ar
+from .arguments import Ints
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -55,11 +44,11 @@ def avg_pool1d(
     >>> avg_pool1d(torch.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
     tensor([[2., 1.]])
     """
-    kernel = one("avg_pool1d", "kernel_size", kernel_size)
-    step = kernel if stride is None or stride == () else one("avg_pool1d", "stride", stride)
-    around = one("avg_pool1d", "padding", padding)
-    wide = flat(input, "avg_pool1d", checked_argument("avg_pool1d", input))
-    return line(_avg_pool(2, wide, (1, kernel), (1, step), (0, around), ceil_mode, count_include_pad, None))
+    kernel = ar.one("avg_pool1d", "kernel_size", kernel_size)
+    step = kernel if stride is None or stride == () else ar.one("avg_pool1d", "stride", stride)
+    around = ar.one("avg_pool1d", "padding", padding)
+    wide = ar.flat(input, "avg_pool1d", ar.checked_argument("avg_pool1d", input))
+    return ar.line(_avg_pool(2, wide, (1, kernel), (1, step), (0, around), ceil_mode, count_include_pad, None))
 
 
 def avg_pool2d(
@@ -94,12 +83,12 @@ def _avg_pool(
 ) -> Tensor:  # fmt: skip
     name = f"avg_pool{rank}d"
     need_tensor(input, name)
-    kernel = numbers(name, "kernel_size", kernel_size, rank)
-    step = steps(name, stride, kernel, rank)
-    around = numbers(name, "padding", padding, rank)
+    kernel = ar.numbers(name, "kernel_size", kernel_size, rank)
+    step = ar.steps(name, stride, kernel, rank)
+    around = ar.numbers(name, "padding", padding, rank)
     if divisor == 0:
         raise errors.runtime("divisor must be not zero")
-    check_windows(input, rank, kernel, step, around, (1,) * rank, ceil_mode, mean=True)
+    ar.check_windows(input, rank, kernel, step, around, (1,) * rank, ceil_mode, mean=True)
     return po.AVG_POOL[rank](input, kernel, step, around, ceil_mode, count_include_pad, divisor)
 
 
@@ -110,9 +99,9 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Ints) -> Tensor:
     >>> torch.nn.functional.adaptive_avg_pool1d(torch.arange(6.0).reshape(1, 6), 3)
     tensor([[0.5000, 2.5000, 4.5000]])
     """
-    size = one("adaptive_avg_pool1d", "output_size", output_size)
-    wide = flat(input, "adaptive_avg_pool1d", checked_argument("adaptive_avg_pool1d", input))
-    return line(adaptive_avg_pool2d(wide, (1, size)))
+    size = ar.one("adaptive_avg_pool1d", "output_size", output_size)
+    wide = ar.flat(input, "adaptive_avg_pool1d", ar.checked_argument("adaptive_avg_pool1d", input))
+    return ar.line(adaptive_avg_pool2d(wide, (1, size)))
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
@@ -138,7 +127,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 def _adaptive_avg(rank: int, input: Tensor, output_size: Any) -> Tensor:
     name = f"adaptive_avg_pool{rank}d"
     need_tensor(input, name)
-    sizes = wanted(input, output_size, rank)
+    sizes = ar.wanted(input, output_size, rank)
     if len(sizes) != rank:
         raise errors.runtime(f"{name}: output_size must be {rank}")
     if min(sizes) < 0:
@@ -146,10 +135,10 @@ def _adaptive_avg(rank: int, input: Tensor, output_size: Any) -> Tensor:
         raise errors.runtime(
             f"{name}: elements of output_size must be greater than or equal to 0 but received {{{said}}}"
         )
-    check_adaptive(name, input, rank, "")
+    ar.check_adaptive(name, input, rank, "")
     if set(sizes) == {1}:
         return mean(input, tuple(range(-rank, 0)), keepdim=True)  # as in torch: no pooling where there is one window
-    need_floats(name, input)
+    ar.need_floats(name, input)
     return (rs.adaptive_avg_pool2d if rank == 2 else rs.adaptive_avg_pool3d)(input, sizes)
 
 
@@ -184,7 +173,7 @@ def lp_pool2d(
     >>> torch.nn.functional.lp_pool2d(torch.tensor([[[3.0, 4.0]]]), 2, (1, 2))
     tensor([[[5.]]])
     """
-    sides = numbers("lp_pool2d", "kernel_size", kernel_size, 2)
+    sides = ar.numbers("lp_pool2d", "kernel_size", kernel_size, 2)
     powers: Any = input**norm_type
     return _normed(avg_pool2d(powers, sides, stride, 0, ceil_mode), sides[0] * sides[1], norm_type)
 
@@ -198,7 +187,7 @@ def lp_pool3d(
     >>> torch.nn.functional.lp_pool3d(torch.tensor([[[[3.0, 4.0]]]]), 2, (1, 1, 2))
     tensor([[[[5.]]]])
     """
-    sides = numbers("lp_pool3d", "kernel_size", kernel_size, 3)
+    sides = ar.numbers("lp_pool3d", "kernel_size", kernel_size, 3)
     powers: Any = input**norm_type
     return _normed(avg_pool3d(powers, sides, stride, 0, ceil_mode), sides[0] * sides[1] * sides[2], norm_type)
 
@@ -250,7 +239,7 @@ def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints =
             "be at least one."
         )
     if input._array.size:  # torch asks for the kernel only where there is something to do
-        need_floats("im2col_out_cpu", input)
+        ar.need_floats("im2col_out_cpu", input)
     return po.im2col(input, kernel, gap, around, step)
 
 
@@ -286,5 +275,5 @@ def fold(
             f"expected size of input's dimension 2 to match the calculated number of sliding blocks {rows} * {columns} "
             f"= {rows * columns}, but got input.size(2)={sizes[-1]}."
         )
-    need_floats("col2im_out_cpu", input)
+    ar.need_floats("col2im_out_cpu", input)
     return po.col2im(input, size, kernel, gap, around, step)

@@ -9,19 +9,8 @@ from ...api.check import need_tensor
 from ...ops import pooling as po
 from ...ops import shape as sh
 from ...tensor import Tensor
-from .arguments import (
-    Ints,
-    check_adaptive,
-    check_windows,
-    checked_argument,
-    flat,
-    line,
-    need_floats,
-    numbers,
-    one,
-    steps,
-    wanted,
-)
+from . import arguments as ar
+from .arguments import Ints
 
 __all__ = [
     "adaptive_max_pool1d",
@@ -57,18 +46,18 @@ def max_pool1d_with_indices(
     tensor([[1, 2]])
     """
     need_tensor(input, "max_pool1d")
-    kernel = one("max_pool1d", "kernel_size", kernel_size)
-    step = kernel if stride is None or stride == () else one("max_pool1d", "stride", stride)
-    around, gap = one("max_pool1d", "padding", padding), one("max_pool1d", "dilation", dilation)
-    wide = flat(
+    kernel = ar.one("max_pool1d", "kernel_size", kernel_size)
+    step = kernel if stride is None or stride == () else ar.one("max_pool1d", "stride", stride)
+    around, gap = ar.one("max_pool1d", "padding", padding), ar.one("max_pool1d", "dilation", dilation)
+    wide = ar.flat(
         input, "max_pool1d",
         "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
         f"{list(input._array.shape)}",
     )  # fmt: skip
     sides = (1, kernel), (1, step), (0, around), (1, gap)
-    check_windows(wide, 2, *sides, ceil_mode)
+    ar.check_windows(wide, 2, *sides, ceil_mode)
     values, indices = po.max_pool2d(wide, *sides, ceil_mode)
-    return line(values), line(indices)
+    return ar.line(values), ar.line(indices)
 
 
 def max_pool1d(
@@ -91,9 +80,9 @@ def _check_line(input: Tensor, kernel_size: Any, stride: Any, padding: Any, dila
     """What max_pool1d says without indices, in its own words."""
     need_tensor(input, "max_pool1d")
     name = "max_pool1d()"
-    k = one("max_pool1d", "kernel_size", kernel_size)
-    s = k if stride is None or stride == () else one("max_pool1d", "stride", stride)
-    p, d = one("max_pool1d", "padding", padding), one("max_pool1d", "dilation", dilation)
+    k = ar.one("max_pool1d", "kernel_size", kernel_size)
+    s = k if stride is None or stride == () else ar.one("max_pool1d", "stride", stride)
+    p, d = ar.one("max_pool1d", "padding", padding), ar.one("max_pool1d", "dilation", dilation)
     shape = list(input._array.shape)
     if len(shape) not in (2, 3) or 0 in shape[-2:]:
         raise errors.runtime(
@@ -119,12 +108,12 @@ def _check_line(input: Tensor, kernel_size: Any, stride: Any, padding: Any, dila
 def _max_pool(rank: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil: bool) -> Pair:
     name = f"max_pool{rank}d"
     need_tensor(input, name)
-    kernel = numbers(name, "kernel_size", kernel_size, rank)
-    step = steps(name, stride, kernel, rank)
-    around, gap = numbers(name, "padding", padding, rank), numbers(name, "dilation", dilation, rank)
+    kernel = ar.numbers(name, "kernel_size", kernel_size, rank)
+    step = ar.steps(name, stride, kernel, rank)
+    around, gap = ar.numbers(name, "padding", padding, rank), ar.numbers(name, "dilation", dilation, rank)
     if rank == 2 and input._array.ndim not in (3, 4):
         raise errors.runtime("non-empty 3D or 4D (batch mode) tensor expected for input")
-    check_windows(input, rank, kernel, step, around, gap, ceil)
+    ar.check_windows(input, rank, kernel, step, around, gap, ceil)
     if input._array.dtype.kind == "b":
         raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
     found: Pair = (po.max_pool2d if rank == 2 else po.max_pool3d)(input, kernel, step, around, gap, ceil)
@@ -191,14 +180,14 @@ def max_pool3d(
 def _adaptive_max(rank: int, input: Tensor, output_size: Any) -> Pair:
     name = f"adaptive_max_pool{rank}d"
     need_tensor(input, name)
-    sizes = wanted(input, output_size, rank)
-    check_adaptive(name, input, rank, ":")
+    sizes = ar.wanted(input, output_size, rank)
+    ar.check_adaptive(name, input, rank, ":")
     if len(sizes) != rank:
         raise errors.runtime(f"{name}(): internal error: output_size.size() must be {rank}")
     if min(sizes) < 0:
         shape = [*input._array.shape[:-rank], *sizes]
         raise errors.runtime(f"Trying to create tensor with negative dimension {min(sizes)}: {shape}")
-    need_floats(name, input)
+    ar.need_floats(name, input)
     found: Pair = (po.adaptive_max_pool2d if rank == 2 else po.adaptive_max_pool3d)(input, sizes)
     return found
 
@@ -210,9 +199,9 @@ def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Ints, return_in
     >>> torch.nn.functional.adaptive_max_pool1d_with_indices(torch.arange(6.0).reshape(1, 6), 3)[1]
     tensor([[1, 3, 5]])
     """
-    wide = flat(input, "adaptive_max_pool1d", checked_argument("adaptive_max_pool1d", input))
-    values, indices = _adaptive_max(2, wide, (1, one("adaptive_max_pool1d", "output_size", output_size)))
-    return line(values), line(indices)
+    wide = ar.flat(input, "adaptive_max_pool1d", ar.checked_argument("adaptive_max_pool1d", input))
+    values, indices = _adaptive_max(2, wide, (1, ar.one("adaptive_max_pool1d", "output_size", output_size)))
+    return ar.line(values), ar.line(indices)
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Ints, return_indices: bool = False) -> Any:
@@ -337,12 +326,12 @@ def max_unpool1d(
     >>> torch.nn.functional.max_unpool1d(values, places, 2)
     tensor([[0., 3.]])
     """
-    kernel = (one("max_unpool1d", "kernel_size", kernel_size),)
-    step = kernel if stride is None else (one("max_unpool1d", "stride", stride),)
-    sizes = _unpooled_size(input, kernel, step, (one("max_unpool1d", "padding", padding),), output_size)
+    kernel = (ar.one("max_unpool1d", "kernel_size", kernel_size),)
+    step = kernel if stride is None else (ar.one("max_unpool1d", "stride", stride),)
+    sizes = _unpooled_size(input, kernel, step, (ar.one("max_unpool1d", "padding", padding),), output_size)
     last = input._array.ndim - 1
     _need_same_shape([*input._array.shape, 1], [*indices._array.shape, 1])  # torch's place of it
-    return line(_unpooled(sh.unsqueeze(input, last), sh.unsqueeze(indices, last), (1, *sizes)))
+    return ar.line(_unpooled(sh.unsqueeze(input, last), sh.unsqueeze(indices, last), (1, *sizes)))
 
 
 def max_unpool2d(
@@ -378,9 +367,9 @@ def _unpool(
     name = f"max_unpool{rank}d"
     need_tensor(input, name)
     need_tensor(indices, name, "indices", 2)
-    kernel = numbers(name, "kernel_size", kernel_size, rank)
-    step = steps(name, stride, kernel, rank)
-    around = numbers(name, "padding", padding, rank)
+    kernel = ar.numbers(name, "kernel_size", kernel_size, rank)
+    step = ar.steps(name, stride, kernel, rank)
+    around = ar.numbers(name, "padding", padding, rank)
     if input._array.ndim not in (rank + 1, rank + 2):
         return _unpooled(input, indices, (0,) * rank)
     return _unpooled(input, indices, _unpooled_size(input, kernel, step, around, output_size))
