@@ -25,20 +25,31 @@ def to(
     >>> torch.tensor([1, 2]).to(torch.float64)
     tensor([1., 2.], dtype=torch.float64)
     """
+    switches = []
     for value in args:
         if isinstance(value, Tensor):
             dtype, device = value.dtype, value.device
         elif _is_device(value):
             device = value
-        elif not isinstance(value, bool):
+        elif isinstance(value, bool):
+            switches.append(value)
+        else:
             dtype = value
+    copy = copy or switches[1:] == [True]  # non_blocking, copy
     wanted = as_numpy_dtype(dtype)
     moved = input if device is None else on_device(input, device)
-    if memory_format not in (None, "preserve") and not is_contiguous(moved, memory_format):
-        return sh.cast(moved, moved._array.dtype if wanted is None else wanted, memory_format=str(memory_format))
-    if wanted is not None and wanted != moved._array.dtype:
+    changes = wanted is not None and wanted != moved._array.dtype
+    if memory_format not in (None, "preserve") and (changes or copy or _other_format(moved, memory_format)):
+        return sh.cast(moved, wanted if changes else moved._array.dtype, memory_format=str(memory_format))
+    if changes:
         return sh.cast(moved, wanted)
     return sh.clone(moved) if copy and moved is input else moved
+
+
+def _other_format(input: Tensor, memory_format: Any) -> bool:
+    """Whether torch would call the layout by the other name: channels_last where channels lie innermost."""
+    last = input._array.ndim == 4 and not is_contiguous(input) and is_contiguous(input, "channels_last")
+    return bool((memory_format == "channels_last") is not last)
 
 
 def _is_device(value: Any) -> bool:

@@ -12,7 +12,7 @@ from ..backward import run_backward
 from ..mode import mode
 from ..node import gradient_edge
 from ..ops.reduction import sum_to_size
-from ..ops.shape import select, stack
+from ..ops.shape import clone, select, stack
 from ..slot import slot
 from ..tensor import Size, Tensor
 from ..views import refresh_view
@@ -195,6 +195,8 @@ def call(
                 keep=keep, create_graph=create_graph, captures=captures, accumulate=accumulate,
             )  # fmt: skip
         found = [g if g is None or create_graph else Tensor(g) for g in found]
+        if function == "grad":
+            found = [g if g is None else _in_rows(g, tensor) for g, tensor in zip(found, inputs, strict=True)]
         completed = True
     except Exception as error:
         if active is not None:
@@ -204,6 +206,22 @@ def call(
         if active is not None:
             active.end(number, completed, outer, found if function == "grad" else ())
     return found
+
+
+def _in_rows(gradient: Tensor, tensor: Any) -> Tensor:
+    """The gradient laid out by rows where its tensor is: rules make some by columns, and `.view` is to work on them.
+
+    What an expansion made stays: it is no memory of its own in torch either.
+    """
+    data = gradient._array
+    if data.flags.c_contiguous or 0 in data.strides:
+        return gradient
+    if isinstance(tensor, GradientEdge) or not tensor._array.flags.c_contiguous:
+        return gradient
+    if gradient._requires_grad:
+        made: Tensor = clone(gradient, memory_format="contiguous")
+        return made
+    return Tensor(xp.ascontiguousarray(data))
 
 
 def _retain(inputs: Sequence[Any]) -> None:

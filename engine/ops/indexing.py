@@ -17,7 +17,15 @@ def _key(indices: Any) -> Any:
 
 
 def _index(self: Array, indices: Arrays) -> Array:
-    return self[_key(indices)]
+    found = self[_key(indices)]
+    # numpy lays what was picked first in memory; in torch the dimensions lie as they lay before.
+    return found if found.flags.c_contiguous or not _in_order(self) else xp.ascontiguousarray(found)
+
+
+def _in_order(data: Array) -> bool:
+    """Whether no dimension lies within one that stands after it."""
+    steps = [step for step, n in zip(data.strides, data.shape, strict=True) if n > 1 and step]
+    return steps == sorted(steps, reverse=True)
 
 
 def _index_backward(self: Array, indices: Arrays, sizes: Sizes) -> Array:

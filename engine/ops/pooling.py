@@ -160,7 +160,8 @@ def _adaptive_max_pool(self: Array, output_size: Sizes) -> tuple[Array, Array]:
         return zeros_at(self, shape), xp.zeros(shape, dtype="int64", like=self)
     if all(n % out == 0 for n, out in zip(sizes, output_size, strict=True)):
         sides = tuple(n // out for n, out in zip(sizes, output_size, strict=True))
-        return _max_pool(self, sides, sides, (0,) * rank, (1,) * rank, False)
+        values, places = _max_pool(self, sides, sides, (0,) * rank, (1,) * rank, False)
+        return xp.ascontiguousarray(values), places
     tables = []
     for d, (n, out) in enumerate(zip(sizes, output_size, strict=True)):
         bounds = adaptive_bounds(n, out)
@@ -170,7 +171,8 @@ def _adaptive_max_pool(self: Array, output_size: Sizes) -> tuple[Array, Array]:
             at = xp.asarray([min(start + i, end - 1) for start, end in bounds], like=self)
             table.append(((Ellipsis, at, *(slice(None),) * (rank - d - 1)), at * step))
         tables.append(table)
-    return _pooled(self, tables)
+    values, places = _pooled(self, tables)
+    return xp.ascontiguousarray(values), xp.ascontiguousarray(places)
 
 
 def _pick(self: Array, indices: Array, rank: int) -> Array:

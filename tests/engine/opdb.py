@@ -201,15 +201,15 @@ def parts(value: Any) -> list[Any]:
     return [part for item in value for part in parts(item)] if nested else [value]
 
 
-def unlike(mine: Any, yours: Any, values: bool = True) -> str | None:
-    """What tells a result of the engine from torch's: an error, kind, dtype, shape, or a value."""
+def unlike(mine: Any, yours: Any, values: bool = True, laid: bool = True) -> str | None:
+    """What tells a result of the engine from torch's: an error, kind, dtype, shape, a value, or how it is `laid`."""
     if isinstance(yours, Exception) or isinstance(mine, Exception):
         said = [_said(value) for value in (mine, yours)]
         return None if said[0] == said[1] else f"{said[0]}, torch: {said[1]}"
     ours, theirs = parts(mine), parts(yours)
     if len(ours) != len(theirs):
         return f"{len(ours)} results, torch: {len(theirs)}"
-    return next((text for pair in zip(ours, theirs, strict=True) if (text := _unlike_one(*pair, values))), None)
+    return next((text for pair in zip(ours, theirs, strict=True) if (text := _unlike_one(*pair, values, laid))), None)
 
 
 def _said(value: Any) -> str:
@@ -222,7 +222,7 @@ def _brief(error: Exception) -> str:
     return first_sentence(lines[0]).removesuffix(".") if lines else ""
 
 
-def _unlike_one(mine: Any, yours: Any, values: bool) -> str | None:
+def _unlike_one(mine: Any, yours: Any, values: bool, laid: bool) -> str | None:
     if not isinstance(yours, torch.Tensor):
         if isinstance(yours, float) and isinstance(mine, float):
             close = np.isclose(mine, yours, rtol=1e-5, equal_nan=True) or not values
@@ -234,6 +234,8 @@ def _unlike_one(mine: Any, yours: Any, values: bool) -> str | None:
     facts = [(str(t.dtype), tuple(t.shape), t.requires_grad) for t in (mine, yours)]
     if facts[0] != facts[1]:
         return f"{facts[0]}, torch: {facts[1]}"
+    if laid and yours.is_contiguous() and not mine.is_contiguous():  # `.view` works in torch and would not here
+        return f"strides {mine.stride()}, torch: {yours.stride()}"
     a, b = mine.detach().numpy(), yours.detach().numpy(force=True)
     rtol, atol = NEAR.get(a.dtype.name, (0.0, 0.0))
     wrong = ~np.isclose(a, b, rtol, atol, equal_nan=True)
@@ -273,14 +275,15 @@ def compared(info: Any, drawn: bool) -> Findings:
 
 
 def samples(info: Any, dtype: str) -> Iterator[Any]:
-    """Some of an op's samples in a dtype, the same at every run."""
+    """Some of an op's samples in a dtype, the same at every run; every third laid out with gaps."""
     torch.manual_seed(3)
     random.seed(3)
     np.random.seed(3)
     which = getattr(torch, dtype)
     differentiable = info.supports_autograd and which.is_floating_point and which in info.backward_dtypes
     some = list(itertools.islice(info.sample_inputs("cpu", which, requires_grad=differentiable), REACH))
-    yield from (some[i] for i in sorted({i * len(some) // SAMPLES for i in range(SAMPLES)} if some else ()))
+    for nr, i in enumerate(sorted({i * len(some) // SAMPLES for i in range(SAMPLES)} if some else ())):
+        yield some[i].noncontiguous() if nr % 3 == 2 else some[i]
 
 
 def forms(info: Any, ours: Call, sample: Any) -> Iterator[tuple[str, Call, Call]]:
@@ -341,7 +344,7 @@ def differentiate(findings: Findings, form: str, given: Any, own: Any, yours: An
         first = answer(library.autograd.grad, of, into, upstream, allow_unused=True, create_graph=small)
         found.append((library, [*into, *upstream], first))
     first = [gradients for _, _, gradients in found]
-    agree = findings.see(f"{form}, gradients", _unlike_gradients(first[1], first[0]), where)
+    agree = findings.see(f"{form}, gradients", _unlike_gradients(first[1], first[0], found[0][1]), where)
     if not small or not agree or isinstance(first[0], Exception):
         return
     again = []
@@ -355,15 +358,18 @@ def differentiate(findings: Findings, form: str, given: Any, own: Any, yours: An
     for library, into, gradients in found:
         upstream = [library.tensor(w) for w in weights]
         again.append(answer(library.autograd.grad, [gradients[i] for i in chosen], into, upstream, allow_unused=True))
-    findings.see(f"{form}, second gradients", _unlike_gradients(again[1], again[0]), where)
+    findings.see(f"{form}, second gradients", _unlike_gradients(again[1], again[0], found[0][1]), where)
 
 
 def _weights(rng: np.random.Generator, outputs: list[Any]) -> list[np.ndarray]:
     return [rng.standard_normal(tuple(t.shape)).astype(str(t.dtype).removeprefix("torch.")) for t in outputs]
 
 
-def _unlike_gradients(mine: Any, yours: Any) -> str | None:
-    """As `unlike`; where one library gives zeros and the other none, both say that nothing flows."""
+def _unlike_gradients(mine: Any, yours: Any, inputs: list[Any]) -> str | None:
+    """As `unlike`; where one library gives zeros and the other none, both say that nothing flows.
+
+    A gradient lies in rows where its input does; of others torch leaves it open.
+    """
     if isinstance(mine, Exception) or isinstance(yours, Exception):
         return unlike(mine, yours)
     for nr, (a, b) in enumerate(zip(mine, yours, strict=True)):
@@ -371,7 +377,7 @@ def _unlike_gradients(mine: Any, yours: Any) -> str | None:
             some = b if a is None else a
             if some is not None and bool((abs(some) > NEAR["float64"][1]).any()):
                 return f"input {nr}: {'none' if a is None else 'a gradient'}, torch: {'none' if b is None else 'one'}"
-        elif text := unlike(a.detach(), b.detach()):
+        elif text := unlike(a.detach(), b.detach(), laid=inputs[nr].is_contiguous()):
             return f"input {nr}: {text}"
     return None
 

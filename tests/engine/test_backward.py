@@ -62,3 +62,12 @@ def test_gradient_reaches_an_input_where_one_root_leads_to_another() -> None:
     for roots in ((first, second), (second, first)):
         (found,) = engine.autograd.grad(roots, x, [engine.tensor(2.0), engine.tensor(3.0)], retain_graph=True)
         assert found.item() == (3.0 if roots[0] is second else -3.0)
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_gradients_of_products_can_be_viewed_flat(create_graph: bool) -> None:
+    x, w = engine.ones(5, 3), engine.ones(4, 3, requires_grad=True)
+    v, b = engine.ones(3, 4, requires_grad=True), engine.ones(4, requires_grad=True)
+    loss = (x @ w.t()).pow(2).sum() + engine.addmm(b, x, v).pow(2).sum()
+    found = engine.autograd.grad(loss, [w, v, b], create_graph=create_graph)
+    assert engine.cat([g.view(-1) for g in found]).shape == (28,)
