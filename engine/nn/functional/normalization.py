@@ -207,12 +207,15 @@ def _of_nothing(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Te
 def _move_statistics(
     input: Tensor, running_mean: Tensor, running_var: Tensor, mean: Any, rstd: Any, momentum: float, eps: float
 ) -> None:
-    """Take the part `momentum` of this batch's mean and unbiased variance into the running ones."""
+    """Take the part `momentum` of this batch's mean and unbiased variance into the running ones.
+
+    As in torch no version counts it: what an earlier call in evaluation saved of them may be used all the same.
+    """
     size = input._array.size // input._array.shape[1]
     with no_grad():
         variance = eo.sub(el.pow(rstd, -2), eps) * (size / (size - 1))
         for running, found in ((running_mean, mean), (running_var, variance)):
-            ip.add_(running.mul_(1 - momentum), found, alpha=momentum)
+            ip.add_(ip.get_data(running).mul_(1 - momentum), found, alpha=momentum)
 
 
 def _check_batch_norm(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -291,3 +292,51 @@ def test_an_optimiser_passes_over_what_has_no_gradient_also_in_a_replay(make: An
     assert again.meta["doubt"] is not None
     steps = [e for e in again.events if isinstance(e, OpCalled) and e.name == "add.alpha"]
     assert len(steps) == (2 if make is optim.SGD else 0)
+
+
+VERSIONS = """
+x = torch.ones(*shape).cumsum(0)
+versions = lambda: [buffer._version for buffer in model.buffers()]
+seen = [versions()]
+for training in (True, True, False, True):
+    model.train(training)
+    model(x)
+    seen.append(versions())
+model.eval()
+w = torch.ones(*shape, requires_grad=True)
+saved = model(w)
+model.train()
+model(x)
+error = None
+try:
+    saved.sum().backward()
+except RuntimeError as raised:
+    error = str(raised).split(":")[0]
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape"), [("BatchNorm1d", (4, 3)), ("BatchNorm2d", (2, 3, 4, 4)), ("InstanceNorm1d", (2, 3, 5))]
+)
+@pytest.mark.parametrize("momentum", [0.1, None])
+def test_running_statistics_have_torchs_versions_and_are_moved_again_in_a_replay(
+    kind: str, shape: tuple[int, ...], momentum: float | None
+) -> None:
+    reference = pytest.importorskip("torch")
+
+    def run(library: Any) -> dict[str, Any]:
+        model = getattr(library.nn, kind)(3, momentum=momentum, track_running_stats=True)
+        space: dict[str, Any] = {"torch": library, "model": model, "shape": shape}
+        exec(compile(VERSIONS, "<program>", "exec"), space)
+        return space
+
+    theirs, ours = run(reference), run(torch)
+    assert ours["seen"] == theirs["seen"] and ours["error"] == theirs["error"]
+    for one, other in zip(ours["model"].buffers(), theirs["model"].buffers(), strict=True):
+        assert one.tolist() == pytest.approx(other.tolist(), rel=1e-5)  # float32
+    with torch.record() as trace:
+        run(torch)
+    again = replay(trace)
+    plain = [[replace(e, traceback="") if isinstance(e, ErrorRaised) else e for e in t.events] for t in (trace, again)]
+    assert plain[0] == plain[1]
+    assert [v.sample.tolist() for v in again.values] == [v.sample.tolist() for v in trace.values]
