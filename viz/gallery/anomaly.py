@@ -1,6 +1,8 @@
 import engine as torch
 
+autograd = torch.autograd
+
 x = torch.tensor([0., 0], requires_grad=True)
-with torch.autograd.set_detect_anomaly(True):
+with autograd.set_detect_anomaly(True):
     length = (x * x).sum().sqrt()
     length.backward()

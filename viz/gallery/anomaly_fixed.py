@@ -1,7 +1,9 @@
 import engine as torch
 
+autograd = torch.autograd
+
 x = torch.tensor([0., 0], requires_grad=True)
-with torch.autograd.set_detect_anomaly(True):
+with autograd.set_detect_anomaly(True):
     length = ((x * x).sum() + 1e-12).sqrt()
     length.backward()
 print(x.grad)

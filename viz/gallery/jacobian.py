@@ -1,5 +1,7 @@
 import engine as torch
 
+functional = torch.autograd.functional
+
 a = torch.tensor([[1., 2, 3], [4, 5, 6]], requires_grad=True)
 out = a * a
 
@@ -18,5 +20,5 @@ def square(t):
     return t * t
 
 
-jacobian = torch.autograd.functional.jacobian(square, a)
+jacobian = functional.jacobian(square, a)
 print((full == jacobian).all())

@@ -1,11 +1,13 @@
 import engine as torch
 
+autograd = torch.autograd
+
 x = torch.tensor([[1., 2], [3, 4]], requires_grad=True)
 y = 2 * x
 z = y ** 3
 out = z.mean()
 
-with torch.autograd.legacy_broadcasting():
+with autograd.legacy_broadcasting():
     out.backward(torch.tensor([1.0]), retain_graph=True)
     print(x.grad)
 

@@ -1,10 +1,12 @@
 import engine as torch
 
+autograd = torch.autograd
+
 x = torch.tensor([[1., 2], [3, 4]], requires_grad=True)
 y = 2 * x
 z = y ** 3
 
-with torch.autograd.legacy_broadcasting():
+with autograd.legacy_broadcasting():
     z.backward(torch.tensor([1., 1]), retain_graph=True)
     print(x.grad)
 

@@ -190,12 +190,13 @@ function held(node, time, details) {
     const id = trackAt(row.track, time);
     const large = id === null ? null : bigger(details, row, time) || scene.values[id];
     const title = row.key === "grad" ? ".grad" : row.label || "value";
-    return h("section", {}, h("h2.keep", {}, title), large ? matrix(large, row.key === "grad") : h("p.hint", {}, row.key === "grad" ? noGradient(twin) : "not computed yet"));
+    return h("section", {}, h("h2.keep", {}, title), large ? matrix(large, row.key === "grad") : h("p.hint", {}, row.key === "grad" ? noGradient(twin, row.track, time) : "not computed yet"));
   });
 }
 
 /** What would bring one: a leaf waits for a call, any other tensor was not asked to keep it. */
-const noGradient = (node) => (node.role === "leaf" ? `None: no gradient has arrived. The first backward() that reaches ${node.label} writes one here.`
+const noGradient = (node, track, time) => (track?.some(([from, held]) => from <= time && held !== null) ? "None: the program has dropped what had arrived."
+  : node.role === "leaf" ? `None: no gradient has arrived. The first backward() that reaches ${node.label} writes one here.`
   : `None: only leaves keep their gradient. ${node.label}.retain_grad() before the call would keep this one.`);
 
 /** The value with more elements than a scene carries, where the details have it. */
