@@ -76,6 +76,8 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     out._array = made
     if op.view and made.base is not None:
         share(out, args[0], op, statics)
+        if out._shared.inference:  # a view of an inference tensor is one too: it has no history
+            node = None
     if node is not None:
         dtype = made.dtype
         if dtype is SINGLE or dtype.kind == "f":

@@ -84,7 +84,7 @@ class View:
 def share(out: Tensor, source: Any, op: Op, statics: Any) -> None:
     """Make `out` a view of `source`: one storage, one version, a path back to the base."""
     out._shared = source._storage
-    if not op.rules:  # detach: what is written is shared, the history is not
+    if not op.rules or out._shared.inference:  # detach: what is written is shared, the history is not
         return
     view = source._view
     if view is None:

@@ -225,7 +225,8 @@ GEOMETRY = frozenset({"as_strided_", "squeeze_", "squeeze_.dim", "squeeze_.dims"
 
 def becomes(self: Tensor, view: Callable[[Tensor], Tensor]) -> Tensor:
     """`self` goes on as what `view` makes of it."""
-    check_inplace(self)
+    earlier = self._view
+    check_inplace(self, self._requires_grad or (earlier is not None and earlier.base._requires_grad))
     if slot.active is not None:
         slot.active.see(self)
     before = Tensor.__new__(Tensor)
@@ -236,10 +237,14 @@ def becomes(self: Tensor, view: Callable[[Tensor], Tensor]) -> Tensor:
     own = made._view
     for name in ("_array", "_node", "_nr", "_requires_grad", "_id", "_value"):
         setattr(self, name, getattr(made, name))
+    if shared.inference:
+        self._requires_grad = before._requires_grad
     self._view = None if self._view is None else own
     shared.version += 1
-    if self._view is not None:
+    if self._view is not None and earlier is not None:
         self._view.version = shared.version
+        if not mode.enabled:  # how it may be written was settled when it was taken
+            self._view.kind, self._view.label = earlier.kind, earlier.label
     return self
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -10,12 +11,18 @@ from typing import Any, NamedTuple
 from .. import node as nodes
 from ..array import CPU
 from ..backward import current
+from ..inplace import BEFORE_WRITE
 from ..mode import mode
 from ..node import RemovableHandle, gradient_edge
 from ..slot import slot
 from ..tensor import Tensor
 from ..views import refresh_view
 from .function import BackwardCFunction
+
+OUTSIDE = (
+    "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally "
+    "recorded."
+)
 
 
 class Node(abc.ABC):  # noqa: B024 - what its methods are stands in the classes that are registered
@@ -181,14 +188,87 @@ class _Any:
         return arrived
 
 
-class allow_mutation_on_saved_tensors:
-    """Inside, a saved tensor may be written: the graph keeps a copy of what it was."""
+class _Kept:
+    """A saved tensor that is copied when it is about to be written."""
+
+    def __init__(self, table: _Table, tensor: Tensor) -> None:
+        self.table, self.tensor, self.copied = table, tensor, False
+        self.storage, self.version = tensor._storage, tensor._storage.version
+
+    def written(self) -> None:
+        """Keep a copy from now on."""
+        if not self.copied:
+            self.tensor, self.copied = Tensor(self.tensor._array.copy()), True
+
+
+class _Table:
+    """What was saved within one `allow_mutation_on_saved_tensors`, by storage."""
 
     def __init__(self) -> None:
-        self.hooks = saved_tensors_hooks(lambda tensor: tensor.clone(), lambda kept: kept)
+        self.kept: dict[int, list[weakref.ref[_Kept]]] = {}
 
-    def __enter__(self) -> None:
+    def pack(self, tensor: Tensor) -> _Kept:
+        """A place for a saved tensor, one for all that save the same."""
+        found = self.kept.setdefault(id(tensor._storage), [])
+        for reference in found:
+            kept = reference()
+            if kept is not None and not kept.copied and kept.tensor._array is tensor._array:
+                return kept
+        made = _Kept(self, tensor)
+        found.append(weakref.ref(made))
+        return made
+
+    def unpack(self, kept: _Kept) -> Tensor:
+        """The tensor as it was saved; raises torch's error outside of the context."""
+        if allowed.table is not kept.table:
+            raise AssertionError(OUTSIDE)
+        return kept.tensor
+
+    def before_write(self, storage: Any) -> None:
+        """Copy what was saved of a storage."""
+        for reference in self.kept.pop(id(storage), ()):
+            kept = reference()
+            if kept is not None and kept.storage is storage:
+                kept.written()
+
+
+class _Allowed:
+    table: _Table | None = None
+
+
+allowed = _Allowed()
+
+
+def _before_write(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    if allowed.table is not None:
+        allowed.table.before_write(args[0]._storage)
+
+
+BEFORE_WRITE.append(_before_write)
+
+
+class allow_mutation_on_saved_tensors:
+    """Inside, a saved tensor may be written: the graph keeps a copy of what it was; backward runs inside too.
+
+    >>> import engine as torch
+    >>> x = torch.ones(1, requires_grad=True)
+    >>> with allow_mutation_on_saved_tensors():
+    ...     y = x * 3
+    ...     z = y**2
+    ...     _ = y.zero_()
+    ...     z.backward()
+    >>> x.grad
+    tensor([18.])
+    """
+
+    def __enter__(self) -> Any:
+        if allowed.table is not None:
+            raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+        table = allowed.table = _Table()
+        self.hooks = saved_tensors_hooks(table.pack, table.unpack)
         self.hooks.__enter__()
+        return table
 
     def __exit__(self, *_: object) -> None:
         self.hooks.__exit__()
+        allowed.table = None

@@ -107,6 +107,76 @@ ATTRIBUTES = {
             y = x * t
         r = y.grad_fn._saved_other is t""",
 }
+MUTATION = {
+    "of what was saved": """
+        with torch.autograd.graph.allow_mutation_on_saved_tensors():
+            y = x.clone()
+            z = (y ** 2).sum()
+            y.sin_()
+            z.backward()
+        r = x.grad, y""",
+    "of a view of what was saved": """
+        with torch.autograd.graph.allow_mutation_on_saved_tensors():
+            y = x.clone()
+            z = (y ** 2).sum()
+            y[:2].zero_()
+            (z + y.sum()).backward()
+        r = x.grad""",
+    "of the base of what was saved": """
+        with torch.autograd.graph.allow_mutation_on_saved_tensors():
+            y = x.clone()
+            z = (y[:2] ** 2).sum()
+            y.mul_(5)
+            z.backward()
+        r = x.grad""",
+    "of several versions": """
+        with torch.autograd.graph.allow_mutation_on_saved_tensors():
+            y = x.clone()
+            a = (y ** 2).sum(); y.mul_(2)
+            b = (y ** 3).sum(); y.zero_()
+            (a + b).backward()
+        r = x.grad""",
+    "of a result": """
+        with torch.autograd.graph.allow_mutation_on_saved_tensors():
+            y = x.exp()
+            z = y.sum()
+            y.zero_()
+            z.backward()
+        r = x.grad""",
+    "used outside": """
+        with torch.autograd.graph.allow_mutation_on_saved_tensors():
+            z = (x ** 2).sum()
+        z.backward()""",
+    "used in another": """
+        with torch.autograd.graph.allow_mutation_on_saved_tensors():
+            z = (x ** 2).sum()
+        with torch.autograd.graph.allow_mutation_on_saved_tensors():
+            z.backward()""",
+    "in itself": """
+        with torch.autograd.graph.allow_mutation_on_saved_tensors():
+            with torch.autograd.graph.allow_mutation_on_saved_tensors():
+                pass""",
+    "of an inference tensor's view": """
+        with torch.inference_mode():
+            t = torch.ones(2, requires_grad=True)
+            v = t.view(-1)
+            r = v.requires_grad, v._is_view()
+            t.unsqueeze_(0)
+        w = t.view(-1)
+        r = r, t.requires_grad, w.requires_grad, w._is_view(), w.is_inference()""",
+    "of a turned view": """
+        base = torch.ones(2, 3, requires_grad=True).clone()
+        v = base.view_as(base)
+        with torch.no_grad():
+            v.transpose_(0, 1)
+        v.add_(1)
+        r = v.grad_fn is not None, v.shape""",
+    "of a turned view without gradients": """
+        base = torch.ones(2, 3)
+        with torch.no_grad():
+            v = base.view_as(base)
+        r = v.transpose_(0, 1).add_(1).shape""",
+}
 GRADCHECK = {
     "of a function that differentiates": """
         def f(t):
@@ -156,7 +226,7 @@ GRADCHECK = {
 
 
 def _programs() -> list[Any]:
-    groups = (LISTS, HOOKS, GRAD, VIEWS, ATTRIBUTES, GRADCHECK)
+    groups = (LISTS, HOOKS, GRAD, VIEWS, ATTRIBUTES, MUTATION, GRADCHECK)
     rows = {name: textwrap.dedent(source) for group in groups for name, source in group.items()}
     assert len(rows) == sum(map(len, groups)), "two programs of one name"
     return texts(rows)
