@@ -122,7 +122,9 @@ def saved_chips(op: int, facts: Facts) -> list[dict[str, Any]]:
             shown = text.scalar(saved.scalar)
         else:
             shown = facts.name(saved.tensor) or _saved_expression(saved.tensor, facts)
-            shown = shown or ("result" if saved.name.startswith("result") else saved.name)
+            whole = saved.value is not None and facts.trace.value(saved.value).dtype.startswith("int")
+            result = "indices" if whole else "result"  # of max and the poolings: where the winners were
+            shown = shown or (result if saved.name.startswith("result") else saved.name)
         chips.append({"name": saved.name, "text": f"saved {shown}", "bytes": saved.bytes})
     if len(chips) > MOST_CHIPS:
         total = sum(chip["bytes"] for chip in chips)

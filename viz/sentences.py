@@ -210,6 +210,8 @@ def _returned(event: VjpRun, facts: Facts) -> str:
     if call is None or call.vjps[-1] != event.index or call.end >= len(events):
         return ""
     ended = events[call.end]
+    if any(isinstance(e, ErrorRaised) for e in events[call.end + 1 : call.end + 2]):
+        return ""  # it raised instead
     if not isinstance(ended, BackwardEnded) or any(isinstance(e, OpCalled) for e in events[event.index : call.end]):
         return ""  # with create_graph the sums come behind it, as steps of their own
     given = []
