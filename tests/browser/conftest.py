@@ -168,6 +168,17 @@ class View:
         """Waits until another revision is shown."""
         self.until(f"backstep.scene().revision.id !== {before!r} && !document.documentElement.dataset.computing")
 
+    def undone(self, base: str) -> None:
+        """Undoes the change of the revision `base`, and makes it again."""
+        edited = self.revision()
+        self.js("document.activeElement.blur()")  # in a field that is typed into, these keys are the field's own
+        self.page.keyboard.press("Control+z")
+        self.changed(edited)
+        assert self.revision() == base
+        self.page.keyboard.press("Control+Shift+z")
+        self.changed(base)
+        assert self.revision() == edited
+
     def click(self, label: str, row: str | None = None, cell: int | None = None, times: int = 1) -> None:
         spot = self.js(f"backstep.screenPos({self.node(label)!r}, {row!r}, {cell})".replace("None", "null"))
         self.page.mouse.click(spot["x"], spot["y"], click_count=times)

@@ -48,18 +48,6 @@ def choose(view: View, number: int) -> None:
     view.page.wait_for_selector("#command-form >> visible=true")
 
 
-def undone(view: View, base: str) -> None:
-    """Every change is undone and made again."""
-    edited = view.revision()
-    view.js("document.activeElement.blur()")  # in a field that is typed into, these keys are the field's own
-    view.page.keyboard.press("Control+z")
-    view.changed(edited)
-    assert view.revision() == base
-    view.page.keyboard.press("Control+Shift+z")
-    view.changed(base)
-    assert view.revision() == edited
-
-
 def test_backward_is_added_at_the_chosen_place_and_its_gradient_edited(view: View) -> None:
     base = panel(view, WEIGHTS)
     view.page.get_by_label("Where to add").select_option(label="after line 5 · loss = z.sum(dim=1)")
@@ -74,7 +62,7 @@ def test_backward_is_added_at_the_chosen_place_and_its_gradient_edited(view: Vie
     view.changed(before)
     assert view.js("backstep.scene().error") is None
     assert grad_after(view, "x", 0) == [2, 2, 2, 2] and grad_after(view, "x", 1) == [4, 2, 2, 2]
-    undone(view, before)
+    view.undone(before)
 
 
 def test_zeroing_is_added_between_two_calls(view: View) -> None:
@@ -85,7 +73,7 @@ def test_zeroing_is_added_between_two_calls(view: View) -> None:
     view.changed(base)
     assert shown(view)[1] == "x.grad.zero_()"
     assert grad_after(view, "x", 1) == [0, 2, 0, 0]
-    undone(view, base)
+    view.undone(base)
 
 
 def test_call_moves_before_its_neighbour_and_to_any_place_that_fits(view: View) -> None:
@@ -96,7 +84,7 @@ def test_call_moves_before_its_neighbour_and_to_any_place_that_fits(view: View) 
     view.changed(base)
     assert view.js("backstep.scene().commands.map(c => c.id)")[:2] == [first[1], first[0]]
     assert grad_after(view, "x", 0) == [0, 2, 0, 0]
-    undone(view, base)
+    view.undone(base)
     moved = view.revision()
     choose(view, 0)
     place = view.page.get_by_label("Place in the program")
@@ -113,7 +101,7 @@ def test_call_is_duplicated_right_behind_itself(view: View) -> None:
     view.page.get_by_role("button", name="Duplicate").click()
     view.changed(base)
     assert [grad_after(view, "x", call) for call in (0, 1)] == [[2, 0, 0, 0], [4, 0, 0, 0]]
-    undone(view, base)
+    view.undone(base)
 
 
 def test_root_is_chosen_and_takes_a_gradient_of_its_shape(view: View) -> None:
@@ -124,7 +112,7 @@ def test_root_is_chosen_and_takes_a_gradient_of_its_shape(view: View) -> None:
     view.changed(base)
     assert view.js("backstep.scene().commands[0].root") == view.node("loss")
     assert grad_after(view, "x", 0) == [2, 2, 2, 2]
-    undone(view, base)
+    view.undone(base)
 
 
 def test_inputs_say_who_receives_a_gradient(view: View) -> None:
@@ -138,7 +126,7 @@ def test_inputs_say_who_receives_a_gradient(view: View) -> None:
     rows = {label: view.row(label, "grad") for label in "abc"}
     assert rows["a"] is None and rows["c"] is None and rows["b"] is not None
     view.page.keyboard.press("Escape")
-    undone(view, base)
+    view.undone(base)
 
 
 def test_create_graph_records_the_backward_too(view: View) -> None:
@@ -149,7 +137,7 @@ def test_create_graph_records_the_backward_too(view: View) -> None:
     view.changed(base)
     assert view.js("backstep.scene().nodes.length") > before
     assert view.js("backstep.scene().commands[0].create_graph") is True
-    undone(view, base)
+    view.undone(base)
 
 
 def test_several_roots_are_shown_and_the_first_ones_gradient_is_edited(

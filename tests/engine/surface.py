@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -84,3 +85,27 @@ def same_graph(expression: str, torch: Any) -> None:
         assert (mine is None) == (yours is None), name
         if mine is not None:
             np.testing.assert_allclose(mine.numpy(), yours.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def derived_twice(out: Any, inputs: Sequence[Any], library: Any) -> list[Any]:
+    """A result, its gradients with weights, and the second derivatives of the sum of their cubes."""
+    weights = library.tensor(np.cos(np.arange(out.numel(), dtype=float)).reshape(tuple(out.shape)))
+    first = library.autograd.grad(out, inputs, weights.requires_grad_(), create_graph=True, allow_unused=True)
+    total = sum((g * g * g).sum() for g in first if g is not None)
+    second = library.autograd.grad(total, [*inputs, weights], allow_unused=True)
+    return [out, *first, *second]
+
+
+def same(mine: Any, yours: Any, tolerance: float) -> None:
+    """Both have the same shape, dtype and, so far as the tolerance says, numbers."""
+    assert (tuple(mine.shape), str(mine.dtype)) == (tuple(yours.shape), str(yours.dtype)), mine
+    np.testing.assert_allclose(mine.detach().numpy(), yours.detach().numpy(force=True), rtol=tolerance, atol=tolerance)
+
+
+def same_or_nothing(ours: Sequence[Any], theirs: Sequence[Any], tolerance: float) -> None:
+    """The same one by one; where one of the two has None, since it knows that it is 0, the other has zeros."""
+    for mine, yours in zip(ours, theirs, strict=True):
+        if mine is None or yours is None:
+            assert mine is yours or not (mine if yours is None else yours).detach().numpy(force=True).any()
+        else:
+            same(mine, yours, tolerance)

@@ -10,8 +10,8 @@ import pytest
 
 import engine
 from tests.engine.saying import evaluated, listed
+from tests.engine.surface import derived_twice, same, same_or_nothing
 from tests.engine.test_ops import names
-from tests.engine.test_surface_image import same
 
 RNG = np.random.default_rng(5)
 ARRAYS = {
@@ -167,17 +167,8 @@ def test_nodes_and_two_derivatives_are_torchs(expression: str) -> None:
         made, known = outcome(expression, library, True)
         assert not isinstance(made, Exception), made
         out = next(x for x in (made if isinstance(made, tuple) else (made,)) if x.requires_grad)
-        inputs = [known[k] for k in ARRAYS]
-        weights = library.tensor(np.cos(np.arange(out.numel(), dtype=float)).reshape(tuple(out.shape)))
-        first = library.autograd.grad(out, inputs, weights.requires_grad_(), create_graph=True, allow_unused=True)
-        total = sum((g * g * g).sum() for g in first if g is not None)
-        second = library.autograd.grad(total, [*inputs, weights], allow_unused=True)
-        found.append(([out, *first, *second], names(out.grad_fn)))
-    for mine, yours in zip(found[0][0], found[1][0], strict=True):
-        if mine is None or yours is None:  # one of the two knows that it is 0
-            assert mine is yours or not (mine if yours is None else yours).detach().numpy(force=True).any()
-        else:
-            same(mine, yours, 1e-7)
+        found.append((derived_twice(out, [known[k] for k in ARRAYS], library), names(out.grad_fn)))
+    same_or_nothing(found[0][0], found[1][0], 1e-7)
     if expression not in OTHER_NODES:
         assert found[0][1] == found[1][1]
 
