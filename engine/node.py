@@ -12,6 +12,7 @@ from typing import Any
 from . import errors
 from .array import BY_NUMPY, Array, dtype_of
 from .op import Op, Plan
+from .slot import reserve
 
 LAST = 2**64 - 1
 """The sequence number of AccumulateGrad, torch's: it runs as soon as it is ready."""
@@ -230,6 +231,9 @@ def changed_message(kept: Any, maker: str | None, found: int, expected: int) -> 
         f"version {expected} instead. Hint: enable anomaly detection to find the operation that failed to compute its "
         "gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
     )
+
+
+reserve(Node, "statics", "numbers", "versions", "metas")
 
 
 @functools.cache

@@ -40,6 +40,17 @@ class Slot:
 slot = Slot()
 
 
+def reserve(kind: type, *names: str) -> None:
+    """Have all instances of a class share one table of these attributes.
+
+    Python gives such a table to a class, and its instances keep their values alone; a name that none of the first
+    thirty instances has does not get into it, and whatever has that attribute then needs a dict of its own.
+    """
+    first = object.__new__(kind)
+    for name in names:
+        setattr(first, name, None)
+
+
 class unrecorded:
     """What runs inside is no part of a recording: the making of a layer's parameters, the counting of steps.
 

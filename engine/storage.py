@@ -5,6 +5,8 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING
 
+from .slot import reserve
+
 if TYPE_CHECKING:
     from .tensor import Tensor
 
@@ -54,6 +56,9 @@ class Storage:
         if len(views) > 8 and len(views) & (len(views) - 1) == 0:
             views[:] = [reference for reference in views if reference() is not None]
         views.append(weakref.ref(view))
+
+
+reserve(Storage, "version", "number", "recorded", "unseen", "views", "outside", "origin")
 
 
 class InferenceStorage(Storage):

@@ -18,7 +18,7 @@ from .array import CPU, Array, as_array, default_dtype, device, device_of, dtype
 from .mode import mode
 from .node import RemovableHandle as RemovableHandle
 from .op import HANDLERS
-from .slot import slot
+from .slot import reserve, slot
 from .storage import Storage
 from .views import View, refresh_view
 
@@ -580,6 +580,12 @@ class Tensor:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("Tensors are not pickled; save the values (numpy), or the whole program with trace.save(path)")
+
+
+reserve(
+    Tensor, "_array", "_shared", "_requires_grad", "_node", "_id", "_value", "_view", "_nr", "_accumulator", "_grad",
+    "_seen",
+)  # fmt: skip
 
 
 def escape(tensor: Tensor, kind: str) -> None:
