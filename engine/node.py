@@ -53,6 +53,7 @@ class SavedResult:
     """An output that its own node keeps: the array, not the Tensor, which would close a reference cycle."""
 
     __slots__ = ("_array", "_nr", "_shared")
+    _id = -1  # no recording knows it
 
     def __init__(self, data: Array, storage: Any, nr: int) -> None:
         self._array = data

@@ -8,7 +8,6 @@ while no recording runs.  What is appended here becomes the objects of `engine.t
 from __future__ import annotations
 
 import itertools
-import math
 import os
 import sys
 from collections import deque
@@ -233,14 +232,15 @@ class Recorder(Stacks):
         a = first._id
         if a < known or ((shared := first._shared) is not None and not plain(shared)):
             a = self.see(first)
-        if second is None:
-            b: Any = None
-        elif type(second) is float or type(second) is int:
-            b = (None, second)
-        else:
-            b = second._id
-            if b < known or ((shared := second._shared) is not None and not plain(shared)):
-                b = self.see(second)
+        b: Any = None
+        if second is not None:
+            kind = type(second)
+            if kind is float or kind is int:
+                b = (None, second)
+            else:
+                b = second._id
+                if b < known or ((shared := second._shared) is not None and not plain(shared)):
+                    b = self.see(second)
         data = out._array
         number = out._id = _next_id()
         value = out._value = len(values)
@@ -248,11 +248,8 @@ class Recorder(Stacks):
         shared = out._shared
         if shared is not None:
             shared.number, shared.recorded = number, (value,)
-        if node is None:
-            self.log.append(("plain", self.stack(3), op.name, a, b, number, value, -1, 0, self.call))
-        else:
-            sequence, needs = node.sequence_nr, node.plan.needs
-            self.log.append(("plain", self.stack(3), op.name, a, b, number, value, sequence, needs, self.call))
+        sequence, needs = (-1, 0) if node is None else (node.sequence_nr, node.plan.needs)
+        self.log.append(("plain", self.stack(3), op.name, a, b, number, value, sequence, needs, self.call))
 
     def again(self, op: Any, view: Any, base: Any, path: Any, node: Any) -> None:
         """A view whose base was written is taken of it anew: the same elements with another history."""
@@ -332,16 +329,12 @@ class Recorder(Stacks):
         )  # fmt: skip
 
     def plain_vjp(self, node: Any, gradient: Any, cotangents: Any, freed: bool) -> bool:
-        """A node of one output ran, and nothing is large; False where that is not so.
-
-        What the loop has not worked out, a product or a sum over broadcast dimensions, is left for the reader.
+        """A node of one output ran.  What the loop has not worked out, a product or a sum over broadcast dimensions, is
+        left for the reader; False where it had better be made now.
         """
         limit, values = self.limit, self.values
-        if gradient.size > limit:
-            return False
         start = place = len(values)
-        add = values.append
-        add(gradient)
+        made: list[Any] = [gradient if gradient.size <= limit else self.summary(gradient)]
         numbers: list[int | None] = []
         unsummed: Any = None
         edge = -1
@@ -351,23 +344,25 @@ class Recorder(Stacks):
             if cotangent is None:
                 numbers.append(None)
                 continue
+            if cotangent is gradient and node.shape == target.shape:  # it goes on as it came
+                numbers.append(start)
+                continue
             if cotangent.shape != target.shape:
                 later = self.later(target, cotangent, start)
                 if later is None:
-                    del values[start:]
                     return False
                 if later.left is None:
-                    add(cotangent)
+                    made.append(cotangent)
                     place += 1
                     unsummed = unsummed or [None] * len(node.targets)
                     unsummed[edge] = later.place = place
                 cotangent = later
             elif cotangent.size > limit:
-                del values[start:]
-                return False
-            add(cotangent)
+                cotangent = self.summary(cotangent)
+            made.append(cotangent)
             place += 1
             numbers.append(place)
+        values += made
         whole = None if unsummed is None else tuple(unsummed)
         self.log.append(("vjp", -1, self.call, node.sequence_nr, start, tuple(numbers), whole, freed))
         return True
@@ -375,19 +370,16 @@ class Recorder(Stacks):
     def later(self, target: Any, cotangent: Any, upstream: int) -> Later | None:
         """What a reader makes a cotangent of that is no array of the target's shape; None where it had better be made
         now.  `upstream` is the place of the upstream gradient."""
-        if target.metas is not None:
-            return None
+        limit = self.limit
         if type(cotangent) is not Product:
-            return Later(-1, None, target.shape) if cotangent.size <= self.limit else None
-        kept = cotangent.kept
-        if not self.holds(kept) or kept._array.size > self.limit or math.prod(target.shape) > self.limit:
-            return None
-        return Later(upstream, kept._value, target.shape)
-
-    def holds(self, kept: Any) -> bool:
-        """Whether a tensor that a node saved is recorded as it is now."""
+            return Later(-1, None, target.shape) if target.metas is None and cotangent.size <= limit else None
+        kept, shape = cotangent.kept, target.shape
         shared = kept._shared
-        return bool(getattr(kept, "_id", -1) >= self.first and (shared is None or plain(shared)))
+        if kept._id < self.first or (shared is not None and not plain(shared)):  # not recorded as it is now
+            return None
+        if shape is None or max(kept._array.size, cotangent.right.size, shape[0] * shape[1]) > limit:
+            return None
+        return Later(upstream, kept._value, shape)
 
     def accumulate(self, tensor: Any, grad: Any, before: int | None, added: Any, retained: bool) -> None:
         """A gradient was added to `.grad`."""

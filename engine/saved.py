@@ -110,6 +110,7 @@ class Promoted:
     """A saved input that the op read in another dtype."""
 
     __slots__ = ("_node", "_nr", "_shared", "dtype", "tensor")
+    _id = -1  # no recording knows it
 
     def __init__(self, tensor: Tensor, which: Any) -> None:
         self.tensor = tensor
@@ -146,6 +147,7 @@ class Packed:
     """
 
     __slots__ = ("_node", "_nr", "_shared", "accumulator", "kept", "place", "requires", "sequence", "unpack")
+    _id = -1  # no recording knows it
 
     def __init__(
         self, node: Node | None, value: Any, pack: Any, unpack: Any, quiet: bool = False, place: int = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import os
 import sys
@@ -12,6 +13,9 @@ from typing import Any
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _LIBRARY = tuple({sysconfig.get_paths()[k] for k in ("stdlib", "platstdlib", "purelib", "platlib")})
 _OURS = (_HERE + os.sep, os.path.join(os.path.dirname(_HERE), "viz") + os.sep)
+
+
+_GALLERY = os.path.join(_OURS[1], "gallery") + os.sep
 
 
 class Slot:
@@ -46,7 +50,7 @@ def reserve(kind: type, *names: str) -> None:
     Python gives such a table to a class, and its instances keep their values alone; a name that none of the first
     thirty instances has does not get into it, and whatever has that attribute then needs a dict of its own.
     """
-    first = object.__new__(kind)
+    first: Any = object.__new__(kind)
     for name in names:
         setattr(first, name, None)
 
@@ -64,12 +68,12 @@ class unrecorded:
         slot.active = self.before
 
 
+@functools.cache
 def is_users(filename: str) -> bool:
     """Whether a code object's file is the user's own: neither ours, nor the library's, nor made up (`<frozen ...>`)."""
     if filename.startswith("<"):
         return filename.startswith(("<stdin>", "<ipython", "<backstep"))
-    gallery = os.path.join(_OURS[1], "gallery") + os.sep
-    if filename.startswith(gallery):
+    if filename.startswith(_GALLERY):
         return True
     return not filename.startswith(_OURS) and not filename.startswith(_LIBRARY)
 

@@ -28,15 +28,19 @@ class Stacks:
         """The number of the user's call stack: pairs (code, last instruction), innermost first, interned."""
         if self.pinned is not None:
             return self.pinned
-        frame, base = _getframe(depth), self.base
-        key: list[int] = []
-        add = key.append
-        while frame is not None:
-            add(id(frame.f_code))  # the code of what was seen is kept: no other has its number
-            add(frame.f_lasti)
-            if frame is base:
-                break
+        frame, base, users = _getframe(depth), self.base, self.users
+        mark = id(frame.f_code)  # the code of what was seen is kept: no other has its number
+        while not users.get(mark, True) and frame is not base and frame.f_back is not None:
             frame = frame.f_back
+            mark = id(frame.f_code)
+        key: list[int] = [mark, frame.f_lasti]
+        add = key.append
+        while frame is not base:
+            frame = frame.f_back
+            if frame is None:
+                break
+            add(id(frame.f_code))
+            add(frame.f_lasti)
         seen = tuple(key)
         try:
             return self.seen[seen]
