@@ -28,6 +28,7 @@ from .reading import read
 from .recorder import as_op, written_out
 from .rerun import Rerun, Stopped, fitted, needed
 from .slot import slot
+from .source import Sources
 from .tensor import Tensor
 from .trace import (
     Accumulated,
@@ -147,16 +148,29 @@ class _Replay(Rerun):
         if command.kind == "backward":
             self.backward(command)
         elif command.base is not None and isinstance(event := self.base.events[command.base], OpCalled):
-            target = self.tensor(command.leaf)._grad if command.leaf is not None else None
-            if target is not None and event.inplace is not None:
-                self.live[event.inplace] = target
-                self.op(event)
+            self.write(event, command.leaf)
         elif command.kind == "zero":
             self.zero(command)
         else:
             self.set_gradient(command)
 
+    def write(self, event: OpCalled, leaf: int | None) -> None:
+        """What the program wrote into a gradient.  Where there is none now, Python raises, unless the program asked."""
+        target = self.tensor(leaf)._grad if leaf is not None else None
+        if target is not None and event.inplace is not None:
+            self.live[event.inplace] = target
+            self.op(event)
+            return
+        frames = self.base.stacks[event.stack] if event.stack >= 0 else ()
+        used = Sources(self.base.files).met_unasked(frames[-1]) if frames else None
+        if used is not None:
+            error = AttributeError(f"'NoneType' object has no attribute '{event.name.partition('.')[0]}_'")
+            error.add_note(f"Backstep: {used} is None here, no backward call has filled it.")
+            self.recorder.error(error)
+            raise Stopped from error
+
     def zero(self, command: Command) -> None:
+        """What a command does that the program does not have: as `zero_grad()` it passes over what has no gradient."""
         leaf = self.tensor(needed(command.leaf, "leaf"))
         if leaf._grad is None:
             return

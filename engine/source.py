@@ -271,6 +271,25 @@ class Sources:
         flat = [e for n in read for e in (n.elts if isinstance(n, (ast.List, ast.Tuple)) else [n])]
         return tuple(file.written(n) for n in flat if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)))
 
+    def met_unasked(self, frame: Frame) -> str | None:
+        """The text of the gradient that the expression at a frame uses, `x.grad`, where the code around does not ask
+        whether there is one; None else.  As `x.grad.zero_()`, which raises where there is none.
+
+        >>> Sources({"a.py": "x.grad.zero_()"}).met_unasked(Frame("a.py", "<module>", 1, 1, 0, 14))
+        'x.grad'
+        """
+        used = next((text for text in self.operands(frame) if text.endswith(".grad")), None)
+        parents, above = self.file(frame.file).parents, self.node(frame)
+        if used is None or above is None:
+            return None
+        while above in parents and not isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            above = parents[above]
+        tests = [node.test for node in ast.walk(above) if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.Assert))]
+        tests += [test for node in ast.walk(above) if isinstance(node, ast.comprehension) for test in node.ifs]
+        inner = [node for test in tests for node in ast.walk(test)]
+        asked = any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in inner)
+        return None if asked else used
+
 
 def first_name(node: ast.AST) -> str | None:
     """The name that a chain of attributes, calls and subscripts begins with: `torch` of `torch.nn.f(x)`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -118,3 +119,37 @@ def test_an_edit_that_does_not_fit_is_refused_with_what_was_expected_and_found(e
 def test_edits_of_another_form_are_refused(data: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="edits should be"):
         Edits.from_json(data)
+
+
+ZEROED = {
+    "x.grad.zero_()": "AttributeError: 'NoneType' object has no attribute 'zero_'",
+    "x.grad.mul_(2)": "AttributeError: 'NoneType' object has no attribute 'mul_'",
+    "if x.grad is not None:\n    x.grad.zero_()": None,
+    "for p in [x]:\n    if p.grad is None:\n        continue\n    p.grad.zero_()": None,
+    "torch.optim.SGD([x], lr=1).zero_grad(set_to_none=False)": None,
+}
+
+
+@pytest.mark.parametrize("line", ZEROED)
+def test_gradient_that_is_gone_when_it_is_zeroed_raises_as_python_would(line: str, tmp_path: Path) -> None:
+    library = pytest.importorskip("torch")
+    lines = (
+        "x = torch.tensor([1.0, 2.0], requires_grad=True)\nz = (2 * x).sum()\n{}\n"
+        + line
+        + "\n(x * x).sum().backward()\n"
+    )
+    try:
+        exec(lines.format("pass"), {"torch": library})
+        theirs = None
+    except AttributeError as error:
+        theirs = f"AttributeError: {error}"
+    assert theirs == ZEROED[line]
+    path = tmp_path / "program.py"
+    path.write_text(lines.format("z.backward()"))
+    with engine.record() as trace:
+        exec(compile(path.read_text(), str(path), "exec"), {"torch": engine})
+    first, *others = commands(trace)
+    again = replay(trace, Edits(commands=tuple(others)))
+    errors = [f"{e.type}: {e.message}" for e in again.events if isinstance(e, ErrorRaised)]
+    assert errors == ([] if theirs is None else [theirs])
+    assert first.kind == "backward" and (theirs is not None or gradient(again) == [2, 4])
