@@ -79,6 +79,8 @@ def told_of(facts: Facts, drawing: Drawing, error: str | None) -> set[str]:
         fact = facts.tensors[item.tensor]
         wanted = item.role in ("leaf", "root") and fact.requires_grad
         path = grouping.path(item.group)
+        if not grouping.library.isdisjoint(path):
+            continue
         if not wanted and not (item.tensor in facts.retained and not alike.every.intersection(path)):
             continue
         if not alike.further.intersection(path):

@@ -7,7 +7,9 @@ A group is an interval of the recorded order, so that groups nest and the graph 
 from __future__ import annotations
 
 import ast
+import itertools
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,6 +22,10 @@ from .owncode import own_code
 CHILDREN = 40
 """Direct members above which a group is cut into parts: what does not fit on a screen is not read."""
 
+LIBRARY = 8
+"""Ops of one call of the library from which on they are a group."""
+_NAME = re.compile(r"(?:[\w.]*\.)?(\w+)\(.*\)$", re.DOTALL)
+"""A call as a whole; its function's own name."""
 _TRANSPARENT = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 """Frames that are no call to the reader."""
 
@@ -42,13 +48,15 @@ class Scope:
 class Grouping:
     """`labels` and `parents` by group id (outermost first), `of` the innermost group of each op (None: none).
 
-    `calls` are the groups that are one call of a function or a module each.
+    `calls` are the groups that are one call of a function or a module each, `library` those of what a function of the
+    library runs.
     """
 
     labels: Mapping[str, str]
     parents: Mapping[str, str | None]
     of: Mapping[int, str | None]
     calls: frozenset[str] = frozenset()
+    library: frozenset[str] = frozenset()
 
     def path(self, group: str | None) -> list[str]:
         """The group and those around it, innermost first."""
@@ -103,6 +111,7 @@ def groups(trace: Trace) -> Grouping:
             label = source(trace, frames[-1]) if frames else "backward"
             reader.backward = reader.open(around, f"recorded by {label}", ("backward", event.call))
     _nest(reader.top, reader)
+    _wrap(reader.top, reader)
     _prune(reader.top)
     if k > CHILDREN:
         _cut(reader.top, reader)
@@ -312,6 +321,43 @@ def _rounds_around(outer: Scope, reader: _Reader) -> list[Scope]:
     return made
 
 
+def _wrap(scope: Scope, reader: _Reader) -> None:
+    """Put what one call of the library runs into a group of its own, where that is much, as `jacobian(f, x)` does."""
+    kept: list[int | Scope] = []
+    filled = [member for member in scope.members if isinstance(member, int) or _ops(member)]
+    for place, run in itertools.groupby(filled, lambda member: _called_from(member, reader)):
+        members = list(run)
+        direct = [member for member in members if isinstance(member, int)]
+        name = _NAME.match(_text(direct[0], reader)) if place is not None and len(direct) >= LIBRARY else None
+        if name is not None:
+            made = Scope(f"g{reader.count}", name[1], scope, ("library", place))
+            reader.count += 1
+            made.members = members
+            members = [made]
+        kept += members
+    scope.members = kept
+    for member in kept:
+        if isinstance(member, Scope):
+            for inner in member.members if member.key[0] == "library" else [member]:
+                if isinstance(inner, Scope):
+                    inner.parent = member if inner is not member else inner.parent
+                    _wrap(inner, reader)
+
+
+def _called_from(member: int | Scope, reader: _Reader) -> object:
+    """The position in the program that an op, or the call of a function, comes from."""
+    if isinstance(member, Scope):
+        return member.key[-1] if member.key[0] == "call" else None
+    stack = reader.ops[member].stack
+    frames = reader.trace.stacks[stack] if 0 <= stack < len(reader.trace.stacks) else ()
+    return _place(frames[-1]) if frames else None
+
+
+def _text(op: int, reader: _Reader) -> str:
+    frames = reader.trace.stacks[reader.ops[op].stack]
+    return source(reader.trace, frames[-1], limit=200)
+
+
 def _ops(scope: Scope) -> list[int]:
     return [k for m in scope.members for k in ([m] if isinstance(m, int) else _ops(m))]
 
@@ -372,6 +418,7 @@ def _collect(top: Scope) -> Grouping:
     parents: dict[str, str | None] = {}
     of: dict[int, str | None] = {}
     calls: set[str] = set()
+    library: set[str] = set()
     todo: list[tuple[Scope, str | None]] = [(top, None)]
     while todo:
         scope, ident = todo.pop()
@@ -385,5 +432,7 @@ def _collect(top: Scope) -> Grouping:
                 parents[member.id] = ident
                 if member.key[0] in ("call", "module"):
                     calls.add(member.id)
+                if member.key[0] == "library":
+                    library.add(member.id)
                 todo.append((member, member.id))
-    return Grouping(labels, parents, of, frozenset(calls))
+    return Grouping(labels, parents, of, frozenset(calls), frozenset(library))

@@ -20,7 +20,7 @@ from .reading import Json
 Lines = Mapping[str, tuple[int, int]]
 MOST_USERS = 24
 """Uses of a leaf in groups that begin folded up to which edges lead there from it; past that these have stubs."""
-VIEW = (757.0, 595.0)
+VIEW = (757.0, 607.0)
 """The stage for which a long chain is broken into lines: beside both panels at 1440 x 900 px, without its bars."""
 
 

@@ -3,12 +3,12 @@
 
 const MIN_ZOOM = 0.02;
 const MAX_ZOOM = 4;
-export const WHOLE = 0.65; // a graph that fits at this zoom or a larger one is shown whole: its text is 12 px all the same
+export const WHOLE = 0.62; // a graph that fits at this zoom or a larger one is shown whole: its text is 12 px all the same
 export const READABLE = 0.9; // else this zoom, and one follows
 const LARGEST_FIT = 1.7;
 const LEAST_PAD = 10;
 const GLOW_PAD = 18; // what is active or selected has a halo and a ring around it: left and right there is room for them
-const LEAST_BARS = 112; // of the height: under the buttons and over the legend
+const LEAST_BARS = 102; // of the height: under the buttons and over the legend
 const SLACK = 6; // so close to the border still counts as in view
 
 export function toScreen(camera, view, x, y) {

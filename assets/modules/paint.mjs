@@ -15,7 +15,7 @@ const QUIET = 0.72; // what takes no part, or is not there yet: paler, and all o
 
 /** 2: everything; 1: names, cells without numbers; 0: blocks.  Text has 12 px on screen or is not there. */
 function detailAt(zoom) {
-  return zoom >= 0.64 ? 2 : zoom >= 0.4 ? 1 : 0;
+  return zoom >= 0.61 ? 2 : zoom >= 0.4 ? 1 : 0;
 }
 
 /** A canvas context set to the plane, with what every painter needs. */
@@ -246,7 +246,9 @@ function paintGroupCard(brush, node, look) {
   write(fitting(context, font.plain, [node.sub, ...given, ops], node.w - 28), box[0] + 14, box[1] + 42, font.plain, tokens.soft);
   const id = at(node.tracks.upstream, moment.t);
   if (id !== null && node.h >= 70) {
-    write(`gradient norm ${num(moment.scene.values[id].stats.norm, 3)}`, box[0] + 14, box[1] + 61, font.plain, tokens.gradient);
+    const norm = num(moment.scene.values[id].stats.norm, 3);
+    const said = squeezed(context, font.plain, [`gradient norm ${norm}`, `norm ${norm}`], node.w - 24);
+    write(said, box[0] + 14, box[1] + 61, font.plain, tokens.gradient, "left", node.w - 24);
   }
 }
 

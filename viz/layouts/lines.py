@@ -34,7 +34,7 @@ STEP = 9.0
 """Between ways that run side by side from line to line."""
 PAIR, CLOSE = 5.0, 16.5
 """The same between those of a value and of its gradient, which leave so close to each other."""
-ROOM = 16.0
+ROOM = 11.0
 """Between a line and the ways under it, and between these and the next line."""
 
 

@@ -9,9 +9,9 @@ import networkx as nx
 from .layered import SIZE, Placed, Places, Plan, place
 from .sheet import Size, around
 
-WHOLE = 0.65
+WHOLE = 0.62
 """The zoom down to which a graph is shown whole (assets/modules/camera.mjs)."""
-HAIR = 0.005
+HAIR = 0.003
 """A little room at the border."""
 LARGE = 1.0
 """A zoom past which nothing is won."""
