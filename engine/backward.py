@@ -409,7 +409,7 @@ def run_alone(node: Node, grads: tuple[Any, ...]) -> Any:
     return shown[0] if len(shown) == 1 else shown
 
 
-Node.called = run_alone  # type: ignore[method-assign,assignment]
+Node.called = run_alone  # type: ignore[method-assign,assignment]  # bound here, where the loop is known
 
 
 def _listed(node: Any, upstream: Any) -> list[Any]:

@@ -86,7 +86,7 @@ class LazyModuleMixin:
     def _load_one(self: Any, name: str, key: str, mine: Tensor, given: Any, local: dict[str, Any]) -> str | None:
         if is_lazy(mine) and is_lazy(given):
             return None
-        found: str | None = super()._load_one(name, key, mine, given, local)  # type: ignore[misc]
+        found: str | None = super()._load_one(name, key, mine, given, local)  # type: ignore[misc]  # of the module that mixes this in
         return found
 
     def _save_to_state_dict(self: Any, destination: Any, prefix: str, keep_vars: bool) -> None:
@@ -227,8 +227,11 @@ class _LazyNorm(LazyModuleMixin):
 def _lazily(how: type[Any], layer: type[Module]) -> type[Any]:
     """The lazy form of a layer."""
     made = type(f"Lazy{layer.__name__}", (how, layer), {"cls_to_become": layer, "__module__": __name__})
-    size = "num_features" if how is _LazyNorm else "in_channels"
-    made.__doc__ = f"A {layer.__name__} that takes `{size}` from its first input."
+    size, call = ("num_features", "()") if how is _LazyNorm else ("in_channels", "(4, 3)")
+    made.__doc__ = (
+        f"A {layer.__name__} that takes `{size}` from its first input.\n\n    >>> import engine as torch\n"
+        f"    >>> torch.nn.{made.__name__}{call}.{size}\n    0\n    "
+    )
     return made
 
 

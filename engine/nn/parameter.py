@@ -149,7 +149,7 @@ class _Uninitialized(Tensor):
         )
         requires = self._requires_grad
         del self._wanted
-        self.__class__ = self.cls_to_become  # type: ignore[assignment]
+        self.__class__ = self.cls_to_become  # type: ignore[assignment]  # as torch does
         self.__dict__.update(made.__dict__, _requires_grad=requires)
 
     def __repr__(self) -> str:
@@ -178,11 +178,21 @@ class UninitializedParameter(_Uninitialized, Parameter):
 
 
 class UninitializedBuffer(_Uninitialized):
-    """A buffer whose shape is not known yet."""
+    """A buffer whose shape is not known yet.
+
+    >>> import engine as torch
+    >>> torch.nn.parameter.is_lazy(torch.nn.UninitializedBuffer())
+    True
+    """
 
 
 def is_lazy(param: Any) -> bool:
-    """Whether the shape of a parameter or buffer is not known yet."""
+    """Whether the shape of a parameter or buffer is not known yet.
+
+    >>> import engine as torch
+    >>> torch.nn.parameter.is_lazy(torch.nn.LazyLinear(2).weight)
+    True
+    """
     return isinstance(param, _Uninitialized)
 
 

@@ -53,7 +53,7 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, b
 
 def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None, *, blocking: bool = True) -> np.ndarray:
     """To the host."""
-    return a.get(order=order) if isinstance(a, Elsewhere) else np.asarray(a, order=order)  # type: ignore[call-overload]
+    return a.get(order=order) if isinstance(a, Elsewhere) else np.asarray(a, order=order)  # type: ignore[call-overload]  # any string
 
 
 def as_strided(x: Elsewhere, shape: Any = None, strides: Any = None) -> Elsewhere:

@@ -378,7 +378,7 @@ def agree(expression: str) -> None:
     found = []
     for library in (engine, torch):
         scope = {"torch": library, "x": library.tensor(data, requires_grad=True), "w": library.tensor(data)}
-        scope["torch_key"] = lambda text, scope=scope: eval(f"_KEY[{text}]", {**scope, "_KEY": Key()})  # noqa: S307
+        scope["torch_key"] = lambda text, scope=scope: eval(f"_KEY[{text}]", {**scope, "_KEY": Key()})  # noqa: S307  expressions of this file
         try:
             found.append(eval(expression, scope))  # noqa: S307 - made above
         except (RuntimeError, IndexError, TypeError, ValueError) as error:

@@ -180,8 +180,8 @@ class _Layered:
             b = index.setdefault(("out", origin), len(index)) if v is None else index[v]
             ends.append((a, b))
         vertices = list(index)
-        ins = [i for i, v in enumerate(vertices) if i >= len(members) and v[0] == "in"]  # type: ignore[index]
-        outs = [i for i, v in enumerate(vertices) if i >= len(members) and v[0] == "out"]  # type: ignore[index]
+        ins = [i for i, v in enumerate(vertices) if i >= len(members) and v[0] == "in"]  # type: ignore[index]  # past the members stand ports
+        outs = [i for i, v in enumerate(vertices) if i >= len(members) and v[0] == "out"]  # type: ignore[index]  # past the members stand ports
         rank = ranks(len(vertices), ends, ins, outs)
         sheet = Sheet(vertices, len(members), rank)
         sheet.chains(ends, [origin for *_, origin in edges])
@@ -216,7 +216,7 @@ class _Layered:
             if i < sheet.members:
                 self.put(piece, sheet.vertices[i], (centres[i], y[i]))
             elif i < len(sizes):
-                port: tuple[str, Hashable] = sheet.vertices[i]  # type: ignore[assignment]
+                port: tuple[str, Hashable] = sheet.vertices[i]  # type: ignore[assignment]  # past the members stand ports
                 (piece.ins if port[0] == "in" else piece.outs)[port[1]] = y[i]
         lefts = _fans(self, sheet, y, edges)
         for (key, u, v, origin), (a, b) in edges:

@@ -94,7 +94,7 @@ class Sheet:
         for i in part:
             if i < len(sizes):
                 widths[self.rank[i]] = max(widths[self.rank[i]], sizes[i][0])
-        ports = {self.vertices[i][0]: self.rank[i] for i in part if self.members <= i < len(sizes)}  # type: ignore[index]
+        ports = {self.vertices[i][0]: self.rank[i] for i in part if self.members <= i < len(sizes)}  # type: ignore[index]  # past the members stand ports
         columns: dict[int, Point] = {}
         x = 0.0
         for rank, width in widths.items():

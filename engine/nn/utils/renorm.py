@@ -92,7 +92,16 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
 
 
 def remove_weight_norm(module: Module, name: str = "weight") -> Module:
-    """Undo `weight_norm`."""
+    """Undo `weight_norm`.
+
+    >>> import engine as torch
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")  # of the name that torch gives up
+    ...     layer = torch.nn.utils.weight_norm(torch.nn.Linear(2, 3))
+    >>> list(dict(torch.nn.utils.remove_weight_norm(layer).named_parameters()))
+    ['bias', 'weight']
+    """
     _removed(module, name, WeightNorm)
     return module
 
@@ -221,6 +230,15 @@ def spectral_norm(
 
 
 def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
-    """Undo `spectral_norm`."""
+    """Undo `spectral_norm`.
+
+    >>> import engine as torch
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")  # of the name that torch gives up
+    ...     layer = torch.nn.utils.spectral_norm(torch.nn.Linear(2, 3))
+    ...     list(dict(torch.nn.utils.remove_spectral_norm(layer).named_parameters()))
+    ['bias', 'weight']
+    """
     _removed(module, name, SpectralNorm)
     return module
