@@ -114,7 +114,8 @@ class _Run:
             lr = number(group["lr"])
             length = lr
             if state["n_iter"] == 1:
-                length = min(1.0, 1.0 / gradient.abs().sum().item()) * lr
+                size = gradient.abs().sum().item()
+                length = (min(1.0, 1.0 / size) if size else 1.0) * lr
             slope = gradient.dot(direction).item()
             state["t"] = length
             if slope > -group["tolerance_change"]:

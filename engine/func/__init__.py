@@ -1,0 +1,16 @@
+"""torch.func: functions that give the derivatives of functions, and modules called as functions.  There is no vmap."""
+
+from .derivatives import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp
+from .modules import functional_call, stack_module_state
+
+__all__ = [
+    "functional_call",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "stack_module_state",
+    "vjp",
+]

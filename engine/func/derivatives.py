@@ -1,0 +1,305 @@
+"""Derivatives as functions.  Source: torch.func.
+
+Each call takes its arguments anew: as leaves of its own, or, where a derivative of it may be wanted further out, as
+views of what was given.  What comes out has a history only where something from outside leads to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+from .. import autograd, errors
+from ..api.joining import stack
+from ..array import xp
+from ..mode import enable_grad, is_grad_enabled
+from ..node import AccumulateGrad
+from ..tensor import Tensor
+from .tree import flatten, mapped, unflatten
+
+Places = int | tuple[int, ...]
+
+
+class _Call:
+    """One call of a derivative: its own leaves."""
+
+    def __init__(self) -> None:
+        self.recorded = is_grad_enabled()
+        self.own: set[int] = set()
+        self.leaves: list[Tensor] = []
+
+    def taken(self, value: Any) -> Any:
+        """An argument that is differentiated."""
+        if not isinstance(value, Tensor):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(value)}")
+        if value.requires_grad:
+            return value.view_as(value)
+        made = value.detach().requires_grad_()
+        self.own.add(id(made))
+        self.leaves.append(made)  # alive, so that its id stays its own
+        return made
+
+    def given(self, value: Any) -> Any:
+        """A result as the caller gets it: with history where something else than our own leaves is in it."""
+        if not isinstance(value, Tensor) or not value.requires_grad:
+            return value
+        return value if self.recorded and self._from_outside(value) else value.detach()
+
+    def _from_outside(self, value: Tensor) -> bool:
+        if value._node is None:
+            return id(value) not in self.own
+        seen, stack_ = {value._node}, [value._node]
+        while stack_:
+            node = stack_.pop()
+            if type(node) is AccumulateGrad and id(node.variable) not in self.own:
+                return True
+            for target in node.targets:
+                if target is not None and target not in seen:
+                    seen.add(target)
+                    stack_.append(target)
+        return False
+
+
+def _places(argnums: Places, count: int) -> Places:
+    """The arguments that are meant, checked as torch checks them."""
+    if isinstance(argnums, tuple):
+        found = tuple(_place(n, count) for n in argnums)
+        if not found:
+            raise RuntimeError("argnums must be non-empty")
+        if len(set(found)) != len(found):
+            raise RuntimeError(f"argnums elements must be unique, got {found}")
+        return found
+    if not isinstance(argnums, int):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    return _place(argnums, count)
+
+
+def _place(number: Any, count: int) -> int:
+    if not isinstance(number, int):
+        raise RuntimeError(f"argnum must be int, got: {type(number)}")
+    if not -count <= number < count:
+        raise RuntimeError(f"Got argnum={number}, but only {count} positional inputs")
+    return number % count
+
+
+def _picked(call: _Call, args: Sequence[Any], argnums: Places) -> tuple[list[Any], Any]:
+    """The arguments with those that are meant taken anew, and these."""
+    places = _places(argnums, len(args))
+    listed = list(args)
+    for place in (places,) if isinstance(places, int) else places:
+        listed[place] = mapped(call.taken, listed[place])
+    return listed, listed[places] if isinstance(places, int) else tuple(listed[p] for p in places)
+
+
+def _slopes(outputs: Sequence[Tensor], inputs: Sequence[Tensor], weights: Any = None, graph: bool = True) -> list[Any]:
+    """Gradients, zeros where there is none."""
+    kept = [i for i, o in enumerate(outputs) if o.requires_grad]
+    if not kept:
+        return [Tensor(xp.zeros_like(i._array)) for i in inputs]
+    chosen = None if weights is None else [weights[i] for i in kept]
+    found = autograd.grad([outputs[i] for i in kept], inputs, chosen, True, graph, allow_unused=True)
+    return [Tensor(xp.zeros_like(i._array)) if f is None else f for i, f in zip(inputs, found, strict=True)]
+
+
+def _with_aux(name: str, output: Any, has_aux: bool) -> tuple[Any, Any]:
+    if not has_aux:
+        return output, None
+    if not (isinstance(output, tuple) and len(output) == 2):
+        raise errors.runtime(f"{name}: output of function f should be a tuple: (output, aux) if has_aux is True")
+    return output
+
+
+def grad_and_value(func: Callable[..., Any], argnums: Places = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """The function of (gradient, value) of `func`, which gives a number.
+
+    >>> import engine as torch
+    >>> torch.func.grad_and_value(lambda x: (x * x).sum())(torch.tensor([1.0, 2.0]))
+    (tensor([2., 4.]), tensor(5.))
+    """
+    name = "grad_and_value(f)(*args)"
+
+    @wraps(func)
+    def derived(*args: Any, **kwargs: Any) -> Any:
+        call = _Call()
+        with enable_grad():
+            listed, wanted = _picked(call, args, argnums)
+            output, aux = _with_aux(name, func(*listed, **kwargs), has_aux)
+            if not isinstance(output, Tensor):
+                raise errors.runtime(f"{name}: Expected f(*args) to return a Tensor, got {type(output)}")
+            if output.dim():
+                raise errors.runtime(
+                    f"{name}: Expected f(*args) to return a scalar Tensor, got tensor with {output.dim()} dims. Maybe "
+                    "you wanted to use the vjp or jacrev APIs instead?"
+                )
+            leaves, shape = flatten(wanted)
+            found = unflatten([call.given(s) for s in _slopes([output], leaves)], shape)
+        value = call.given(output)
+        return (found, (value, mapped(call.given, aux))) if has_aux else (found, value)
+
+    return derived
+
+
+def grad(func: Callable[..., Any], argnums: Places = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """The function that gives the gradient of `func`, which gives a number, with respect to an argument.
+
+    >>> import engine as torch
+    >>> cube = lambda x: x**3
+    >>> x = torch.tensor(2.0)
+    >>> torch.func.grad(cube)(x), torch.func.grad(torch.func.grad(cube))(x)
+    (tensor(12.), tensor(12.))
+    """
+    both = grad_and_value(func, argnums, has_aux)
+
+    @wraps(func)
+    def derived(*args: Any, **kwargs: Any) -> Any:
+        found, value = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return derived
+
+
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """(output, function): what `func` gives, and the function from cotangents of it to those of the arguments.
+
+    >>> import engine as torch
+    >>> output, back = torch.func.vjp(torch.sin, torch.zeros(2))
+    >>> back(torch.tensor([1.0, 3.0]))
+    (tensor([1., 3.]),)
+    """
+    call = _Call()
+    with enable_grad():
+        taken = mapped(call.taken, tuple(primals))
+        output, aux = _with_aux("vjp(f, *primals)", func(*taken), has_aux)
+    outputs, shape = flatten(output)
+    _need_tensors("vjp(f, *primals)", outputs)
+    for out in outputs:
+        if not out.is_floating_point():
+            raise errors.runtime(
+                "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
+                f"{out.dtype}"
+            )
+    inputs, nested = flatten(taken)
+
+    def back(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        weights, have = flatten(cotangents)
+        if have != shape:
+            raise errors.runtime(
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function."
+            )
+        graph = is_grad_enabled() if create_graph is None else create_graph
+        again = _Call()
+        again.own = call.own
+        return unflatten([again.given(s) for s in _slopes(outputs, inputs, weights, graph)], nested)
+
+    shown = mapped(call.given, output)
+    return (shown, back, mapped(call.given, aux)) if has_aux else (shown, back)
+
+
+def _need_tensors(name: str, outputs: Sequence[Any]) -> None:
+    if not outputs:
+        raise errors.runtime(f"{name}: Expected f to be a function that has non-empty output (got output = {outputs})")
+    for out in outputs:
+        if not isinstance(out, Tensor):
+            raise errors.runtime(
+                f"{name}: expected f(*primals) to return only tensors, got unsupported type {type(out)}"
+            )
+
+
+def jvp(
+    func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
+) -> Any:  # fmt: skip
+    """(output, tangent): what `func` gives, and what it makes of `tangents` of its arguments.
+
+    >>> import engine as torch
+    >>> torch.func.jvp(torch.exp, (torch.zeros(2),), (torch.tensor([1.0, 2.0]),))
+    (tensor([1., 1.]), tensor([1., 2.]))
+    """
+    name = "jvp(f, primals, tangents)"
+    if not isinstance(primals, tuple):
+        raise errors.runtime(f"{name}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+    if flatten(primals)[1] != flatten(tangents)[1]:
+        raise errors.runtime(
+            f"{name}: Expected primals and tangents to have the same python structure. For example, if primals is a "
+            "tuple of 3 tensors, tangents also must be."
+        )
+    call = _Call()
+    with enable_grad():
+        taken = mapped(call.taken, primals)
+        output, aux = _with_aux(name, func(*taken), has_aux)
+        outputs, shape = flatten(output)
+        _need_tensors(name, outputs)
+        inputs, moves = flatten(taken)[0], flatten(tangents)[0]
+        pushed = [_pushed(call, out, inputs, moves) for out in outputs]
+    found = unflatten([call.given(p) for p in pushed], shape)
+    shown = mapped(call.given, output)
+    return (shown, found, mapped(call.given, aux)) if has_aux else (shown, found)
+
+
+def _pushed(call: _Call, out: Tensor, inputs: Sequence[Tensor], moves: Sequence[Tensor]) -> Tensor:
+    """The tangent of an output: the gradient is linear in its weights, and its gradient for them is what is wanted."""
+    weights = Tensor(xp.zeros_like(out._array), requires_grad=True)
+    call.own.add(id(weights))
+    call.leaves.append(weights)
+    slopes = _slopes([out], inputs, [weights])
+    made: Tensor = _slopes(slopes, [weights], list(moves))[0]
+    return made
+
+
+def jacrev(
+    func: Callable[..., Any], argnums: Places = 0, *, has_aux: bool = False, chunk_size: int | None = None
+) -> Callable[..., Any]:
+    """The function that gives the Jacobian of `func`: of shape output + input, one backward per element of the output.
+
+    >>> import engine as torch
+    >>> torch.func.jacrev(lambda x: x**2)(torch.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
+
+    @wraps(func)
+    def derived(*args: Any) -> Any:
+        call = _Call()
+        with enable_grad():
+            listed, wanted = _picked(call, args, argnums)
+            output, aux = _with_aux("jacrev(f, *primals)", func(*listed), has_aux)
+            outputs, shape = flatten(output)
+            _need_tensors("jacrev(f, *primals)", outputs)
+            inputs, nested = flatten(wanted)
+            rows = [unflatten([call.given(b) for b in _blocks(out, inputs)], nested) for out in outputs]
+        found = unflatten(rows, shape)
+        return (found, mapped(call.given, aux)) if has_aux else found
+
+    return derived
+
+
+def _blocks(out: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
+    """The Jacobian of one output for each input."""
+    rows = []
+    for element in range(out._array.size):
+        weights = xp.zeros(out._array.shape, dtype=out._array.dtype)
+        weights.reshape(-1)[element] = 1
+        rows.append(_slopes([out], inputs, [Tensor(weights)]))
+    sizes = [(*out._array.shape, *i._array.shape) for i in inputs]
+    if not rows:
+        return [Tensor(xp.zeros(size, dtype=i._array.dtype)) for size, i in zip(sizes, inputs, strict=True)]
+    return [stack([row[place] for row in rows]).reshape(size) for place, size in enumerate(sizes)]
+
+
+def jacfwd(
+    func: Callable[..., Any], argnums: Places = 0, has_aux: bool = False, *, chunk_size: int | None = None,
+    randomness: str = "error",
+) -> Callable[..., Any]:  # fmt: skip
+    """The Jacobian as `jacrev` gives it; here found in the same way."""
+    return jacrev(func, argnums, has_aux=has_aux)
+
+
+def hessian(func: Callable[..., Any], argnums: Places = 0) -> Callable[..., Any]:
+    """The function that gives the second derivatives of `func`.
+
+    >>> import engine as torch
+    >>> torch.func.hessian(lambda x: (x**3).sum())(torch.tensor([1.0, 2.0]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
+    return jacfwd(jacrev(func, argnums), argnums)
