@@ -167,7 +167,7 @@ function moment(details, time) {
 /** Lines of arithmetic; each has `rows` of cells, or `cells` that are one row. */
 function sums(lines) {
   return h("div.sum", { role: "table" }, lines.map((line) => h("div.sum-line", { role: "row" },
-    h("span.sum-label", { role: "rowheader", title: line.label }, line.label),
+    h("span.sum-label", { role: "rowheader", title: line.label }, withMinus(line.label)),
     h(`span.sum-rows.${line.tone}`, { role: "cell" }, cells(line.rows || shaped(line), line.total)))));
 }
 
