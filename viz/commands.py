@@ -57,7 +57,7 @@ def _command(read: Reading, values: Table, place: Place, spec: tuple[str, Any, b
         if event.inputs is not None:
             places = [place(t) for t in event.inputs]
             result["inputs"] = [p for p in places if p is not None]
-        failed = next((e for e in diagnose.errors(read.facts) if e.call == event.call), None)
+        failed = next((e for e in read.facts.errors if e.call == event.call), None)
         result["error"] = failed.message if failed is not None else None
     else:
         start = read.line.step_of.get(event.index, start)

@@ -31,16 +31,11 @@ class Explained:
     edits: Json | None = None
 
 
-def errors(facts: Facts) -> list[ErrorRaised]:
-    return [e for e in facts.trace.events if isinstance(e, ErrorRaised)]
-
-
 def explain(facts: Facts, drawing: Drawing, edits: Mapping[str, Any] | None = None) -> Explained | None:
     """The last error of a trace, explained; `edits` are those that made the trace."""
-    found = errors(facts)
-    if not found:
+    if not facts.errors:
         return None
-    event = found[-1]
+    event = facts.errors[-1]
     case = Case(facts, drawing, event, edits)
     answer = next((answer(case) for start, answer in _KNOWN if start in event.message), None)
     why, fix, mended = answer if answer is not None else _other(case)

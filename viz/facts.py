@@ -95,6 +95,9 @@ class Facts:
     seeds: set[int] = field(default_factory=set)
     """Leaves that a backward call made for itself: the gradient that it starts from."""
     troubled: set[int] = field(default_factory=set)
+    errors: list[ErrorRaised] = field(default_factory=list)
+    derived: bool = False
+    """Whether a backward call recorded ops of its own."""
     uses: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
     receives: set[int] = field(default_factory=set)
     own: OwnCode = field(default_factory=OwnCode)
@@ -258,6 +261,7 @@ def facts(trace: Trace) -> Facts:
                 table.owner[source] = event.tensor
             case ErrorRaised():
                 table.troubled.update(event.tensors)
+                table.errors.append(event)
             case BackwardEnded() if event.call in table.calls:
                 table.calls[event.call].end = event.index
                 table.calls[event.call].completed = event.completed
@@ -290,6 +294,7 @@ def _op(table: Facts, event: OpCalled, current: CallFact | None) -> None:
     index = len(table.ops)
     inside = event.call is not None and current is not None
     op = OpFact(index, event, current.order if inside and current is not None else 0)
+    table.derived |= op.order > 0
     table.ops.append(op)
     table.op_at[event.index] = index
     if event.node is not None:
@@ -348,7 +353,7 @@ def _highest_order(table: Facts, tensor: int) -> int:
     first = table.producer(tensor, max(fact.values)) if fact.values else None
     if first is None:
         return 0
-    if all(op.order == 0 for op in table.ops):
+    if not table.derived:
         return 0
     highest, seen, todo = 0, {first}, [first]
     while todo:

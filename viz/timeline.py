@@ -77,6 +77,7 @@ class _Player:
         self.pending: dict[int, int] = {}
         self.ready_at: dict[int, float] = {}
         self.stale = False
+        self.begun: dict[int, int] = {}  # the step at which each call begins
         self.latest: dict[int, str] = {}
         self.seeded: set[int] = set()
 
@@ -101,6 +102,8 @@ class _Player:
             label = "forward" if group == "forward" else self.written(stack, event)
             line.phases.append(Phase(group, label, self.now, self.now, call, stack))
         line.phases[-1].end = self.now + 1
+        if line.phases[-1].call is not None:
+            self.begun.setdefault(line.phases[-1].call, line.phases[-1].start)
         step = Step(kind, len(line.phases) - 1, at, name, event.index, op, order, call)
         line.step_of[event.index] = self.now
         line.steps.append(step)
@@ -358,8 +361,7 @@ class _Player:
 
     def end(self, event: BackwardEnded) -> None:
         if self.call is not None:
-            start = next((p.start for p in self.line.phases if p.call == event.call), self.now)
-            self.line.spans[event.call] = (start, self.now)
+            self.line.spans[event.call] = (self.begun.get(event.call, self.now), self.now)
             if not event.completed and self.line.phases and self.line.phases[-1].call == event.call:
                 self.line.phases[-1].failed = True
             if event.completed and self.call.function == "grad":
