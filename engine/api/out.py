@@ -8,12 +8,18 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from .. import errors
+from ..array import xp
 from ..mode import mode, no_grad
 from ..tensor import C_NAMES, Tensor
 from .check import kind
 from .inplace import copy_, set_data
 
 R = TypeVar("R")
+OVERLAP = (
+    "unsupported operation: {} to a single memory location. Please clone() the tensor before performing the operation."
+)
+PICKING = ("gather", "index_select", "kthvalue", "masked_select", "take")
+"""Functions that may not read what they write, and write their input's dtype alone."""
 NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
 
 
@@ -54,20 +60,38 @@ def written(out: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
             "arguments requires grad."
         )
+    _check_memory(name, targets, given[: -len(targets)])
     with no_grad():
         made = function(*args, **kwargs)
         several = isinstance(made, tuple)
+        if name in PICKING and made.__class__ is Tensor:
+            _need_dtype(targets[0], made)
         for target, result in zip(targets, made if several else (made,), strict=True):
             _put(target, result, several)
     return type(made)(*out) if several and hasattr(made, "_fields") else out
 
 
-def _put(target: Tensor, result: Tensor, several: bool) -> None:
-    if several and target.dtype is not result.dtype:
+def _check_memory(name: str, targets: list[Tensor], given: list[Tensor]) -> None:
+    """Raise torch's error where one place in memory would be written twice, or be read after it was written."""
+    for target in targets:
+        data = target._array
+        if any(n > 1 and not step for n, step in zip(data.shape, data.strides, strict=True)):
+            raise errors.runtime(OVERLAP.format("more than one element of the written-to tensor refers"))
+        if name in PICKING and any(xp.may_share_memory(data, tensor._array) for tensor in given):
+            raise errors.runtime(OVERLAP.format("some elements of the input tensor and the written-to tensor refer"))
+
+
+def _need_dtype(target: Tensor, result: Tensor) -> None:
+    if target.dtype is not result.dtype:
         raise errors.runtime(
             f"Expected out tensor to have dtype {C_NAMES[result.dtype.name]}, but got {C_NAMES[target.dtype.name]} "
             "instead"
         )
+
+
+def _put(target: Tensor, result: Tensor, several: bool) -> None:
+    if several:
+        _need_dtype(target, result)
     if result.is_floating_point() > target.is_floating_point() or (
         result.dtype.name != "bool" and target.dtype.name == "bool"
     ):

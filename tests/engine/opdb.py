@@ -281,7 +281,9 @@ def samples(info: Any, dtype: str) -> Iterator[Any]:
     np.random.seed(3)
     which = getattr(torch, dtype)
     differentiable = info.supports_autograd and which.is_floating_point and which in info.backward_dtypes
-    some = list(itertools.islice(info.sample_inputs("cpu", which, requires_grad=differentiable), REACH))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some are made by functions that torch has deprecated
+        some = list(itertools.islice(info.sample_inputs("cpu", which, requires_grad=differentiable), REACH))
     for nr, i in enumerate(sorted({i * len(some) // SAMPLES for i in range(SAMPLES)} if some else ())):
         yield some[i].noncontiguous() if nr % 3 == 2 else some[i]
 
