@@ -22,6 +22,8 @@ COLUMN = 46
 FEW_COLUMNS = {1: 58, 2: 58, 3: 52}
 """Where there are few, there is room for longer numbers."""
 NARROWEST = 100
+GROWN = 1.44
+"""Width of a name at the least zoom of a whole graph, narrowed as far as it may be, against its estimate."""
 OP_SHIFT = 14.0
 """How far from its middle values and gradients meet an op: about as far as the rows of the cards beside it."""
 SEED_LABEL = "gradient you pass"
@@ -95,7 +97,8 @@ def card_anchors(size: Size, card_rows: Sequence[dict[str, Any]]) -> Anchors:
 def op_size(label: str, sub: str, saved: bool) -> Size:
     """The natural size of an op."""
     longest = max(len(label), len(sub))
-    return max(NARROWEST, 22 + 8 * longest), 56 + (CHIPS if saved else 0)
+    wide = GROWN * text.width(sub, "sub") + 9  # of letters that are wide, as in MmBackward0
+    return max(NARROWEST, 22 + 8 * longest, round(wide)), 56 + (CHIPS if saved else 0)
 
 
 def op_anchors() -> Anchors:
