@@ -22,7 +22,7 @@ COLUMN = 46
 FEW_COLUMNS = {1: 58, 2: 58, 3: 52}
 """Where there are few, there is room for longer numbers."""
 NARROWEST = 100
-GROWN = 1.44
+GROWN = 1.5
 """Width of a name at the least zoom of a whole graph, narrowed as far as it may be, against its estimate."""
 OP_SHIFT = 14.0
 """How far from its middle values and gradients meet an op: about as far as the rows of the cards beside it."""
