@@ -77,7 +77,7 @@ def test_module_does_on_torchs_samples_what_torchs_does(name: str, record_proper
         random.seed(3)
         given = {"device": "cpu", "dtype": torch.float64, "requires_grad": True, "training": training}
         for sample in info.module_inputs_func(info, **given)[:SAMPLES]:
-            _compare_module(findings, info.module_cls, opdb.found(name), sample, training)
+            _compare_module(findings, name, info.module_cls, sample, training)
         if info.module_error_inputs_func is not None:
             for refused in info.module_error_inputs_func(info, **given):
                 _compare_refusal(findings, info.module_cls, opdb.found(name), refused.module_error_input)
@@ -85,21 +85,24 @@ def test_module_does_on_torchs_samples_what_torchs_does(name: str, record_proper
     _same(findings, name)
 
 
-def _compare_module(findings: Any, cls: Any, own: Any, sample: Any, training: bool) -> None:
+def _compare_module(findings: Any, name: str, cls: Any, sample: Any, training: bool) -> None:
     try:
-        theirs, mine = _built(sample.constructor_input, cls, own)
+        theirs, mine = _built(sample.constructor_input, cls, opdb.found(name))
     except opdb.OutOfReach:
         findings.counts["left out"] += 1
         return
     where = opdb.shown((sample.constructor_input.args, sample.constructor_input.kwargs))
     if not findings.see("made", opdb.unlike(str(mine), str(theirs)), where):
         return
-    theirs.double().train(training)
-    mine.double().train(training)
-    state = {key: engine.from_numpy(value.numpy(force=True).copy()) for key, value in theirs.state_dict().items()}
-    mine.load_state_dict(state)
     call, crossing = sample.forward_input, opdb.Crossing()
     given, taken = (call.args, call.kwargs), (crossing(call.args), crossing(call.kwargs))
+    theirs.double().train(training)
+    mine.double().train(training)
+    if name.startswith("nn.Lazy"):  # learns its sizes
+        theirs(*given[0], **given[1])
+        mine(*taken[0], **taken[1])
+    state = {key: engine.from_numpy(value.numpy(force=True).copy()) for key, value in theirs.state_dict().items()}
+    mine.load_state_dict(state)
     yours, ours = opdb.answer(theirs, *given[0], **given[1]), opdb.answer(mine, *taken[0], **taken[1])
     where = f"{where}, {opdb.shown(given)}, training={training}"
     if findings.see("call", opdb.unlike(ours, yours), where) and not isinstance(yours, Exception):
