@@ -68,6 +68,11 @@ def test_public_name_has_an_example(name: str) -> None:
     assert (">>>" in text_of(PUBLIC[name])) != (name in WITHOUT or name.rpartition(".")[2] in WITHOUT)
 
 
+def test_attributes_of_tensors_say_what_they_are() -> None:
+    named = [name for name in dir(engine.Tensor) if not name.startswith("_")]
+    assert [name for name in named if not inspect.getattr_static(engine.Tensor, name).__doc__] == []
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [name for name in PUBLIC if ">>>" in text_of(PUBLIC[name])])
 def test_example_prints_what_it_says(name: str) -> None:
