@@ -13,6 +13,8 @@ import engine
 from docs import left_out, make_ops, make_reference
 from docs.left_out import names, sorted_out
 from engine.op import REGISTRY
+from viz import folds, visible
+from viz.layouts import views
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -82,3 +84,17 @@ def test_questions_to_a_trace_file_are_answered(tmp_path: Path) -> None:
     database.close()
     assert [row[1:] for row in ops] == [("mul", "MulBackward0"), ("sum", "SumBackward0")]
     assert [row[1:] for row in arrived] == [("x", "[2]")]
+
+
+def test_figures_of_what_begins_folded_are_those_of_the_code() -> None:
+    page = (ROOT / "docs" / "scene-format.md").read_text(encoding="utf-8")
+    part = page[page.index("## What begins folded") :].partition("\n## ")[0]
+    wide, high = visible.VIEW
+    for figure in (
+        f"Up to {folds.FOLD_ABOVE} nodes ({folds.FOLD_ABOVE_TOLD} in a program with chapters",
+        f"at a zoom of {views.WHOLE} in a stage of {wide:.0f} × {high:.0f} px",
+        f"more than {views.MOST_NODES} places",
+        f"more than {folds.OPEN_UP_TO} places",
+        f"edges to up to {visible.MOST_USERS} of its uses",
+    ):
+        assert figure in part

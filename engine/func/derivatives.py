@@ -290,7 +290,13 @@ def jacfwd(
     func: Callable[..., Any], argnums: Places = 0, has_aux: bool = False, *, chunk_size: int | None = None,
     randomness: str = "error",
 ) -> Callable[..., Any]:  # fmt: skip
-    """The Jacobian as `jacrev` gives it; here found in the same way."""
+    """The Jacobian as `jacrev` gives it; here found in the same way.
+
+    >>> import engine as torch
+    >>> torch.func.jacfwd(torch.sin)(torch.zeros(2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     return jacrev(func, argnums, has_aux=has_aux)
 
 

@@ -16,9 +16,9 @@ import engine
 PLACES = (
     "engine", "engine.accelerator", "engine.amp", "engine.autograd", "engine.autograd.forward_ad",
     "engine.autograd.functional", "engine.autograd.graph", "engine.cuda", "engine.cuda.amp", "engine.distributions",
-    "engine.linalg", "engine.nn", "engine.nn.functional", "engine.nn.init", "engine.nn.parameter", "engine.nn.utils",
-    "engine.nn.utils.rnn", "engine.optim", "engine.optim.lr_scheduler", "engine.random", "engine.special",
-    "engine.utils.checkpoint", "engine.utils.data",
+    "engine.func", "engine.linalg", "engine.nn", "engine.nn.functional", "engine.nn.init", "engine.nn.parameter",
+    "engine.nn.utils", "engine.nn.utils.rnn", "engine.optim", "engine.optim.lr_scheduler", "engine.random",
+    "engine.special", "engine.utils.checkpoint", "engine.utils.data",
 )  # fmt: skip
 """The modules that a user of torch imports from."""
 
