@@ -6,20 +6,22 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import errors
-from .array import apart, as_array, dtype_of, is_array, is_writable
+from .array import apart, as_array, dtype_of, is_array, is_writable, xp
 from .devices import together
 from .dispatch import AFTER, connect, kernel_error, wrapped
 from .gathered import multiplied
 from .mode import INFERENCE_INPLACE, mode
 from .node import Node, gradient_edge, next_number
 from .op import Op
-from .ops.inplace import INTO, copy_slices, fits_into, take_slice, zero_slice
+from .ops.choice import zero
+from .ops.inplace import INTO, copy, copy_slices, fits_into, retake, take_slice, zero_slice
 from .ops.reduction import sum_to_size
+from .ops.shape import clone
 from .saved import save
 from .slot import slot
 from .storage import Storage
 from .tensor import Tensor
-from .views import View, limited, moved, refresh_view
+from .views import View, limited, moved, refresh_view, retaken
 
 __all__ = ["apply_inplace", "check_inplace", "copy_slices", "wrote", "zero_slice"]
 
@@ -290,6 +292,8 @@ class CopySlices(Node):
         """The cotangent of the base, in which the view's part comes from the write, and those of what was written."""
         if self.inner is None:
             raise self.freed()
+        if run.create_graph:
+            return self.graphed(upstream, run)
         part = take_slice(upstream, self.path)
         found = multiplied(run.vjp(self.inner, part if self.inner.metas is None else [part]))
         whole = None
@@ -300,3 +304,25 @@ class CopySlices(Node):
             else:
                 whole = copy_slices(upstream, sum_to_size(first, part.shape), self.path)
         return (whole, *found[1:])
+
+    def graphed(self, upstream: Tensor, run: Any) -> Sequence[Any]:
+        """The same where a graph is made of it: by a copy of the gradient of which a view is written, as torch does."""
+        inner = self.inner
+        assert inner is not None
+        whole = Tensor(xp.zeros_like(upstream._array))
+        apply_inplace(copy.op, (whole, upstream), {})
+        part = retake(whole, self.path)
+        given = clone(part)
+        # What the write saved of its result is the view as it was afterwards: of the base that this node made.
+        inner.extras()["through"] = retaken(self, 0, self.path, self.shape or (), part._array)
+        try:
+            found = run.vjp(inner, given if inner.metas is None else [given])
+        finally:
+            del inner.extras()["through"]
+        if self.targets[0] is not None:
+            first = found[0]
+            if first is None or (first._node is not None and first._node.op is zero.op):  # overwritten: plain zeros
+                first = Tensor(xp.zeros_like(part._array))
+            value = first if first._array.shape == part._array.shape else sum_to_size(first, part._array.shape)
+            apply_inplace(copy.op, (part, value), {})
+        return (None if self.targets[0] is None else whole, *found[1:])

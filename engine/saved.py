@@ -81,7 +81,8 @@ def unpack_saved(node: Node | None, value: Any) -> Any:
         out: Tensor = _new(Tensor)
         out._array, out._shared = value._array, value._shared
         if value._array.dtype.kind == "f":
-            out._comes_from(node, value._nr)
+            through = None if node is None or node.more is None else node.more.get("through")
+            out._comes_from(through or node, 0 if through else value._nr)
         if slot.active is not None:
             slot.active.recognise(out)
         return out

@@ -136,14 +136,7 @@ def refresh_view(tensor: Tensor) -> None:
     if base._node is None:  # a leaf, written without gradients being recorded
         view.version = tensor._storage.version
         return
-    plan = RETAKE.plan(1)
-    node = Node()
-    node.plan, node.sequence_nr, node.more = plan, next_number(), None
-    node.targets, node.numbers = (base._node,), (base._nr,)
-    node.shape, node.dtype = tensor._array.shape, tensor._array.dtype
-    node.statics = {"path": view.path}
-    named: dict[str, Any] = {"path": view.path, "self_sizes": base._array.shape}
-    node.saved = tuple(named[name] for name in plan.names)
+    node = retaken(base._node, base._nr, view.path, base._array.shape, tensor._array)
     moved(tensor, node, 0)
     tensor._node, tensor._nr, tensor._requires_grad = node, 0, True
     view.version = tensor._storage.version
@@ -158,6 +151,19 @@ def moved(tensor: Tensor, node: Node, nr: int) -> None:
         retained = tensor._node.extras().get("retain", {}).pop(tensor._nr, None)
         if retained is not None:
             node.extras().setdefault("retain", {})[nr] = retained
+
+
+def retaken(base: Any, nr: int, path: Any, sizes: tuple[int, ...], part: Any) -> Node:
+    """The node of what a path takes of output `nr`, of shape `sizes`, of the node `base`; `part` is the array."""
+    plan = RETAKE.plan(1)
+    node = Node()
+    node.plan, node.sequence_nr, node.more = plan, next_number(), None
+    node.targets, node.numbers = (base,), (nr,)
+    node.shape, node.dtype = part.shape, part.dtype
+    node.statics = {"path": path}
+    named: dict[str, Any] = {"path": path, "self_sizes": sizes}
+    node.saved = tuple(named[name] for name in plan.names)
+    return node
 
 
 def limited(tensor: Tensor, view: View, what: str) -> RuntimeError:

@@ -14,6 +14,7 @@ from ..backward import current
 from ..inplace import BEFORE_WRITE
 from ..mode import mode
 from ..node import RemovableHandle, gradient_edge
+from ..ops.shape import clone, detach
 from ..slot import slot
 from ..tensor import Tensor
 from ..views import refresh_view
@@ -198,7 +199,7 @@ class _Kept:
     def written(self) -> None:
         """Keep a copy from now on."""
         if not self.copied:
-            self.tensor, self.copied = Tensor(self.tensor._array.copy()), True
+            self.tensor, self.copied = clone(detach(self.tensor)), True  # ops, which a replay does again
 
 
 class _Table:
