@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
@@ -27,8 +29,20 @@ def _yes() -> bool:
     return True
 
 
+@contextmanager
+def _flags(**wanted: Any) -> Iterator[None]:
+    """Inside, the switches of cudnn are as given: `with torch.backends.cudnn.flags(enabled=False)`."""
+    before = dict(vars(cudnn))
+    vars(cudnn).update({"enabled": False, "benchmark": False, "deterministic": False, "allow_tf32": True, **wanted})
+    try:
+        yield
+    finally:
+        vars(cudnn).update(before)
+
+
 cudnn = _Switches(
     "cudnn",
+    flags=_flags,
     enabled=True,
     benchmark=False,
     deterministic=False,

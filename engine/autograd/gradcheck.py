@@ -124,7 +124,9 @@ class _Check:
         for place, target in zip(self.places, self.targets, strict=True):
             if target.dtype.name != "float64":
                 warn(NOT_DOUBLE.format(place), 4)
-            if any(s == 0 and n > 1 for s, n in zip(target._array.strides, target._array.shape, strict=True)):
+            if target._array.size and any(
+                s == 0 and n > 1 for s, n in zip(target._array.strides, target._array.shape, strict=True)
+            ):
                 raise RuntimeError(STRIDE_0.format(place))
         if not self.targets:
             raise ValueError(NO_GRAD)

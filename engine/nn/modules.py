@@ -25,6 +25,7 @@ from . import (
     recurrent,
     sizes,
     sparse,
+    state,
     transformer,
 )
 from .module import Module
@@ -96,6 +97,7 @@ upsampling = _room("upsampling", image)
 utils = _room(
     "utils",
     sizes,
+    consume_prefix_in_state_dict_if_present=state.without_prefix,
     _single=lambda value: sizes.each(value, 1),
     _pair=lambda value: sizes.each(value, 2),
     _triple=lambda value: sizes.each(value, 3),

@@ -46,6 +46,25 @@ class Keys(NamedTuple):
         return repr(self)
 
 
+def without_prefix(state_dict: dict[str, Any], prefix: str) -> None:
+    """Take a prefix off the names of a state, in place: `module.` of one that was trained in parallel.
+
+    Source: torch.nn.modules.utils.consume_prefix_in_state_dict_if_present.
+
+    >>> state = {"module.weight": 1, "bias": 2}
+    >>> without_prefix(state, "module.")
+    >>> sorted(state)
+    ['bias', 'weight']
+    """
+    for key in list(state_dict):
+        if key.startswith(prefix):
+            state_dict[key[len(prefix) :]] = state_dict.pop(key)
+    metadata = getattr(state_dict, "_metadata", {})
+    for key in list(metadata):
+        if key and (key == prefix.replace(".", "") or key.startswith(prefix)):
+            metadata[key[len(prefix) :]] = metadata.pop(key)
+
+
 class Loading:
     """One call of load_state_dict: what it was told, and what it found."""
 

@@ -185,6 +185,14 @@ def batch_norm(
     if eps <= 0 and (training or eps):
         least = "positive during training" if training else "non-negative"
         raise ValueError(f"batch_norm eps must be {least}, but got {eps}")
+    return _normalised(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+def _normalised(
+    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None, bias: Tensor | None,
+    training: bool, momentum: float, eps: float,
+) -> Tensor:  # fmt: skip
+    """batch_norm of arguments of which the first look has been taken: instance_norm has another."""
     _check_batch_norm(input, running_mean, running_var, weight, bias, training)
     if not input._array.size:
         return _of_nothing(input, weight, bias)
@@ -262,7 +270,7 @@ def instance_norm(
         None if x is None else repeat(x, samples) for x in (running_mean, running_var, weight, bias)
     ]
     wide = reshape(input, 1, samples * channels, *shape[2:])
-    made = batch_norm(wide, parts[0], parts[1], parts[2], parts[3], use_input_stats, momentum, eps)
+    made = _normalised(wide, parts[0], parts[1], parts[2], parts[3], use_input_stats, momentum, eps)
     with no_grad():
         for running, moved in ((running_mean, parts[0]), (running_var, parts[1])):
             if running is not None and moved is not None and use_input_stats:

@@ -3,6 +3,7 @@
 from . import parametrizations, parametrize, rnn
 from .clip import clip_grad_norm, clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
 from .renorm import remove_spectral_norm, remove_weight_norm, spectral_norm, weight_norm
+from .skipping import skip_init
 from .vector import parameters_to_vector, vector_to_parameters
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",
+    "skip_init",
     "spectral_norm",
     "vector_to_parameters",
     "weight_norm",

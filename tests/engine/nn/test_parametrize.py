@@ -170,6 +170,36 @@ NORMS = {
     "orthogonal, of a vector": "made.orthogonal(layer(), 'bias')",
     "orthogonal, by another map": "made.orthogonal(layer(), orthogonal_map='x')",
 }
+SMALL = {
+    "instance norm without eps": "r = nn.InstanceNorm1d(2, eps=0)(torch.arange(12.0).reshape(2, 2, 3))",
+    "batch norm without eps": "nn.BatchNorm1d(3, eps=0)(torch.arange(12.0).reshape(4, 3))",
+    "switches of cudnn": """
+        before = torch.backends.cudnn.enabled
+        with torch.backends.cudnn.flags(enabled=False):
+            inside = torch.backends.cudnn.enabled
+        r = before, inside, torch.backends.cudnn.enabled""",
+    "a prefix taken off": """
+        utils = import_module(torch.__name__ + ".nn.modules.utils")
+        holder = nn.Module()
+        holder.module = nn.Linear(3, 2)
+        state = holder.state_dict()
+        utils.consume_prefix_in_state_dict_if_present(state, "module.")
+        r = list(state), list(state._metadata), str(nn.Linear(3, 2).load_state_dict(state))""",
+    "no first values": "r = str(nn.utils.skip_init(nn.Linear, 3, 2)), nn.utils.skip_init(nn.Linear, 3, 2).weight.shape",
+    "no first values of a number": "nn.utils.skip_init(int, 3)",
+    "no first values of a module without device": "nn.utils.skip_init(nn.Tanh)",
+    "a search that starts at the end": """
+        p = torch.zeros(2)
+        optimizer = torch.optim.LBFGS([p.requires_grad_()], 0.01, tolerance_grad=-1.0)
+        r = optimizer.step(lambda: torch.tensor([10.0])), p""",
+    "elements set under no_grad": """
+        with torch.no_grad():
+            x.requires_grad_().set_(torch.ones(3, dtype=torch.float64))
+        r = x""",
+    "nothing checked": """
+        t = torch.ones(2, 0, dtype=torch.float64, requires_grad=True)
+        r = torch.autograd.gradcheck(lambda a: a * 2, (t,))""",
+}
 HOOKS = {
     "on the node": """
         m = layer()
@@ -196,7 +226,7 @@ HOOKS = {
         m(x.clone().requires_grad_())["a"].sum().backward()
         r = seen""",
 }
-GROUPS = {"parametrize": PARAMETRIZE, "norm": NORMS, "hook": HOOKS}
+GROUPS = {"parametrize": PARAMETRIZE, "norm": NORMS, "small": SMALL, "hook": HOOKS}
 ROWS = {f"{group}: {name}": START + textwrap.dedent(source) for group, rows in GROUPS.items()
         for name, source in rows.items()}  # fmt: skip
 
