@@ -76,7 +76,7 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     out._array = made
     if op.view and made.base is not None:
         share(out, args[0], op, statics)
-        if out._shared.inference:  # a view of an inference tensor is one too: it has no history
+        if out._storage.inference:  # a view of an inference tensor is one too: it has no history
             node = None
     if node is not None:
         dtype = made.dtype

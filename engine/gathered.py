@@ -76,9 +76,11 @@ class Gathered:
             self.products.append(cotangent)
             return True
         wide = self.wide
-        if cotangent.dtype is not self.dtype or cotangent.shape == self.shape:
+        if cotangent.dtype is not self.dtype:
             return False
         if wide is None:
+            if cotangent.shape == self.shape or cotangent.size > WIDE:
+                return False
             self.wide = cotangent
         elif wide.shape != cotangent.shape:
             return False

@@ -16,7 +16,8 @@ from .binding import tensor_names
 from .later import Later
 from .op import CUSTOM, NUMBERED, REGISTRY
 from .ops.reduction import sum_to_size
-from .recorder import Recorder, as_op, written_out
+from .recorder import Recorder, written_out
+from .short import as_op
 from .slot import is_users
 from .source import Places
 from .summary import Summary

@@ -7,7 +7,6 @@ while no recording runs.  What is appended here becomes the objects of `engine.t
 
 from __future__ import annotations
 
-import itertools
 import os
 import sys
 from collections import deque
@@ -16,9 +15,8 @@ from typing import Any
 from numpy import generic
 
 from . import array
-from .later import Later, Product
+from .short import Short, as_op, next_id, plain
 from .source import Places
-from .stacks import Stacks
 from .summary import Summary
 
 LIMIT = 65_536
@@ -26,11 +24,8 @@ LIMIT = 65_536
 WAITING = 256 * 2**20
 """Bytes of large arrays that may wait for their statistics."""
 
-_ids = itertools.count()
-_next_id = _ids.__next__
 
-
-class Recorder(Stacks):
+class Recorder(Short):
     """Collects what happens, as tuples (kind, stack, ...).  `read` in `engine.reading` makes the Trace.
 
     A tensor that was seen carries its number (`_id`, at or above `first`), the version it was seen in and the value it
@@ -49,7 +44,7 @@ class Recorder(Stacks):
         self.limit = limit
         self.log: list[tuple[Any, ...]] = []
         self.values: list[Any] = []
-        self.first = next(_ids)
+        self.first = next_id()
         self.large: deque[Summary] = deque()
         self.waiting = 0
         self.call: int | None = None
@@ -89,7 +84,7 @@ class Recorder(Stacks):
         """Give `tensor` a number and note its value for the version it has; writes must go through `before_write`."""
         number: int = tensor._id
         if number < self.first:
-            number = tensor._id = next(_ids)
+            number = tensor._id = next_id()
         tensor._value = value
         shared = tensor._shared
         if shared is not None:
@@ -207,7 +202,7 @@ class Recorder(Stacks):
         shared = out._shared
         if out._id < first and len(outputs) == 1 and (shared is None or fresh(shared, first)):
             data = out._array
-            number = out._id = next(_ids)
+            number = out._id = next_id()
             out._value = len(values)
             values.append(data if data.size <= limit else self.summary(data))
             if shared is not None:
@@ -225,31 +220,6 @@ class Recorder(Stacks):
                 sequence, needs, None if inplace is None else inplace._id, self.call,
             )
         )  # fmt: skip
-
-    def plain(self, op: Any, first: Any, second: Any, out: Any, node: Any) -> None:
-        """An op of one or two inputs (`second` is None, a tensor or a number) ran and made a tensor, as most do."""
-        values, known = self.values, self.first
-        a = first._id
-        if a < known or ((shared := first._shared) is not None and not plain(shared)):
-            a = self.see(first)
-        b: Any = None
-        if second is not None:
-            kind = type(second)
-            if kind is float or kind is int:
-                b = (None, second)
-            else:
-                b = second._id
-                if b < known or ((shared := second._shared) is not None and not plain(shared)):
-                    b = self.see(second)
-        data = out._array
-        number = out._id = _next_id()
-        value = out._value = len(values)
-        values.append(data if data.size <= self.limit else self.summary(data))
-        shared = out._shared
-        if shared is not None:
-            shared.number, shared.recorded = number, (value,)
-        sequence, needs = (-1, 0) if node is None else (node.sequence_nr, node.plan.needs)
-        self.log.append(("plain", self.stack(3), op.name, a, b, number, value, sequence, needs, self.call))
 
     def again(self, op: Any, view: Any, base: Any, path: Any, node: Any) -> None:
         """A view whose base was written is taken of it anew: the same elements with another history."""
@@ -327,59 +297,6 @@ class Recorder(Stacks):
                 freed,
             )
         )  # fmt: skip
-
-    def plain_vjp(self, node: Any, gradient: Any, cotangents: Any, freed: bool) -> bool:
-        """A node of one output ran.  What the loop has not worked out, a product or a sum over broadcast dimensions, is
-        left for the reader; False where it had better be made now.
-        """
-        limit, values = self.limit, self.values
-        start = place = len(values)
-        made: list[Any] = [gradient if gradient.size <= limit else self.summary(gradient)]
-        numbers: list[int | None] = []
-        unsummed: Any = None
-        edge = -1
-        for target in node.targets:
-            edge += 1
-            cotangent = cotangents[edge]
-            if cotangent is None:
-                numbers.append(None)
-                continue
-            if cotangent is gradient and node.shape == target.shape:  # it goes on as it came
-                numbers.append(start)
-                continue
-            if cotangent.shape != target.shape:
-                later = self.later(target, cotangent, start)
-                if later is None:
-                    return False
-                if later.left is None:
-                    made.append(cotangent)
-                    place += 1
-                    unsummed = unsummed or [None] * len(node.targets)
-                    unsummed[edge] = later.place = place
-                cotangent = later
-            elif cotangent.size > limit:
-                cotangent = self.summary(cotangent)
-            made.append(cotangent)
-            place += 1
-            numbers.append(place)
-        values += made
-        whole = None if unsummed is None else tuple(unsummed)
-        self.log.append(("vjp", -1, self.call, node.sequence_nr, start, tuple(numbers), whole, freed))
-        return True
-
-    def later(self, target: Any, cotangent: Any, upstream: int) -> Later | None:
-        """What a reader makes a cotangent of that is no array of the target's shape; None where it had better be made
-        now.  `upstream` is the place of the upstream gradient."""
-        limit = self.limit
-        if type(cotangent) is not Product:
-            return Later(-1, None, target.shape) if target.metas is None and cotangent.size <= limit else None
-        kept, shape = cotangent.kept, target.shape
-        shared = kept._shared
-        if kept._id < self.first or (shared is not None and not plain(shared)):  # not recorded as it is now
-            return None
-        if shape is None or max(kept._array.size, cotangent.right.size, shape[0] * shape[1]) > limit:
-            return None
-        return Later(upstream, kept._value, shape)
 
     def accumulate(self, tensor: Any, grad: Any, before: int | None, added: Any, retained: bool) -> None:
         """A gradient was added to `.grad`."""
@@ -496,23 +413,9 @@ class Group:
         self.recorder.log.append(("leave", -1))
 
 
-def plain(shared: Any) -> bool:
-    """Whether a storage is in its first version, and nobody can write it unseen."""
-    return not (shared.version or shared.unseen or shared.outside)
-
-
 def fresh(shared: Any, first: int) -> bool:
     """Whether a storage is known to no recording yet and was never written: that of a new result."""
     return shared.number < first and not (shared.version or shared.unseen or shared.origin)
-
-
-def as_op(entry: tuple[Any, ...]) -> tuple[Any, ...]:
-    """An entry "plain" as the "op" that it is short for; any other as it is."""
-    if entry[0] != "plain":
-        return entry
-    _, stack, name, a, b, number, value, sequence, needs, call = entry
-    refs, results = (a,) if b is None else (a, b), (number, value, sequence >= 0)
-    return "op", stack, name, refs, None, results, sequence, needs, None, call
 
 
 def written_out(results: tuple[Any, ...]) -> tuple[tuple[int, int, int, bool, int], ...]:

@@ -25,8 +25,9 @@ from .node import RemovableHandle, accumulator
 from .op import REGISTRY
 from .program import Command, Edits, backward_command, program
 from .reading import read
-from .recorder import as_op, written_out
+from .recorder import written_out
 from .rerun import Rerun, Stopped, fitted, needed
+from .short import as_op
 from .slot import slot
 from .source import Sources
 from .tensor import Tensor

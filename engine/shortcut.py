@@ -91,6 +91,7 @@ def _quick_one(op: Op, function: OpFunction) -> Any:
                 kept._array, kept._nr = made, 0
                 kept._shared = out._shared = shared = _new(Storage)
                 shared.version = 0
+                out._view, out._nr = None, 0
                 node.saved = (kept,)
             elif not plan.pick:
                 node.saved = ()
