@@ -141,8 +141,13 @@ def need_alpha(input: Any, other: Any, alpha: Any) -> None:
         raise errors.runtime("For integral input tensors, argument alpha must not be a floating point number.")
 
 
-def need_mask(mask: Tensor) -> None:
-    """Raise torch's error for a mask that is none."""
+def need_filling(mask: Tensor, value: Any) -> None:
+    """Raise torch's errors about a mask that is none, and about a tensor of several values."""
     if mask._array.dtype.kind != "b":
         word = C_NAMES[mask.dtype.name]
         raise errors.runtime(f"masked_fill_ only supports boolean masks, but got mask with dtype {word}")
+    if isinstance(value, Tensor) and value._array.ndim:
+        raise errors.runtime(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value._array.ndim} dimension(s)."
+        )

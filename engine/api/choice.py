@@ -10,7 +10,7 @@ from ..array import xp
 from ..ops import arithmetic as ar
 from ..ops import choice as ch
 from ..tensor import Tensor, escape
-from .check import combination, kind, need_mask, need_tensor, need_whole
+from .check import combination, kind, need_filling, need_tensor, need_whole
 from .examples import with_example
 from .out import takes_out
 
@@ -117,13 +117,8 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     >>> torch.masked_fill(x, x > 1, 0.0)
     tensor([1., 0.])
     """
-    need_mask(mask)
+    need_filling(mask, value)
     if isinstance(value, Tensor):
-        if value._array.ndim:
-            raise errors.runtime(
-                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-                f"{value._array.ndim} dimension(s)."
-            )
         return ch.masked_fill_tensor(input, mask, value)
     return ch.masked_fill(input, mask, value=value)
 

@@ -15,7 +15,7 @@ from ..ops import inplace as ip
 from ..ops import shape as so
 from ..slot import slot
 from ..tensor import Tensor
-from .check import need_alpha, need_mask
+from .check import need_alpha, need_filling
 from .shape import expanded
 
 
@@ -145,13 +145,8 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     >>> torch.zeros(2).masked_fill_(torch.tensor([True, False]), 3)
     tensor([3., 0.])
     """
-    need_mask(mask)
+    need_filling(mask, value)
     if isinstance(value, Tensor):
-        if value._array.ndim:
-            raise errors.runtime(
-                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-                f"{value._array.ndim} dimension(s)."
-            )
         return _write(ch.masked_fill_tensor, self, mask, value)
     return _write(ch.masked_fill, self, mask, value=value)
 
