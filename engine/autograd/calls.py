@@ -221,7 +221,7 @@ def _in_rows(gradient: Tensor, tensor: Any) -> Tensor:
     if gradient._requires_grad:
         made: Tensor = clone(gradient, memory_format="contiguous")
         return made
-    return Tensor(xp.ascontiguousarray(data))
+    return Tensor(data.copy())
 
 
 def _retain(inputs: Sequence[Any]) -> None:

@@ -19,7 +19,7 @@ def _key(indices: Any) -> Any:
 def _index(self: Array, indices: Arrays) -> Array:
     found = self[_key(indices)]
     # numpy lays what was picked first in memory; in torch the dimensions lie as they lay before.
-    return found if found.flags.c_contiguous or not _in_order(self) else xp.ascontiguousarray(found)
+    return found if found.flags.c_contiguous or not _in_order(self) else found.copy()
 
 
 def _in_order(data: Array) -> bool:

@@ -161,7 +161,7 @@ def _adaptive_max_pool(self: Array, output_size: Sizes) -> tuple[Array, Array]:
     if all(n % out == 0 for n, out in zip(sizes, output_size, strict=True)):
         sides = tuple(n // out for n, out in zip(sizes, output_size, strict=True))
         values, places = _max_pool(self, sides, sides, (0,) * rank, (1,) * rank, False)
-        return xp.ascontiguousarray(values), places
+        return in_rows(values), places
     tables = []
     for d, (n, out) in enumerate(zip(sizes, output_size, strict=True)):
         bounds = adaptive_bounds(n, out)
@@ -172,7 +172,12 @@ def _adaptive_max_pool(self: Array, output_size: Sizes) -> tuple[Array, Array]:
             table.append(((Ellipsis, at, *(slice(None),) * (rank - d - 1)), at * step))
         tables.append(table)
     values, places = _pooled(self, tables)
-    return xp.ascontiguousarray(values), xp.ascontiguousarray(places)
+    return in_rows(values), in_rows(places)
+
+
+def in_rows(data: Array) -> Array:
+    """The array, its last dimension innermost in memory."""
+    return data if data.flags.c_contiguous else data.copy()
 
 
 def _pick(self: Array, indices: Array, rank: int) -> Array:
