@@ -17,7 +17,7 @@ from ..mode import enable_grad, set_grad_enabled
 from ..slot import slot, unrecorded
 from ..tensor import RemovableHandle, Tensor
 
-__all__ = ["Optimizer"]
+__all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 
 Group = dict[str, Any]
 State = dict[str, Any]
@@ -382,3 +382,20 @@ def check_fused(fused: Any, foreach: Any, differentiable: bool) -> None:
             raise errors.runtime("`fused` does not support `differentiable`")
         if foreach:
             raise errors.runtime("`fused` and `foreach` cannot be `True` together.")
+
+
+def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` before a step of every optimiser; a pair that it returns replaces them.
+
+    >>> import engine as torch
+    >>> hook = lambda optimizer, args, kwargs: print(type(optimizer).__name__)
+    >>> with torch.optim.optimizer.register_optimizer_step_pre_hook(hook):
+    ...     torch.optim.SGD([torch.zeros(1)]).step()
+    SGD
+    """
+    return RemovableHandle(BEFORE, hook)
+
+
+def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` after a step of every optimiser."""
+    return RemovableHandle(AFTER, hook)

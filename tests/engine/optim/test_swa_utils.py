@@ -66,6 +66,17 @@ ROWS = {
     "rate at once": "r = rates(swa_lr=0.05, anneal_epochs=0)",
     "too many rates": "rates(swa_lr=[0.1, 0.2, 0.3])",
     "another strategy": "rates(swa_lr=0.1, anneal_strategy='x')",
+    "hooks of all optimisers, and of one": """
+        room = import_module(torch.__name__ + ".optim.optimizer")
+        optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+        optimizer.register_step_pre_hook(lambda *_: seen.append("own before"))
+        optimizer.register_step_post_hook(lambda *_: seen.append("own after"))
+        before = room.register_optimizer_step_pre_hook(lambda *_: seen.append("all before"))
+        after = room.register_optimizer_step_post_hook(lambda *_: seen.append("all after"))
+        optimizer.step()
+        before.remove(); after.remove()
+        optimizer.step()
+        r = seen""",
     "epochs below zero": "rates(swa_lr=0.1, anneal_epochs=-1)",
 }
 
