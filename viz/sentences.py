@@ -325,7 +325,7 @@ def flow_text(flow: Flow, matrix: np.ndarray | None, trace: Trace) -> str | None
         if upstream is not None and (upstream.size, found.array.size) == matrix.shape:
             rows = np.flatnonzero(upstream)
             columns = np.flatnonzero(matrix[rows[0]]) if len(rows) == 1 else rows[:0]
-            if len(columns) == 1:
+            if len(columns) == 1 and np.count_nonzero(found.array) <= 1:  # not where a nan was born beside the path
                 local, one = matrix[rows[0], columns[0]], upstream.reshape(-1)[rows[0]]
                 result = found.array.reshape(-1)[columns[0]]
                 return f"{text.number(local)} · {text.number(one)} = {text.number(result)}"

@@ -10,6 +10,7 @@ import pytest
 
 from viz.gallery import gallery
 from viz.reading import reading
+from viz.scene import scene
 from viz.sentences import say
 
 from .programs import record
@@ -127,6 +128,16 @@ def test_a_write_by_index_belongs_to_its_round(tmp_path: Path) -> None:
     )
     grouping = reading(recorded(source, tmp_path)).drawing.grouping
     assert sorted(grouping.labels.values()) == ["for i · 1", "for i · 2"]
+
+
+def test_a_nan_beside_the_one_path_is_written_on_the_edge(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nx = torch.tensor([0., 4.], requires_grad=True)\ny = torch.reciprocal(x)\n"
+        "y.backward(torch.tensor([0., 1.]))\n"
+    )
+    trace = recorded(source, tmp_path)
+    texts = [flow["text"] for step in scene(trace)["steps"] for flow in step["flows"] if flow["text"]]
+    assert "[nan -0.0625]" in texts and not any("·" in text for text in texts)
 
 
 def test_all_of_a_short_message_is_said(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ function writeError() {
 
 function writeList() {
   const rows = list().map(row);
-  fill(byId("command-list"), h("h2", {}, "Calls, in order"), rows.length ? h("ol.commands", {}, rows) : h("p.empty", {}, "This program calls no backward. Add a call and see what it does."), leaves());
+  fill(byId("command-list"), h("h2", {}, "Calls, in order"), rows.length ? h("ol.commands", {}, rows) : h("p.empty", {}, scene.error ? "No backward call began before the program stopped. Add a call and see what it does." : "This program calls no backward. Add a call and see what it does."), leaves());
 }
 
 function row(one, i) {
