@@ -166,7 +166,7 @@ class _Replay(Rerun):
         used = Sources(self.base.files).met_unasked(frames[-1]) if frames else None
         if used is not None:
             error = AttributeError(f"'NoneType' object has no attribute '{event.name.partition('.')[0]}_'")
-            error.add_note(f"Backstep: {used} is None here, no backward call has filled it.")
+            error.add_note(f"Backstep: there is no {used} here, no backward call has filled it.")
             self.recorder.error(error)
             raise Stopped from error
 

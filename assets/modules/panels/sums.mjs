@@ -83,6 +83,7 @@ export function ledgerOf(scene, node, k) {
     if (scene.steps[i - 1]?.phase !== step.phase) coming = []; // what grad() took along, or a call that failed, is not added by the next
     if (step.kind === "vjp") coming.push(...flowsOf(scene, step).filter(({ edge }) => own.has(edge.source)).map(({ value }) => value));
     if (!own.has(step.at) || (step.kind !== "accumulate" && step.kind !== "write")) return;
+    if (step.name?.startsWith("data =")) return; // x.data = y leaves the gradient as it is
     const id = trackAt(track, i + 1);
     const code = step.from || step.code;
     const adds = step.kind === "accumulate" ? coming : null;
