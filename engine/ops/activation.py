@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from .. import errors
 from ..array import Array, as_array, special_of, xp
 from ..op import Traits, op
 from . import quick
@@ -132,18 +133,40 @@ celu = op("celu", _celu, self=lambda grad, self, alpha: _elu_slope(grad, self, a
 # -- written into their input: the result says which piece it was --------------------------------------------------
 
 
+REFUSED = (
+    "In-place {} backward calculation is triggered with a negative slope which is not supported. This is caused by "
+    "calling in-place forward function with a negative slope, please call out-of-place version instead."
+)
+ISSUE = (
+    " File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place leakRelu backward "
+    "calculation with negative slope"
+)
+
+
+def _told_apart(slope: float, name: str, more: str = "") -> None:
+    """Raise torch's error where a negative slope makes both pieces positive: the sign of the result says nothing."""
+    if slope < 0:
+        note = "Backstep: the input was overwritten, and the sign of the result does not say which side of 0 it was on."
+        raise errors.runtime(REFUSED.format(name) + more, note)
+
+
 def _elu_slope_of_result(grad: Any, result: Any, alpha: float, scale: float, input_scale: float) -> Any:
+    _told_apart(alpha, "elu")
     return where(gt(result, 0), grad * scale, grad * ((result + alpha * scale) * input_scale))
 
 
-leaky_relu_ = op(
-    "leaky_relu_", _leaky_relu, Traits(node="LeakyReluBackward1"),
-    self=lambda grad, result, negative_slope: where(gt(result, 0), grad, grad * negative_slope),
-)  # fmt: skip
-rrelu_ = op(
-    "rrelu_with_noise_", _rrelu, Traits(node="RreluWithNoiseBackward1"),
-    self=lambda grad, result, noise, lower, upper, training: _rrelu_slope(grad, result, noise, lower, upper, training),
-)  # fmt: skip
+def _leaky_relu_slope_of_result(grad: Any, result: Any, negative_slope: float) -> Any:
+    _told_apart(negative_slope, "leakyReLu", ISSUE)
+    return where(gt(result, 0), grad, grad * negative_slope)
+
+
+def _rrelu_slope_of_result(grad: Any, result: Any, noise: Any, lower: float, upper: float, training: bool) -> Any:
+    """In training the noise is the slope of every element: 1 where the input was above 0."""
+    return grad * noise if training else _leaky_relu_slope_of_result(grad, result, (lower + upper) / 2)
+
+
+leaky_relu_ = op("leaky_relu_", _leaky_relu, Traits(node="LeakyReluBackward1"), self=_leaky_relu_slope_of_result)
+rrelu_ = op("rrelu_with_noise_", _rrelu, Traits(node="RreluWithNoiseBackward1"), self=_rrelu_slope_of_result)
 threshold_ = op(
     "threshold_", _threshold, Traits(node="ThresholdBackward1"),
     self=lambda grad, self, threshold: where(le(self, threshold), 0, grad),

@@ -182,9 +182,10 @@ def rrelu(
 
 
 def _slopes(input: Tensor, lower: float, upper: float) -> Tensor:
-    """The slopes on the left of 0."""
+    """The slope of each element: drawn on the left of 0, else 1."""
     data = input._array
     draws = xp.asarray(generator().uniform(lower, upper, data.shape), dtype=data.dtype, like=data)
+    draws[data > 0] = 1
     return new_leaf(draws, "random")
 
 
