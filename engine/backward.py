@@ -438,6 +438,8 @@ def _add(tensor: Tensor, gradient: Any, create_graph: bool, retained: bool) -> N
         tensor._grad = clone_gradient(gradient) if present is None else present + gradient
     elif present is None:
         tensor._grad = Tensor(gradient.copy())
+    elif retained:  # torch's rule: a tensor of its own, so that what holds the earlier one keeps it
+        tensor._grad = Tensor(present._array + gradient)
     else:
         if active is not None:
             active.before_write(present)

@@ -67,7 +67,8 @@ class Adam(Optimizer):
         correction = (1 - beta2**step) ** 0.5
         if group["amsgrad"]:
             largest = state["max_exp_avg_sq"]
-            largest.copy_(largest.maximum(square))
+            before = largest.clone() if group["differentiable"] else largest
+            largest.copy_(before.maximum(square))
             square = largest
         if group["differentiable"]:  # what is written once more may not be saved
             mean, root = mean.clone(), (square.sqrt() / correction).add(group["eps"])

@@ -91,7 +91,8 @@ class Rprop(Optimizer):
     def _update(self, group: Group, param: Tensor, grad: Tensor, state: State) -> None:
         down, up = group["etas"]
         counted(state)
-        sign = grad.mul(state["prev"]).sign()
+        before = state["prev"].clone() if group["differentiable"] else state["prev"]
+        sign = grad.mul(before).sign()
         turned = sign.lt(0)
         factor = sign.masked_fill(sign.gt(0), up).masked_fill(turned, down).masked_fill(sign.eq(0), 1)
         state["step_size"].mul_(factor).clamp_(*group["step_sizes"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..api.joining import stack
 from ..creation import zeros_like
 from ..tensor import Tensor
 from .optimizer import Group, Optimizer, State, check, check_betas, counted, counter, decayed, number, replaced
@@ -48,7 +49,11 @@ class Adamax(Optimizer):
             grad = grad.add(param, alpha=group["weight_decay"])
         mean, largest = state["exp_avg"], state["exp_inf"]
         mean.lerp_(grad, 1 - beta1)
-        largest.copy_(largest.mul_(beta2).maximum(grad.abs().add(group["eps"])))
+        norm = grad.abs().add(group["eps"])
+        if group["differentiable"]:  # what is written once more may not be saved
+            largest.copy_(stack([largest.mul_(beta2), norm]).amax(0))
+        else:
+            largest.copy_(largest.mul_(beta2).maximum(norm))
         param.addcdiv_(mean, largest, value=-number(group["lr"]) / (1 - beta1**step))
 
 
@@ -96,8 +101,11 @@ class NAdam(Optimizer):
         mean.lerp_(grad, 1 - beta1)
         square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
         root = square.div(1 - beta2**step).sqrt().add(group["eps"])
-        param.addcdiv_(grad, root, value=-lr * (1.0 - mu) / (1.0 - product))
-        param.addcdiv_(mean, root, value=(-lr * mu_next) / (1.0 - product * mu_next))
+        steps = -lr * (1.0 - mu) / (1.0 - product), -lr * mu_next / (1.0 - product * mu_next)
+        if group["differentiable"]:  # the mean is written once more: it may not be saved
+            param.addcdiv_(grad * steps[0], root).addcdiv_(mean * steps[1], root)
+        else:
+            param.addcdiv_(grad, root, value=steps[0]).addcdiv_(mean, root, value=steps[1])
 
 
 class RAdam(Optimizer):

@@ -30,6 +30,16 @@ def test_gradients_accumulate_in_the_leaf() -> None:
     assert held._version == 3
 
 
+def test_retained_gradients_add_up_in_a_tensor_of_their_own() -> None:
+    x = engine.ones(2, requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    y.sum().backward(retain_graph=True)
+    held = y.grad
+    y.sum().backward()
+    assert (values(held), values(y.grad)) == ([1, 1], [2, 2])  # torch does not write an inner tensor's in place
+
+
 def test_gradient_passed_is_not_shared_with_the_leaf() -> None:
     x = engine.ones(2, requires_grad=True)
     weights = engine.ones(2)
