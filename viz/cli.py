@@ -55,13 +55,27 @@ def parser() -> argparse.ArgumentParser:
     _serving(run, suppress=True)
     run.add_argument("--as-torch", action="store_true", help="answer the script's `import torch` with the engine")
     run.add_argument("--watch", action="store_true", help="record again whenever the script is saved")
+    _events(run)
     run.add_argument("script", type=Path, help="the Python file")
     rest = run.add_argument("args", nargs=argparse.REMAINDER, help="its own arguments")
     rest.required = False  # else the complaint about a missing script asks for these too
     opened = commands.add_parser("open", help="open a trace file")
     _serving(opened, suppress=True)
+    _events(opened)
     opened.add_argument("file", type=Path, help="a file that trace.save() or a run wrote")
     return top
+
+
+def _events(target: argparse.ArgumentParser) -> None:
+    target.add_argument(
+        "--events", type=_count, metavar="N", help="events shown of a long recording (default: its first 20000)"
+    )
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of events: give a whole number from 1 on")
+    return int(text)
 
 
 def _serving(target: argparse.ArgumentParser, suppress: bool) -> None:
@@ -180,20 +194,20 @@ def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, str]:
     """The programs to offer and the address to open."""
     from engine.tracefile import TraceFileError
     from viz import programs
+    from viz.shortened import MOST
     from viz.store import Catalogue, Problem
 
     catalogue = Catalogue(programs.gallery_programs())
-    if options.command == "open":
-        try:
-            program = programs.from_file(options.file)
-            program.record()  # reads the head only: what is no trace is refused here, not in the browser
-        except (TraceFileError, OSError) as error:
-            raise Problem("bad-trace", "This file cannot be opened", str(error)) from error
-        return catalogue, page(catalogue.add(program))
-    if options.command == "run":
-        from viz.scripts import add  # the child process and the watcher
+    most = getattr(options, "events", None) or MOST
+    try:
+        if options.command == "open":
+            return catalogue, page(catalogue.add(programs.from_file(options.file, most)))
+        if options.command == "run":
+            from viz.scripts import add  # the child process and the watcher
 
-        return catalogue, page(add(catalogue, options.script, options.args, options.as_torch, options.watch))
+            return catalogue, page(add(catalogue, options.script, options.args, options.as_torch, options.watch, most))
+    except (TraceFileError, OSError) as error:  # what is no trace is refused here, not in the browser
+        raise Problem("bad-trace", "This file cannot be opened", str(error)) from error
     return catalogue, "/"
 
 

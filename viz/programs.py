@@ -16,6 +16,7 @@ from engine.trace import Trace
 from engine.tracefile import open_trace
 from viz import gallery
 from viz.difference import changed
+from viz.shortened import MOST, left_out, shortened
 from viz.store import Program
 
 GALLERY = "Gallery"
@@ -101,9 +102,11 @@ def from_trace(trace: Trace, title: str = "trace", name: str | None = None) -> P
     return Program(name or slug(title), about_script(title), lambda: trace)
 
 
-def from_file(path: Path) -> Program:
-    """A trace file, read when it is first opened."""
-    return Program(slug(path.stem), about_script(path.name), lambda: open_trace(str(path)))
+def from_file(path: Path, most: int = MOST) -> Program:
+    """A trace file, of which its head is read now; of a longer one the first `most` events are shown."""
+    trace = shortened(open_trace(str(path)), most)
+    about = {**about_script(path.name), "left_out": left_out(trace)}
+    return Program(slug(path.stem), about, lambda: trace)
 
 
 def about_script(title: str) -> Mapping[str, Any]:

@@ -12,27 +12,31 @@ from engine.trace import Trace
 from engine.tracefile import open_trace
 from viz.programs import about_script, slug
 from viz.runner import Recording, ScriptError, Watch, run_script
+from viz.shortened import MOST, left_out, shortened
 from viz.store import Catalogue, Problem, Program
 
 
-def add(catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: bool, watch: bool) -> Program:
+def add(
+    catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: bool, watch: bool, most: int = MOST
+) -> Program:
     """Records the script and offers it; with `watch` each save replaces it by a newer version.
+    Of a longer recording the first `most` events are shown.
 
     What is to be explained goes to the terminal and, as the program's note, to the page.  Raises Problem where there is
     no script.
     """
     try:
         if watch:
-            return _watched(catalogue, script, args, as_torch)
+            return _watched(catalogue, script, args, as_torch, most)
         recording = run_script(script, args, as_torch)
     except ScriptError as error:
         raise Problem("no-script", "Nothing to run", str(error)) from error
     atexit.register(shutil.rmtree, recording.trace_path.parent, ignore_errors=True)
     say(recording.explanation)
-    return catalogue.add(program_of(script, recording))
+    return catalogue.add(program_of(script, recording, most=most))
 
 
-def _watched(catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: bool) -> Program:
+def _watched(catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: bool, most: int) -> Program:
     name = slug(script.stem)
     shown = 0
 
@@ -41,7 +45,7 @@ def _watched(catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: 
         if watch.recording is not None and watch.generation != shown:
             shown = watch.generation
             say(watch.explanation)
-            catalogue.add(program_of(script, watch.recording, watched=True))
+            catalogue.add(program_of(script, watch.recording, watched=True, most=most))
         elif watch.recording is not None:
             say(watch.error)
             catalogue.annotate(name, watch.error)
@@ -52,10 +56,13 @@ def _watched(catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: 
     return catalogue.find(name)
 
 
-def program_of(script: Path, recording: Recording, watched: bool = False) -> Program:
+def program_of(script: Path, recording: Recording, watched: bool = False, most: int = MOST) -> Program:
     """The program behind a recording."""
+    trace = shortened(_opened(script, recording), most)
+    left = left_out(trace)
+    say(left)
     return Program(
-        slug(script.stem), about_script(script.name), lambda: _opened(script, recording), watched=watched,
+        slug(script.stem), {**about_script(script.name), "left_out": left}, lambda: trace, watched=watched,
         note=recording.explanation,
     )  # fmt: skip
 

@@ -65,7 +65,7 @@ export function load(scene) {
 function doubt(scene) {
   const place = byId("doubt");
   const { note, watch } = session.state();
-  const texts = [scene.revision.doubt?.text, watch ? null : note].filter(Boolean);
+  const texts = [scene.revision.doubt?.text, scene.program.left_out, watch ? null : note].filter(Boolean);
   place.hidden = !texts.length;
   delete place.dataset.by;
   if (!texts.length) return;

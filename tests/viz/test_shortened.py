@@ -1,0 +1,48 @@
+"""Of a long recording the beginning is shown, and it is said what is left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import engine as torch
+from engine.trace import Trace
+from viz import cli
+from viz.programs import from_file
+from viz.scene import scene
+from viz.shortened import left_out, shortened
+
+
+@pytest.fixture(scope="module")
+def long() -> Trace:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.record() as trace:
+        for _ in range(6):
+            (x * x).sum().backward()
+    return trace
+
+
+def test_every_beginning_of_a_trace_makes_a_scene(long: Trace) -> None:
+    counts = [len(scene(shortened(long, most))["steps"]) for most in range(1, len(long.events) + 1)]
+    assert counts == sorted(counts) and counts[0] < counts[-1]
+
+
+def test_a_short_trace_is_shown_whole_and_nothing_is_said(long: Trace) -> None:
+    assert shortened(long) is long and left_out(long) == ""
+
+
+def test_a_file_is_shown_to_the_number_of_events_that_is_asked_for(long: Trace, tmp_path: Path) -> None:
+    long.save(str(tmp_path / "long.backstep"))
+    program = from_file(tmp_path / "long.backstep", 7)
+    assert program.record().events == tuple(long.events[:7])
+    said = program.about["left_out"]
+    assert f"first 7 of {len(long.events)} events" in said and f"--events {len(long.events)}" in said
+    assert scene(program.record(), program=program.about)["program"]["left_out"] == said
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "many", "1.5"])
+def test_parser_refuses_what_is_no_number_of_events(given: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.parser().parse_args(["run", "--events", given, "train.py"])
+    assert "argument --events" in capsys.readouterr().err
