@@ -163,7 +163,7 @@ class _Reader:
         above = self.entered[-1][2] if self.entered else ""
         name = event.name.removeprefix(above + ".")
         label = f"{name}: {event.kind}" if name.rpartition(".")[2].isdigit() else name
-        scope = self.open(around, label, ("module", event.name))
+        scope = self.open(around, label, ("module", event.name, _place(frames[-1]) if frames else None))
         self.entered.append((scope, len(frames), event.name, self.opened))
         self.opened = []
 
@@ -322,13 +322,17 @@ def _rounds_around(outer: Scope, reader: _Reader) -> list[Scope]:
 
 
 def _wrap(scope: Scope, reader: _Reader) -> None:
-    """Put what one call of the library runs into a group of its own, where that is much, as `jacobian(f, x)` does."""
+    """Put what one call of the library runs into a group of its own, where that is much, as `jacobian(f, x)` does.
+
+    A module's call has its group already.
+    """
     kept: list[int | Scope] = []
     filled = [member for member in scope.members if isinstance(member, int) or _ops(member)]
     for place, run in itertools.groupby(filled, lambda member: _called_from(member, reader)):
         members = list(run)
         direct = [member for member in members if isinstance(member, int)]
-        name = _NAME.match(_text(direct[0], reader)) if place is not None and len(direct) >= LIBRARY else None
+        much = len(direct) >= LIBRARY and place is not None and place != _called_by(scope)
+        name = _NAME.match(_text(direct[0], reader)) if much else None
         if name is not None:
             made = Scope(f"g{reader.count}", name[1], scope, ("library", place))
             reader.count += 1
@@ -342,6 +346,11 @@ def _wrap(scope: Scope, reader: _Reader) -> None:
                 if isinstance(inner, Scope):
                     inner.parent = member if inner is not member else inner.parent
                     _wrap(inner, reader)
+
+
+def _called_by(scope: Scope) -> object:
+    """The position in the program of the module's call that a scope stands for."""
+    return scope.key[-1] if scope.key[:1] == ("module",) else None
 
 
 def _called_from(member: int | Scope, reader: _Reader) -> object:

@@ -218,10 +218,16 @@ def _in_rows(gradient: Tensor, tensor: Any) -> Tensor:
         return gradient
     if isinstance(tensor, GradientEdge) or not tensor._array.flags.c_contiguous:
         return gradient
-    if gradient._requires_grad:
-        made: Tensor = clone(gradient, memory_format="contiguous")
-        return made
-    return Tensor(data.copy())
+    if not gradient._requires_grad:
+        return Tensor(data.copy())
+    view = gradient._view
+    if view is None:
+        gradient._array = data.copy()
+        return gradient
+    if data.size != view.base._array.size:  # a slice has gaps in torch too
+        return gradient
+    made: Tensor = clone(gradient, memory_format="contiguous")
+    return made
 
 
 def _retain(inputs: Sequence[Any]) -> None:

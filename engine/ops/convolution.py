@@ -17,7 +17,7 @@ from typing import Any
 from ..array import Array, strided, xp, zeros_at
 from ..op import Traits, op
 from .reduction import sum_dim
-from .shape import Sizes, slice_
+from .shape import Sizes, clone, slice_
 
 BLOCK = 1 << 21
 """Elements of the columns that are in memory at once."""
@@ -204,10 +204,12 @@ def _forward(
     """A convolution's first `places`: there are more where `output_padding` was larger than the step."""
     made = convolution(input, weight, None, stride, padding, dilation, False, (0,) * len(stride), groups)
     there = places_of(input_sizes[2:], weight_sizes[2:], stride, padding, dilation)
+    if there == tuple(places):
+        return made
     for dim, (have, want) in enumerate(zip(there, places, strict=True), 2):
         if have != want:
             made = slice_(made, dim, 0, want)
-    return made
+    return clone(made, memory_format="contiguous")
 
 
 def _input_gradient(
