@@ -190,6 +190,8 @@ class RNNBase(Module):
 
     def _layers(self, data: Any, state: State, sizes: list[int] | None) -> tuple[Any, State]:
         """All layers, each in its directions."""
+        if sizes is None and not data.shape[0]:
+            raise errors.runtime("Expected sequence length to be larger than 0 in RNN")
         begins = list(zip(*(s.unbind(0) for s in state), strict=True))
         ends: list[State] = []
         for layer in range(self.num_layers):

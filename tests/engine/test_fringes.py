@@ -65,3 +65,67 @@ SLOPES = {
 @pytest.mark.parametrize("program", SLOPES.values(), ids=SLOPES)
 def test_slope_below_0_written_in_place_has_torchs_gradient_or_error(program: Program) -> None:
     assert_same(program)
+
+
+def pooled(name: str, sizes: tuple[int, ...], *arguments: Any) -> Program:
+    def program(t: Any) -> list[Any]:
+        x = t.zeros(sizes, requires_grad=True)
+        y = getattr(t.nn.functional, name)(x, *arguments)
+        if 0 in y.shape and name in ("adaptive_avg_pool1d", "adaptive_avg_pool2d"):
+            # torch refuses the gradient of nothing here, Backstep gives it
+            return [y]
+        y.sum().backward()
+        return [y, x.grad]
+
+    return program
+
+
+def put_back(rank: int, sizes: tuple[int, ...]) -> Program:
+    def program(t: Any) -> list[Any]:
+        places = t.zeros(sizes, dtype=t.int64)
+        return [getattr(t.nn.functional, f"max_unpool{rank}d")(t.zeros(sizes), places, 2)]
+
+    return program
+
+
+def through(kind: str, sizes: tuple[int, ...], batch_first: bool, given: bool) -> Program:
+    """A recurrent layer on zeros, its state given with a wrong size or not at all."""
+
+    def program(t: Any) -> list[Any]:
+        t.manual_seed(0)
+        layer = getattr(t.nn, kind)(3, 4, batch_first=batch_first)
+        state = t.zeros(1, 7, 4)
+        found = layer(t.zeros(sizes), *([(state, state) if kind == "LSTM" else state] if given else []))
+        return [found[0] * 0]
+
+    return program
+
+
+POOLINGS = ("max_pool", "avg_pool", "lp_pool", "adaptive_avg_pool", "adaptive_max_pool")
+
+
+def _emptied(rank: int) -> list[tuple[int, ...]]:
+    """Sizes with a 0 in each place, of a batch and of one example."""
+    whole = [(2,) * (rank + 2), (2,) * (rank + 1)]
+    return [(*sizes[:d], 0, *sizes[d + 1 :]) for sizes in whole for d in range(len(sizes))]
+
+
+NOTHING = {
+    f"{name}{rank}d {sizes}": pooled(f"{name}{rank}d", sizes, *([2, 2] if name == "lp_pool" else [2]))
+    for name in POOLINGS
+    for rank in (1, 2, 3)
+    for sizes in _emptied(rank)
+}
+NOTHING |= {f"max_unpool{rank}d {sizes}": put_back(rank, sizes) for rank in (1, 2, 3) for sizes in _emptied(rank)}
+NOTHING |= {
+    f"{kind} {sizes} {batch_first} {given}": through(kind, sizes, batch_first, given)
+    for kind in ("RNN", "LSTM", "GRU")
+    for sizes in ((0, 2, 3), (2, 0, 3), (0, 3))
+    for batch_first in (False, True)
+    for given in (False, True)
+}
+
+
+@pytest.mark.parametrize("program", NOTHING.values(), ids=NOTHING)
+def test_nothing_to_go_through_gives_what_torch_gives(program: Program) -> None:
+    assert_same(program)

@@ -115,7 +115,7 @@ def _check_sizes(rank: int, sizes: list[int], mean: bool) -> None:
     name = "avg_pool3d()" if mean else "max_pool3d_with_indices_out_cpu_template()"
     raise errors.runtime(
         f"{name}: Expected input's non-batch dimensions to have positive length, but input has a shape of {sizes} and "
-        f"non-batch dimension {sizes[-rank:].index(0) if 0 in sizes[-rank:] else 0} has length zero!"
+        "non-batch dimension 0 has length zero!"  # torch says 0 whichever it is
     )
 
 
@@ -150,11 +150,12 @@ def wanted(input: Tensor, output_size: Any, rank: int) -> Any:
     return given
 
 
-def check_adaptive(name: str, input: Tensor, rank: int, colon: str) -> None:
+def check_adaptive(name: str, input: Tensor, rank: int, colon: str, first: int = 1) -> None:
+    """Raise torch's error for an input of another rank, or with nothing in one of the dimensions from `first` on."""
     sizes = list(input._array.shape)
     if len(sizes) not in (rank + 1, rank + 2):
         raise errors.runtime(f"{name}(): Expected {rank + 1}D or {rank + 2}D tensor, but got{colon} {sizes}")
-    for place in range(len(sizes) - rank, len(sizes)):
+    for place in range(first, len(sizes)):
         if not sizes[place]:
             raise errors.runtime(
                 f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {sizes} "

@@ -135,7 +135,7 @@ def _adaptive_avg(rank: int, input: Tensor, output_size: Any) -> Tensor:
         raise errors.runtime(
             f"{name}: elements of output_size must be greater than or equal to 0 but received {{{said}}}"
         )
-    ar.check_adaptive(name, input, rank, "")
+    ar.check_adaptive(name, input, rank, "", 1 if rank == 3 else input._array.ndim - rank)
     if set(sizes) == {1}:
         return mean(input, tuple(range(-rank, 0)), keepdim=True)  # as in torch: no pooling where there is one window
     ar.need_floats(name, input)

@@ -200,6 +200,7 @@ def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Ints, return_in
     tensor([[1, 3, 5]])
     """
     wide = ar.flat(input, "adaptive_max_pool1d", ar.checked_argument("adaptive_max_pool1d", input))
+    ar.check_adaptive("adaptive_max_pool1d", input, 1, ":")
     values, indices = _adaptive_max(2, wide, (1, ar.one("adaptive_max_pool1d", "output_size", output_size)))
     return ar.line(values), ar.line(indices)
 
@@ -292,6 +293,15 @@ def _need_same_shape(shape: list[int], found: list[int]) -> None:
         )
 
 
+def _need_elements(rank: int, shape: list[int]) -> None:
+    """Raise torch's error for an input with nothing in it, but for an empty batch."""
+    if 0 in shape[1:]:
+        raise errors.runtime(
+            f"max_unpooling{rank}d_forward_out_cpu(): Expected input to have non-zero size for non-batch dimensions, "
+            f"but got {shape} with dimension {shape.index(0, 1)} being empty."
+        )
+
+
 def _unpooled(input: Tensor, indices: Tensor, sizes: tuple[int, ...]) -> Tensor:
     rank = len(sizes)
     if indices._array.dtype != "int64":
@@ -304,6 +314,7 @@ def _unpooled(input: Tensor, indices: Tensor, sizes: tuple[int, ...]) -> Tensor:
             f"{len(shape)} dimensions."
         )
     _need_same_shape(shape, list(indices._array.shape))
+    _need_elements(rank, shape)
     many = 1
     for n in sizes:
         many *= n
@@ -331,6 +342,7 @@ def max_unpool1d(
     sizes = _unpooled_size(input, kernel, step, (ar.one("max_unpool1d", "padding", padding),), output_size)
     last = input._array.ndim - 1
     _need_same_shape([*input._array.shape, 1], [*indices._array.shape, 1])  # torch's place of it
+    _need_elements(2, [*input._array.shape, 1])
     return ar.line(_unpooled(sh.unsqueeze(input, last), sh.unsqueeze(indices, last), (1, *sizes)))
 
 
