@@ -20,7 +20,7 @@ def main() -> int:
     different: list[str] = []
     for program in gallery():
         base = recorded(program)
-        draw = Draw(base, f"{program.id} benchmark")
+        draw = Draw(base, program.id, " benchmark")
         for number in range(per_program):
             plan = draw.plan()
             pairs += 1

@@ -42,10 +42,10 @@ def recorded(program: Program) -> Trace:
 class Draw:
     """Random plans for one recording."""
 
-    def __init__(self, base: Trace, seed: str) -> None:
+    def __init__(self, base: Trace, program: str, series: str = "") -> None:
         self.base = base
-        self.random = random.Random(seed)  # noqa: S311 (a test's)
-        self.commands = () if seed in OWN_CALLS else commands(base)
+        self.random = random.Random(program + series)  # noqa: S311 (a test's)
+        self.commands = () if program in OWN_CALLS else commands(base)
         events = base.events
         # A leaf that is seen only when an op meets it is no line of the program: gradcheck makes some.
         own = [e for e in Outside(base).leaves if e.source != "seen"]
