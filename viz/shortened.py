@@ -28,5 +28,6 @@ def left_out(trace: Trace) -> str:
     shown, had = len(trace.events), trace.meta["of"]
     return (
         f"The recording is long: its first {shown:,} of {had:,} events are shown, and what came after them is left "
-        f"out, its end too. Let loops make fewer rounds, or start Backstep with `--events {had}` to wait for all."
+        f"out, its end too. To see more, start Backstep with `--events {min(5 * shown, had)}`: it takes "
+        "longer. Or let the loops make fewer rounds."
     )

@@ -180,7 +180,8 @@ export class Stage {
   /** `whole`: at any zoom; else at one at which text is read. */
   fit(smooth = true, whole = false) {
     if (!this.plane || !this.view.width) return;
-    const node = this.moment?.active && this.index.nodes.get(this.moment.active);
+    const at = this.moment?.active ?? this.index.scene.steps.find((step) => step.at)?.at; // before the first step: where it will be
+    const node = this.index.nodes.get(at);
     const focus = node ? [node.x, node.y] : null;
     const camera = this.cameraFor(focus, whole ? 0 : READABLE);
     if (smooth) this.glideTo(camera, !whole);
