@@ -227,16 +227,18 @@ def strided(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array
 
 
 def is_writable(data: Array) -> bool:
-    """Whether every element has a place of its own, as what is written must; of cupy's arrays only the steps tell."""
-    if isinstance(data, ndarray):
-        return data.flags.writeable
-    return not any(n > 1 and not step for n, step in zip(data.shape, data.strides, strict=True))
+    """Whether an array is not read-only, and no two elements along one dimension share a place."""
+    if isinstance(data, ndarray) and not data.flags.writeable:
+        return False
+    return 0 not in data.strides or not any(n > 1 and not s for n, s in zip(data.shape, data.strides, strict=True))
 
 
-def lock(data: Array) -> None:
-    """Forbid writes where elements share a place."""
-    if isinstance(data, ndarray):
-        data.flags.writeable = False
+def expanded(data: Array, size: Sequence[int]) -> Array:
+    """A view of a larger size, whose elements share places; a part of it without such elements can be written."""
+    out = xp.broadcast_to(data, size)
+    if isinstance(out, ndarray) and data.flags.writeable:
+        out.flags.writeable = True
+    return out
 
 
 def is_array(value: Any) -> bool:

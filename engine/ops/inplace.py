@@ -13,6 +13,9 @@ from ..op import REGISTRY, Traits, op
 from .choice import zero
 from .shape import sum_to_size
 
+SHARING = frozenset({"expand", "unfold", "as_strided"})
+"""Views of which several elements may be one of what they view."""
+
 
 def _taken(self: Array, path: tuple[Any, ...]) -> Array:
     for step, statics, nr in path:
@@ -35,8 +38,13 @@ def _put(self: Array, source: Array, path: tuple[Any, ...], writer: str = "") ->
 
 
 def _spread(self: Array, path: tuple[Any, ...], sizes: tuple[int, ...]) -> Array:
+    """Each element where it was taken; those that were taken from one place are added up."""
     out = zeros_at(self, sizes)
-    _taken(out, path)[...] = self
+    if not any(step in SHARING for step, _, _ in path):
+        _taken(out, path)[...] = self
+        return out
+    places = xp.arange(out.size, like=self).reshape(sizes)
+    xp.add.at(out.reshape(-1), _taken(places, path).reshape(-1), self.reshape(-1))
     return out
 
 

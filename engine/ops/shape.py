@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, Arrays, folded, move, promote, xp, zeros_at
+from ..array import Array, Arrays, expanded, folded, move, promote, xp, zeros_at
 from ..array import device as device_at
 from ..op import VIEW, Traits, op
 
@@ -46,7 +46,7 @@ def _sum_to_size(self: Array, size: Sizes) -> Array:
 
 
 def _expand(self: Array, size: Sizes) -> Array:
-    return xp.broadcast_to(self, size)
+    return expanded(self, size)
 
 
 sum_to_size = op("sum_to_size", _sum_to_size, self=lambda grad, self_sizes: expand(grad, self_sizes))

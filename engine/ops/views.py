@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, library_of, lock, memory_of, strided, xp, zeros_at
+from ..array import Array, library_of, memory_of, strided, xp, zeros_at
 from ..op import VIEW, Traits, op
 from .shape import Sizes, cat, reshape, slice_backward
 
@@ -121,10 +121,7 @@ def _as_strided(
     self: Array, size: Sizes, stride: Sizes, storage_offset: int, source_stride: Sizes = (), source_offset: int = 0
 ) -> Array:
     memory, _ = memory_of(self)
-    made = strided(memory[storage_offset:], size, [s * self.itemsize for s in stride])
-    if any(n > 1 and not s for n, s in zip(size, stride, strict=True)):
-        lock(made)  # elements that are one: torch refuses to write them
-    return made
+    return strided(memory[storage_offset:], size, [s * self.itemsize for s in stride])
 
 
 def _as_strided_copy(

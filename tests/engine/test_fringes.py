@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import engine
+from tests.engine.saying import listed
 from tests.engine.tables import first_line
 
 Program = Callable[[Any], Any]
@@ -128,4 +129,44 @@ NOTHING |= {
 
 @pytest.mark.parametrize("program", NOTHING.values(), ids=NOTHING)
 def test_nothing_to_go_through_gives_what_torch_gives(program: Program) -> None:
+    assert_same(program)
+
+
+WRITTEN_PARTS = """
+x[0] = 1 | x[0, 1] = 1 | x[0:1] = 1 | x[:, 0] = 1 | x[0:2] = 1 | x[...] = 1 | x[0].mul_(5) | x[1].t().add_(w[0])
+x.add_(1) | x.copy_(w) | x.fill_(3) | x.zero_() | x[:, 1].fill_(2) | x[:, 1].add_(2) | x.unsqueeze(0)[0, 0].mul_(w[0])
+x.mul_(w) | x.data[0] = 1 | x[0].copy_(w[0]) | x[0:1, 0:1].exp_() | x.sub_(x) | x[0].add_(x[1]) | x[2].clamp_(0, 1)
+x.as_strided((2, 2), (0, 1)).add_(1) | x.as_strided((1, 2), (0, 1)).add_(1) | x.scatter_(0, w.long() * 0, 1.0)
+"""
+
+
+def expanded_and(statement: str) -> Program:
+    """A row seen three times, written, and the gradients through all that is left of it."""
+
+    def program(t: Any) -> list[Any]:
+        row = t.tensor([[1.0, 2.0]], requires_grad=True)
+        w = t.tensor([[2.0, 3.0], [4.0, 5.0], [6.0, 7.0]], requires_grad=True)
+        base = row * 1
+        x = base.expand(3, 2)
+        exec(statement, {"x": x, "w": w})
+        (x * t.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])).sum().backward()
+        return [x, base, row.grad, t.zeros(3, 2) if w.grad is None else w.grad]
+
+    return program
+
+
+@pytest.mark.parametrize("statement", listed(WRITTEN_PARTS))
+def test_part_of_an_expanded_tensor_is_written_where_torch_writes_it(statement: str) -> None:
+    assert_same(expanded_and(statement))
+
+
+def test_windows_of_a_written_base_add_up_where_they_share_elements() -> None:
+    def program(t: Any) -> list[Any]:
+        row = t.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
+        base = row * 1
+        windows = base.unfold(0, 3, 1)
+        base.mul_(2)
+        (windows * t.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])).sum().backward()
+        return [windows, row.grad]
+
     assert_same(program)
