@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import labels, text
-from .facts import Facts
+from .facts import Facts, TensorFact
 from .graph import Drawing, Item
 from .groups import source
 from .layouts.layered import FOLDED, SHIFT, Anchors
@@ -163,7 +163,7 @@ def head(item: Item, drawing: Drawing) -> tuple[str, str, str]:
         fact.leaf.source if fact.leaf is not None and fact.leaf.source != "seen" else ""
     )
     if not label:
-        label = _expression(item.tensor, item.version, facts) or ("number" if not fact.shape else "tensor")
+        label = _expression(item.tensor, item.version, facts) or _kind(fact)
     if item.version != fact.first:
         label += f" v{item.version}"
     role = {"leaf": "leaf", "root": "root", "constant": "constant", "inner": ""}[item.role]
@@ -173,6 +173,13 @@ def head(item: Item, drawing: Drawing) -> tuple[str, str, str]:
     sub = f"{size} · {role}" if role else size
     grad = "requires grad" if fact.requires_grad else "no grad"
     return label, sub, f"{label}: {size}, {fact.dtype}, {grad}"
+
+
+def _kind(fact: TensorFact) -> str:
+    """What a tensor is called that has no name and no short expression."""
+    if fact.shape:
+        return "tensor"
+    return "truth value" if fact.dtype.removeprefix("torch.") == "bool" else "number"
 
 
 def _expression(tensor: int, version: int, facts: Facts) -> str:

@@ -233,6 +233,7 @@ class _Scene:
             found.append({
                 "id": self.seen.shown[ident], "kind": item.kind, "label": cards.head(item, self.drawing)[0],
                 "code": self.read.code(stack) if stack >= 0 else None,
+                "unfold": [group for group in self.drawing.grouping.path(item.group) if group in self.seen.folded],
             })  # fmt: skip
         items = self.drawing.items
         return {

@@ -125,3 +125,12 @@ def test_code_pane_says_what_its_marks_mean(view: View) -> None:
     view.seek(4)
     assert view.page.locator("#code li.call").count() == 2
     assert "called in line 7" in view.page.locator("#code-key").inner_text()
+
+
+def test_a_chapter_unfolds_the_rounds_whose_losses_it_names(view: View) -> None:
+    view.open("?program=training_loop&step=32")
+    title(view, 4)
+    view.page.keyboard.press("Space")
+    view.until("backstep.scene().nodes.filter(n => n.label === 'loss').length === 3")
+    view.until("backstep.scene().nodes.find(n => n.id === backstep.selection())?.label === 'loss'")
+    view.until("backstep.screenPos(backstep.selection()).visible")

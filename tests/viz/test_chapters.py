@@ -38,6 +38,13 @@ def place(line: str, step: StepRef | None = None, **more: Any) -> dict[str, Any]
     return resolve([Chapter("title", "text", line, step=step, **more)], scene())[0]
 
 
+def test_a_chapter_unfolds_the_groups_around_what_it_names_where_it_asks_for_that() -> None:
+    folded = {**scene(), "inside": {"nodes": [{**node, "unfold": ["g0", "g1"]} for node in scene()["nodes"]], "at": []}}
+    told = resolve([Chapter("a", "", "y = 2", select=("x", "y"), unfold=unfold) for unfold in (True, False)], folded)
+    assert [chapter.get("unfold") for chapter in told] == [["g0", "g1"], None]
+    assert "unfold" not in place("y = 2", select=("x",), unfold=True)  # all is open there
+
+
 @pytest.mark.parametrize(
     ("line", "step", "expected"),
     [

@@ -149,7 +149,8 @@ class Chapter:
 
     A line is named by a text that it contains: `"x.grad.zero_()"`, the second such line `"x.grad.zero_() #2"`, the last
     `"x.grad.zero_() #-1"`; an element by its label in the picture or by its expression: `"x"`, `"2 * x"`, `"h #3"`.
-    `inspect` is for a chapter that speaks of what the inspector shows: it is opened where it is not.
+    `inspect` is for a chapter that speaks of what the inspector shows: it is opened where it is not; `unfold` for one
+    that speaks of what is in folded groups.
     """
 
     title: str
@@ -159,6 +160,7 @@ class Chapter:
     step: StepRef | None = None
     select: tuple[str, ...] = ()
     inspect: bool = False
+    unfold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +296,8 @@ def resolve(chapters: Sequence[Chapter], scene: Mapping[str, Any]) -> list[dict[
             "text": chapter.text,
             "lines": place.lines(chapter.line, chapter.until),
             "step": place.step(chapter),
-            "select": [node for name in chapter.select if (node := place.element(name)) is not None],
+            "select": [node["id"] for name in chapter.select if (node := place.element(name)) is not None],
+            **({"unfold": unfold} if chapter.unfold and (unfold := place.unfold(chapter.select)) else {}),
             **({"inspect": True} if chapter.inspect else {}),
         }
         for chapter in chapters
@@ -338,13 +341,18 @@ class _Place:
             return label
         return next((node["label"] for node in self.scene["nodes"] if node["id"] == element), None)
 
-    def element(self, name: str) -> str | None:
+    def unfold(self, names: Sequence[str]) -> list[str]:
+        """The folded groups around what a chapter speaks of, the outermost first."""
+        nodes = [node for name in names if (node := self.element(name)) is not None]
+        return list(dict.fromkeys(group for node in nodes for group in node.get("unfold", ())))
+
+    def element(self, name: str) -> Mapping[str, Any] | None:
         text, nth = _split(name)
         known = (self.scene.get("inside") or self.scene)["nodes"]  # of what is in a folded group, the group
         nodes = [node for node in known if node["kind"] in ("tensor", "op")]
-        found = [node["id"] for node in nodes if text == node["label"]]
+        found = [node for node in nodes if text == node["label"]]
         if not found:  # an expression: the op, not the tensor that it makes
-            found = [node["id"] for node in nodes if node["kind"] == "op" and text == self.expression(node["code"])]
+            found = [node for node in nodes if node["kind"] == "op" and text == self.expression(node["code"])]
         return _nth(found, nth)
 
     def expression(self, code: Mapping[str, int] | None) -> str | None:

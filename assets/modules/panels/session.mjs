@@ -79,10 +79,10 @@ function go(edits, commit, after) {
 }
 
 /** The same revision, drawn otherwise. */
-export function redraw({ layout = session.layout, folds = session.folds } = {}) {
+export function redraw({ layout = session.layout, folds = session.folds, after } = {}) {
   ask({
     program: session.program, edits: session.edits, previous: session.history[session.index - 1] || null, layout, folds, keep: true,
-    commit: () => Object.assign(session, { layout, folds }),
+    commit: () => Object.assign(session, { layout, folds }), after,
   });
 }
 

@@ -40,14 +40,26 @@ export function seek(t) {
   show();
 }
 
-/** The move is over: the player rests, and what the chapter speaks of is selected. */
+/** The move is over: the player rests, and what the chapter speaks of is unfolded and selected. */
 function ended() {
   until = null;
   turned = null;
   player.pause();
-  const { select, inspect } = scene.program.chapters[chapter];
-  if (select?.length) choose(select[0]);
+  const { inspect, unfold } = scene.program.chapters[chapter];
   if (inspect) panels.toggle("right", true);
+  if (!unfold) return point();
+  session.redraw({ folds: { ...session.state().folds, ...Object.fromEntries(unfold.map((id) => [id, false])) }, after: pointAt });
+}
+
+function point() {
+  const { select } = scene.program.chapters[chapter] ?? {};
+  if (select?.length) choose(select[0]);
+}
+
+/** What was unfolded may lie where one does not look; the first is the one that is seen for sure. */
+function pointAt() {
+  point();
+  for (const id of [...(scene.program.chapters[chapter]?.select ?? [])].reverse()) player.reveal(id);
 }
 
 /** Space: the chapter's move, or the next chapter's text; not claimed while something plays or when all is said. */
