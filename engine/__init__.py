@@ -31,6 +31,7 @@ from .api import chains as _chains
 from .api import choice as _choice
 from .api import counting as _counting
 from .api import decomposition as _decomposition
+from .api import differences as _differences
 from .api import drawing as _drawing
 from .api import einsum as _einsum
 from .api import elementwise as _elementwise
@@ -69,6 +70,7 @@ from .api.chains import *
 from .api.choice import *
 from .api.counting import *
 from .api.decomposition import *
+from .api.differences import *
 from .api.drawing import *
 from .api.einsum import *
 from .api.elementwise import *
@@ -199,6 +201,7 @@ __all__ = [
 ]
 __all__ += _arrange.__all__
 __all__ += _counting.__all__
+__all__ += _differences.__all__
 __all__ += _drawing.__all__
 __all__ += _einsum.__all__
 __all__ += _absent.__all__

@@ -170,3 +170,51 @@ def test_windows_of_a_written_base_add_up_where_they_share_elements() -> None:
         return [windows, row.grad]
 
     assert_same(program)
+
+
+GRADIENTS = """
+t.gradient(x) | t.gradient(x, spacing=2) | t.gradient(x, spacing=3.) | t.gradient(x, spacing=(c,)) | t.gradient(y)
+t.gradient(x, spacing=[c], edge_order=2) | t.gradient(x, edge_order=2) | t.gradient(x, edge_order=3)
+t.gradient(y, dim=1) | t.gradient(y, dim=-2) | t.gradient(y, dim=[1, 0]) | t.gradient(y, spacing=(2., 3), dim=(1, 0))
+t.gradient(y, spacing=(c[:3], c[:4])) | t.gradient(y, spacing=(c[:4],), dim=1) | t.gradient(y, edge_order=2)
+t.gradient(y, dim=1, edge_order=2, spacing=.5) | t.gradient(y, spacing=(c[:3] ** 2,), dim=0, edge_order=2)
+t.gradient(x[:1]) | t.gradient(x[:2], edge_order=2) | t.gradient(x[0]) | t.gradient(x[:2]) | t.gradient(x.long())
+t.gradient(x > 2) | t.gradient(y, dim=(0, 0)) | t.gradient(y, dim=5) | t.gradient(y, spacing=[1., 2., 3.])
+t.gradient(y, spacing=(c, c)) | t.gradient(y, spacing=(c,), dim=(0, 1)) | t.gradient(y, spacing=1., dim=())
+t.gradient(x.double(), spacing=3) | t.gradient(x, spacing=t.tensor(2.)) | t.gradient(x, spacing=t.tensor([2.]))
+t.gradient(x, spacing='a') | t.gradient(x, spacing=None) | t.gradient(x.half()) | t.gradient(x, spacing=(c.double(),))
+t.gradient(x.long(), spacing=(c.long(),)) | t.gradient(x, spacing=(y,)) | t.gradient(3) | t.gradient(t.zeros(0, 3))
+"""
+
+
+def sloped(expression: str) -> Program:
+    """What torch.gradient makes, and the gradients of it with respect to values and places."""
+
+    def program(t: Any) -> list[Any]:
+        x = t.tensor([1.0, 2.0, 4.0, 7.0, 11.0], requires_grad=True)
+        c = t.tensor([0.5, 1.0, 3.0, 4.0, 9.0], requires_grad=True)
+        y = t.arange(12.0).reshape(3, 4).pow(2).requires_grad_()
+        found = eval(expression, {"t": t, "x": x, "c": c, "y": y})  # noqa: S307 - expressions of this file
+        assert isinstance(found, tuple)
+        for made in found:
+            if made.requires_grad:
+                made.pow(2).sum().backward(retain_graph=True)
+        return [*found, *(leaf.grad for leaf in (x, c, y) if leaf.grad is not None)]
+
+    return program
+
+
+@pytest.mark.parametrize("expression", listed(GRADIENTS))
+def test_slope_of_points_is_torchs(expression: str) -> None:
+    assert_same(sloped(expression))
+
+
+def test_slope_of_points_has_torchs_nodes() -> None:
+    torch = pytest.importorskip("torch")
+
+    def names(node: Any) -> Any:
+        return (node.name(), [names(after) for after, _ in node.next_functions]) if node is not None else None
+
+    for options in ({}, {"edge_order": 2}, {"spacing": 0.5}):
+        ours, theirs = (t.gradient(t.ones(5, requires_grad=True), **options)[0] for t in (engine, torch))
+        assert names(ours.grad_fn) == names(theirs.grad_fn)
