@@ -1,9 +1,12 @@
 // The strip over a root: ones, one-hot, random, zeros for the gradient that one passes.
 
+import { toWorld } from "./camera.mjs";
 import { editable, editOf } from "./editor.mjs";
 import { keepFocus } from "./footer.mjs";
 import { h } from "./panels/dom.mjs";
 
+const [GAP, EDGE] = [10, 8]; // px between the strip and its card, and to the border of the stage
+const BARS = ".bs-tools, .bs-legend, .bs-minimap";
 const LINGER = 600; // ms in which the pointer may go from the card to the strip
 const MAKERS = {
   ones: () => 1,
@@ -68,10 +71,25 @@ export class Presets {
     if (!this.node) return;
     const spot = this.stage.screenPos(this.node.id);
     const origin = this.stage.host.getBoundingClientRect();
-    const top = spot.y - origin.top - spot.height / 2 - 44;
-    const over = top > 8;
-    const left = Math.min(Math.max(spot.x - origin.left, 130), this.stage.view.width - 130);
-    Object.assign(this.element.style, { left: `${left}px`, top: `${over ? top : spot.y - origin.top + spot.height / 2 + 10}px` });
+    const { width, height } = this.stage.view;
+    const [w, h] = [this.element.offsetWidth, this.element.offsetHeight];
+    const [x, y] = [spot.x - origin.left, spot.y - origin.top];
+    const [dx, dy] = [(spot.width + w) / 2 + GAP, (spot.height + h) / 2 + GAP];
+    const within = (at) => Math.min(Math.max(at, w / 2 + EDGE), width - w / 2 - EDGE);
+    const spots = [[within(x), y - dy], [within(x), y + dy], [x - dx, y], [x + dx, y]]
+      .filter(([cx, cy]) => cy - h / 2 >= EDGE && cy + h / 2 <= height - EDGE && cx - w / 2 >= EDGE && cx + w / 2 <= width - EDGE);
+    const [cx, cy] = spots.find((at) => this.isFree(at, w, h)) ?? spots[0] ?? [within(x), y + dy];
+    Object.assign(this.element.style, { left: `${cx}px`, top: `${cy - h / 2}px` });
+  }
+
+  /** Whether the strip would cover no card there, and none of the stage's own bars. */
+  isFree([x, y], w, h) {
+    const { camera, view, plane, host } = this.stage;
+    const origin = host.getBoundingClientRect();
+    const bars = [...host.querySelectorAll(BARS)].map((bar) => bar.getBoundingClientRect());
+    const under = ({ left, right, top, bottom }) => left < origin.left + x + w / 2 && right > origin.left + x - w / 2
+      && top < origin.top + y + h / 2 && bottom > origin.top + y - h / 2;
+    return !bars.some(under) && !plane.nodes.within([...toWorld(camera, view, x - w / 2, y - h / 2), ...toWorld(camera, view, x + w / 2, y + h / 2)]).length;
   }
 
   choose(name, event) {

@@ -1,6 +1,7 @@
 // The upper canvas: what moves or glows: pulses with their numbers, the active node, wires, what is pointed at.
 
-import { cellOf, rowsOf } from "./card.mjs";
+import { visibleBox } from "./camera.mjs";
+import { boxOf, cellOf, rowsOf } from "./card.mjs";
 import { pointAlong } from "./curve.mjs";
 import { gradientWidth } from "./edges.mjs";
 import { fitNum, toNumber, withMinus } from "./format.mjs";
@@ -11,8 +12,10 @@ import { widthOf } from "./text.mjs";
 import { isWired, paintWires } from "./wiring.mjs";
 
 const MOST_LABELS = 24;
-const PLACES = [8, 30, 52].flatMap((far) => [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8].map((part) => [far, part])); // where a label is tried
-const SHORT = 8; // letters of a number that is written even where it covers something
+const PLACES = [8, 30, 52, 76, 104].flatMap((far) => [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8].map((part) => [far, part])); // where a label is tried
+const SHORT = 8; // letters of a number that is written even where it covers a little
+const MOST_COVERED = 0.35; // of such a one may lie on cards
+const [TOP, LOW, SIDE] = [54, 48, 6]; // px of the view in which no label is tried: under the buttons, over the legend, at the border
 const BADGE = 10; // how far a badge stands out of its node
 
 export function paintPulses(context, view, frame) {
@@ -164,7 +167,9 @@ export function labelsOf(flows) {
 function placeLabel(brush, flat, text, taken) {
   const w = widthOf(brush.context, brush.font.smallStrong, text) + 14;
   const h = 22;
+  const room = roomFor(brush);
   let fallback = null;
+  let least = MOST_COVERED * w * h;
   for (const [far, part] of PLACES) {
     const place = pointAlong(flat, part);
     const [nx, ny] = [-Math.sin(place.angle), Math.cos(place.angle)];
@@ -172,12 +177,25 @@ function placeLabel(brush, flat, text, taken) {
     for (const side of ny < 0 ? [-1, 1] : [1, -1]) {
       const [x, y] = [place.x + side * nx * away, place.y + side * ny * away];
       const box = [x - w / 2, y - h / 2, x + w / 2, y + h / 2];
-      fallback ??= box;
-      const clear = !taken.some((other) => meets(box, other)) && brush.plane.nodes.within([box[0] - BADGE, box[1] - 2, box[2] + 2, box[3] + BADGE]).length === 0;
-      if (clear) return box;
+      if (box[0] < room[0] || box[1] < room[1] || box[2] > room[2] || box[3] > room[3]) continue;
+      if (taken.some((other) => meets(box, other))) continue;
+      const near = brush.plane.nodes.within([box[0] - BADGE, box[1] - 2, box[2] + 2, box[3] + BADGE]);
+      if (!near.length) return box;
+      const covered = near.reduce((sum, node) => sum + shared(box, boxOf(node)), 0);
+      if (covered < least) [fallback, least] = [box, covered];
     }
   }
   return text.length <= SHORT ? fallback : null; // a long one would hide what it lies on; the sentence has it too
+}
+
+/** The part of the plane that is in view and under no bar. */
+function roomFor({ camera, view }) {
+  const [x0, y0, x1, y1] = visibleBox(camera, view, -SIDE / camera.zoom);
+  return [x0, y0 + (TOP - SIDE) / camera.zoom, x1, y1 - (LOW - SIDE) / camera.zoom];
+}
+
+function shared(a, b) {
+  return Math.max(0, Math.min(a[2], b[2]) - Math.max(a[0], b[0])) * Math.max(0, Math.min(a[3], b[3]) - Math.max(a[1], b[1]));
 }
 
 function meets(a, b) {
