@@ -230,7 +230,9 @@ def is_writable(data: Array) -> bool:
     """Whether an array is not read-only, and no two elements along one dimension share a place."""
     if isinstance(data, ndarray) and not data.flags.writeable:
         return False
-    return 0 not in data.strides or not any(n > 1 and not s for n, s in zip(data.shape, data.strides, strict=True))
+    if 0 not in data.strides or not data.size:
+        return True
+    return not any(n > 1 and not s for n, s in zip(data.shape, data.strides, strict=True))
 
 
 def expanded(data: Array, size: Sequence[int]) -> Array:

@@ -80,12 +80,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {value.dtype}")
     if tangent_of(tensor) is not None:
         raise errors.runtime(TWICE)
-    if tensor.shape != tangent.shape:
-        raise errors.runtime(
-            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
-            f"supported. Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
-            f"{list(tangent.shape)}."
-        )
+    _need_size(tensor, tangent)
     made: Tensor = tensor.view_as(tensor)
     made._tangent = (mode.dual, tangent)
     return made
@@ -193,8 +188,10 @@ def _before_write(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return set_tangent
 
 
-def _push_function(cls: type[Function], node: CustomNode, args: tuple[Any, ...], outputs: list[Any]) -> None:
-    """The tangents of a custom Function's outputs, by its `jvp`."""
+def _push_function(
+    cls: type[Function], node: CustomNode, args: tuple[Any, ...], outputs: list[Any], dirty: Any
+) -> None:
+    """The tangents of a custom Function's outputs, by its `jvp`; `dirty` are the inputs that forward wrote."""
     if mode.dual is None or not _places(args):
         return
     given = []
@@ -205,10 +202,76 @@ def _push_function(cls: type[Function], node: CustomNode, args: tuple[Any, ...],
         given.append(tangent)
     if not node.kept:
         node.keep(node.shown().saved_for_forward)
-    found = cls.jvp(node.shown(), *given)
-    for out, tangent in zip(outputs, found if isinstance(found, tuple) else (found,), strict=False):
-        if isinstance(out, Tensor) and tangent is not None:
+    versions = [None if g is None else g._storage.version for g in given]
+    made = cls.jvp(node.shown(), *given)
+    found = made if isinstance(made, tuple) else (made,)
+    for nr, tangent in enumerate(found):
+        if tangent is not None and not isinstance(tangent, Tensor):
+            raise errors.runtime(f"expected Variable or None (got {type(tangent).__name__}) for grad output {nr}.")
+    if len(found) != len(outputs):
+        raise errors.runtime(
+            "Function's jvp returned an invalid number of forward gradients (expected "
+            f"{len(outputs)} but got {len(found)})"
+        )
+    places = {id(value): place for place, value in enumerate(args) if isinstance(value, Tensor)}
+    written = {id(value) for value in dirty}
+    for out, tangent in zip(outputs, found, strict=True):
+        if not isinstance(out, Tensor):
+            continue
+        if id(out) in written and tangent_of(out) is not None:
+            place = places[id(out)]
+            _need_written(tangent, given[place], versions[place])
+        elif id(out) not in written:
+            _need_view(out, tangent, args)
+        if tangent is not None:
+            _need_size(out, tangent)
             out._tangent = (mode.dual, tangent)
+
+
+def _need_written(tangent: Tensor | None, earlier: Tensor | None, version: int | None) -> None:
+    """Raise torch's error where forward wrote an input, and jvp did not write its tangent and return it."""
+    if tangent is None or tangent._storage.version == version:
+        raise errors.runtime(
+            "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is "
+            "modifying an input inplace, then the jvp function must modify the corresponding gradient inplace."
+        )
+    if tangent is not earlier:
+        raise errors.runtime(
+            "An inplace custom Function is not returning the forward mode gradients as-is. If the forward is modifying "
+            "an input inplace, then the jvp function must modify the gradient inplace and return it as-is."
+        )
+
+
+def _need_view(out: Tensor, tangent: Tensor | None, args: Sequence[Any]) -> None:
+    """Raise torch's error where forward returned a view of an input, and jvp no view of the tangent of that."""
+    inputs = [a for a in args if isinstance(a, Tensor) and tangent_of(a) is not None]
+    seen = next((a for a in inputs if a is out), None)
+    if seen is None and out._view is not None:
+        seen = next((a for a in inputs if _base(a) is _base(out)), None)
+    if seen is None or tangent is None:
+        return
+    if tangent._view is None:
+        raise errors.runtime(
+            "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view."
+        )
+    whole = tangent_of(seen)
+    if whole is not None and _base(tangent) is not _base(whole):
+        raise errors.runtime(
+            "A custom Function is returning a view but the jvp is not returning a view of the given grad input."
+        )
+
+
+def _base(tensor: Tensor) -> Tensor:
+    return tensor if tensor._view is None else tensor._view.base
+
+
+def _need_size(tensor: Tensor, tangent: Tensor) -> None:
+    if tensor.shape != tangent.shape:
+        raise errors.runtime(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}."
+        )
 
 
 AFTER.append(_after)

@@ -271,6 +271,7 @@ class _Call:
         completed = False
         enabled = mode.enabled
         mode.turn(False)
+        level, mode.dual = mode.dual, None  # tangents are for jvp to find, not for what forward is made of
         try:
             if self.setup:
                 made = self.cls.forward(*self.args, **self.kwargs)
@@ -280,12 +281,14 @@ class _Call:
             completed = True
         finally:
             mode.turn(enabled)
+            mode.dual = level
             outputs: list[Any] = list(made) if isinstance(made, tuple) else [made]
             if active is not None:
                 active.leave_code([o if isinstance(o, Tensor) else None for o in outputs], completed)
+        dirty = context.dirty_tensors
         self.finish(context, outputs)
         for push in PUSH:
-            push(self.cls, node, (*self.args, *self.kwargs.values()), outputs)
+            push(self.cls, node, (*self.args, *self.kwargs.values()), outputs, dirty)
         tensors = [o for o in outputs if isinstance(o, Tensor)]
         if active is not None:
             self.report(active, seen, tensors)

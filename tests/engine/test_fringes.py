@@ -218,3 +218,62 @@ def test_slope_of_points_has_torchs_nodes() -> None:
     for options in ({}, {"edge_order": 2}, {"spacing": 0.5}):
         ours, theirs = (t.gradient(t.ones(5, requires_grad=True), **options)[0] for t in (engine, torch))
         assert names(ours.grad_fn) == names(theirs.grad_fn)
+
+
+def pushed(jvp: Callable[[Any], Any], forward: Callable[[Any, Any], Any]) -> Program:
+    """A Function in forward mode: its output and the tangent of that."""
+
+    def program(t: Any) -> list[Any]:
+        class Custom(t.autograd.Function):  # type: ignore[misc]  # of whichever library
+            @staticmethod
+            def forward(ctx: Any, x: Any) -> Any:
+                return forward(ctx, x)
+
+            @staticmethod
+            def jvp(ctx: Any, tangent: Any) -> Any:
+                return jvp(tangent)
+
+        dual = t.autograd.forward_ad
+        with dual.dual_level():
+            x = dual.make_dual(t.tensor([1.0, 2.0]), t.tensor([3.0, 4.0]))
+            return list(dual.unpack_dual(Custom.apply(x)))
+
+    return program
+
+
+def writing(ctx: Any, x: Any) -> Any:
+    ctx.mark_dirty(x)
+    return x.mul_(2)
+
+
+FORWARDS: dict[str, Callable[[Any, Any], Any]] = {
+    "a product": lambda ctx, x: x * 2,
+    "written": writing,
+    "a view": lambda ctx, x: x.view(2, 1),
+    "a view of the same shape": lambda ctx, x: x.view_as(x),
+    "as it is": lambda ctx, x: x,
+}
+TANGENTS: dict[str, Callable[[Any], Any]] = {
+    "itself": lambda g: g,
+    "a product": lambda g: g * 2,
+    "written": lambda g: g.mul_(2),
+    "a view": lambda g: g.view(2, 1),
+    "a view of the same shape": lambda g: g.view_as(g),
+    "a view of a product": lambda g: (g * 2).view(2, 1),
+    "written, and a view": lambda g: g.mul_(2).view(2),
+    "a part": lambda g: g[:1] * 2,
+    "two": lambda g: (g, g),
+    "a number": lambda g: 3,
+}
+
+
+@pytest.mark.parametrize("tangent", TANGENTS)
+@pytest.mark.parametrize("forward", FORWARDS)
+def test_tangent_of_a_function_is_checked_as_torch_checks_it(forward: str, tangent: str) -> None:
+    assert_same(pushed(TANGENTS[tangent], FORWARDS[forward]))
+
+
+def test_nothing_is_written_without_an_error() -> None:
+    made = engine.zeros(0, 3) * 2
+    assert made.normal_().add_(1).shape == (0, 3)
+    assert engine.zeros(3, 0).expand(2, 3, 0).mul_(2).shape == (2, 3, 0)
