@@ -277,3 +277,27 @@ def test_nothing_is_written_without_an_error() -> None:
     made = engine.zeros(0, 3) * 2
     assert made.normal_().add_(1).shape == (0, 3)
     assert engine.zeros(3, 0).expand(2, 3, 0).mul_(2).shape == (2, 3, 0)
+
+
+BAGS = """
+bag(i, w, o, mode='sum', per_sample_weights=t.ones(5).double()) | bag(i, w, o, mode='sum', per_sample_weights=p)
+bag(i, w.double(), o, mode='sum', per_sample_weights=p) | bag(i, w[0], o)
+bag(i, w, t.tensor([], dtype=t.int64), include_last_offset=True) | bag(i, w, o, sparse=True, mode='max')
+bag(i, w.long(), o) | bag(i + 3, w, o, mode='max') | bag(i + 3, w.double(), o) | bag(i, w, o, mode='x') | bag(i, w)
+bag(i, w, o, mode='max', per_sample_weights=p) | bag(i, w, o, mode='sum', per_sample_weights=t.ones(4))
+bag(i, w, t.tensor([1, 2])) | bag(i, w, o.reshape(1, 2)) | bag(i.float(), w, o) | bag(i, w, o.float())
+bag(i.reshape(1, 5), w, o) | bag(i.reshape(5, 1, 1), w) | bag(i, w, o, padding_idx=7) | bag(i, w, o, padding_idx=-5)
+bag(i, w, o, mode='max', scale_grad_by_freq=True) | bag(i, w, o)
+"""
+
+
+@pytest.mark.parametrize("expression", listed(BAGS))
+def test_bags_that_do_not_fit_raise_torchs_errors(expression: str) -> None:
+    def program(t: Any) -> list[Any]:
+        names = {
+            "t": t, "bag": t.nn.functional.embedding_bag, "w": t.arange(12.0).reshape(4, 3), "p": t.ones(5),
+            "i": t.tensor([0, 1, 2, 3, 1]), "o": t.tensor([0, 2]),
+        }  # fmt: skip
+        return [eval(expression, names)]  # noqa: S307 - expressions of this file
+
+    assert_same(program)

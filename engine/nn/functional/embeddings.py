@@ -96,7 +96,7 @@ def embedding_bag(
     if weight._array.dtype == int64.numpy and input._array.dtype.kind == "f":
         warnings.warn(SWAPPED, UserWarning, stacklevel=2)
         weight, input = input, weight
-    _check_bag(input, weight, offsets, per_sample_weights, mode, scale_grad_by_freq)
+    _check_bag(input, weight, offsets, per_sample_weights, mode, scale_grad_by_freq, sparse)
     if input._array.ndim == 2:
         length = input._array.shape[1]
         offsets = Tensor(xp.arange(0, input._array.size, max(1, length), dtype="int64", like=input._array))
@@ -104,7 +104,10 @@ def embedding_bag(
         if per_sample_weights is not None:
             per_sample_weights = reshape(per_sample_weights, -1)
     assert offsets is not None
-    _check_offsets(input, weight, offsets)
+    _check_tables(weight, per_sample_weights)
+    if include_last_offset and not offsets._array.size:
+        raise errors.runtime("include_last_offset: number of offset should be at least 1")
+    _check_offsets(input, weight, offsets, mode)
     place = -1
     if padding_idx is not None:
         rows = weight._array.shape[0]
@@ -126,7 +129,13 @@ def embedding_bag(
 
 
 def _check_bag(
-    input: Tensor, weight: Tensor, offsets: Tensor | None, per_sample_weights: Tensor | None, mode: str, by_freq: bool
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None,
+    per_sample_weights: Tensor | None,
+    mode: str,
+    by_freq: bool,
+    sparse: bool,
 ) -> None:
     """Raise torch's errors for arguments that do not fit together."""
     if weight._array.ndim != 2:
@@ -153,6 +162,8 @@ def _check_bag(
         raise ValueError("mode has to be one of sum, mean or max")
     if mode == "max" and by_freq:
         raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if mode == "max" and sparse:
+        raise ValueError("max mode does not support sparse weights")
     if per_sample_weights is not None and mode != "sum":
         raise NotImplementedError(
             "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got "
@@ -160,7 +171,22 @@ def _check_bag(
         )
 
 
-def _check_offsets(input: Tensor, weight: Tensor, offsets: Tensor) -> None:
+def _check_tables(weight: Tensor, per_sample_weights: Tensor | None) -> None:
+    """Raise torch's errors for rows that are no floats, and for weights of another dtype than theirs."""
+    if weight._array.dtype.kind != "f":
+        raise errors.runtime(
+            "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, "
+            f"Float, Double; but got {weight.type()} instead (while checking arguments for embedding_bag)"
+        )
+    if per_sample_weights is not None and per_sample_weights._array.dtype != weight._array.dtype:
+        raise errors.runtime(
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
+            f"'per_sample_weights'; but type {weight.type()} does not equal {per_sample_weights.type()} (while "
+            "checking arguments for embedding_bag)"
+        )
+
+
+def _check_offsets(input: Tensor, weight: Tensor, offsets: Tensor, mode: str) -> None:
     """Raise torch's errors for indices out of range, and for bags that do not lie one after the other."""
     _need_indices(input, "embedding_bag")
     _need_indices(offsets, "embedding_bag")
@@ -177,7 +203,7 @@ def _check_offsets(input: Tensor, weight: Tensor, offsets: Tensor) -> None:
         )
     rows = weight._array.shape[0]
     wrong = ((indices < 0) | (indices >= rows)).nonzero()[0]
-    if wrong.size and weight._array.dtype == "float64":
+    if wrong.size and (mode == "max" or weight._array.dtype == "float64"):
         raise errors.runtime(
             f"embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {int(indices[wrong[0]])}"
         )
