@@ -1,12 +1,13 @@
 // The strip over a root: ones, one-hot, random, zeros for the gradient that one passes.
 
-import { toWorld } from "./camera.mjs";
+import { toScreen, toWorld } from "./camera.mjs";
+import { boxOf, shared } from "./card.mjs";
 import { editable, editOf } from "./editor.mjs";
 import { keepFocus } from "./footer.mjs";
 import { h } from "./panels/dom.mjs";
 
 const [GAP, EDGE] = [10, 8]; // px between the strip and its card, and to the border of the stage
-const BARS = ".bs-tools, .bs-legend, .bs-minimap";
+const BARS = ".bs-tools, .bs-legend, .bs-minimap, #right";
 const LINGER = 600; // ms in which the pointer may go from the card to the strip
 const MAKERS = {
   ones: () => 1,
@@ -76,20 +77,22 @@ export class Presets {
     const [x, y] = [spot.x - origin.left, spot.y - origin.top];
     const [dx, dy] = [(spot.width + w) / 2 + GAP, (spot.height + h) / 2 + GAP];
     const within = (at) => Math.min(Math.max(at, w / 2 + EDGE), width - w / 2 - EDGE);
-    const spots = [[within(x), y - dy], [within(x), y + dy], [x - dx, y], [x + dx, y]]
+    const spots = [[within(x), y - dy], [within(x), y + dy], [x - dx, y], [x + dx, y], [within(x), y - dy + GAP - 1], [within(x), y + dy - GAP + 1]]
       .filter(([cx, cy]) => cy - h / 2 >= EDGE && cy + h / 2 <= height - EDGE && cx - w / 2 >= EDGE && cx + w / 2 <= width - EDGE);
-    const [cx, cy] = spots.find((at) => this.isFree(at, w, h)) ?? spots[0] ?? [within(x), y + dy];
+    const bars = [...document.querySelectorAll(BARS)].map((bar) => bar.getBoundingClientRect())
+      .map((bar) => [bar.left - origin.left, bar.top - origin.top, bar.right - origin.left, bar.bottom - origin.top]);
+    const costs = spots.map((at) => this.covered(at, w, h, bars));
+    const [cx, cy] = spots[costs.indexOf(Math.min(...costs))] ?? [within(x), y + dy];
     Object.assign(this.element.style, { left: `${cx}px`, top: `${cy - h / 2}px` });
   }
 
-  /** Whether the strip would cover no card there, and none of the stage's own bars. */
-  isFree([x, y], w, h) {
-    const { camera, view, plane, host } = this.stage;
-    const origin = host.getBoundingClientRect();
-    const bars = [...host.querySelectorAll(BARS)].map((bar) => bar.getBoundingClientRect());
-    const under = ({ left, right, top, bottom }) => left < origin.left + x + w / 2 && right > origin.left + x - w / 2
-      && top < origin.top + y + h / 2 && bottom > origin.top + y - h / 2;
-    return !bars.some(under) && !plane.nodes.within([...toWorld(camera, view, x - w / 2, y - h / 2), ...toWorld(camera, view, x + w / 2, y + h / 2)]).length;
+  /** How much the strip would cover there of cards, and of the bars that lie on the stage. */
+  covered([x, y], w, h, bars) {
+    const { camera, view, plane } = this.stage;
+    const box = [x - w / 2, y - h / 2, x + w / 2, y + h / 2];
+    const cards = plane.nodes.within([...toWorld(camera, view, box[0], box[1]), ...toWorld(camera, view, box[2], box[3])])
+      .map(boxOf).map(([x0, y0, x1, y1]) => [...toScreen(camera, view, x0, y0), ...toScreen(camera, view, x1, y1)]);
+    return [...cards, ...bars].reduce((sum, other) => sum + shared(box, other), 0);
   }
 
   choose(name, event) {

@@ -1,7 +1,7 @@
 // The upper canvas: what moves or glows: pulses with their numbers, the active node, wires, what is pointed at.
 
 import { visibleBox } from "./camera.mjs";
-import { boxOf, cellOf, rowsOf } from "./card.mjs";
+import { boxOf, cellOf, rowsOf, shared } from "./card.mjs";
 import { pointAlong } from "./curve.mjs";
 import { gradientWidth } from "./edges.mjs";
 import { fitNum, toNumber, withMinus } from "./format.mjs";
@@ -192,10 +192,6 @@ function placeLabel(brush, flat, text, taken) {
 function roomFor({ camera, view }) {
   const [x0, y0, x1, y1] = visibleBox(camera, view, -SIDE / camera.zoom);
   return [x0, y0 + (TOP - SIDE) / camera.zoom, x1, y1 - (LOW - SIDE) / camera.zoom];
-}
-
-function shared(a, b) {
-  return Math.max(0, Math.min(a[2], b[2]) - Math.max(a[0], b[0])) * Math.max(0, Math.min(a[3], b[3]) - Math.max(a[1], b[1]));
 }
 
 function meets(a, b) {

@@ -14,6 +14,7 @@ import { wiresAt } from "./wiring.mjs";
 const GLIDE = 320; // ms of a camera move
 const MINIMAP_ROOM = 132;
 const MESSAGE = 100; // above and below, where that costs no text: the callout of an error will stand there
+const BESIDE = 24; // px between a panel and what came out from under it
 const LEAST_PAD = 1;
 const CORNER = { w: 172, h: 128 }; // what the minimap covers
 const PADDING = { top: 76, right: 40, bottom: 64, left: 40 };
@@ -175,6 +176,17 @@ export class Stage {
     if (!node) return;
     if (this.camera.zoom < READABLE * 0.6) this.glideTo({ x: node.x, y: node.y, zoom: 1 });
     else this.bringIn(boxOf(node), 48);
+  }
+
+  /** Out from under a panel that covers so many px of the right. */
+  uncover(id, covered) {
+    const node = this.index?.nodes.get(id);
+    if (!node) return;
+    const now = this.glide?.to ?? this.camera;
+    const [x0, , x1] = boxOf(node);
+    const [left, right] = [x0, x1].map((x) => toScreen(now, this.view, x, 0)[0]);
+    const shift = Math.min(right - (this.view.width - covered - BESIDE), left - BESIDE);
+    if (shift > 0) this.glideTo(pan(now, -shift, 0));
   }
 
   /** `whole`: at any zoom; else at one at which text is read. */

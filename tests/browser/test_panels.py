@@ -137,3 +137,20 @@ def test_no_panel_is_wider_than_its_room(view: View, width: int) -> None:
         for step in range(0, view.js("backstep.scene().steps.length") + 1, 3):
             view.seek(step)
             assert view.js(wide) == [], f"{program}, step {step}"
+
+
+def test_what_is_selected_comes_out_from_under_the_panel_and_its_strip_covers_no_card(view: View) -> None:
+    view.page.set_viewport_size({"width": 1280, "height": 800})
+    view.open("?program=added_up&step=6")
+    for y in view.js("backstep.scene().nodes.filter(n => n.label === 'y').map(n => n.id)"):
+        view.js(f"backstep.select({y!r})")
+        view.until(
+            f"(() => {{ const at = backstep.screenPos({y!r}); const right = document.querySelector('#right'); "
+            "return right.offsetWidth > 0 && at.x + at.width / 2 < right.getBoundingClientRect().left; })()"
+        )
+        view.until(
+            "(() => { const strip = document.querySelector('.bs-presets').getBoundingClientRect(); "
+            "return backstep.scene().nodes.every(n => { const at = backstep.screenPos(n.id); return "
+            "at.x + at.width / 2 <= strip.left || at.x - at.width / 2 >= strip.right || "
+            "at.y + at.height / 2 <= strip.top || at.y - at.height / 2 >= strip.bottom; }); })()"
+        )

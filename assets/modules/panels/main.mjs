@@ -62,7 +62,7 @@ function hear() {
 function follow() {
   player.on("time", (t) => [code, story, inspector, events].forEach((panel) => panel.seek(t)));
   player.on("step", () => { clearTimeout(resting); resting = setTimeout(() => write(false), SETTLED); });
-  player.on("select", (id) => { code.select(id ?? null); inspector.select(id ?? null); if (id) reveal(); write(true); });
+  player.on("select", (id) => { code.select(id ?? null); inspector.select(id ?? null); if (id) reveal(id); write(true); });
   player.on("edit", commands.edited);
   player.on("fold", fold);
   player.on("other", other);
@@ -109,8 +109,10 @@ function fold(id) {
 }
 
 /** A selection on a narrow screen opens the panel that tells about it, and shows the inspector. */
-function reveal() {
-  if (!quiet && panels.isNarrow() && session.state().scene) panels.toggle("right", true);
+function reveal(id) {
+  if (quiet || !panels.isNarrow() || !session.state().scene) return;
+  panels.toggle("right", true);
+  player.uncover(id, byId("right").offsetWidth);
 }
 
 /** Shows the view of an address. */
