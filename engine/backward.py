@@ -16,7 +16,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from . import anomaly
+from . import anomaly, errors
 from .array import as_array, xp
 from .gathered import Gathered, gathers, multiplied, secure, sum_array
 from .hooks import Hooks, accumulated
@@ -36,10 +36,18 @@ Capture = tuple[Any, int]
 
 class _Current(threading.local):
     run: _Run | None = None
+    depth: int = 0
+    """How many backward passes run, each called by a node of the one before."""
+    deepest: int = 0
 
 
 current = _Current()
 """The backward pass that runs in this thread, innermost."""
+NESTED = (
+    "Backstep: {} calls of backward lay inside each other, each made by a backward or a hook of the one before. They "
+    "share Python's stack here (PyTorch moves them to other threads): raise sys.setrecursionlimit, or write the chain "
+    "of calls as a loop."
+)
 
 
 def run_backward(
@@ -67,6 +75,7 @@ def run_backward(
     before = mode.enabled
     mode.turn(create_graph and not mode.inference)
     outer, current.run = current.run, run
+    current.depth += 1
     try:
         for (node, nr), gradient in zip(roots, gradients, strict=True):
             run.deliver(node, nr, gradient)
@@ -74,10 +83,23 @@ def run_backward(
             if not waiting[node]:
                 push(run.ready, node)
         run.drain()
+    except RecursionError as error:
+        _tell_depth(error)
+        raise
     finally:
         mode.turn(before)
         current.run = outer
+        current.depth -= 1
     return [taken[c] for c in captures] if captures is not None else []
+
+
+def _tell_depth(error: RecursionError) -> None:
+    """Say, once the outermost pass is reached (where there is room to speak), how many lay inside each other."""
+    current.deepest = max(current.deepest, current.depth)
+    if current.depth == 1:
+        deepest, current.deepest = current.deepest, 0
+        if deepest > 1:
+            errors.explained(error, NESTED.format(deepest))
 
 
 def count_dependencies(roots: Iterable[Any]) -> dict[Any, int]:

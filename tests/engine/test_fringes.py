@@ -301,3 +301,22 @@ def test_bags_that_do_not_fit_raise_torchs_errors(expression: str) -> None:
         return [eval(expression, names)]  # noqa: S307 - expressions of this file
 
     assert_same(program)
+
+
+def test_backward_in_backward_without_end_says_how_deep_it_was() -> None:
+    class Again(engine.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 1
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            with engine.enable_grad():
+                Again.apply(engine.ones(1, requires_grad=True)).sum().backward()
+
+    x = engine.ones(1, requires_grad=True)
+    with pytest.raises(RecursionError) as raised:
+        Again.apply(x).sum().backward()
+    assert "calls of backward lay inside each other" in raised.value.__notes__[0]
+    x.sum().backward()  # an ordinary call afterwards goes well
+    assert x.grad.item() == 1.0
