@@ -179,6 +179,7 @@ def set_default_device(device: Any) -> None:
 
     >>> import engine as torch
     >>> torch.set_default_device("cpu")
+    >>> torch.set_default_device(None)
     """
     if device is not None and arrays.device(device).type != "cpu":
         raise errors.OutOfScope("set_default_device(): only 'cpu' is in scope; pass device= where tensors are made")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -75,6 +76,15 @@ def outcome(expression: str, preamble: str) -> tuple[str, list[str]]:
             made = f"{type(error).__name__}: {str(error).splitlines()[0]}"
     told = [f"{w.category.__name__}: {re.split(' .Triggered|[.] ', str(w.message))[0]}" for w in caught]
     return made, [line.splitlines()[0].rstrip(".") for line in told]
+
+
+@pytest.fixture(autouse=True)
+def warned_every_time() -> Iterator[None]:
+    """Else a warning that another test has met is not given again."""
+    before = torch.is_warn_always_enabled()
+    torch.set_warn_always(True)
+    yield
+    torch.set_warn_always(before)
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)

@@ -154,8 +154,7 @@ def order_here(trace: Trace) -> list[Fired]:
     # PyTorch keeps the node of a write to a view, and that of the view, inside of CopySlices: they do not run by name.
     written = {event.inputs[1].tensor for event in ops if event.name == "copy_slices" and event.inplace is not None}
     hidden = {event.node.node for event in ops if event.node and event.outputs[0].tensor in written}
-    # What stands behind @once_differentiable is a Function here and a class of its own in PyTorch's C++.
-    names = {event.node.node: event.node.name.replace("ErrorBackward", "Error") for event in ops if event.node}
+    names = {event.node.node: event.node.name.rpartition("::")[2] for event in ops if event.node}
     inside = {event.call for event in trace.events if isinstance(event, BackwardStarted) and is_inside(trace, event)}
     order: list[Fired] = []
     for event in trace.events:
