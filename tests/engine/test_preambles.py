@@ -81,7 +81,7 @@ def outcome(expression: str, preamble: str) -> tuple[str, list[str]]:
 @pytest.fixture(autouse=True)
 def as_in_a_new_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A warning that another test has met is given again; importing torch's own tests has locked no switches."""
-    monkeypatch.setattr(torch.backends, "__allow_nonbracketed_mutation_flag", True)
+    monkeypatch.setitem(torch.backends.flags_frozen.__globals__, "__allow_nonbracketed_mutation_flag", True)
     before = torch.is_warn_always_enabled()
     torch.set_warn_always(True)
     yield
