@@ -11,7 +11,7 @@ The values that flow are arrays, or Tensors when a graph is to be made of the ba
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from numpy import ndarray
@@ -26,6 +26,7 @@ from .node import AccumulateGrad, Node
 from .op import spread
 from .ops.reduction import sum_to_size
 from .ops.shape import cast, clone_gradient
+from .reach import count_dependencies, leading_to
 from .ready import pop, push
 from .saved import unpack_saved
 from .slot import slot
@@ -67,7 +68,7 @@ def run_backward(
     """
     nodes = [node for node, _ in roots]
     waiting = count_dependencies(nodes)
-    wanted = None if captures is None else _leading_to({node for node, _ in captures}, nodes)
+    wanted = None if captures is None else leading_to({node for node, _ in captures}, nodes)
     taken: dict[Capture, Any] = {}
     if captures is not None:
         taken = dict.fromkeys(captures)
@@ -100,44 +101,6 @@ def _tell_depth(error: RecursionError) -> None:
         deepest, current.deepest = current.deepest, 0
         if deepest > 1:
             errors.explained(error, NESTED.format(deepest))
-
-
-def count_dependencies(roots: Iterable[Any]) -> dict[Any, int]:
-    """How many edges lead to each node reachable from `roots`."""
-    waiting: dict[Any, int] = dict.fromkeys(roots, 0)
-    stack = list(waiting)
-    pop, push_ = stack.pop, stack.append
-    while stack:
-        for target in pop().targets:
-            if target in waiting:
-                waiting[target] += 1
-            elif target is not None:
-                waiting[target] = 1
-                push_(target)
-    return waiting
-
-
-def _leading_to(targets: set[Any], roots: Iterable[Any]) -> set[Any]:
-    """The nodes from which one of `targets` can be reached (and those themselves)."""
-    found = set(targets)
-    seen: set[Any] = set()
-    for root in roots:  # one after the other: a root may lead to another root
-        if root in seen:
-            continue
-        seen.add(root)
-        stack = [(root, iter(root.targets))]
-        while stack:
-            node, targets_left = stack[-1]
-            for target in targets_left:
-                if target is not None and target not in seen:
-                    seen.add(target)
-                    stack.append((target, iter(target.targets)))
-                    break
-            else:
-                stack.pop()
-                if any(target in found for target in node.targets if target is not None):
-                    found.add(node)
-    return found
 
 
 class _Run:

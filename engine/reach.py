@@ -1,0 +1,48 @@
+"""What a backward pass reaches: how many edges lead to each node, and which nodes lead to what is asked for.
+
+Nodes are told apart by identity and have `targets`, the nodes that their gradients go to (None: none).  Nothing else
+of a node is looked at.  Cost: linear in nodes and edges; no recursion, so that a graph may be deep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+
+def count_dependencies(roots: Iterable[Any]) -> dict[Any, int]:
+    """How many edges lead to each node reachable from `roots`."""
+    waiting: dict[Any, int] = dict.fromkeys(roots, 0)
+    stack = list(waiting)
+    pop, push_ = stack.pop, stack.append
+    while stack:
+        for target in pop().targets:
+            if target in waiting:
+                waiting[target] += 1
+            elif target is not None:
+                waiting[target] = 1
+                push_(target)
+    return waiting
+
+
+def leading_to(targets: set[Any], roots: Iterable[Any]) -> set[Any]:
+    """The nodes from which one of `targets` can be reached (and those themselves)."""
+    found = set(targets)
+    seen: set[Any] = set()
+    for root in roots:  # one after the other: a root may lead to another root
+        if root in seen:
+            continue
+        seen.add(root)
+        stack = [(root, iter(root.targets))]
+        while stack:
+            node, targets_left = stack[-1]
+            for target in targets_left:
+                if target is not None and target not in seen:
+                    seen.add(target)
+                    stack.append((target, iter(target.targets)))
+                    break
+            else:
+                stack.pop()
+                if any(target in found for target in node.targets if target is not None):
+                    found.add(node)
+    return found
