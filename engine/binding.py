@@ -133,7 +133,7 @@ class _Climb:
             return None
         if isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Store):
             return self.target(file, node)
-        while (above := file.parents.get(node)) is not None:
+        while (above := file.above.get(node)) is not None:
             match above:
                 case ast.Assign(value=value) if value is node:
                     return self.target(file, above.targets[0])
@@ -206,7 +206,7 @@ class _Climb:
                 self.exact = self.exact and name == "Variable"
                 return above
             return None
-        call = file.parents.get(above)
+        call = file.above.get(above)
         assert isinstance(above, ast.Attribute)
         if not isinstance(call, ast.Call) or call.func is not above:
             return None
@@ -232,7 +232,7 @@ def _callee(call: ast.Call) -> str:
 
 def _paired(file: File, values: ast.Tuple | ast.List, node: ast.AST) -> ast.expr | None:
     """The target of one element in `a, b = x * 2, x * 3`."""
-    above = file.parents.get(values)
+    above = file.above.get(values)
     if isinstance(above, ast.Assign) and isinstance(above.targets[0], (ast.Tuple, ast.List)):
         targets = above.targets[0].elts
         if len(targets) == len(values.elts) and not any(isinstance(e, ast.Starred) for e in (*targets, *values.elts)):

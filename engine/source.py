@@ -32,7 +32,7 @@ class File:
         self.lines = text.splitlines()
 
     @functools.cached_property
-    def parents(self) -> dict[ast.AST, ast.AST]:
+    def above(self) -> dict[ast.AST, ast.AST]:
         """The node above each node of the syntax tree; outer nodes come first."""
         try:
             tree = ast.parse(self.text)
@@ -51,7 +51,7 @@ class File:
         """The expression (or statement that runs code of its own) at a span, as the interpreter reports it."""
         found: dict[Span, ast.AST] = {}
         statements: dict[Span, ast.AST] = {}
-        for node in self.parents:
+        for node in self.above:
             if isinstance(node, ast.expr):
                 found.setdefault(self.span(node), node)
                 for span in self._chained(node):
@@ -64,7 +64,7 @@ class File:
     def modules(self) -> frozenset[str]:
         """The names that stand for the engine here: `torch` after `import engine as torch`."""
         found = set()
-        for node in self.parents:
+        for node in self.above:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 origin = getattr(node, "module", None)
                 for name in node.names:
@@ -279,11 +279,11 @@ class Sources:
         'x.grad'
         """
         used = next((text for text in self.operands(frame) if text.endswith(".grad")), None)
-        parents, above = self.file(frame.file).parents, self.node(frame)
+        over, above = self.file(frame.file).above, self.node(frame)
         if used is None or above is None:
             return None
-        while above in parents and not isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            above = parents[above]
+        while above in over and not isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            above = over[above]
         tests = [node.test for node in ast.walk(above) if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.Assert))]
         tests += [test for node in ast.walk(above) if isinstance(node, ast.comprehension) for test in node.ifs]
         inner = [node for test in tests for node in ast.walk(test)]

@@ -22,7 +22,7 @@ def begins_folded(drawing: Drawing, above: int = FOLD_ABOVE) -> set[str]:
     if len(drawing.items) <= above:
         return set()
     depth: dict[str | None, int] = {None: 0}
-    for group, around in drawing.grouping.parents.items():
+    for group, around in drawing.grouping.within.items():
         depth[group] = depth[around] + 1
     items, groups = Counter(depth[item.group] for item in drawing.items.values()), Counter(depth.values())
     level, seen = 0, items[0]
@@ -43,7 +43,7 @@ class Rounds:
 def rounds(drawing: Drawing) -> Rounds:
     """The rounds of loops, and the calls of one function, that stand in one group."""
     alike: dict[tuple[str | None, str], list[str]] = defaultdict(list)
-    for group, around in drawing.grouping.parents.items():
+    for group, around in drawing.grouping.within.items():
         alike[around, drawing.grouping.labels[group].partition(" · ")[0]].append(group)
     return Rounds(
         frozenset(group for same in alike.values() if len(same) > 1 for group in same),
@@ -57,11 +57,11 @@ def levels(drawing: Drawing) -> Iterator[frozenset[str]]:
     First the further rounds of each loop, so that one is seen as an example; then all rounds; then level after level,
     the inner ones first.
     """
-    parents, alike = drawing.grouping.parents, rounds(drawing)
+    within, alike = drawing.grouping.within, rounds(drawing)
     depth: dict[str | None, int] = {None: 0}
-    for group, around in parents.items():
+    for group, around in within.items():
         depth[group] = depth[around] + 1
-    deep = [frozenset(group for group in parents if depth[group] > level) for level in range(max(depth.values()))]
+    deep = [frozenset(group for group in within if depth[group] > level) for level in range(max(depth.values()))]
     yield from dict.fromkeys((frozenset[str](), alike.further, alike.every, *deep[::-1]))
 
 

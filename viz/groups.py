@@ -19,7 +19,7 @@ from engine.trace import BackwardStarted, Frame, GroupEntered, GroupLeft, OpCall
 from . import nests, text
 from .owncode import own_code
 
-CHILDREN = 40
+MOST_MEMBERS = 40
 """Direct members above which a group is cut into parts: what does not fit on a screen is not read."""
 
 LIBRARY = 8
@@ -36,7 +36,7 @@ class Scope:
 
     id: str
     label: str
-    parent: Scope | None
+    within: Scope | None
     key: tuple[object, ...]
     members: list[int | Scope] = field(default_factory=list)
     statement: int = -1
@@ -46,14 +46,14 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """`labels` and `parents` by group id (outermost first), `of` the innermost group of each op (None: none).
+    """`labels` and `within` by group id (outermost first), `of` the innermost group of each op (None: none).
 
     `calls` are the groups that are one call of a function or a module each, `library` those of what a function of the
     library runs.
     """
 
     labels: Mapping[str, str]
-    parents: Mapping[str, str | None]
+    within: Mapping[str, str | None]
     of: Mapping[int, str | None]
     calls: frozenset[str] = frozenset()
     library: frozenset[str] = frozenset()
@@ -63,7 +63,7 @@ class Grouping:
         path = []
         while group is not None:
             path.append(group)
-            group = self.parents[group]
+            group = self.within[group]
         return path
 
 
@@ -113,7 +113,7 @@ def groups(trace: Trace) -> Grouping:
     _nest(reader.top, reader)
     _wrap(reader.top, reader)
     _prune(reader.top)
-    if k > CHILDREN:
+    if k > MOST_MEMBERS:
         _cut(reader.top, reader)
     return _collect(reader.top)
 
@@ -150,10 +150,10 @@ class _Reader:
         self.loops: dict[str, list[_Loop]] = {name: _loops(code) for name, code in trace.files.items()}
         self.around: dict[tuple[str, int], list[_Loop]] = {}
 
-    def open(self, parent: Scope, label: str, key: tuple[object, ...]) -> Scope:
-        scope = Scope(f"g{self.count}", label, parent, key)
+    def open(self, within: Scope, label: str, key: tuple[object, ...]) -> Scope:
+        scope = Scope(f"g{self.count}", label, within, key)
         self.count += 1
-        parent.members.append(scope)
+        within.members.append(scope)
         return scope
 
     def enter(self, event: GroupEntered) -> None:
@@ -292,7 +292,7 @@ def _nest(scope: Scope, reader: _Reader) -> None:
 def _rounds_around(outer: Scope, reader: _Reader) -> list[Scope]:
     """The further rounds of an outer loop, of which one was read; that one keeps what is its own."""
     rounds = [m for m in outer.members if isinstance(m, Scope)]
-    if len(rounds) < 2 or len(rounds) != len(outer.members) or outer.key[0] != "loop" or outer.parent is None:
+    if len(rounds) < 2 or len(rounds) != len(outer.members) or outer.key[0] != "loop" or outer.within is None:
         return []
     keys = {m.key for m in rounds}
     inner = next((loop for loop in reader.loops.get(str(rounds[0].key[1]), ()) if loop.line == rounds[0].key[-1]), None)
@@ -310,7 +310,7 @@ def _rounds_around(outer: Scope, reader: _Reader) -> list[Scope]:
     outer.members = list(rounds[:each])
     made = []
     for start in range(each, len(rounds), each):
-        scope = Scope(f"g{reader.count}", f"{name} · {outer.round + start // each}", outer.parent, outer.key)
+        scope = Scope(f"g{reader.count}", f"{name} · {outer.round + start // each}", outer.within, outer.key)
         scope.members, scope.round, scope.seen = (
             list(rounds[start : start + each]),
             outer.round + start // each,
@@ -344,7 +344,7 @@ def _wrap(scope: Scope, reader: _Reader) -> None:
         if isinstance(member, Scope):
             for inner in member.members if member.key[0] == "library" else [member]:
                 if isinstance(inner, Scope):
-                    inner.parent = member if inner is not member else inner.parent
+                    inner.within = member if inner is not member else inner.within
                     _wrap(inner, reader)
 
 
@@ -401,8 +401,8 @@ def _cut(top: Scope, reader: _Reader) -> None:
     todo = [top]
     while todo:
         scope = todo.pop()
-        if len(scope.members) > CHILDREN:
-            length = max(2, min(CHILDREN, math.ceil(math.sqrt(len(scope.members)))))
+        if len(scope.members) > MOST_MEMBERS:
+            length = max(2, min(MOST_MEMBERS, math.ceil(math.sqrt(len(scope.members)))))
             members, scope.members = scope.members, []
             for start in range(0, len(members), length):
                 part = members[start : start + length]
@@ -424,7 +424,7 @@ def _span(part: list[int | Scope], start: int) -> str:
 
 def _collect(top: Scope) -> Grouping:
     labels: dict[str, str] = {}
-    parents: dict[str, str | None] = {}
+    within: dict[str, str | None] = {}
     of: dict[int, str | None] = {}
     calls: set[str] = set()
     library: set[str] = set()
@@ -438,10 +438,10 @@ def _collect(top: Scope) -> Grouping:
             else:
                 alone = member.round == 1 and rounds[member.key] == 1  # no rounds to tell apart: it is the loop
                 labels[member.id] = member.label.removesuffix(" · 1") if alone else member.label
-                parents[member.id] = ident
+                within[member.id] = ident
                 if member.key[0] in ("call", "module"):
                     calls.add(member.id)
                 if member.key[0] == "library":
                     library.add(member.id)
                 todo.append((member, member.id))
-    return Grouping(labels, parents, of, frozenset(calls), frozenset(library))
+    return Grouping(labels, within, of, frozenset(calls), frozenset(library))

@@ -75,7 +75,7 @@ def routes(graph: nx.DiGraph, name: str = "layered") -> dict[Hashable, list[Poin
 
 def _enclose(graph: nx.DiGraph, placed: Placed) -> None:
     """Boxes around the members of open groups, for layouts that know no groups."""
-    parents = graph.graph.get("parents", {})
+    within = graph.graph.get("within", {})
     for node, data in graph.nodes(data=True):
         (x, y), (w, h) = placed.positions[node], data.get("size", layered.SIZE)
         group = data.get("group")
@@ -85,7 +85,7 @@ def _enclose(graph: nx.DiGraph, placed: Placed) -> None:
                 min(box[0], x - w / 2 - PAD), min(box[1], y - h / 2 - HEAD),
                 max(box[2], x + w / 2 + PAD), max(box[3], y + h / 2 + PAD),
             )  # fmt: skip
-            group = parents[group]
+            group = within[group]
 
 
 _memory: OrderedDict[tuple[str, Ranked], list[float]] = OrderedDict()

@@ -119,7 +119,7 @@ class _Scene:
             if self.layout_name not in ("", *layout.NAMES):
                 return layout.layout(graph), str(error)
             flat = nx.MultiDiGraph(graph)
-            flat.graph["parents"] = {}
+            flat.graph["within"] = {}
             nx.set_node_attributes(flat, None, "group")
             return layout.layout(flat), "The groups of this graph cannot be drawn apart, so it is drawn without them."
 
@@ -176,7 +176,7 @@ class _Scene:
         return {
             "kind": "group", "role": "inner", "label": grouping.labels[group], "sub": sub,
             "title": f"{grouping.labels[group]}: {text.count(ops, 'op')}, folded",
-            "group": grouping.parents[group], "twin": None, "shape": None, "dtype": None, "rows": [], "saved": [],
+            "group": grouping.within[group], "twin": None, "shape": None, "dtype": None, "rows": [], "saved": [],
             "formula": [],
             "tracks": {
                 "state": together([self.track(m, "state", "future") for m in inside], joint_state),

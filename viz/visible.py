@@ -43,7 +43,7 @@ class Visible:
         grouping = drawing.grouping
         self.folded = folded
         self.home: dict[str | None, str | None] = {None: None}  # the outermost folded group around a group, if any
-        for group, around in grouping.parents.items():
+        for group, around in grouping.within.items():
             self.home[group] = self.home[around] or (group if group in self.folded else None)
         self.shown = {ident: self.home[item.group] or ident for ident, item in drawing.items.items()}
         for stubs in drawing.stubs.values():
@@ -66,7 +66,7 @@ class Visible:
     def graph(self) -> nx.MultiDiGraph:
         """The graph with folded groups as nodes."""
         drawing, grouping = self.drawing, self.drawing.grouping
-        graph = nx.MultiDiGraph(parents={g: a for g, a in grouping.parents.items() if self.home[g] is None})
+        graph = nx.MultiDiGraph(within={g: a for g, a in grouping.within.items() if self.home[g] is None})
         graph.graph.update(view=VIEW, limit=self.limit)
         for ident in drawing.graph:
             place = self.shown[ident]
@@ -76,7 +76,7 @@ class Visible:
                 size, anchors, group = (
                     cards.group_size(grouping.labels[place]),
                     Anchors(fan=False),
-                    grouping.parents[place],
+                    grouping.within[place],
                 )
             else:
                 item = drawing.items[ident]
@@ -127,7 +127,7 @@ class Visible:
                 members = self.members[group] if self.home[group] == group else direct[group]
                 parts = [[round(v, 2) for v in part] for part in placed.parts.get(group, ())]
                 found.append({
-                    "id": group, "label": label, "parent": grouping.parents[group], "members": members,
+                    "id": group, "label": label, "within": grouping.within[group], "members": members,
                     "folded": group in self.folded, "box": [round(v, 2) for v in box],
                     **({"parts": parts} if parts else {}),
                 })  # fmt: skip

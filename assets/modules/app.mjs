@@ -147,7 +147,7 @@ export class App {
     const { groups } = this.index ?? {};
     let found = null;
     const first = this.scene?.groups.find((one) => one.members.includes(id) || one.id === id);
-    for (let group = first; group; group = groups.get(group.parent)) if (group.folded) found = group.id;
+    for (let group = first; group; group = groups.get(group.within)) if (group.folded) found = group.id;
     return found;
   }
 

@@ -1,8 +1,8 @@
-// The lane: the program's shape in time.  A segment per phase with the call as written, a tick per step, marks, the playhead.
+// The lane: the program's shape in time.  A segment per phase with the call as written, a stroke per step, marks, the playhead.
 
 import { h } from "./panels/dom.mjs";
 import { fonts, widthOf, writer } from "./text.mjs";
-import { currentStep, phaseIndex, sentence, shorterLabels, spoken, tickStride } from "./timeline.mjs";
+import { currentStep, phaseIndex, sentence, shorterLabels, spoken, strokeStride } from "./timeline.mjs";
 
 const EDGE = 12; // room at both ends, so that the playhead is never cut
 const TOP = 32; // labels are above, the bar from here on
@@ -111,7 +111,7 @@ export class Lane {
     const current = phaseIndex(this.scene, Math.max(currentStep(this.t), 0));
     this.scene.phases.forEach((phase, i) => this.paintPhase(context, phase, i === current));
     this.paintLabels(context, current);
-    this.paintTicks(context);
+    this.paintStrokes(context);
     this.paintMarks(context);
     this.paintHead(context);
   }
@@ -162,9 +162,9 @@ export class Lane {
     });
   }
 
-  paintTicks(context) {
+  paintStrokes(context) {
     const count = this.scene.steps.length;
-    const stride = tickStride(count, this.width - 2 * EDGE);
+    const stride = strokeStride(count, this.width - 2 * EDGE);
     context.strokeStyle = this.tokens.panel;
     context.lineWidth = 1.5;
     context.beginPath();

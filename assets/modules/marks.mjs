@@ -10,7 +10,7 @@ const BAR = 52; // height of the buttons above, of the legend below
 const GRID = 36; // apart, in units: places that are tried where none beside the node is free
 const MOST_LINES = 12; // of an error: the longest first sentence of torch's, in the narrowest shape
 
-/** waiting: a ring; ready: a ring with a dot; done: a disc with a tick; error: a red disc with "!".  Shapes differ, not only colours. */
+/** waiting: a ring; ready: a ring with a dot; done: a disc with a check mark; error: a red disc with "!".  Shapes differ, not only colours. */
 export function paintBadge({ context, tokens }, state, x, y) {
   const colour = state === "error" ? tokens.error : tokens.gradient;
   context.beginPath();

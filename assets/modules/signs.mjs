@@ -95,7 +95,7 @@ export const SIGNS = [
     { id: "waiting", text: "Ring: takes part in this call and waits for gradients", scene: scene([op(state("waiting"))]) },
     { id: "ready", text: "Ring with a dot: all its gradients are there", scene: scene([op(state("ready"))]) },
     { id: "active", text: "Halo: it runs in this step", scene: scene([op(state("ready"))], { step: step("vjp", "n") }), t: 1 },
-    { id: "done", text: "Tick: its rule has run, or its `.grad` has arrived", scene: scene([op(state("done"))]) },
+    { id: "done", text: "Check mark: its rule has run, or its `.grad` has arrived", scene: scene([op(state("done"))]) },
     { id: "error", text: "`!`: the error is here", scene: scene([op(state("error"))]) },
     { id: "finding", text: "Triangle: wrong here, though nothing was raised", scene: scene([op(state("done"))], { findings: [{ kind: "sum", step: -1, at: "n", label: "", why: "", fix: "" }] }) },
     { id: "faint", text: "Pale: takes no part in this call", scene: scene([op({ tracks: { faint: [[0, true]] } })]) },

@@ -120,8 +120,8 @@ export function executionOrder(scene) {
   return [...order];
 }
 
-/** Every how many steps a tick of the lane is drawn so that two are at least `gap` px apart: 1, 2, 5, 10, 20 … */
-export function tickStride(count, width, gap = 6) {
+/** Every how many steps a stroke of the lane is drawn so that two are at least `gap` px apart: 1, 2, 5, 10, 20 … */
+export function strokeStride(count, width, gap = 6) {
   const wanted = (count * gap) / Math.max(width, 1);
   for (let power = 1; ; power *= 10) {
     for (const factor of [1, 2, 5]) if (factor * power >= wanted) return factor * power;

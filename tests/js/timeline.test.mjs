@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { at, callStarts, changedBy, clampTime, currentStep, executionOrder, nextCall, nextStop, phaseIndex, previousCall, previousStop, progress,
-  runTo, sentence, shorterLabels, stepsOf, tickStride, upcoming } from "../../assets/modules/timeline.mjs";
+  runTo, sentence, shorterLabels, stepsOf, strokeStride, upcoming } from "../../assets/modules/timeline.mjs";
 import { case1 } from "./fixtures/case1.mjs";
 
 const TRACK = [[0, "a"], [3, "b"], [3, "c"], [10, null], [12, "d"]];
@@ -80,10 +80,10 @@ test("a phase is written shorter in whole words only", () => {
   assert.deepEqual(shorterLabels("forward"), ["forward"]);
 });
 
-test("ticks thin out so that two never touch", () => {
-  assert.equal(tickStride(10, 1000), 1);
+test("strokes thin out so that two never touch", () => {
+  assert.equal(strokeStride(10, 1000), 1);
   for (const count of [300, 3000, 100000]) {
-    const stride = tickStride(count, 1000);
+    const stride = strokeStride(count, 1000);
     assert.ok((1000 / count) * stride >= 6);
     assert.match(String(stride), /^[125]0*$/);
   }

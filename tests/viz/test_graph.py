@@ -101,7 +101,7 @@ def test_rounds_of_a_loop_and_calls_of_a_function_are_groups(tmp_path: Path) -> 
     assert named.count("cell") == 4
     assert [n for n in named if n.startswith("for i")] == ["for i · 1", "for i · 2", "for i · 3"]
     assert sum(n.startswith("for j") for n in named) == 6
-    outer = {found.labels[found.parents[g] or ""] for g, n in found.labels.items() if n.startswith("for j")}
+    outer = {found.labels[found.within[g] or ""] for g, n in found.labels.items() if n.startswith("for j")}
     assert outer == {"for i · 1", "for i · 2", "for i · 3"}
 
 
@@ -154,8 +154,8 @@ def nest(text: str, tmp_path: Path) -> list[tuple[str, int]]:
     """The groups on top, each with the number of groups in it."""
     head = "import engine as torch\nx = torch.ones(2, requires_grad=True)\ny = x\n"
     found = groups(recorded(head + text, tmp_path))
-    inside = Counter(found.parents.values())
-    return [(found.labels[g], inside[g]) for g, around in found.parents.items() if around is None]
+    inside = Counter(found.within.values())
+    return [(found.labels[g], inside[g]) for g, around in found.within.items() if around is None]
 
 
 BODY = "        y = y * x\n        y = y + 1\n"

@@ -110,7 +110,7 @@ def test_an_unknown_layout_is_refused_by_name() -> None:
 
 def grouped(folded: bool) -> nx.DiGraph:
     """A chain a-b-[c-d-e]-f beside b-g-f, where [c-d-e] is a group, open or folded."""
-    graph = nx.DiGraph(parents={} if folded else {"g0": None})
+    graph = nx.DiGraph(within={} if folded else {"g0": None})
     inside = ["g0"] if folded else ["c", "d", "e"]
     for node in ["a", "b", *inside, "g", "f"]:
         graph.add_node(node, size=(200, 76) if node == "g0" else (116, 56), group="g0" if node in "cde" else None)
@@ -213,7 +213,7 @@ def test_what_does_not_hang_together_stands_in_the_order_of_the_program() -> Non
 
 def chain_of_groups(rounds: int) -> nx.DiGraph:
     """`h` through some open groups, each with a leaf of its own and a side result below."""
-    graph = nx.DiGraph(parents={f"g{i}": None for i in range(rounds)})
+    graph = nx.DiGraph(within={f"g{i}": None for i in range(rounds)})
     before = None
     for i in range(rounds):
         names = [f"leaf{i}", f"side{i}", f"mul{i}", f"h{i}"]

@@ -74,7 +74,7 @@ class Placed:
 def place(graph: nx.DiGraph, places: Places, plan: Plan | None = None) -> Placed:
     """Positions and routes of a directed acyclic graph (multi or not), in lines as `plan` says (default: in one).
 
-    Node attributes: `size` (w, h), `anchors`, `group` (the innermost open group).  `graph.graph["parents"]` has the
+    Node attributes: `size` (w, h), `anchors`, `group` (the innermost open group).  `graph.graph["within"]` has the
     group around each open group, outer ones first.  An edge's `origin` names what travels (default: its source): edges
     of one origin share their way.  Raises ValueError for a graph with a cycle.
     """
@@ -86,8 +86,8 @@ class _Layered:
         self.graph, self.places, self.plan = graph, places, plan
         self.lines: dict[Hashable, tuple[int, int]] = {}
         self.inner: dict[tuple[Hashable, Hashable], tuple[list[Point], list[Point]]] = {}
-        self.parents: Mapping[Hashable, Hashable | None] = graph.graph.get("parents", {})
-        self.children: dict[Hashable | None, list[Hashable]] = defaultdict(list)
+        self.within: Mapping[Hashable, Hashable | None] = graph.graph.get("within", {})
+        self.members: dict[Hashable | None, list[Hashable]] = defaultdict(list)
         self.edges: list[tuple[Hashable, Hashable, Hashable, Hashable]] = []
         if graph.is_multigraph():
             self.edges = [(u, v, k, d.get("origin", u)) for u, v, k, d in graph.edges(keys=True, data=True)]
@@ -98,28 +98,28 @@ class _Layered:
         self.through: dict[Hashable, tuple[Hashable | None, Hashable | None]] = {}
 
     def placed(self) -> Placed:
-        graph, parents = self.graph, self.parents
+        graph, within = self.graph, self.within
         path: dict[Hashable | None, list[Hashable | None]] = {None: [None]}
-        for group, outer in parents.items():
+        for group, outer in within.items():
             path[group] = [*path[outer], group]
         order = {node: i for i, node in enumerate(graph)}
         began: dict[Hashable, int] = {}
         for node, data in graph.nodes(data=True):
-            self.children[data.get("group")].append(node)
+            self.members[data.get("group")].append(node)
             for group in path[data.get("group")][1:]:
                 began.setdefault(group, order[node])
-        for group, outer in parents.items():
+        for group, outer in within.items():
             if group in began:
-                self.children[outer].append(group)
+                self.members[outer].append(group)
         local = self.split(path)
         for group in path:  # outer ones first: they say by which ports the level line enters and leaves the inner ones
             if group is None or group in began:
                 spine = self.spine(group, local[group])
-                if parents or len(spine) >= LONG:
+                if within or len(spine) >= LONG:
                     self.spines[group] = spine
         for group in sorted(path, key=lambda g: -len(path[g])):
             if group is None or group in began:
-                members = sorted(self.children[group], key=lambda n: began[n] if n in parents else order[n])
+                members = sorted(self.members[group], key=lambda n: began[n] if n in within else order[n])
                 self.rooms[group] = self.room(group, members, local[group], len(path[group]) - 1)
         return self.collect()
 
@@ -149,14 +149,14 @@ class _Layered:
         way = _longest(steps, first, last)
         origins = [None, *(o for _, _, o in way), None]
         for i, vertex in enumerate([*(u for u, _, _ in way), *(v for _, v, _ in way[-1:])]):
-            if vertex in self.parents:
+            if vertex in self.within:
                 self.through[vertex] = (origins[i], origins[i + 1])
         return way
 
     def held(self, vertex: Hashable) -> float:
         """How far below its top a vertex is held level: at the ports of the spine, else at its middle."""
         height = self.size(vertex)[1]
-        if vertex not in self.parents or vertex not in self.through:
+        if vertex not in self.within or vertex not in self.through:
             return height / 2
         room, (enter, leave) = self.rooms[vertex], self.through[vertex]
         ports = [side[o] for side, o in ((room.ins, enter), (room.outs, leave)) if o is not None and o in side]
@@ -165,7 +165,7 @@ class _Layered:
     # -- one group ------------------------------------------------------------------------------------------------
 
     def size(self, vertex: Hashable) -> Size:
-        room = self.rooms.get(vertex) if vertex in self.parents else None
+        room = self.rooms.get(vertex) if vertex in self.within else None
         if room is not None:
             return room.box[2], room.box[3]
         size: Size = self.graph.nodes[vertex].get("size", SIZE)
@@ -187,7 +187,7 @@ class _Layered:
         sheet.chains(ends, [origin for *_, origin in edges])
         sizes = [self.size(v) if i < len(members) else (0.0, LANE) for i, v in enumerate(vertices)]
         nominal = [
-            FOLDED if v in self.parents and i < len(members) else s
+            FOLDED if v in self.within and i < len(members) else s
             for i, (v, s) in enumerate(zip(vertices, sizes, strict=True))
         ]
         heavy = [(index[u], index[v], o) for u, v, o in self.spines.get(group, ()) if u in index and v in index]
@@ -245,7 +245,7 @@ class _Layered:
 
     def put(self, piece: Piece, vertex: Hashable, centre: Point) -> None:
         """A node at its place; of a group its box and all that is in it."""
-        if vertex not in self.parents:
+        if vertex not in self.within:
             piece.at[vertex] = centre
             return
         room = self.rooms[vertex]
@@ -293,7 +293,7 @@ class _Layered:
             return piece
         wanted = {v: self.plan.lines[v][1] for v in piece.at if v in self.plan.lines}
         groups = {v: self.graph.nodes[v].get("group") for v in piece.at}
-        piece, line = lines.broken(piece, self.size, self.parents, groups, limit, wanted)
+        piece, line = lines.broken(piece, self.size, self.within, groups, limit, wanted)
         self.lines.update({v: (row, line.get(v, 0)) for v in piece.at})
         return piece
 
@@ -306,7 +306,7 @@ class _Layered:
         vertex = sheet.vertices[a]
         if a >= sheet.members:
             return y[a] - 3, y[a] + 3
-        if vertex in self.parents:
+        if vertex in self.within:
             height = y[a] - sizes[a][1] / 2 + self.rooms[vertex].outs[origin]
             return height - 3, height + 3
         anchors = self.anchors(vertex)
@@ -319,7 +319,7 @@ class _Layered:
         vertex = sheet.vertices[b]
         if b >= sheet.members:
             return y[b] - 3, y[b] + 3
-        if vertex in self.parents:
+        if vertex in self.within:
             height = y[b] - sizes[b][1] / 2 + self.rooms[vertex].ins[origin]
             return height - 3, height + 3
         if fan is not None:
@@ -349,7 +349,7 @@ def _fans(
     """Where several edges enter one op: side by side, in the order in which they come."""
     arriving: dict[int, list[tuple[float, int, Hashable]]] = defaultdict(list)
     for number, ((key, _, _, origin), (a, b)) in enumerate(edges):
-        if b < sheet.members and sheet.vertices[b] not in layered.parents and layered.anchors(sheet.vertices[b]).fan:
+        if b < sheet.members and sheet.vertices[b] not in layered.within and layered.anchors(sheet.vertices[b]).fan:
             lanes = sheet.way(a, origin, b)
             arriving[b].append((y[lanes[-1]] if lanes else y[a], number, key))
     found: dict[tuple[Hashable, int], float] = {}

@@ -60,12 +60,12 @@ class _Line:
 
 
 def broken(
-    piece: Piece, size: Callable[[Hashable], Size], parents: Mapping[Hashable, Hashable | None],
+    piece: Piece, size: Callable[[Hashable], Size], within: Mapping[Hashable, Hashable | None],
     groups: Mapping[Hashable, Hashable | None], limit: float, wanted: Mapping[Hashable, int],
 ) -> tuple[Piece, dict[Hashable, int]]:  # fmt: skip
     """A piece in as few lines as are no wider than `limit`, or as narrow as they get; and the line of each node.
 
-    `wanted` are the lines of nodes in a picture that this one is to resemble.  `parents` has the group around each
+    `wanted` are the lines of nodes in a picture that this one is to resemble.  `within` has the group around each
     group, outer ones first, `groups` that of each node.
     """
     boxes = {node: _box(centre, size(node)) for node, centre in piece.at.items()}
@@ -74,7 +74,7 @@ def broken(
     if len(ends) < 2:
         return piece, {}
     lines = _lines(columns, ends, piece, boxes)
-    _cut(piece, lines, boxes, parents, groups)
+    _cut(piece, lines, boxes, within, groups)
     _stack(lines)
     return _moved(piece, boxes, lines), {node: _line_of(lines, x) for node, (x, _) in piece.at.items()}
 
@@ -206,13 +206,13 @@ def _lines(columns: Sequence[Point], ends: Sequence[int], piece: Piece, boxes: M
 
 def _cut(
     piece: Piece, lines: Sequence[_Line], boxes: Mapping[Hashable, Box],
-    parents: Mapping[Hashable, Hashable | None], groups: Mapping[Hashable, Hashable | None],
+    within: Mapping[Hashable, Hashable | None], groups: Mapping[Hashable, Hashable | None],
 ) -> None:  # fmt: skip
     """What of each group is seen in each line: of one that is cut, a box around what it has there."""
     content: dict[tuple[Hashable, int], list[Box]] = defaultdict(list)
     for node, box in boxes.items():
         content[groups[node], _line_of(lines, (box[0] + box[2]) / 2)].append(box)
-    for group in [group for group in parents if group in piece.boxes][::-1]:
+    for group in [group for group in within if group in piece.boxes][::-1]:
         own = piece.boxes[group][0]
         seen = [number for number in range(len(lines)) if (group, number) in content]
         for number in seen:
@@ -224,7 +224,7 @@ def _cut(
                 box = (left, y0 - (HEAD if number == seen[0] else PAD), right, y1 + PAD)
             line.boxes[group] = box
             line.hold(box[1], box[3])
-            content[parents[group], number].append(box)
+            content[within[group], number].append(box)
 
 
 def _line_of(lines: Sequence[_Line], x: float) -> int:

@@ -94,7 +94,7 @@ def test_calls_in_a_loop_are_rounds_of_it() -> None:
     rounds = [g for g, label in found.labels.items() if label.startswith("for _ · ")]
     assert [found.labels[g] for g in rounds] == [f"for _ · {n}" for n in (1, 2, 3)]
     for g in rounds:
-        assert sorted(label for h, label in found.labels.items() if found.parents[h] == g) == ["SGD.step", "Sequential"]
+        assert sorted(label for h, label in found.labels.items() if found.within[h] == g) == ["SGD.step", "Sequential"]
 
 
 def test_steps_of_a_recurrent_layer_are_groups() -> None:
