@@ -50,6 +50,8 @@ class Plain(InPlace):
 class SELU(Plain):
     """ELU, scaled so that mean 0 and variance 1 are kept.
 
+    Shapes: (*) -> (*).  Source: torch.nn.SELU.
+
     >>> import engine as torch
     >>> torch.nn.SELU()(torch.tensor([-1.0, 2.0]))
     tensor([-1.1113,  2.1014])
@@ -63,6 +65,8 @@ class SELU(Plain):
 class SiLU(Plain):
     """x * sigmoid(x).
 
+    Shapes: (*) -> (*).  Source: torch.nn.SiLU.
+
     >>> import engine as torch
     >>> torch.nn.SiLU()(torch.tensor([-1.0, 2.0]))
     tensor([-0.2689,  1.7616])
@@ -75,6 +79,8 @@ class SiLU(Plain):
 
 class Mish(Plain):
     """x * tanh(softplus(x)).
+
+    Shapes: (*) -> (*).  Source: torch.nn.Mish.
 
     >>> import engine as torch
     >>> torch.nn.Mish()(torch.tensor([-1.0, 2.0]))
@@ -99,6 +105,8 @@ class _WithAlpha(InPlace):
 class ELU(_WithAlpha):
     """x where x > 0, else alpha * (exp(x) - 1).
 
+    Shapes: (*) -> (*).  Source: torch.nn.ELU.
+
     >>> import engine as torch
     >>> torch.nn.ELU()(torch.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
@@ -112,6 +120,8 @@ class ELU(_WithAlpha):
 class CELU(_WithAlpha):
     """x where x > 0, else alpha * (exp(x / alpha) - 1).
 
+    Shapes: (*) -> (*).  Source: torch.nn.CELU.
+
     >>> import engine as torch
     >>> torch.nn.CELU()(torch.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
@@ -124,6 +134,8 @@ class CELU(_WithAlpha):
 
 class Sigmoid(Module):
     """1 / (1 + exp(-x)).
+
+    Shapes: (*) -> (*).  Source: torch.nn.Sigmoid.
 
     >>> import engine as torch
     >>> torch.nn.Sigmoid()(torch.tensor([0.0, 2.0]))
@@ -139,6 +151,8 @@ class Sigmoid(Module):
 class Tanh(Module):
     """The hyperbolic tangent.
 
+    Shapes: (*) -> (*).  Source: torch.nn.Tanh.
+
     >>> import engine as torch
     >>> torch.nn.Tanh()(torch.tensor([-1.0, 2.0]))
     tensor([-0.7616,  0.9640])
@@ -153,6 +167,8 @@ class Tanh(Module):
 class LogSigmoid(Module):
     """log(1 / (1 + exp(-x))).
 
+    Shapes: (*) -> (*).  Source: torch.nn.LogSigmoid.
+
     >>> import engine as torch
     >>> torch.nn.LogSigmoid()(torch.tensor([0.0, 2.0]))
     tensor([-0.6931, -0.1269])
@@ -165,6 +181,8 @@ class LogSigmoid(Module):
 
 class Softsign(Module):
     """x / (1 + |x|).
+
+    Shapes: (*) -> (*).  Source: torch.nn.Softsign.
 
     >>> import engine as torch
     >>> torch.nn.Softsign()(torch.tensor([-1.0, 3.0]))
@@ -179,6 +197,8 @@ class Softsign(Module):
 class Tanhshrink(Module):
     """x - tanh(x).
 
+    Shapes: (*) -> (*).  Source: torch.nn.Tanhshrink.
+
     >>> import engine as torch
     >>> torch.nn.Tanhshrink()(torch.tensor([-1.0, 2.0]))
     tensor([-0.2384,  1.0360])
@@ -191,6 +211,8 @@ class Tanhshrink(Module):
 
 class GLU(Module):
     """The first half along `dim` times the sigmoid of the second.
+
+    Shapes: (*, D, *) -> (*, D / 2, *).  Raises RuntimeError where D is odd.  Source: torch.nn.GLU.
 
     >>> import engine as torch
     >>> torch.nn.GLU()(torch.tensor([1.0, 2.0, 0.0, 0.0]))
@@ -212,6 +234,8 @@ class GLU(Module):
 class GELU(Module):
     """x times the normal distribution function of x; `approximate` is "none" or "tanh".
 
+    Shapes: (*) -> (*).  Source: torch.nn.GELU.
+
     >>> import engine as torch
     >>> torch.nn.GELU()(torch.tensor([-1.0, 2.0]))
     tensor([-0.1587,  1.9545])
@@ -231,6 +255,8 @@ class GELU(Module):
 
 class Softplus(Module):
     """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold.
+
+    Shapes: (*) -> (*).  Source: torch.nn.Softplus.
 
     >>> import engine as torch
     >>> torch.nn.Softplus()(torch.tensor([0.0, 30.0]))
@@ -262,6 +288,8 @@ class _AlongDim(Module):
 class Softmax(_AlongDim):
     """exp(x) over its sum along `dim`.
 
+    Shapes: (*) -> (*).  Source: torch.nn.Softmax.
+
     >>> import engine as torch
     >>> torch.nn.Softmax(0)(torch.tensor([0.0, 1.0]))
     tensor([0.2689, 0.7311])
@@ -274,6 +302,8 @@ class Softmax(_AlongDim):
 
 class Softmin(_AlongDim):
     """exp(-x) over its sum along `dim`.
+
+    Shapes: (*) -> (*).  Source: torch.nn.Softmin.
 
     >>> import engine as torch
     >>> torch.nn.Softmin(0)(torch.tensor([0.0, 1.0]))
@@ -288,6 +318,8 @@ class Softmin(_AlongDim):
 class LogSoftmax(_AlongDim):
     """The logarithm of softmax.
 
+    Shapes: (*) -> (*).  Source: torch.nn.LogSoftmax.
+
     >>> import engine as torch
     >>> torch.nn.LogSoftmax(0)(torch.zeros(2))
     tensor([-0.6931, -0.6931])
@@ -300,6 +332,9 @@ class LogSoftmax(_AlongDim):
 
 class Softmax2d(Module):
     """Softmax over the channels of (batch, channels, height, width).
+
+    Shapes: ([N,] C, H, W) -> ([N,] C, H, W).  Raises ValueError for an input of other dimensions.
+    Source: torch.nn.Softmax2d.
 
     >>> import engine as torch
     >>> torch.nn.Softmax2d()(torch.zeros(1, 2, 1, 1)).flatten()

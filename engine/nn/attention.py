@@ -23,7 +23,8 @@ class NonDynamicallyQuantizableLinear(Linear):
 class MultiheadAttention(Module):
     """Queries, keys and values projected, attention with each head, the heads joined and projected.
 
-    Source: torch.nn.MultiheadAttention.
+    Shapes: (L, N, embed_dim), (S, N, kdim), (S, N, vdim) -> (L, N, embed_dim), (N, L, S); N first with `batch_first`.
+    Raises AssertionError where num_heads does not divide embed_dim.  Source: torch.nn.MultiheadAttention.
 
     >>> import engine as torch
     >>> out, weights = MultiheadAttention(4, 2)(*[torch.ones(3, 1, 4)] * 3)

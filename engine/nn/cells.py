@@ -19,6 +19,8 @@ __all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
 class RNNCellBase(Module):
     """What the cells share.
 
+    Source: torch.nn.RNNCellBase.
+
     >>> import engine as torch
     >>> isinstance(torch.nn.GRUCell(3, 4), torch.nn.RNNCellBase)
     True
@@ -94,7 +96,10 @@ def _check_sizes(cell: RNNCellBase, x: Any, states: Any) -> None:
 
 
 class RNNCell(RNNCellBase):
-    """One step of an RNN.  Source: torch.nn.RNNCell.
+    """One step of an RNN.
+
+    Shapes: ([N,] input_size), ([N,] hidden_size) -> ([N,] hidden_size).  Raises ValueError for other dimensions.
+    Source: torch.nn.RNNCell.
 
     >>> import engine as torch
     >>> torch.nn.RNNCell(3, 4)(torch.zeros(2, 3)).shape
@@ -117,7 +122,10 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """One step of an LSTM.  Source: torch.nn.LSTMCell.
+    """One step of an LSTM.
+
+    Shapes: ([N,] input_size), (([N,] hidden_size), ([N,] hidden_size)) -> ([N,] hidden_size), ([N,] hidden_size).
+    Raises ValueError for other dimensions.  Source: torch.nn.LSTMCell.
 
     >>> import engine as torch
     >>> h, c = torch.nn.LSTMCell(3, 4)(torch.zeros(2, 3))
@@ -136,7 +144,10 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """One step of a GRU.  Source: torch.nn.GRUCell.
+    """One step of a GRU.
+
+    Shapes: ([N,] input_size), ([N,] hidden_size) -> ([N,] hidden_size).  Raises ValueError for other dimensions.
+    Source: torch.nn.GRUCell.
 
     >>> import engine as torch
     >>> torch.nn.GRUCell(3, 4)(torch.zeros(2, 3)).shape

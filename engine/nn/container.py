@@ -54,6 +54,8 @@ class _Listed(Module):
 class Sequential(_Listed):
     """Modules called one after the other, each with what the last returned.
 
+    Raises IndexError for a place it has not.  Source: torch.nn.Sequential.
+
     >>> Sequential()
     Sequential()
     """
@@ -121,6 +123,8 @@ class Sequential(_Listed):
 
 class ModuleList(_Listed):
     """Modules in a list.
+
+    Raises IndexError for a place it has not, TypeError for what is no module.  Source: torch.nn.ModuleList.
 
     >>> import engine as torch
     >>> torch.nn.ModuleList([torch.nn.ReLU(), torch.nn.Tanh()])
@@ -196,6 +200,8 @@ def _pairs(given: Any, owner: str, name: str) -> Iterator[tuple[Any, Any]]:
 class ModuleDict(Module):
     """Modules in a dict.
 
+    Raises KeyError for a name it has not, TypeError for what is no module.  Source: torch.nn.ModuleDict.
+
     >>> import engine as torch
     >>> torch.nn.ModuleDict({"act": torch.nn.ReLU()})
     ModuleDict(
@@ -267,6 +273,8 @@ def _as_parameter(value: Any) -> Any:
 class ParameterList(Module):
     """Parameters (and what else is put in) in a list; tensors become parameters.
 
+    Raises IndexError for a place it has not.  Source: torch.nn.ParameterList.
+
     >>> import engine as torch
     >>> len(torch.nn.ParameterList([torch.ones(2)]))
     1
@@ -324,6 +332,9 @@ class ParameterList(Module):
 
 class ParameterDict(Module):
     """Parameters (and what else is put in) in a dict; tensors become parameters.
+
+    Raises AttributeError for a name it has not, TypeError for a key that is no string.
+    Source: torch.nn.ParameterDict.
 
     >>> import engine as torch
     >>> list(torch.nn.ParameterDict({"w": torch.ones(2)}))

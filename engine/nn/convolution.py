@@ -118,7 +118,10 @@ class _Forward(_Conv):
 
 
 class Conv1d(_Forward):
-    """A convolution over (batch, channels, length).  Source: torch.nn.Conv1d.
+    """A convolution over (batch, channels, length).
+
+    Shapes: ([N,] in_channels, L) -> ([N,] out_channels, L').  Raises ValueError for channels that `groups` does not
+    divide, an unknown padding, and 'same' with a stride.  Source: torch.nn.Conv1d.
 
     >>> import engine as torch
     >>> torch.nn.Conv1d(2, 4, 3)
@@ -129,7 +132,10 @@ class Conv1d(_Forward):
 
 
 class Conv2d(_Forward):
-    """A convolution over (batch, channels, height, width).  Source: torch.nn.Conv2d.
+    """A convolution over (batch, channels, height, width).
+
+    Shapes: ([N,] in_channels, H, W) -> ([N,] out_channels, H', W').  Raises ValueError for channels that `groups`
+    does not divide, an unknown padding, and 'same' with a stride.  Source: torch.nn.Conv2d.
 
     >>> Conv2d(3, 8, 3, padding=1)
     Conv2d(3, 8, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1))
@@ -139,7 +145,10 @@ class Conv2d(_Forward):
 
 
 class Conv3d(_Forward):
-    """A convolution over (batch, channels, depth, height, width).  Source: torch.nn.Conv3d.
+    """A convolution over (batch, channels, depth, height, width).
+
+    Shapes: ([N,] in_channels, D, H, W) -> ([N,] out_channels, D', H', W').  Raises ValueError for channels that
+    `groups` does not divide, an unknown padding, and 'same' with a stride.  Source: torch.nn.Conv3d.
 
     >>> import engine as torch
     >>> torch.nn.Conv3d(2, 4, 3, padding=1)
@@ -197,7 +206,10 @@ class _Transposed(_Conv):
 
 
 class ConvTranspose1d(_Transposed):
-    """The transpose of Conv1d.  Source: torch.nn.ConvTranspose1d.
+    """The transpose of Conv1d.
+
+    Shapes: ([N,] in_channels, L) -> ([N,] out_channels, L').  Raises ValueError for channels that `groups` does not
+    divide, another padding_mode than zeros, and an output_size that does not fit.  Source: torch.nn.ConvTranspose1d.
 
     >>> import engine as torch
     >>> torch.nn.ConvTranspose1d(2, 4, 3)(torch.zeros(1, 2, 5)).shape
@@ -208,7 +220,11 @@ class ConvTranspose1d(_Transposed):
 
 
 class ConvTranspose2d(_Transposed):
-    """The transpose of Conv2d.  Source: torch.nn.ConvTranspose2d.
+    """The transpose of Conv2d.
+
+    Shapes: ([N,] in_channels, H, W) -> ([N,] out_channels, H', W').  Raises ValueError for channels that `groups`
+    does not divide, another padding_mode than zeros, and an output_size that does not fit.
+    Source: torch.nn.ConvTranspose2d.
 
     >>> import engine as torch
     >>> torch.nn.ConvTranspose2d(2, 4, 3, stride=2)(torch.zeros(1, 2, 5, 5)).shape
@@ -219,7 +235,11 @@ class ConvTranspose2d(_Transposed):
 
 
 class ConvTranspose3d(_Transposed):
-    """The transpose of Conv3d.  Source: torch.nn.ConvTranspose3d.
+    """The transpose of Conv3d.
+
+    Shapes: ([N,] in_channels, D, H, W) -> ([N,] out_channels, D', H', W').  Raises ValueError for channels that
+    `groups` does not divide, another padding_mode than zeros, and an output_size that does not fit.
+    Source: torch.nn.ConvTranspose3d.
 
     >>> import engine as torch
     >>> torch.nn.ConvTranspose3d(2, 4, 3)(torch.zeros(1, 2, 5, 5, 5)).shape

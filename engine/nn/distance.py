@@ -12,6 +12,8 @@ __all__ = ["CosineSimilarity", "PairwiseDistance"]
 class PairwiseDistance(Module):
     """The norm of the difference of vectors.
 
+    Shapes: (N, D), (N, D) -> (N); (N, 1) with `keepdim`.  Source: torch.nn.PairwiseDistance.
+
     >>> import engine as torch
     >>> torch.nn.PairwiseDistance()(torch.tensor([3.0, 4.0]), torch.zeros(2))
     tensor(5.0000)
@@ -30,6 +32,8 @@ class PairwiseDistance(Module):
 
 class CosineSimilarity(Module):
     """The cosine of the angle between vectors along `dim`.
+
+    Shapes: (*, D, *), (*, D, *) -> (*, *).  Source: torch.nn.CosineSimilarity.
 
     >>> import engine as torch
     >>> torch.nn.CosineSimilarity(dim=0)(torch.tensor([1.0, 0.0]), torch.tensor([3.0, 4.0]))

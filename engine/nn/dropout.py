@@ -24,6 +24,8 @@ class _Dropout(Module):
 class Dropout(_Dropout):
     """Elements are dropped with probability `p`; the others are scaled by 1 / (1 - p).
 
+    Shapes: (*) -> (*).  Raises ValueError where p is no probability.  Source: torch.nn.Dropout.
+
     >>> Dropout(0.1).eval()
     Dropout(p=0.1, inplace=False)
     """
@@ -35,6 +37,8 @@ class Dropout(_Dropout):
 
 class Dropout1d(_Dropout):
     """Whole channels of (batch, channels, length) are dropped.
+
+    Shapes: ([N,] C, L) -> ([N,] C, L).  Raises ValueError where p is no probability.  Source: torch.nn.Dropout1d.
 
     >>> import engine as torch
     >>> torch.nn.Dropout1d(1.0)(torch.ones(1, 2, 2)).sum()
@@ -49,6 +53,9 @@ class Dropout1d(_Dropout):
 class Dropout2d(_Dropout):
     """Whole channels of (batch, channels, height, width) are dropped.
 
+    Shapes: ([N,] C, H, W) -> ([N,] C, H, W).  Raises ValueError where p is no probability.
+    Source: torch.nn.Dropout2d.
+
     >>> import engine as torch
     >>> torch.nn.Dropout2d(1.0)(torch.ones(1, 2, 2, 2)).sum()
     tensor(0.)
@@ -61,6 +68,9 @@ class Dropout2d(_Dropout):
 
 class Dropout3d(_Dropout):
     """Whole channels of (batch, channels, depth, height, width) are dropped.
+
+    Shapes: ([N,] C, D, H, W) -> ([N,] C, D, H, W).  Raises ValueError where p is no probability.
+    Source: torch.nn.Dropout3d.
 
     >>> import engine as torch
     >>> torch.nn.Dropout3d(1.0)(torch.ones(1, 2, 2, 2, 2)).sum()
@@ -75,6 +85,8 @@ class Dropout3d(_Dropout):
 class AlphaDropout(_Dropout):
     """Elements are set to the lower end of SELU, so that mean 0 and variance 1 are kept.
 
+    Shapes: (*) -> (*).  Raises ValueError where p is no probability.  Source: torch.nn.AlphaDropout.
+
     >>> import engine as torch
     >>> torch.nn.AlphaDropout(0.5).eval()(torch.ones(2))
     tensor([1., 1.])
@@ -87,6 +99,9 @@ class AlphaDropout(_Dropout):
 
 class FeatureAlphaDropout(_Dropout):
     """Whole channels are set to the lower end of SELU.
+
+    Shapes: (N, C, *) -> (N, C, *).  Raises ValueError where p is no probability.
+    Source: torch.nn.FeatureAlphaDropout.
 
     >>> import engine as torch
     >>> torch.nn.FeatureAlphaDropout(0.5).eval()(torch.ones(1, 2))

@@ -25,6 +25,8 @@ __all__ = [
 class Flatten(Module):
     """The dimensions from `start_dim` to `end_dim` as one.
 
+    Shapes: (N, *) -> (N, D), D the product of the sizes.  Source: torch.nn.Flatten.
+
     >>> import engine as torch
     >>> torch.nn.Flatten()(torch.zeros(2, 3, 4)).shape
     torch.Size([2, 12])
@@ -46,6 +48,9 @@ class Flatten(Module):
 
 class Unflatten(Module):
     """The dimension `dim` as several.
+
+    Shapes: (*, D, *) -> (*, *unflattened_size, *).  Raises TypeError where the sizes are no tuple of ints.
+    Source: torch.nn.Unflatten.
 
     >>> import engine as torch
     >>> torch.nn.Unflatten(1, (3, 4))(torch.zeros(2, 12)).shape
@@ -79,6 +84,9 @@ class Unflatten(Module):
 class Fold(Module):
     """Windows added into an image, where Unfold takes them.
 
+    Shapes: ([N,] D, L) -> ([N,] C, *output_size), D = C times the places of a window, L windows.
+    Source: torch.nn.Fold.
+
     >>> import engine as torch
     >>> torch.nn.Fold((3, 3), 2)(torch.ones(1, 4, 4)).shape
     torch.Size([1, 1, 3, 3])
@@ -108,6 +116,8 @@ class Fold(Module):
 class Unfold(Module):
     """The windows of an image, one per column.
 
+    Shapes: ([N,] C, H, W) -> ([N,] D, L), D = C times the places of a window, L windows.  Source: torch.nn.Unfold.
+
     >>> import engine as torch
     >>> torch.nn.Unfold(2)(torch.zeros(1, 3, 4, 4)).shape
     torch.Size([1, 12, 9])
@@ -131,6 +141,8 @@ class Unfold(Module):
 class PixelShuffle(Module):
     """Channels spread over the places of a larger image.
 
+    Shapes: (*, C, H, W) -> (*, C / r², H r, W r), r = upscale_factor.  Source: torch.nn.PixelShuffle.
+
     >>> import engine as torch
     >>> torch.nn.PixelShuffle(2)(torch.zeros(1, 8, 3, 3)).shape
     torch.Size([1, 2, 6, 6])
@@ -150,6 +162,8 @@ class PixelShuffle(Module):
 
 class PixelUnshuffle(Module):
     """The inverse of PixelShuffle.
+
+    Shapes: (*, C, H, W) -> (*, C r², H / r, W / r), r = downscale_factor.  Source: torch.nn.PixelUnshuffle.
 
     >>> import engine as torch
     >>> torch.nn.PixelUnshuffle(2)(torch.zeros(1, 2, 6, 6)).shape
@@ -171,6 +185,8 @@ class PixelUnshuffle(Module):
 class ChannelShuffle(Module):
     """The channels of groups taken in turns.
 
+    Shapes: (N, C, *) -> (N, C, *).  Source: torch.nn.ChannelShuffle.
+
     >>> import engine as torch
     >>> torch.nn.ChannelShuffle(2)(torch.arange(4.0).reshape(1, 4, 1, 1)).flatten()
     tensor([0., 2., 1., 3.])
@@ -189,7 +205,9 @@ class ChannelShuffle(Module):
 
 
 class Upsample(Module):
-    """An image in another size, by `mode`.  Source: torch.nn.Upsample.
+    """An image in another size, by `mode`.
+
+    Shapes: (N, C, *) -> (N, C, *'); * has one to three dimensions.  Source: torch.nn.Upsample.
 
     >>> import engine as torch
     >>> torch.nn.Upsample(scale_factor=2)(torch.tensor([[[1.0, 2.0]]]))
@@ -226,6 +244,8 @@ class Upsample(Module):
 class UpsamplingNearest2d(Upsample):
     """An image in another size, every place the nearest of before.
 
+    Shapes: (N, C, H, W) -> (N, C, H', W').  Source: torch.nn.UpsamplingNearest2d.
+
     >>> import engine as torch
     >>> torch.nn.UpsamplingNearest2d(scale_factor=2)(torch.ones(1, 1, 2, 2)).shape
     torch.Size([1, 1, 4, 4])
@@ -237,6 +257,8 @@ class UpsamplingNearest2d(Upsample):
 
 class UpsamplingBilinear2d(Upsample):
     """An image in another size, linear between the places, corners on corners.
+
+    Shapes: (N, C, H, W) -> (N, C, H', W').  Source: torch.nn.UpsamplingBilinear2d.
 
     >>> import engine as torch
     >>> torch.nn.UpsamplingBilinear2d(size=(1, 3))(torch.tensor([[[[1.0, 2.0]]]]))

@@ -98,6 +98,8 @@ class LazyModuleMixin:
 class LazyLinear(LazyModuleMixin, Linear):
     """A Linear that takes `in_features` from its first input.
 
+    Shapes: (*, in_features) -> (*, out_features).  Source: torch.nn.LazyLinear.
+
     >>> import engine as torch
     >>> layer = torch.nn.LazyLinear(2)
     >>> layer.weight
@@ -229,7 +231,9 @@ def _lazily(how: type[Any], layer: type[Module]) -> type[Any]:
     made = type(f"Lazy{layer.__name__}", (how, layer), {"cls_to_become": layer, "__module__": __name__})
     size, call = ("num_features", "()") if how is _LazyNorm else ("in_channels", "(4, 3)")
     made.__doc__ = (
-        f"A {layer.__name__} that takes `{size}` from its first input.\n\n    >>> import engine as torch\n"
+        f"A {layer.__name__} that takes `{size}` from its first input.\n\n"
+        f"    Shapes and errors are those of {layer.__name__}.  Source: torch.nn.{made.__name__}.\n\n"
+        "    >>> import engine as torch\n"
         f"    >>> torch.nn.{made.__name__}{call}.{size}\n    0\n    "
     )
     return made

@@ -18,6 +18,8 @@ __all__ = ["Bilinear", "Identity", "Linear"]
 class Identity(Module):
     """What goes in comes out; all arguments are ignored.
 
+    Shapes: (*) -> (*).  Source: torch.nn.Identity.
+
     >>> import engine as torch
     >>> torch.nn.Identity()(torch.tensor([1.0]))
     tensor([1.])
@@ -32,7 +34,10 @@ class Identity(Module):
 
 
 class Linear(Module):
-    """x @ weight.T + bias; `weight` is (out_features, in_features).  Source: torch.nn.Linear.
+    """x @ weight.T + bias; `weight` is (out_features, in_features).
+
+    Shapes: (*, in_features) -> (*, out_features).  Raises RuntimeError for another last dimension.
+    Source: torch.nn.Linear.
 
     >>> Linear(2, 3)
     Linear(in_features=2, out_features=3, bias=True)
@@ -65,7 +70,10 @@ class Linear(Module):
 
 
 class Bilinear(Module):
-    """x1 @ weight[k] @ x2 + bias[k] for every output k.  Source: torch.nn.Bilinear.
+    """x1 @ weight[k] @ x2 + bias[k] for every output k.
+
+    Shapes: (*, in1_features), (*, in2_features) -> (*, out_features).  Raises ValueError where in1_features < 1,
+    RuntimeError for other last dimensions.  Source: torch.nn.Bilinear.
 
     >>> import engine as torch
     >>> torch.nn.Bilinear(2, 3, 4)(torch.zeros(5, 2), torch.zeros(5, 3)).shape

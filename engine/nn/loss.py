@@ -58,7 +58,7 @@ class _WeightedLoss(_Loss):
 class CTCLoss(_Loss):
     """Minus the logarithm of the probability of a sequence, over all ways to stretch it.
 
-    Source: torch.nn.CTCLoss.
+    Shapes: (T, N, C), (N, S), (N), (N) -> (), with reduction "none" (N).  Source: torch.nn.CTCLoss.
 
     >>> import engine as torch
     >>> torch.nn.CTCLoss()(torch.zeros(2, 1, 2).log_softmax(2), torch.tensor([[1]]), (2,), (1,))
@@ -88,6 +88,8 @@ class _WithMargin(_Loss):
 class L1Loss(_Loss):
     """|input - target|.
 
+    Shapes: (*), (*) -> (), with reduction "none" (*).  Source: torch.nn.L1Loss.
+
     >>> import engine as torch
     >>> torch.nn.L1Loss()(torch.tensor([1.0, 4.0]), torch.tensor([1.0, 2.0]))
     tensor(1.)
@@ -101,6 +103,8 @@ class L1Loss(_Loss):
 class MSELoss(_Loss):
     """(input - target)².
 
+    Shapes: (*), (*) -> (), with reduction "none" (*).  Source: torch.nn.MSELoss.
+
     >>> MSELoss()
     MSELoss()
     """
@@ -112,6 +116,8 @@ class MSELoss(_Loss):
 
 class SmoothL1Loss(_Loss):
     """A square where |input - target| < beta, straight beyond.
+
+    Shapes: (*), (*) -> (), with reduction "none" (*).  Source: torch.nn.SmoothL1Loss.
 
     >>> import engine as torch
     >>> torch.nn.SmoothL1Loss()(torch.tensor([0.0, 0.0]), torch.tensor([0.5, 3.0]))
@@ -132,6 +138,9 @@ class SmoothL1Loss(_Loss):
 class HuberLoss(_Loss):
     """A square where |input - target| < delta, straight beyond.
 
+    Shapes: (*), (*) -> (), with reduction "none" (*).  Raises TypeError where delta is no number, RuntimeError where
+    it is not positive.  Source: torch.nn.HuberLoss.
+
     >>> import engine as torch
     >>> torch.nn.HuberLoss()(torch.tensor([0.0, 0.0]), torch.tensor([0.5, 3.0]))
     tensor(1.3125)
@@ -151,6 +160,9 @@ class HuberLoss(_Loss):
 class NLLLoss(_WeightedLoss):
     """Minus the logarithm of the probability of the target class.
 
+    Shapes: (N, C, *), (N, *) -> (), with reduction "none" (N, *).  Raises IndexError for a class outside 0 … C - 1.
+    Source: torch.nn.NLLLoss.
+
     >>> import engine as torch
     >>> torch.nn.NLLLoss()(torch.tensor([[-1.0, -2.0]]), torch.tensor([1]))
     tensor(2.)
@@ -169,7 +181,10 @@ class NLLLoss(_WeightedLoss):
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """NLLLoss of log_softmax; targets are classes or probabilities.  Source: torch.nn.CrossEntropyLoss.
+    """NLLLoss of log_softmax; targets are classes or probabilities.
+
+    Shapes: (N, C, *), (N, *) -> (), with reduction "none" (N, *); probabilities are (N, C, *) too.  Raises IndexError
+    for a class outside 0 … C - 1.  Source: torch.nn.CrossEntropyLoss.
 
     >>> import engine as torch
     >>> torch.nn.CrossEntropyLoss()(torch.tensor([[0.0, 0.0]]), torch.tensor([1]))
@@ -195,6 +210,8 @@ class CrossEntropyLoss(_WeightedLoss):
 class PoissonNLLLoss(_Loss):
     """Minus the logarithm of the probability of a count.
 
+    Shapes: (*), (*) -> (), with reduction "none" (*).  Source: torch.nn.PoissonNLLLoss.
+
     >>> import engine as torch
     >>> torch.nn.PoissonNLLLoss()(torch.tensor([0.0]), torch.tensor([2.0]))
     tensor(1.)
@@ -219,6 +236,9 @@ class PoissonNLLLoss(_Loss):
 class GaussianNLLLoss(_Loss):
     """Minus the logarithm of the density of a normal distribution.
 
+    Shapes: (N, *), (N, *), (N, *) -> (), with reduction "none" (N, *); the third may be broadcast.  Raises ValueError
+    for a negative variance.  Source: torch.nn.GaussianNLLLoss.
+
     >>> import engine as torch
     >>> torch.nn.GaussianNLLLoss()(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
     tensor(2.)
@@ -236,6 +256,8 @@ class GaussianNLLLoss(_Loss):
 
 class KLDivLoss(_Loss):
     """target * (log target - input).
+
+    Shapes: (*), (*) -> (), with reduction "none" (*).  Source: torch.nn.KLDivLoss.
 
     >>> import engine as torch
     >>> torch.nn.KLDivLoss(reduction="sum")(torch.tensor([0.0]), torch.tensor([1.0]))
@@ -257,6 +279,8 @@ class KLDivLoss(_Loss):
 class BCELoss(_WeightedLoss):
     """Cross entropy of probabilities of one class.
 
+    Shapes: (*), (*) -> (), with reduction "none" (*).  Source: torch.nn.BCELoss.
+
     >>> import engine as torch
     >>> torch.nn.BCELoss()(torch.tensor([0.5]), torch.tensor([1.0]))
     tensor(0.6931)
@@ -269,6 +293,8 @@ class BCELoss(_WeightedLoss):
 
 class BCEWithLogitsLoss(_WeightedLoss):
     """BCELoss of a sigmoid.
+
+    Shapes: (*), (*) -> (), with reduction "none" (*).  Source: torch.nn.BCEWithLogitsLoss.
 
     >>> import engine as torch
     >>> torch.nn.BCEWithLogitsLoss()(torch.tensor([0.0]), torch.tensor([1.0]))
@@ -292,6 +318,8 @@ class BCEWithLogitsLoss(_WeightedLoss):
 class HingeEmbeddingLoss(_WithMargin):
     """A distance where the target is 1, what it lacks to the margin where it is -1.
 
+    Shapes: (*), (*) -> (), with reduction "none" (*).  Source: torch.nn.HingeEmbeddingLoss.
+
     >>> import engine as torch
     >>> torch.nn.HingeEmbeddingLoss()(torch.tensor([0.5, 0.5]), torch.tensor([1, -1]))
     tensor(0.5000)
@@ -311,6 +339,8 @@ class HingeEmbeddingLoss(_WithMargin):
 class CosineEmbeddingLoss(_WithMargin):
     """1 - cosine where the target is 1, the cosine above the margin where it is -1.
 
+    Shapes: (N, D), (N, D), (N) -> (), with reduction "none" (N).  Source: torch.nn.CosineEmbeddingLoss.
+
     >>> import engine as torch
     >>> torch.nn.CosineEmbeddingLoss()(torch.ones(1, 2), torch.ones(1, 2), torch.tensor([-1]))
     tensor(1.)
@@ -323,6 +353,8 @@ class CosineEmbeddingLoss(_WithMargin):
 
 class MarginRankingLoss(_WithMargin):
     """What lacks for the first to be above the second (target 1) by the margin, or below it (-1).
+
+    Shapes: (*), (*), (*) -> (), with reduction "none" (*).  Source: torch.nn.MarginRankingLoss.
 
     >>> import engine as torch
     >>> torch.nn.MarginRankingLoss()(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
@@ -337,6 +369,8 @@ class MarginRankingLoss(_WithMargin):
 class SoftMarginLoss(_Loss):
     """log(1 + exp(-target * input)).
 
+    Shapes: (*), (*) -> (), with reduction "none" (*).  Source: torch.nn.SoftMarginLoss.
+
     >>> import engine as torch
     >>> torch.nn.SoftMarginLoss()(torch.tensor([0.0]), torch.tensor([1.0]))
     tensor(0.6931)
@@ -349,6 +383,9 @@ class SoftMarginLoss(_Loss):
 
 class MultiMarginLoss(_WeightedLoss):
     """What lacks for the target's score to be above each other one by the margin.
+
+    Shapes: (N, C), (N) -> (), with reduction "none" (N).  Raises ValueError where p is not 1 or 2, or the weight not
+    (C).  Source: torch.nn.MultiMarginLoss.
 
     >>> import engine as torch
     >>> torch.nn.MultiMarginLoss()(torch.tensor([[1.0, 0.5]]), torch.tensor([0]))
@@ -377,6 +414,8 @@ class MultiMarginLoss(_WeightedLoss):
 class MultiLabelMarginLoss(_Loss):
     """What lacks for the score of each target to be above each other one by 1.
 
+    Shapes: (N, C), (N, C) -> (), with reduction "none" (N).  Source: torch.nn.MultiLabelMarginLoss.
+
     >>> import engine as torch
     >>> torch.nn.MultiLabelMarginLoss()(torch.tensor([[1.0, 0.5]]), torch.tensor([[0, -1]]))
     tensor(0.2500)
@@ -389,6 +428,8 @@ class MultiLabelMarginLoss(_Loss):
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
     """The mean over the classes of BCEWithLogitsLoss.
+
+    Shapes: (N, C), (N, C) -> (), with reduction "none" (N).  Source: torch.nn.MultiLabelSoftMarginLoss.
 
     >>> import engine as torch
     >>> torch.nn.MultiLabelSoftMarginLoss()(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
@@ -407,6 +448,9 @@ def _positive(margin: float, name: str) -> None:
 
 class TripletMarginLoss(_WithMargin):
     """What lacks for the negative to be farther from the anchor than the positive by the margin.
+
+    Shapes: (N, D), (N, D), (N, D) -> (), with reduction "none" (N).  Raises ValueError where the margin is not
+    positive.  Source: torch.nn.TripletMarginLoss.
 
     >>> import engine as torch
     >>> torch.nn.TripletMarginLoss()(torch.zeros(1, 2), torch.zeros(1, 2), torch.ones(1, 2))
@@ -433,6 +477,9 @@ class TripletMarginLoss(_WithMargin):
 
 class TripletMarginWithDistanceLoss(_WithMargin):
     """TripletMarginLoss with a distance of the user's.
+
+    Shapes: (N, D), (N, D), (N, D) -> (), with reduction "none" (N).  Raises ValueError where the margin is not
+    positive.  Source: torch.nn.TripletMarginWithDistanceLoss.
 
     >>> import engine as torch
     >>> torch.nn.TripletMarginWithDistanceLoss()(torch.zeros(1, 2), torch.zeros(1, 2), torch.ones(1, 2))

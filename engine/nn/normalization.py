@@ -123,7 +123,8 @@ class _BatchNorm(_WithStatistics):
 class BatchNorm1d(_BatchNorm):
     """Each channel of (batch, channels) or (batch, channels, length) to mean 0 and variance 1 over the batch.
 
-    Source: torch.nn.BatchNorm1d.
+    Shapes: (N, num_features, *) -> (N, num_features, *); * is (L) or nothing.  Raises ValueError for an input of
+    other dimensions, and in training for one value per channel.  Source: torch.nn.BatchNorm1d.
 
     >>> import engine as torch
     >>> torch.nn.BatchNorm1d(1)(torch.tensor([[1.0], [3.0]])).detach()
@@ -137,6 +138,9 @@ class BatchNorm1d(_BatchNorm):
 class BatchNorm2d(_BatchNorm):
     """Each channel of (batch, channels, height, width) to mean 0 and variance 1 over the batch.
 
+    Shapes: (N, num_features, H, W) -> (N, num_features, H, W).  Raises ValueError for an input of other dimensions,
+    and in training for one value per channel.  Source: torch.nn.BatchNorm2d.
+
     >>> import engine as torch
     >>> torch.nn.BatchNorm2d(3)
     BatchNorm2d(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
@@ -147,6 +151,9 @@ class BatchNorm2d(_BatchNorm):
 
 class BatchNorm3d(_BatchNorm):
     """Each channel of (batch, channels, depth, height, width) to mean 0 and variance 1 over the batch.
+
+    Shapes: (N, num_features, D, H, W) -> (N, num_features, D, H, W).  Raises ValueError for an input of other
+    dimensions, and in training for one value per channel.  Source: torch.nn.BatchNorm3d.
 
     >>> import engine as torch
     >>> torch.nn.BatchNorm3d(3, affine=False)
@@ -197,6 +204,9 @@ class _InstanceNorm(_WithStatistics):
 class InstanceNorm1d(_InstanceNorm):
     """Each channel of each sample of (batch, channels, length) to mean 0 and variance 1.
 
+    Shapes: ([N,] num_features, L) -> ([N,] num_features, L).  Raises ValueError for an input of other dimensions, and
+    in training for one value per channel.  Source: torch.nn.InstanceNorm1d.
+
     >>> import engine as torch
     >>> torch.nn.InstanceNorm1d(1)(torch.tensor([[[1.0, 3.0]]]))
     tensor([[[-1.0000,  1.0000]]])
@@ -208,6 +218,9 @@ class InstanceNorm1d(_InstanceNorm):
 class InstanceNorm2d(_InstanceNorm):
     """Each channel of each sample of (batch, channels, height, width) to mean 0 and variance 1.
 
+    Shapes: ([N,] num_features, H, W) -> ([N,] num_features, H, W).  Raises ValueError for an input of other
+    dimensions, and in training for one value per channel.  Source: torch.nn.InstanceNorm2d.
+
     >>> import engine as torch
     >>> torch.nn.InstanceNorm2d(3)
     InstanceNorm2d(3, eps=1e-05, momentum=0.1, affine=False, bias=False, track_running_stats=False)
@@ -218,6 +231,9 @@ class InstanceNorm2d(_InstanceNorm):
 
 class InstanceNorm3d(_InstanceNorm):
     """Each channel of each sample of (batch, channels, depth, height, width) to mean 0 and variance 1.
+
+    Shapes: ([N,] num_features, D, H, W) -> ([N,] num_features, D, H, W).  Raises ValueError for an input of other
+    dimensions, and in training for one value per channel.  Source: torch.nn.InstanceNorm3d.
 
     >>> import engine as torch
     >>> torch.nn.InstanceNorm3d(3)
@@ -232,7 +248,10 @@ def _shape(given: Any) -> tuple[int, ...]:
 
 
 class LayerNorm(_Affine):
-    """The last dimensions of each sample to mean 0 and variance 1.  Source: torch.nn.LayerNorm.
+    """The last dimensions of each sample to mean 0 and variance 1.
+
+    Shapes: (*, *normalized_shape) -> (*, *normalized_shape).  Raises RuntimeError for other last dimensions.
+    Source: torch.nn.LayerNorm.
 
     >>> LayerNorm(4)
     LayerNorm((4,), eps=1e-05, elementwise_affine=True, bias=True)
@@ -262,7 +281,10 @@ class LayerNorm(_Affine):
 
 
 class GroupNorm(_Affine):
-    """Each group of channels of each sample to mean 0 and variance 1.  Source: torch.nn.GroupNorm.
+    """Each group of channels of each sample to mean 0 and variance 1.
+
+    Shapes: (N, num_channels, *) -> (N, num_channels, *).  Raises ValueError where num_groups does not divide
+    num_channels.  Source: torch.nn.GroupNorm.
 
     >>> import engine as torch
     >>> torch.nn.GroupNorm(1, 2)(torch.tensor([[1.0, 3.0]])).detach()
@@ -296,7 +318,10 @@ class GroupNorm(_Affine):
 
 
 class RMSNorm(_Affine):
-    """The last dimensions of each sample over the root of their mean square.  Source: torch.nn.RMSNorm.
+    """The last dimensions of each sample over the root of their mean square.
+
+    Shapes: (*, *normalized_shape) -> (*, *normalized_shape).  Raises RuntimeError for other last dimensions.
+    Source: torch.nn.RMSNorm.
 
     >>> import engine as torch
     >>> torch.nn.RMSNorm(2)(torch.tensor([1.0, 7.0])).detach()
@@ -325,7 +350,10 @@ class RMSNorm(_Affine):
 
 
 class LocalResponseNorm(Module):
-    """Each channel over a power of the mean square of its neighbours.  Source: torch.nn.LocalResponseNorm.
+    """Each channel over a power of the mean square of its neighbours.
+
+    Shapes: (N, C, *) -> (N, C, *).  Raises ValueError for fewer than three dimensions.
+    Source: torch.nn.LocalResponseNorm.
 
     >>> import engine as torch
     >>> torch.nn.LocalResponseNorm(2, alpha=1.0)(torch.ones(1, 2, 1)).flatten()

@@ -64,6 +64,8 @@ class _ConstantPad(_Pad):
 class ConstantPad1d(_ConstantPad):
     """A number before and after the last dimension.
 
+    Shapes: (*, L) -> (*, L').  Source: torch.nn.ConstantPad1d.
+
     >>> import engine as torch
     >>> torch.nn.ConstantPad1d((1, 2), 9)(torch.tensor([[1, 2]]))
     tensor([[9, 1, 2, 9, 9]])
@@ -75,6 +77,8 @@ class ConstantPad1d(_ConstantPad):
 class ConstantPad2d(_ConstantPad):
     """A number around the last two dimensions.
 
+    Shapes: (*, H, W) -> (*, H', W').  Source: torch.nn.ConstantPad2d.
+
     >>> import engine as torch
     >>> torch.nn.ConstantPad2d((1, 0, 0, 0), 9)(torch.tensor([[[1, 2]]]))
     tensor([[[9, 1, 2]]])
@@ -85,6 +89,8 @@ class ConstantPad2d(_ConstantPad):
 
 class ConstantPad3d(_ConstantPad):
     """A number around the last three dimensions.
+
+    Shapes: (*, D, H, W) -> (*, D', H', W').  Source: torch.nn.ConstantPad3d.
 
     >>> import engine as torch
     >>> torch.nn.ConstantPad3d(1, 9)(torch.zeros(1, 2, 2, 2)).shape
@@ -105,6 +111,8 @@ class _ZeroPad(_ConstantPad):
 class ZeroPad1d(_ZeroPad, ConstantPad1d):
     """Zeros before and after the last dimension.
 
+    Shapes: (*, L) -> (*, L').  Source: torch.nn.ZeroPad1d.
+
     >>> import engine as torch
     >>> torch.nn.ZeroPad1d((1, 2))(torch.tensor([[1, 2]]))
     tensor([[0, 1, 2, 0, 0]])
@@ -113,6 +121,8 @@ class ZeroPad1d(_ZeroPad, ConstantPad1d):
 
 class ZeroPad2d(_ZeroPad, ConstantPad2d):
     """Zeros around the last two dimensions.
+
+    Shapes: (*, H, W) -> (*, H', W').  Source: torch.nn.ZeroPad2d.
 
     >>> import engine as torch
     >>> torch.nn.ZeroPad2d((1, 0, 0, 0))(torch.tensor([[[1, 2]]]))
@@ -123,6 +133,8 @@ class ZeroPad2d(_ZeroPad, ConstantPad2d):
 class ZeroPad3d(_ZeroPad, ConstantPad3d):
     """Zeros around the last three dimensions.
 
+    Shapes: (*, D, H, W) -> (*, D', H', W').  Source: torch.nn.ZeroPad3d.
+
     >>> import engine as torch
     >>> torch.nn.ZeroPad3d(1)(torch.zeros(1, 2, 2, 2)).shape
     torch.Size([1, 4, 4, 4])
@@ -131,6 +143,8 @@ class ZeroPad3d(_ZeroPad, ConstantPad3d):
 
 class ReflectionPad1d(_Pad):
     """The last dimension mirrored at its ends.
+
+    Shapes: ([N,] C, L) -> ([N,] C, L').  Source: torch.nn.ReflectionPad1d.
 
     >>> import engine as torch
     >>> torch.nn.ReflectionPad1d(1)(torch.tensor([[1, 2, 3]]))
@@ -143,6 +157,8 @@ class ReflectionPad1d(_Pad):
 class ReflectionPad2d(_Pad):
     """The last two dimensions mirrored at their ends.
 
+    Shapes: ([N,] C, H, W) -> ([N,] C, H', W').  Source: torch.nn.ReflectionPad2d.
+
     >>> import engine as torch
     >>> torch.nn.ReflectionPad2d((1, 1, 0, 0))(torch.tensor([[[1, 2, 3]]]))
     tensor([[[2, 1, 2, 3, 2]]])
@@ -153,6 +169,8 @@ class ReflectionPad2d(_Pad):
 
 class ReflectionPad3d(_Pad):
     """The last three dimensions mirrored at their ends.
+
+    Shapes: ([N,] C, D, H, W) -> ([N,] C, D', H', W').  Source: torch.nn.ReflectionPad3d.
 
     >>> import engine as torch
     >>> torch.nn.ReflectionPad3d(1)(torch.zeros(1, 2, 2, 2)).shape
@@ -165,6 +183,8 @@ class ReflectionPad3d(_Pad):
 class ReplicationPad1d(_Pad):
     """The ends of the last dimension repeated.
 
+    Shapes: ([N,] C, L) -> ([N,] C, L').  Source: torch.nn.ReplicationPad1d.
+
     >>> import engine as torch
     >>> torch.nn.ReplicationPad1d(1)(torch.tensor([[1.0, 2.0]]))
     tensor([[1., 1., 2., 2.]])
@@ -176,6 +196,8 @@ class ReplicationPad1d(_Pad):
 class ReplicationPad2d(_Pad):
     """The ends of the last two dimensions repeated.
 
+    Shapes: ([N,] C, H, W) -> ([N,] C, H', W').  Source: torch.nn.ReplicationPad2d.
+
     >>> import engine as torch
     >>> torch.nn.ReplicationPad2d((1, 1, 0, 0))(torch.tensor([[[1.0, 2.0]]]))
     tensor([[[1., 1., 2., 2.]]])
@@ -186,6 +208,8 @@ class ReplicationPad2d(_Pad):
 
 class ReplicationPad3d(_Pad):
     """The ends of the last three dimensions repeated.
+
+    Shapes: ([N,] C, D, H, W) -> ([N,] C, D', H', W').  Source: torch.nn.ReplicationPad3d.
 
     >>> import engine as torch
     >>> torch.nn.ReplicationPad3d(1)(torch.zeros(1, 2, 2, 2)).shape
@@ -209,6 +233,9 @@ class _CircularPad(_Pad):
 class CircularPad1d(_CircularPad):
     """The last dimension closed to a ring.
 
+    Shapes: ([N,] C, L) -> ([N,] C, L').  Raises ValueError for an input of other dimensions.
+    Source: torch.nn.CircularPad1d.
+
     >>> import engine as torch
     >>> torch.nn.CircularPad1d(1)(torch.tensor([[1, 2, 3]]))
     tensor([[3, 1, 2, 3, 1]])
@@ -220,6 +247,9 @@ class CircularPad1d(_CircularPad):
 class CircularPad2d(_CircularPad):
     """The last two dimensions closed to rings.
 
+    Shapes: ([N,] C, H, W) -> ([N,] C, H', W').  Raises ValueError for an input of other dimensions.
+    Source: torch.nn.CircularPad2d.
+
     >>> import engine as torch
     >>> torch.nn.CircularPad2d((1, 1, 0, 0))(torch.tensor([[[1, 2, 3]]]))
     tensor([[[3, 1, 2, 3, 1]]])
@@ -230,6 +260,9 @@ class CircularPad2d(_CircularPad):
 
 class CircularPad3d(_CircularPad):
     """The last three dimensions closed to rings.
+
+    Shapes: ([N,] C, D, H, W) -> ([N,] C, D', H', W').  Raises ValueError for an input of other dimensions.
+    Source: torch.nn.CircularPad3d.
 
     >>> import engine as torch
     >>> torch.nn.CircularPad3d(1)(torch.zeros(1, 2, 2, 2)).shape

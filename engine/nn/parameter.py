@@ -164,6 +164,8 @@ class _Uninitialized(Tensor):
 class UninitializedParameter(_Uninitialized, Parameter):
     """A parameter whose shape is not known yet: `materialize(shape)` makes a Parameter of it.
 
+    Source: torch.nn.UninitializedParameter.
+
     >>> import engine as torch
     >>> parameter = torch.nn.parameter.UninitializedParameter()
     >>> parameter.materialize((2, 3))
@@ -179,6 +181,8 @@ class UninitializedParameter(_Uninitialized, Parameter):
 
 class UninitializedBuffer(_Uninitialized):
     """A buffer whose shape is not known yet.
+
+    Source: torch.nn.UninitializedBuffer.
 
     >>> import engine as torch
     >>> torch.nn.parameter.is_lazy(torch.nn.UninitializedBuffer())

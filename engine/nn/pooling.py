@@ -65,6 +65,8 @@ class _MaxPool(Module):
 class MaxPool1d(_MaxPool):
     """The largest of every window of (batch, channels, length).
 
+    Shapes: ([N,] C, L) -> ([N,] C, L'); with `return_indices` the places too.  Source: torch.nn.MaxPool1d.
+
     >>> import engine as torch
     >>> torch.nn.MaxPool1d(2)(torch.tensor([[1.0, 3.0, 2.0, 0.0]]))
     tensor([[3., 2.]])
@@ -76,6 +78,8 @@ class MaxPool1d(_MaxPool):
 class MaxPool2d(_MaxPool):
     """The largest of every window of (batch, channels, height, width).
 
+    Shapes: ([N,] C, H, W) -> ([N,] C, H', W'); with `return_indices` the places too.  Source: torch.nn.MaxPool2d.
+
     >>> MaxPool2d(2)
     MaxPool2d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)
     """
@@ -85,6 +89,9 @@ class MaxPool2d(_MaxPool):
 
 class MaxPool3d(_MaxPool):
     """The largest of every window of (batch, channels, depth, height, width).
+
+    Shapes: ([N,] C, D, H, W) -> ([N,] C, D', H', W'); with `return_indices` the places too.
+    Source: torch.nn.MaxPool3d.
 
     >>> import engine as torch
     >>> torch.nn.MaxPool3d(2)(torch.arange(8.0).reshape(1, 2, 2, 2))
@@ -118,6 +125,9 @@ class _MaxUnpool(Module):
 class MaxUnpool1d(_MaxUnpool):
     """What MaxPool1d leaves, put back.
 
+    Shapes: ([N,] C, L), ([N,] C, L) -> ([N,] C, L').  Raises ValueError for an output_size that pooling would not
+    bring to this one.  Source: torch.nn.MaxUnpool1d.
+
     >>> import engine as torch
     >>> values, places = torch.nn.MaxPool1d(2, return_indices=True)(torch.tensor([[1.0, 3.0]]))
     >>> torch.nn.MaxUnpool1d(2)(values, places)
@@ -131,6 +141,9 @@ class MaxUnpool1d(_MaxUnpool):
 class MaxUnpool2d(_MaxUnpool):
     """What MaxPool2d leaves, put back.
 
+    Shapes: ([N,] C, H, W), ([N,] C, H, W) -> ([N,] C, H', W').  Raises ValueError for an output_size that pooling
+    would not bring to this one.  Source: torch.nn.MaxUnpool2d.
+
     >>> import engine as torch
     >>> torch.nn.MaxUnpool2d(2)(torch.tensor([[[3.0]]]), torch.tensor([[[3]]]))
     tensor([[[0., 0.],
@@ -143,6 +156,9 @@ class MaxUnpool2d(_MaxUnpool):
 
 class MaxUnpool3d(_MaxUnpool):
     """What MaxPool3d leaves, put back.
+
+    Shapes: ([N,] C, D, H, W), ([N,] C, D, H, W) -> ([N,] C, D', H', W').  Raises ValueError for an output_size that
+    pooling would not bring to this one.  Source: torch.nn.MaxUnpool3d.
 
     >>> import engine as torch
     >>> torch.nn.MaxUnpool3d(2)(torch.tensor([[[[3.0]]]]), torch.tensor([[[[7]]]])).flatten()
@@ -185,6 +201,8 @@ class _AvgPool(Module):
 class AvgPool1d(_AvgPool):
     """The mean of every window of (batch, channels, length).
 
+    Shapes: ([N,] C, L) -> ([N,] C, L').  Source: torch.nn.AvgPool1d.
+
     >>> import engine as torch
     >>> torch.nn.AvgPool1d(2)(torch.tensor([[1.0, 3.0, 2.0, 0.0]]))
     tensor([[2., 1.]])
@@ -205,6 +223,8 @@ class AvgPool1d(_AvgPool):
 class AvgPool2d(_AvgPool):
     """The mean of every window of (batch, channels, height, width).
 
+    Shapes: ([N,] C, H, W) -> ([N,] C, H', W').  Source: torch.nn.AvgPool2d.
+
     >>> import engine as torch
     >>> torch.nn.AvgPool2d(2)(torch.arange(4.0).reshape(1, 2, 2))
     tensor([[[1.5000]]])
@@ -215,6 +235,8 @@ class AvgPool2d(_AvgPool):
 
 class AvgPool3d(_AvgPool):
     """The mean of every window of (batch, channels, depth, height, width).
+
+    Shapes: ([N,] C, D, H, W) -> ([N,] C, D', H', W').  Source: torch.nn.AvgPool3d.
 
     >>> import engine as torch
     >>> torch.nn.AvgPool3d(2)(torch.arange(8.0).reshape(1, 2, 2, 2))
@@ -251,6 +273,8 @@ class _LPPool(Module):
 class LPPool1d(_LPPool):
     """The norm of every window of (batch, channels, length).
 
+    Shapes: ([N,] C, L) -> ([N,] C, L').  Source: torch.nn.LPPool1d.
+
     >>> import engine as torch
     >>> torch.nn.LPPool1d(2, 2)(torch.tensor([[3.0, 4.0]]))
     tensor([[5.]])
@@ -262,6 +286,8 @@ class LPPool1d(_LPPool):
 class LPPool2d(_LPPool):
     """The norm of every window of (batch, channels, height, width).
 
+    Shapes: ([N,] C, H, W) -> ([N,] C, H', W').  Source: torch.nn.LPPool2d.
+
     >>> import engine as torch
     >>> torch.nn.LPPool2d(2, (1, 2))(torch.tensor([[[3.0, 4.0]]]))
     tensor([[[5.]]])
@@ -272,6 +298,8 @@ class LPPool2d(_LPPool):
 
 class LPPool3d(_LPPool):
     """The norm of every window of (batch, channels, depth, height, width).
+
+    Shapes: ([N,] C, D, H, W) -> ([N,] C, D', H', W').  Source: torch.nn.LPPool3d.
 
     >>> import engine as torch
     >>> torch.nn.LPPool3d(2, (1, 1, 2))(torch.tensor([[[[3.0, 4.0]]]]))
@@ -302,6 +330,8 @@ class _AdaptiveMaxPool(Module):
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     """The largest of `output_size` windows.
 
+    Shapes: ([N,] C, L) -> ([N,] C, L').  Source: torch.nn.AdaptiveMaxPool1d.
+
     >>> import engine as torch
     >>> torch.nn.AdaptiveMaxPool1d(3)(torch.arange(6.0).reshape(1, 6))
     tensor([[1., 3., 5.]])
@@ -313,6 +343,8 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     """The largest of windows that give `output_size`.
 
+    Shapes: ([N,] C, H, W) -> ([N,] C, H', W').  Source: torch.nn.AdaptiveMaxPool2d.
+
     >>> import engine as torch
     >>> torch.nn.AdaptiveMaxPool2d((2, 3))(torch.zeros(1, 4, 6)).shape
     torch.Size([1, 2, 3])
@@ -323,6 +355,8 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     """The largest of windows that give `output_size`.
+
+    Shapes: ([N,] C, D, H, W) -> ([N,] C, D', H', W').  Source: torch.nn.AdaptiveMaxPool3d.
 
     >>> import engine as torch
     >>> torch.nn.AdaptiveMaxPool3d(2)(torch.zeros(1, 4, 6, 8)).shape
@@ -353,6 +387,8 @@ class _AdaptiveAvgPool(Module):
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     """The mean of `output_size` windows.
 
+    Shapes: ([N,] C, L) -> ([N,] C, L').  Source: torch.nn.AdaptiveAvgPool1d.
+
     >>> import engine as torch
     >>> torch.nn.AdaptiveAvgPool1d(3)(torch.arange(6.0).reshape(1, 6))
     tensor([[0.5000, 2.5000, 4.5000]])
@@ -364,6 +400,8 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPool):
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     """The mean of windows that give `output_size`.
 
+    Shapes: ([N,] C, H, W) -> ([N,] C, H', W').  Source: torch.nn.AdaptiveAvgPool2d.
+
     >>> import engine as torch
     >>> torch.nn.AdaptiveAvgPool2d((2, 3))(torch.zeros(1, 4, 6)).shape
     torch.Size([1, 2, 3])
@@ -374,6 +412,8 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPool):
     """The mean of windows that give `output_size`.
+
+    Shapes: ([N,] C, D, H, W) -> ([N,] C, D', H', W').  Source: torch.nn.AdaptiveAvgPool3d.
 
     >>> import engine as torch
     >>> torch.nn.AdaptiveAvgPool3d(2)(torch.zeros(1, 4, 6, 8)).shape

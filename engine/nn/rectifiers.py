@@ -30,6 +30,8 @@ __all__ = [
 class ReLU(Plain):
     """max(x, 0).
 
+    Shapes: (*) -> (*).  Source: torch.nn.ReLU.
+
     >>> import engine as torch
     >>> torch.nn.ReLU()(torch.tensor([-1.0, 2.0]))
     tensor([0., 2.])
@@ -42,6 +44,8 @@ class ReLU(Plain):
 
 class Hardsigmoid(Plain):
     """A sigmoid of straight lines.
+
+    Shapes: (*) -> (*).  Source: torch.nn.Hardsigmoid.
 
     >>> import engine as torch
     >>> torch.nn.Hardsigmoid()(torch.tensor([-4.0, 0.0]))
@@ -59,6 +63,8 @@ class Hardsigmoid(Plain):
 class Hardswish(Plain):
     """x * hardsigmoid(x).
 
+    Shapes: (*) -> (*).  Source: torch.nn.Hardswish.
+
     >>> import engine as torch
     >>> torch.nn.Hardswish()(torch.tensor([-1.0, 4.0]))
     tensor([-0.3333,  4.0000])
@@ -74,6 +80,8 @@ class Hardswish(Plain):
 
 class Threshold(InPlace):
     """x where x > threshold, else value.
+
+    Shapes: (*) -> (*).  Source: torch.nn.Threshold.
 
     >>> import engine as torch
     >>> torch.nn.Threshold(1.0, 0.0)(torch.tensor([0.5, 2.0]))
@@ -97,6 +105,8 @@ class Threshold(InPlace):
 class RReLU(InPlace):
     """A leaky ReLU whose slope is drawn for every element in training, and the middle one in evaluation.
 
+    Shapes: (*) -> (*).  Source: torch.nn.RReLU.
+
     >>> import engine as torch
     >>> torch.nn.RReLU().eval()(torch.tensor([-1.0, 2.0]))
     tensor([-0.2292,  2.0000])
@@ -118,6 +128,8 @@ class RReLU(InPlace):
 
 class Hardtanh(InPlace):
     """x between min_val and max_val.
+
+    Shapes: (*) -> (*).  Raises AssertionError where max_val <= min_val.  Source: torch.nn.Hardtanh.
 
     >>> import engine as torch
     >>> torch.nn.Hardtanh()(torch.tensor([-2.0, 0.5]))
@@ -143,6 +155,8 @@ class Hardtanh(InPlace):
 class ReLU6(Hardtanh):
     """x between 0 and 6.
 
+    Shapes: (*) -> (*).  Source: torch.nn.ReLU6.
+
     >>> import engine as torch
     >>> torch.nn.ReLU6()(torch.tensor([-1.0, 7.0]))
     tensor([0., 6.])
@@ -157,6 +171,8 @@ class ReLU6(Hardtanh):
 
 class LeakyReLU(InPlace):
     """x where x > 0, else negative_slope * x.
+
+    Shapes: (*) -> (*).  Source: torch.nn.LeakyReLU.
 
     >>> import engine as torch
     >>> torch.nn.LeakyReLU(0.1)(torch.tensor([-1.0, 2.0]))
@@ -179,6 +195,8 @@ class LeakyReLU(InPlace):
 class Hardshrink(Module):
     """x where |x| > lambd, else 0.
 
+    Shapes: (*) -> (*).  Source: torch.nn.Hardshrink.
+
     >>> import engine as torch
     >>> torch.nn.Hardshrink()(torch.tensor([-1.0, 0.2]))
     tensor([-1.,  0.])
@@ -199,6 +217,8 @@ class Hardshrink(Module):
 class Softshrink(Module):
     """x moved by lambd towards 0, which it does not cross.
 
+    Shapes: (*) -> (*).  Source: torch.nn.Softshrink.
+
     >>> import engine as torch
     >>> torch.nn.Softshrink()(torch.tensor([-1.0, 0.2]))
     tensor([-0.5000,  0.0000])
@@ -218,6 +238,8 @@ class Softshrink(Module):
 
 class PReLU(Module):
     """A leaky ReLU whose slope is a parameter: one for all channels, or one each.
+
+    Shapes: (*) -> (*); with a slope for each of C channels (N, C, *) -> (N, C, *).  Source: torch.nn.PReLU.
 
     >>> import engine as torch
     >>> torch.nn.PReLU(init=0.5)(torch.tensor([-1.0, 2.0]))

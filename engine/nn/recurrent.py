@@ -21,9 +21,11 @@ __all__ = ["GRU", "LSTM", "RNN", "RNNBase"]
 
 
 class RNNBase(Module):
-    """Layers that go through a sequence, one way or both.  Source: torch.nn.RNNBase.
+    """Layers that go through a sequence, one way or both.
 
     `mode` is RNN_TANH, RNN_RELU, LSTM or GRU.
+
+    Raises ValueError for another mode.  Source: torch.nn.RNNBase.
 
     >>> import engine as torch
     >>> isinstance(torch.nn.LSTM(3, 4), torch.nn.RNNBase)
@@ -238,7 +240,11 @@ def _check(
 
 
 class RNN(RNNBase):
-    """h = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu by `nonlinearity`.  Source: torch.nn.RNN.
+    """h = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu by `nonlinearity`.
+
+    Shapes: (L, N, input_size) -> (L, N, D hidden_size), (D num_layers, N, hidden_size); D = 2 both ways, else 1; N
+    first with `batch_first`, or no N.  Raises RuntimeError for other sizes, ValueError for other dimensions.
+    Source: torch.nn.RNN.
 
     >>> RNN(2, 3, num_layers=2)
     RNN(2, 3, num_layers=2)
@@ -260,7 +266,9 @@ class RNN(RNNBase):
 class LSTM(RNNBase):
     """A state that gates let in, keep and let out; with `proj_size` the output is projected.
 
-    Source: torch.nn.LSTM.
+    Shapes: (L, N, input_size) -> (L, N, D hidden_size), ((D num_layers, N, hidden_size), (D num_layers, N,
+    hidden_size)); D = 2 both ways, else 1; N first with `batch_first`, or no N.  Raises RuntimeError for other sizes,
+    ValueError for other dimensions.  Source: torch.nn.LSTM.
 
     >>> import engine as torch
     >>> out, (h, c) = torch.nn.LSTM(3, 4)(torch.zeros(5, 2, 3))
@@ -275,7 +283,11 @@ class LSTM(RNNBase):
 
 
 class GRU(RNNBase):
-    """A state that gates reset and update.  Source: torch.nn.GRU.
+    """A state that gates reset and update.
+
+    Shapes: (L, N, input_size) -> (L, N, D hidden_size), (D num_layers, N, hidden_size); D = 2 both ways, else 1; N
+    first with `batch_first`, or no N.  Raises RuntimeError for other sizes, ValueError for other dimensions.
+    Source: torch.nn.GRU.
 
     >>> import engine as torch
     >>> out, last = torch.nn.GRU(3, 4)(torch.zeros(5, 2, 3))

@@ -72,7 +72,10 @@ def _sides(embeddings: Tensor) -> tuple[int, int]:
 
 
 class Embedding(_Table):
-    """A vector for each of `num_embeddings` numbers.  Source: torch.nn.Embedding.
+    """A vector for each of `num_embeddings` numbers.
+
+    Shapes: (*) -> (*, embedding_dim), numbers from 0 to num_embeddings - 1.  Raises IndexError for other numbers,
+    AssertionError for a `padding_idx` that is none of them.  Source: torch.nn.Embedding.
 
     >>> Embedding(10, 3)
     Embedding(10, 3)
@@ -106,7 +109,10 @@ class Embedding(_Table):
 
 
 class EmbeddingBag(_Table):
-    """The sum, mean or largest of the vectors of bags of numbers.  Source: torch.nn.EmbeddingBag.
+    """The sum, mean or largest of the vectors of bags of numbers.
+
+    Shapes: (B, L) -> (B, embedding_dim); or (D) and offsets (B) -> (B, embedding_dim).  Raises AssertionError for a
+    `padding_idx` that is none of the numbers.  Source: torch.nn.EmbeddingBag.
 
     >>> import engine as torch
     >>> bag = torch.nn.EmbeddingBag.from_pretrained(torch.tensor([[1.0], [3.0]]))

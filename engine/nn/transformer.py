@@ -96,6 +96,7 @@ class _Layer(Module):
 class TransformerEncoderLayer(_Layer):
     """Attention to itself and a feed-forward part, each around a short cut and with a norm.
 
+    Shapes: (S, N, d_model) -> (S, N, d_model); N first with `batch_first`, or no N.
     Source: torch.nn.TransformerEncoderLayer.
 
     >>> import engine as torch
@@ -136,6 +137,7 @@ class TransformerEncoderLayer(_Layer):
 class TransformerDecoderLayer(_Layer):
     """Attention to itself, attention to a memory, and a feed-forward part.
 
+    Shapes: (T, N, d_model), (S, N, d_model) -> (T, N, d_model); N first with `batch_first`, or no N.
     Source: torch.nn.TransformerDecoderLayer.
 
     >>> import engine as torch
@@ -201,9 +203,12 @@ def _not_nested(layer: Any) -> str:
 
 
 class TransformerEncoder(Module):
-    """Encoder layers one after the other: copies of one.  Source: torch.nn.TransformerEncoder.
+    """Encoder layers one after the other: copies of one.
 
     torch's way through nested tensors in evaluation is not gone; padded places have the values of the plain way.
+
+    Shapes: (S, N, d_model) -> (S, N, d_model); N first with `batch_first`, or no N.
+    Source: torch.nn.TransformerEncoder.
 
     >>> import engine as torch
     >>> layer = torch.nn.TransformerEncoderLayer(8, 2, 16)
@@ -245,7 +250,10 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """Decoder layers one after the other: copies of one.  Source: torch.nn.TransformerDecoder.
+    """Decoder layers one after the other: copies of one.
+
+    Shapes: (T, N, d_model), (S, N, d_model) -> (T, N, d_model); N first with `batch_first`, or no N.
+    Source: torch.nn.TransformerDecoder.
 
     >>> import engine as torch
     >>> layer = torch.nn.TransformerDecoderLayer(8, 2, 16)
@@ -278,7 +286,10 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder and a decoder that attends to it.  Source: torch.nn.Transformer.
+    """An encoder and a decoder that attends to it.
+
+    Shapes: (S, N, d_model), (T, N, d_model) -> (T, N, d_model); N first with `batch_first`, or no N.  Raises
+    RuntimeError for other features, or two numbers of samples.  Source: torch.nn.Transformer.
 
     >>> import engine as torch
     >>> model = torch.nn.Transformer(8, 2, 1, 1, 16, batch_first=True)
