@@ -109,10 +109,10 @@ def test_nothing_shifts_while_a_program_opens_or_steps(browser: Any, app: App, w
     for step in range(view.js("backstep.scene().steps.length") + 1):
         view.seek(step)
         view.js("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    # What the panels tell may move within them; the panels, the graph and the timeline stay.
+    # What the inspector tells may move within it; the panels, the story, the program, the graph and the timeline stay.
     moved = view.js("shifts.filter(([value]) => value > 0.02)")
     boxes = "id => document.getElementById(id).getBoundingClientRect().toJSON()"
-    where = f"['stage', 'timeline', 'left', 'right', 'middle'].map({boxes})"
+    where = f"['stage', 'timeline', 'left', 'right', 'middle', 'story', 'code'].map({boxes})"
     before = view.js(where)
     view.seek(0)
     after = view.js(where)

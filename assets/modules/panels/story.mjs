@@ -12,6 +12,7 @@ let chapter = 0;
 let turned = null; // the time at which the chapter was turned to: it stays until the time moves
 let until = null; // where the move that Space has begun ends
 let shown = "";
+let room = [];
 
 export function setUp(backstep, quietly) {
   player = backstep;
@@ -27,6 +28,7 @@ export function load(next) {
   turned = same ? turned : null;
   chapter = same ? Math.min(chapter, Math.max(0, scene.program.chapters.length - 1)) : 0;
   shown = "";
+  room = roomOf(scene.program.chapters);
   seek(player.t());
 }
 
@@ -91,14 +93,14 @@ function turn(to) {
   show();
 }
 
-function again() {
+function replay() {
   turn(chapter);
   run(endOf(scene.program.chapters, chapter));
   byId("timeline")?.focus({ preventScroll: true });
 }
 
 function show() {
-  const { title, question, chapters, legacy } = scene.program;
+  const { title, question, chapters } = scene.program;
   const place = byId("story");
   if (!chapters.length) {
     fill(place, h("div.over", {}, h("span", {}, "Program"), h("span.space"), what("story")), h("h1.story-title", {}, title), question && question !== title ? h("p", {}, question) : null);
@@ -108,23 +110,40 @@ function show() {
   const key = `${scene.revision.id}|${chapter}|${hint}`;
   if (key === shown) return;
   shown = key;
-  const one = chapters[chapter];
   const held = document.activeElement?.dataset?.turn; // the button that was pressed is written anew and keeps the focus
   const arrow = (by, label, sign) => h("button.quiet", {
     type: "button", "data-turn": String(by), "aria-label": label, title: label, disabled: chapters[chapter + by] === undefined, onclick: () => turn(chapter + by),
   }, sign);
+  const isOver = player.t() >= endOf(chapters, chapter) && endOf(chapters, chapter) > restOf(chapters, chapter);
   fill(
     place,
     h("div.over", {}, h("span", {}, `${chapter + 1} of ${chapters.length} · ${title}`), h("span.space"), arrow(-1, "Chapter before", "‹"), arrow(1, "Next chapter", "›"), what("story")),
+    h("div.chapters", {}, told(chapter, hint, hint !== WATCH && isOver), ...room),
+  );
+  if (held) place.querySelector(`[data-turn="${held}"]:not(:disabled)`)?.focus({ preventScroll: true });
+}
+
+/** A chapter as it is read. */
+function told(number, hint, again) {
+  const { legacy, other } = scene.program;
+  const one = scene.program.chapters[number];
+  return h("div.chapter", {},
     h("h1.story-title", {}, one.title),
     prose(one.text),
     legacy ? h("p.hint", {}, "Runs by the rule of PyTorch 0.3: ", h("code", {}, "legacy_broadcasting()")) : null,
     one.fix && scene.error?.fix?.edits ? h("button.btn.primary", { type: "button", "data-turn": "fix", onclick: () => session.edit(scene.error.fix.edits) }, "Try it: change the call") : null,
-    scene.program.other ? h("div.row.wrap", {}, otherButton(scene.program.other)) : null,
-    h("p.hint", { id: "story-hint" }, h("span", {}, h("kbd", {}, "Space"), ` ${hint}`),
-      hint !== WATCH && player.t() >= endOf(chapters, chapter) && endOf(chapters, chapter) > restOf(chapters, chapter) ? h("button.link", { type: "button", "data-turn": "0", onclick: again }, "watch again") : null),
-  );
-  if (held) place.querySelector(`[data-turn="${held}"]:not(:disabled)`)?.focus({ preventScroll: true });
+    other ? h("div.row.wrap", {}, otherButton(other)) : null,
+    h("p.hint.story-hint", {}, h("span", {}, h("kbd", {}, "Space"), ` ${hint}`),
+      again ? h("button.link", { type: "button", "data-turn": "0", onclick: replay }, "watch again") : null));
+}
+
+/** All chapters, unseen, behind the one that is read: the tallest keeps the room, so that the code below stays where it is. */
+function roomOf(chapters) {
+  return chapters.map((_, number) => {
+    const one = told(number, chapters[number + 1] ? nextIs(chapters[number + 1]) : AT_END, true);
+    one.classList.add("behind");
+    return one;
+  });
 }
 
 /** From a mistake to the program without it, and back. */
@@ -134,10 +153,12 @@ function otherButton({ is_fixed: isFixed }) {
 }
 
 const WATCH = "watch it travel";
+const AT_END = "plays all of it again; or change what was asked, under Commands";
+const nextIs = ({ title }) => `next: ${title}`;
 
 function hintOf(chapters) {
   if (player.playing()) return "pauses";
   const next = nextMove(chapters, chapter, player.t());
-  if (!next) return player.t() < scene.steps.length ? "plays on; or change what was asked, under Commands" : "plays all of it again; or change what was asked, under Commands";
-  return next.turn !== undefined ? `next: ${chapters[next.turn].title}` : WATCH;
+  if (!next) return player.t() < scene.steps.length ? "plays on; or change what was asked, under Commands" : AT_END;
+  return next.turn !== undefined ? nextIs(chapters[next.turn]) : WATCH;
 }
