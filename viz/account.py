@@ -22,7 +22,10 @@ def chapters(trace: Trace, scene: Mapping[str, Any]) -> list[Json]:
     read = reading(trace)
     told = []
     sure = [finding for finding in silent.findings(read.facts) if finding.kind not in MEANT]
-    for finding in [*births.findings(read.facts), *forgotten(read.facts), *sure]:
+    born = births.findings(read.facts)
+    if all(finding.kind == "inf" and "gradient" not in finding.label for finding in born):
+        born = [] if read.facts.roots and births.roots_are_finite(read.facts) else born  # an inf that did no harm
+    for finding in [*born, *forgotten(read.facts), *sure]:
         step = read.line.step_of.get(finding.event)
         if step is not None:
             place = scene["steps"][step]["at"]

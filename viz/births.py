@@ -28,6 +28,8 @@ _MASKED = (
     "What comes from above is 0 there (a mask or where() threw the value away), but 0 · inf is nan. "
     "Put a harmless value in *before* this op, as in `torch.where(ok, x, 1.0)`."
 )
+_MASKS = frozenset({"mask_scores"})
+"""Ops that write -inf where a mask says so: the program's own infinity, in the words of attention."""
 _FLAT = "Mend the place where that inf was born: this op only multiplied it."
 
 
@@ -95,6 +97,8 @@ class _Search:
         inputs = [i for i in event.inputs if i.tensor is not None]
         given = self.all_kinds(self.facts.value(i.tensor, i.version) for i in inputs if i.tensor is not None)
         given |= frozenset[str]().union(*(_written_kinds(v) for v in self.numbers(event)))
+        if event.name in _MASKS:
+            given |= {"inf"}
         name = labels.written_name(event)
         for kind in sorted(self.kinds(bad.value), reverse=True):
             if kind in given or (kind == "inf" and given):

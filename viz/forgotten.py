@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.trace import Accumulated, OpCalled, Refreshed
+from engine.trace import Accumulated, GradSet, GroupEntered, GroupLeft, OpCalled, Refreshed
 
 from . import text
 from .births import Finding
@@ -10,20 +10,37 @@ from .facts import Facts
 
 
 def forgotten(facts: Facts) -> list[Finding]:
-    """The first gradient that is added to one of an earlier value of its leaf: the leaf was updated, not its `.grad`.
+    """The first gradient that is added to one of an earlier value of its leaf, and that an update then uses.
 
-    Adding up over several calls before one update is what `.grad` is for, and is no finding.
+    Adding up over several calls before one update is what `.grad` is for, and is no finding.  Nor is a sum that is
+    zeroed before anybody uses it, such as what the loss of a GAN's generator leaves in the discriminator.
     """
     received: set[int] = set()  # leaves whose gradient was not zeroed or replaced since it arrived
     updated: set[int] = set()  # those of them that were changed since
+    mixed: dict[int, Accumulated] = {}  # leaves whose gradient belongs to two values of them
+    steps: list[str] = []
     for event in facts.trace.events:
-        if isinstance(event, OpCalled) and event.inplace in received:
-            updated.add(event.inplace)
-        elif isinstance(event, Refreshed) and event.tensor in received:
-            updated.add(event.tensor)
+        if isinstance(event, GroupEntered):
+            steps.append(event.kind if event.kind.endswith(".step") else steps[-1] if steps else "")
+        elif isinstance(event, GroupLeft):
+            del steps[-1:]
+        elif isinstance(event, GradSet):
+            mixed.pop(event.tensor, None)
+        elif isinstance(event, (OpCalled, Refreshed)):
+            written = event.inplace if isinstance(event, OpCalled) else event.tensor
+            if written is None:
+                continue
+            if written in mixed:
+                return [_finding(facts, mixed[written], steps[-1] if steps else "")]
+            if written in received:
+                updated.add(written)
+            elif isinstance(event, OpCalled) and _is_zero(facts, event.outputs[0].value):
+                mixed.pop(facts.owner.get(written, -1), None)
         elif isinstance(event, Accumulated) and not event.retained:
-            if event.tensor in updated and not _is_zero(facts, event.before):
-                return [_finding(facts, event)]
+            if _is_zero(facts, event.before):
+                mixed.pop(event.tensor, None)
+            elif event.tensor in updated:
+                mixed.setdefault(event.tensor, event)
             received.add(event.tensor)
             updated.discard(event.tensor)
     return []
@@ -36,7 +53,7 @@ def _is_zero(facts: Facts, value: int | None) -> bool:
     return bool(kept.stats["zeros"] == kept.stats["size"]) if "size" in kept.stats else not kept.sample.any()
 
 
-def _finding(facts: Facts, event: Accumulated) -> Finding:
+def _finding(facts: Facts, event: Accumulated, step: str) -> Finding:
     name = facts.name(event.tensor) or "a leaf"
     call = facts.calls[event.call]
     frame = facts.frame(call.event.stack)
@@ -51,4 +68,6 @@ def _finding(facts: Facts, event: Accumulated) -> Finding:
         f"{name} was updated in between, so the sum mixes gradients of two different values of it."
     )
     fix = f"If that is not meant, set `{name}.grad = None` (or call `{name}.grad.zero_()`) after each update."
+    if step:
+        fix = f"If that is not meant, call zero_grad() of the {step.removesuffix('.step')} before each backward()."
     return Finding("sum", event.index, None, f"{name}.grad not zeroed", why, fix, line)

@@ -111,6 +111,50 @@ def test_a_gradient_that_is_zeroed_is_no_finding(between: str, tmp_path: Path) -
     assert told(LOOP + "    w.data -= 0.1 * w.grad\n" + between, tmp_path) == []
 
 
+GAN = """import engine.nn as nn
+gen, disc = nn.Linear(1, 1), nn.Linear(1, 1)
+ways = [torch.optim.SGD(net.parameters(), lr=0.1) for net in (gen, disc)]
+for _ in range(2):
+    fake = gen(torch.ones(2, 1))
+    ways[1].zero_grad({zeros})
+    (disc(fake.detach()).mean() - 3 * disc(torch.ones(2, 1)).mean()).backward()
+    ways[1].step()
+    ways[0].zero_grad()
+    (-disc(fake).mean()).backward()
+    ways[0].step()
+"""
+
+
+@pytest.mark.parametrize("zeros", ["", "set_to_none=False"])
+def test_a_sum_that_is_zeroed_before_it_is_used_is_no_finding(zeros: str, tmp_path: Path) -> None:
+    assert told(GAN.format(zeros=zeros), tmp_path) == []
+
+
+def test_a_gradient_that_an_optimiser_finds_twice_is_told_with_its_zero_grad(tmp_path: Path) -> None:
+    chapters = told(GAN.replace("    ways[1].zero_grad({zeros})\n", ""), tmp_path)
+    assert len(chapters) == 1 and "not zeroed" in chapters[0]["title"]
+    assert "call zero_grad() of the SGD before each backward()" in chapters[0]["text"]
+
+
+def test_the_infinity_of_a_mask_in_attention_is_not_born(tmp_path: Path) -> None:
+    source = (
+        "att = torch.nn.MultiheadAttention(4, 2, batch_first=True)\nx = torch.ones(1, 3, 4)\n"
+        "mask = torch.triu(torch.ones(3, 3, dtype=torch.bool), 1)\n"
+        "att(x, x, x, attn_mask=mask)[0].sum().backward()\n"
+    )
+    assert told(source, tmp_path) == []
+
+
+def test_an_infinity_that_reaches_nothing_is_marked_and_not_told(tmp_path: Path) -> None:
+    source = (
+        "x = torch.tensor([1., 2.], requires_grad=True)\nmask = torch.tensor([1., 0.]).log()\n"
+        "(x + mask).softmax(0)[0].backward()\n"
+    )
+    trace = recorded(HEAD + source, tmp_path)
+    made = scene.scene(trace, revision={"id": "r"}, program={"id": "p"})
+    assert [one["kind"] for one in made["findings"]] == ["inf"] and account.chapters(trace, made) == []
+
+
 def test_adding_up_before_one_update_is_no_finding(tmp_path: Path) -> None:
     assert told(LOOP + "w.data -= 0.1 * w.grad\n", tmp_path) == []
 
