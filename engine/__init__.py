@@ -50,6 +50,7 @@ from .api import random as _random
 from .api import redrawing as _redrawing
 from .api import reduction as _reduction
 from .api import replacing as _replacing
+from .api import reshaping as _reshaping
 from .api import scan as _scan
 from .api import scatter as _scatter
 from .api import searching as _searching
@@ -87,6 +88,7 @@ from .api.random import *
 from .api.redrawing import *
 from .api.reduction import *
 from .api.replacing import *
+from .api.reshaping import *
 from .api.scan import *
 from .api.scatter import *
 from .api.searching import *
@@ -220,6 +222,7 @@ __all__ += _transposes.__all__
 __all__ += _norms.__all__
 __all__ += _redrawing.__all__
 __all__ += _replacing.__all__
+__all__ += _reshaping.__all__
 __all__ += _factors.__all__
 __all__ += _products.__all__
 __all__ += _random.__all__

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .api.inplace import set_data
-from .api.storage import GEOMETRY, becomes
+from .api.reshaping import GEOMETRY, becomes
 from .array import xp
 from .autograd.calls import CREATE_GRAPH
 from .blocks import Block

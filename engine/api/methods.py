@@ -35,6 +35,7 @@ from . import products as pr
 from . import redrawing as rw
 from . import reduction as rd
 from . import replacing as rp
+from . import reshaping as rh
 from . import scan as sc
 from . import scatter as sa
 from . import searching as se
@@ -51,7 +52,7 @@ from . import writers as wr
 from .out import plain
 
 ROOMS = (
-    ab, cc, ag, dc, dw, el, fa, fr, ix, jo, la, ma, no, pt, pr, rd, rp, rw, sa, sc, se, sh, sr, sm, sp, st, memory,
+    ab, cc, ag, dc, dw, el, fa, fr, ix, jo, la, ma, no, pt, pr, rd, rp, rh, rw, sa, sc, se, sh, sr, sm, sp, st, memory,
     te, tr, ty,
 )  # fmt: skip
 """The files of functions; each names in METHODS those that are methods too, the tensor first."""

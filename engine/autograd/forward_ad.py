@@ -18,9 +18,10 @@ from ..op import Op
 from ..ops.inplace import copy_slices
 from ..slot import slot
 from ..tensor import Tensor
+from .application import PUSH
 from .calls import grad
 from .custom import CustomNode
-from .function import PUSH, Function
+from .function import Function
 
 NO_LEVEL = "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
 TWICE = (

@@ -13,39 +13,14 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .. import anomaly, errors
-from ..inplace import report_joint, wrote
 from ..mode import mode, no_grad
-from ..node import SavedResult, gradient_edge
-from ..ops.shape import detach
-from ..slot import slot
 from ..tensor import Tensor
-from ..views import View, refresh_view
-from .custom import NO_OUTPUT, CustomNode
+from .application import Call
+from .custom import CustomNode
 
 NO_BACKWARD = (
     "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward "
     "mode AD."
-)
-NOT_RETURNED = (
-    "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
-    "modified inplace must all be outputs of the Function."
-)
-NOT_AN_INPUT = (
-    "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be "
-    "passed to ctx.mark_dirty()."
-)
-VIEW_AND_MORE = (
-    "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more "
-    "than one Tensor. This is not supported by the current autograd engine. You should either make sure the input is "
-    "not a view (using .clone() for example) or make your Function only return one Tensor (potentially splitting it "
-    "into two Functions: one doing the inplace that returns a single Tensor and a second one that does the other "
-    "operations). You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
-)
-INPUT_RETURNED = (
-    "An input that has been returned as-is as output is being saved for backward. This is not supported if you "
-    "override setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or setup "
-    "ctx inside the forward function itself."
 )
 TWICE = "trying to differentiate twice a function that was marked with @once_differentiable"
 LEGACY = (
@@ -53,10 +28,6 @@ LEGACY = (
     "with static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
 )
 NODE_METHODS = frozenset({"_input_metadata", "_sequence_nr", "register_hook", "register_prehook", "requires_grad"})
-
-
-PUSH: list[Callable[..., None]] = []
-"""What forward mode adds to a call of a Function."""
 
 
 class FunctionCtx:
@@ -233,7 +204,7 @@ class Function(metaclass=FunctionMeta):
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()
             args, kwargs = bound.args, bound.kwargs
-        return _Call(cls, args, kwargs, setup).run()
+        return Call(cls, args, kwargs, setup).run()
 
 
 class InplaceFunction(Function):
@@ -242,184 +213,6 @@ class InplaceFunction(Function):
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
-
-
-class _Call:
-    """One call of `apply`."""
-
-    def __init__(self, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], setup: bool) -> None:
-        self.cls, self.args, self.kwargs, self.setup = cls, args, kwargs, setup
-        every = (*args, *kwargs.values())
-        self.node = node = CustomNode(cls)
-        node.places = tuple(i for i, value in enumerate(every) if isinstance(value, Tensor))
-        node.needs_input_grad = tuple(isinstance(v, Tensor) and v.requires_grad for v in every)
-        self.inputs: list[Tensor] = [every[i] for i in node.places]
-        self.ours = {id(t) for t in self.inputs}
-        self.executable = mode.enabled and any(node.needs_input_grad)
-
-    def run(self) -> Any:
-        """Forward, and what it made of it."""
-        node, active = self.node, slot.active
-        self.edges()
-        seen = None if active is None else [self.see(active, tensor) for tensor in self.inputs]
-        if mode.anomaly:
-            anomaly.note(node)
-        context = node.shown()
-        if active is not None:
-            active.enter_code("forward", self.inputs)
-        made: Any = ()
-        completed = False
-        enabled = mode.enabled
-        mode.turn(False)
-        level, mode.dual = mode.dual, None  # tangents are for jvp to find, not for what forward is made of
-        try:
-            if self.setup:
-                made = self.cls.forward(*self.args, **self.kwargs)
-                self.cls.setup_context(context, self.args, made)
-            else:
-                made = self.cls.forward(context, *self.args, **self.kwargs)
-            completed = True
-        finally:
-            mode.turn(enabled)
-            mode.dual = level
-            outputs: list[Any] = list(made) if isinstance(made, tuple) else [made]
-            if active is not None:
-                active.leave_code([o if isinstance(o, Tensor) else None for o in outputs], completed)
-        dirty = context.dirty_tensors
-        self.finish(context, outputs)
-        for push in PUSH:
-            push(self.cls, node, (*self.args, *self.kwargs.values()), outputs, dirty)
-        tensors = [o for o in outputs if isinstance(o, Tensor)]
-        if active is not None:
-            self.report(active, seen, tensors)
-        if node.kept:
-            node.pack()
-        for tensor in tensors:
-            if tensor._view is not None:
-                refresh_view(tensor)
-        return tuple(outputs) if isinstance(made, tuple) else outputs[0]
-
-    def edges(self) -> None:
-        """Where the gradients of the inputs go, as their history is before forward."""
-        found: list[tuple[Any, int]] = []
-        for tensor in self.inputs:
-            refresh_view(tensor)
-            edge = gradient_edge(tensor) if self.executable and tensor._requires_grad else None
-            found.append(edge or (None, 0))
-        self.node.targets = tuple(target for target, _ in found)
-        self.node.numbers = tuple(nr for _, nr in found)
-
-    @staticmethod
-    def see(active: Any, tensor: Tensor) -> tuple[int, int]:
-        """What the recording calls an input."""
-        seen: tuple[int, int] = active.see(tensor)
-        return seen
-
-    # -- outputs --------------------------------------------------------------------------------------------------
-
-    def finish(self, context: BackwardCFunction, outputs: list[Any]) -> None:
-        """Check what forward said of its tensors, give the outputs their history, save."""
-        node, raw = self.node, list(outputs)
-        dirty, plain = self.marked(context, raw)
-        node.others = frozenset(i for i, o in enumerate(raw) if not isinstance(o, Tensor))
-        node.metas = [NO_OUTPUT if nr in node.others else (o._array.shape, o._array.dtype) for nr, o in enumerate(raw)]
-        for nr, output in enumerate(raw):
-            if nr not in node.others:
-                carries = self.executable and id(output) not in plain and output._array.dtype.kind == "f"
-                outputs[nr] = self.output(output, nr, id(output) in dirty, carries, len(raw) - len(node.others))
-        if self.executable:
-            kept = {id(t) for t in context.to_save}
-            if self.setup and any(id(o) in self.ours & kept and id(o) not in dirty for o in raw):
-                raise errors.runtime(INPUT_RETURNED, node=node)
-            node.keep(context.to_save)
-        for name in ("to_save", "dirty_tensors", "non_differentiable"):
-            node.space.pop(name, None)
-
-    def marked(self, context: BackwardCFunction, outputs: list[Any]) -> tuple[set[int], set[int]]:
-        """The ids of the tensors marked dirty, and of those marked non-differentiable."""
-        for place, value in enumerate(context.dirty_tensors):
-            if not isinstance(value, Tensor):
-                raise errors.runtime(
-                    f"mark_dirty can only accept variables, but argument {place} is of type {type(value).__name__}"
-                )
-            value._storage.version += 1
-            if id(value) not in self.ours:
-                warnings.warn(NOT_AN_INPUT, UserWarning, stacklevel=6)
-        for value in context.non_differentiable:
-            if not isinstance(value, Tensor):
-                raise errors.runtime(
-                    f"mark_non_differentiable only accepts variable arguments, but got {type(value).__name__}"
-                )
-        dirty = {id(t) for t in context.dirty_tensors}
-        if not dirty <= {id(o) for o in outputs}:
-            raise errors.runtime(NOT_RETURNED, node=self.node)
-        return dirty, {id(t) for t in context.non_differentiable}
-
-    def output(self, made: Tensor, nr: int, written: bool, carries: bool, count: int) -> Tensor:
-        """An output with its history: of this node, or none."""
-        ours = id(made) in self.ours
-        if not carries:
-            if not made._requires_grad:
-                return made
-            if ours:
-                return detach(made)
-            made._node, made._nr, made._requires_grad = None, 0, False
-            return made
-        if written:
-            return self.rebased(made, nr, count)
-        if ours:
-            made = _alias(made)
-        if made._view is not None:
-            made._view.limit("several" if count > 1 else "custom", f"Output {nr} of {self.cls.__name__}")
-            made._view.version = made._storage.version
-        made._comes_from(self.node, nr)
-        return made
-
-    def rebased(self, made: Tensor, nr: int, count: int) -> Tensor:
-        """An input that forward wrote in place: its history goes through this node from now on."""
-        view = made._view
-        if view is None and made._requires_grad and made._node is None:
-            raise errors.runtime(
-                "a leaf Variable that requires grad has been used in an in-place operation.", tensors=(made,)
-            )
-        if view is not None:
-            if count > 1:
-                raise errors.runtime(VIEW_AND_MORE, node=self.node)
-            if view.base._requires_grad and view.base._node is None:
-                raise errors.runtime(
-                    "a view of a leaf Variable that requires grad is being used in an in-place operation.",
-                    tensors=(made, view.base),
-                )
-        wrote(made, self.node, nr)
-        return made
-
-    # -- the recording --------------------------------------------------------------------------------------------
-
-    def report(self, active: Any, seen: Any, outputs: list[Tensor]) -> None:
-        """Tell the recording what went in, what came out, and what is kept for backward."""
-        written = next((o for o in outputs if id(o) in self.ours), None)
-        node = self.node if self.executable else None
-        onto_base = written is not None and written._view is not None and self.executable
-        saved = [self.known(kept, outputs) for kept, _ in self.node.kept if kept is not None]
-        given = tuple(place in self.node.places for place in range(len(self.node.needs_input_grad)))
-        active.custom(self.cls.__name__, seen, outputs, node, written, saved, given)
-        if onto_base and written is not None:
-            report_joint(active, written, self.cls.__name__)
-
-    @staticmethod
-    def known(kept: Any, outputs: list[Tensor]) -> Any:
-        """The tensor that was saved: an output, of which the node has only the array, or another."""
-        return next((out for out in outputs if out._array is kept._array), kept) if type(kept) is SavedResult else kept
-
-
-def _alias(tensor: Tensor) -> Tensor:
-    """An input that is returned as it is: another tensor of the same storage."""
-    made: Tensor = Tensor.__new__(type(tensor))
-    made._array, made._storage = tensor._array, tensor._storage
-    view = tensor._view
-    base, steps = (tensor, None) if view is None else (view.base, view.steps)
-    made._view = View(base, steps, tensor._storage.version)
-    return made
 
 
 class Error(Function):

@@ -15,6 +15,7 @@ from . import image as _image
 from . import lazy as _lazy
 from . import linear as _linear
 from . import loss as _loss
+from . import margin as _margin
 from . import normalization as _normalization
 from . import padding as _padding
 from . import pooling as _pooling
@@ -33,6 +34,7 @@ from .image import *
 from .lazy import *
 from .linear import *
 from .loss import *
+from .margin import *
 from .module import Module
 from .normalization import *
 from .padding import *
@@ -54,6 +56,7 @@ __all__ += _image.__all__
 __all__ += _lazy.__all__
 __all__ += _linear.__all__
 __all__ += _loss.__all__
+__all__ += _margin.__all__
 __all__ += _normalization.__all__
 __all__ += _padding.__all__
 __all__ += _pooling.__all__

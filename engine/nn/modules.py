@@ -18,6 +18,7 @@ from . import (
     lazy,
     linear,
     loss,
+    margin,
     module,
     normalization,
     padding,
@@ -84,7 +85,7 @@ fold = _room("fold", image)
 instancenorm = _room("instancenorm", normalization, lazy)
 lazy = _room("lazy", lazy)
 linear = _room("linear", linear, lazy, NonDynamicallyQuantizableLinear=attention.NonDynamicallyQuantizableLinear)
-loss = _room("loss", loss)
+loss = _room("loss", loss, margin)
 module = _room("module", module)
 normalization = _room("normalization", normalization)
 padding = _room("padding", padding)

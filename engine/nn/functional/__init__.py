@@ -15,6 +15,7 @@ from . import loss as _loss
 from . import margin as _margin
 from . import multihead as _multihead
 from . import normalization as _normalization
+from . import padding as _padding
 from . import pooling as _pooling
 from . import sequences as _sequences
 from .activation import *
@@ -32,6 +33,7 @@ from .loss import *
 from .margin import *
 from .multihead import *
 from .normalization import *
+from .padding import *
 from .pooling import *
 from .sequences import *
 
@@ -51,5 +53,6 @@ __all__ += _loss.__all__
 __all__ += _margin.__all__
 __all__ += _multihead.__all__
 __all__ += _normalization.__all__
+__all__ += _padding.__all__
 __all__ += _pooling.__all__
 __all__ += _sequences.__all__

@@ -27,7 +27,7 @@ from .affine import linear
 from .attention import scaled_dot_product_attention
 from .dropouts import dropout
 from .exponentials import softmax
-from .image import pad
+from .padding import pad
 
 __all__ = [
     "multi_head_attention_forward",

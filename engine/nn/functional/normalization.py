@@ -22,7 +22,7 @@ from ...ops import scalar as sc
 from ...ops import shape as so
 from ...tensor import Tensor
 from .averaging import avg_pool2d, avg_pool3d
-from .image import pad
+from .padding import pad
 
 __all__ = [
     "batch_norm",
