@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from . import array as arrays
@@ -19,7 +20,10 @@ def array_of(data: Any, wanted: dtype | type | None) -> Any:
         return found
     if isinstance(data, complex):
         raise errors.OutOfScope("complex tensors are out of scope in Backstep")
-    _check_data(data)
+    try:
+        _check_data(data)
+    except RuntimeError:
+        _check_data(data := _listed(data))
     numbers = _numbers(data)
     try:
         found = _fitted(numbers, target) if target is not None and target.kind in "iu" else xp.array(numbers, target)
@@ -48,12 +52,19 @@ def _numbers(data: Any) -> Any:
     return data
 
 
+def _listed(data: Any) -> Any:
+    """Sequences of other types, a deque or one of the user's, as lists, at any depth."""
+    if isinstance(data, (Tensor, str, bytes, Mapping)) or hasattr(data, "dtype"):
+        return data
+    return [_listed(d) for d in data] if hasattr(data, "__getitem__") and hasattr(data, "__len__") else data
+
+
 def _check_data(data: Any, depth: int = 0) -> tuple[int, ...]:
     """The shape of nested sequences, or torch's error where they are ragged or hold no numbers."""
     if data is None:
         raise errors.runtime("Could not infer dtype of NoneType")
-    if isinstance(data, str):
-        raise TypeError("new(): invalid data type 'str'")
+    if isinstance(data, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
     if not isinstance(data, (list, tuple, range)):
         if isinstance(data, (bool, int, float)) or hasattr(data, "dtype"):
             return tuple(getattr(data, "shape", ()))

@@ -8,6 +8,10 @@ from tests.engine.saying import listed
 from tests.engine.tables import assert_agreement
 
 AGREE = """
+torch.tensor(__import__('collections').deque([1, 2.5])) | torch.tensor(__import__('collections').UserList([1, 2]))
+torch.tensor([__import__('collections').deque([1, 2])] * 2) | torch.tensor(x for x in [1]) | torch.tensor(b'ab')
+torch.tensor(__import__('collections').deque([torch.tensor(1.0)])) | torch.tensor({1: 2}) | torch.tensor({1, 2})
+torch.tensor(__import__('collections').deque([[1, 2], [3]])) | torch.tensor(__import__('array').array('d', [1.0]))
 torch.tensor([1, 2], dtype=torch.uint8) + 1000 | torch.tensor([1, 2], dtype=torch.uint8) * -1
 torch.tensor([1, 200], dtype=torch.uint8) > -1 | torch.tensor([1, 255], dtype=torch.uint8) < 1000
 torch.tensor([1, 2], dtype=torch.int8) - 300 | torch.zeros(2, dtype=torch.uint8).fill_(-100)
