@@ -75,7 +75,6 @@ class _Loop:
     starts: tuple[int, ...]
     length: int | None
     sure: tuple[int, ...]
-    alone: bool
 
 
 def groups(trace: Trace) -> Grouping:
@@ -269,12 +268,11 @@ def _loops(code: str) -> list[_Loop]:
     except SyntaxError:
         return []
     found = []
-    for node, alone in nests.loops_of(tree).items():
-        assert isinstance(node, (ast.For, ast.While, ast.AsyncFor))
+    for node in nests.loops_of(tree):
         end = node.body[-1].end_lineno or node.lineno
         target = "while" if isinstance(node, ast.While) else f"for {ast.unparse(node.target)}"
         starts, sure = tuple(s.lineno for s in node.body), nests.surely_runs(node)
-        found.append(_Loop(node.body[0].lineno - 1, end, target, starts, nests.length(node, tree), sure, alone))
+        found.append(_Loop(node.body[0].lineno - 1, end, target, starts, nests.length(node, tree), sure))
     return sorted(found, key=lambda loop: (loop.line, -loop.end))
 
 
@@ -290,13 +288,17 @@ def _nest(scope: Scope, reader: _Reader) -> None:
 
 
 def _rounds_around(outer: Scope, reader: _Reader) -> list[Scope]:
-    """The further rounds of an outer loop, of which one was read; that one keeps what is its own."""
-    rounds = [m for m in outer.members if isinstance(m, Scope)]
-    if len(rounds) < 2 or len(rounds) != len(outer.members) or outer.key[0] != "loop" or outer.within is None:
+    """The further rounds of an outer loop, of which one was read.
+
+    That one keeps what is its own, and what stands before the inner loop; what stands after it is the last one's.
+    """
+    rounds = [m for m in outer.members if isinstance(m, Scope) and m.key[0] == "loop"]
+    if len(rounds) < 2 or len({m.key for m in rounds}) > 1 or outer.key[0] != "loop" or outer.within is None:
         return []
-    keys = {m.key for m in rounds}
+    begin = next(n for n, m in enumerate(outer.members) if m is rounds[0])
+    before, after = outer.members[:begin], outer.members[begin + len(rounds) :]
     inner = next((loop for loop in reader.loops.get(str(rounds[0].key[1]), ()) if loop.line == rounds[0].key[-1]), None)
-    if len(keys) > 1 or rounds[0].key[0] != "loop" or rounds[0].key[1] != outer.key[1] or not (inner and inner.alone):
+    if outer.members[begin : begin + len(rounds)] != rounds or rounds[0].key[1] != outer.key[1] or inner is None:
         return []
     reached = [{sum(start <= place[0] for start in inner.starts) for place in m.seen} for m in rounds]
     sure = inner.length is not None and any(all(n in r for r in reached) for n in inner.sure)
@@ -307,7 +309,7 @@ def _rounds_around(outer: Scope, reader: _Reader) -> list[Scope]:
         one.round = n % each + 1
         one.label = f"{inner.label} · {one.round}"
     name = outer.label.rpartition(" · ")[0]
-    outer.members = list(rounds[:each])
+    outer.members = [*before, *rounds[:each]]
     made = []
     for start in range(each, len(rounds), each):
         scope = Scope(f"g{reader.count}", f"{name} · {outer.round + start // each}", outer.within, outer.key)
@@ -318,6 +320,7 @@ def _rounds_around(outer: Scope, reader: _Reader) -> list[Scope]:
         )
         reader.count += 1
         made.append(scope)
+    made[-1].members += after
     return made
 
 

@@ -1,4 +1,4 @@
-"""Loops in loops with nothing between them: which rounds of the inner one belong to one round of the outer.
+"""Loops in loops with nothing recorded between them: which rounds of the inner one belong to one round of the outer.
 
 The positions of ops do not tell: they are those of the inner loop alone.  What tells is how often the inner loop runs,
 where the program says so (`range(4)`, a list written out), or its data: batches that come again begin the next epoch.
@@ -7,12 +7,13 @@ where the program says so (`range(4)`, a list written out), or its data: batches
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from engine.trace import OpCalled
 
 _COMPOUND = (ast.If, ast.While, ast.Try, ast.Match, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_PARTS = frozenset({"index", "select", "slice"})
+"""Ops that read a part of a data set: the same part comes again in the next epoch."""
 _LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Yield, ast.YieldFrom)
 
 
@@ -80,29 +81,38 @@ def surely_runs(loop: ast.For | ast.While | ast.AsyncFor) -> tuple[int, ...]:
 
 
 def period(rounds: Sequence[Sequence[OpCalled]]) -> int | None:
-    """After how many rounds the same data come again, in whatever order; None where they do not, or not evenly."""
-    used = [_tensors(ops) for ops in rounds]
-    times = Counter(tensor for tensors in used for tensor in tensors)
-    signs = [frozenset(t for t in tensors if 1 < times[t] < len(rounds)) for tensors in used]
+    """After how many rounds the same data come again, in whatever order; None where they do not, or not evenly.
+
+    The last epoch may be cut short: by an error, or because the recording is.
+    """
+    used = [_data(ops) for ops in rounds]
+    uses: dict[object, list[int]] = {}
+    for n, data in enumerate(used):
+        for thing in data:
+            uses.setdefault(thing, []).append(n)
+    again = {thing for thing, at in uses.items() if 1 < len(at) <= at[-1] - at[0]}  # no state, used round after round
+    signs = [frozenset(data & again) for data in used]
     several = len(set(signs))
-    if not 1 < several < len(signs) or len(signs) % several or frozenset() in signs:
+    if not 1 < several < len(signs) or frozenset() in signs:
         return None
-    chunks = (signs[start : start + several] for start in range(0, len(signs), several))
-    return several if all(len(set(chunk)) == several for chunk in chunks) else None
+    chunks = [signs[start : start + several] for start in range(0, len(signs), several)]
+    return several if all(len(set(chunk)) == len(chunk) for chunk in chunks) else None
 
 
-def _tensors(ops: Sequence[OpCalled]) -> frozenset[int]:
-    """What ops read that none of them made or wrote."""
+def _data(ops: Sequence[OpCalled]) -> frozenset[object]:
+    """What ops read that none of them made or wrote: tensors, and parts of tensors, `X[4:8]`."""
     made = {out.tensor for op in ops for out in op.outputs}
-    return frozenset(i.tensor for op in ops for i in op.inputs if i.tensor is not None and i.tensor not in made)
+    found: set[object] = set()
+    for op in ops:
+        outside = [i.tensor for i in op.inputs if i.tensor is not None and i.tensor not in made]
+        found.update(outside)
+        if outside and op.name in _PARTS:
+            found.add((op.name, *outside, repr(op.attrs)))
+    return frozenset(found)
 
 
-def loops_of(tree: ast.Module) -> Mapping[ast.stmt, bool]:
-    """Every loop, and whether it is all that the loop around it has."""
-    found: dict[ast.stmt, bool] = {}
+def loops_of(tree: ast.Module) -> Iterator[ast.For | ast.While | ast.AsyncFor]:
+    """Every loop."""
     for node in ast.walk(tree):
         if isinstance(node, (ast.For, ast.While, ast.AsyncFor)) and node.body:
-            found.setdefault(node, False)
-            if len(node.body) == 1 and isinstance(node.body[0], (ast.For, ast.While, ast.AsyncFor)):
-                found[node.body[0]] = True
-    return found
+            yield node

@@ -189,6 +189,55 @@ def test_data_that_come_again_begin_the_next_epoch(order: str, tmp_path: Path) -
     assert nest(text, tmp_path) == [(f"for k · {n}", 3) for n in (1, 2, 3, 4)]
 
 
+LOADER = """data = torch.utils.data.TensorDataset(torch.arange(6.0).view(6, 1))
+loader = torch.utils.data.DataLoader(data, 2{})
+for epoch in range(3):
+    total = 0.0
+    for (row,) in loader:
+        y = y * x
+        y = y + row.sum()
+        total += y.sum().item()
+    print(total)
+"""
+
+
+@pytest.mark.parametrize("how", ["", ", shuffle=True"])
+def test_a_loader_that_begins_anew_begins_the_next_epoch(how: str, tmp_path: Path) -> None:
+    assert nest(LOADER.format(how), tmp_path) == [(f"for epoch · {n}", 3) for n in (1, 2, 3)]
+
+
+def test_parts_of_the_data_that_come_again_begin_the_next_epoch(tmp_path: Path) -> None:
+    text = (
+        "X = torch.arange(6.0)\nfor epoch in range(3):\n    total = 0.0\n    for i in range(0, len(X), 2):\n"
+        "        y = y * x\n        y = y + X[i : i + 2]\n        total += y.sum().item()\n    print(total)\n"
+    )
+    assert nest(text, tmp_path) == [(f"for epoch · {n}", 3) for n in (1, 2, 3)]
+
+
+def test_an_epoch_that_is_cut_short_by_an_error_has_fewer_rounds(tmp_path: Path) -> None:
+    text = "rows = torch.arange(6.0).view(3, 2).unbind()\nleft = [1] * 7\nfor k in range(4):\n    for row in rows:\n"
+    body = "        y = y * x\n        y = y + row\n        left.pop()\n"
+    assert nest(text + body, tmp_path) == [("for k · 1", 3), ("for k · 2", 3), ("for k · 3", 2)]
+
+
+def test_state_that_every_round_after_the_first_reads_is_no_sign_of_an_epoch(tmp_path: Path) -> None:
+    text = (
+        "rows = torch.arange(6.0).view(3, 2).unbind()\nstate = []\nfor k in range(2):\n    for row in rows:\n"
+        "        y = y * x\n        y = y + row\n        state = state or [torch.zeros(2)]\n        state[0].add_(1)\n"
+    )
+    assert nest(text, tmp_path) == [("for k · 1", 3), ("for k · 2", 3)]
+
+
+def test_what_stands_after_the_inner_loop_is_the_last_rounds(tmp_path: Path) -> None:
+    text = (
+        "for i in range(2):\n    for j in range(3):\n        y = y * x\n        y = y + 1\n"
+        "    if i:\n        y = y - 1\n        y = y / 2\n        y = y * 3\n"
+    )
+    found = groups(recorded(f"import engine as torch\nx = torch.ones(2, requires_grad=True)\ny = x\n{text}", tmp_path))
+    members = Counter(found.of.values())
+    assert [members[g] for g, label in found.labels.items() if label.startswith("for i")] == [0, 3]
+
+
 def test_rounds_that_may_be_left_out_are_not_counted(tmp_path: Path) -> None:
     text = "for i in range(3):\n    for j in range(4):\n        if j:\n            y = y * x\n            y = y + 1\n"
     assert nest(text, tmp_path) == [(f"for j · {n}", 0) for n in range(1, 10)]  # a box around all would tell nothing

@@ -62,6 +62,9 @@ class DataLoader:
         self.collate_fn = collate_fn or (default_collate if batches else default_convert)
 
     def __iter__(self) -> Iterator[Any]:
+        if (active := slot.active) is not None:  # an epoch begins: nothing else that is recorded may tell so
+            with active.within("DataLoader"):
+                pass
         if not self._counted:
             yield from self._stream()
         elif self.batch_sampler is not None:
