@@ -147,6 +147,8 @@ class _Scene:
             rows.append(row | {"track": self.value_track(ident, f"row:{row['key']}")})
             if row["key"] == "seed":
                 rows[-1]["call"] = self.track(ident, "row:call", None)
+            if row["key"] == "grad" and ident in self.line.until:
+                rows[-1]["until"] = self.line.until[ident]
         return base | {
             "kind": item.kind, "role": item.role, "label": label, "sub": sub, "title": title,
             "group": item.group, "twin": self.seen.shown[item.twin] if item.twin is not None else None,

@@ -78,19 +78,40 @@ class _Search:
     def sums(self) -> Iterator[Finding]:
         """The first gradient per tensor that is added to one of an earlier call, in a place where both are something.
 
-        Passes that fill one place after the other, as those of single elements do, add nothing up.
+        Passes that fill one place after the other, as those of single elements do, add nothing up; and adding up the
+        gradients of several losses, none of them looked at alone, is what `.grad` is for.
         """
         first: dict[int, int] = {}
         told: set[int] = set()
+        looked: set[int] = set()  # gradients that were printed, or left for Python in another way
         for event in self.trace.events:
+            if isinstance(event, Escaped):
+                looked.add(event.tensor)
             if not isinstance(event, Accumulated):
                 continue
             earlier = first.setdefault(event.tensor, event.call)
             if event.before is None or not self.trace.value(event.before).sample.any():
                 first[event.tensor] = event.call
-            elif earlier != event.call and event.tensor not in told and self.meet(event.before, event.added):
+                looked.discard(event.grad)
+            elif (
+                earlier != event.call
+                and event.tensor not in told
+                and self.meet(event.before, event.added)
+                and (event.grad in looked or self.again(event, earlier))
+            ):
                 told.add(event.tensor)
                 yield self.sum(event, earlier)
+
+    def again(self, event: Accumulated, earlier: int) -> bool:
+        """Whether a call brings what the earlier one brought: it starts where that did or in what that computed,
+        or its gradient is the same."""
+        call, other = self.facts.calls[event.call], self.facts.calls[earlier]
+        roots = {root.tensor for root in other.event.roots}
+        if call.order > other.order or any(root.tensor in roots for root in call.event.roots):
+            return True
+        assert event.before is not None
+        held, came = self.trace.value(event.before), self.trace.value(event.added)
+        return bool(np.array_equal(held.sample, came.sample))
 
     def meet(self, before: int, added: int) -> bool:
         """Whether two gradients have an element in common that is not 0."""

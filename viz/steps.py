@@ -63,6 +63,8 @@ class Timeline:
     spans: dict[int, tuple[int, int]] = field(default_factory=dict)
     before: dict[int, int] = field(default_factory=dict)
     """The step at which a backward call begins, by event; what failed before it began has its error step."""
+    until: dict[str, int] = field(default_factory=dict)
+    """By card of an older version of a tensor: the step from which a newer one's card has its `.grad`."""
 
     def put(self, element: str, key: str, step: float, value: Any, default: Any = None) -> None:
         """Let `value` hold from `step` on."""

@@ -7,7 +7,6 @@ plus what the calls reach.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from engine.trace import (
@@ -178,6 +177,7 @@ class _Player:
         before = self.latest.get(tensor)
         if before is not None and before != card:
             self.line.put(card, "row:grad", self.now, self.line.at(before, "row:grad", self.now))
+            self.line.until[before] = self.now
         self.latest[tensor] = card
 
     def op(self, event: OpCalled) -> None:
@@ -364,16 +364,22 @@ class _Player:
             self.line.spans[event.call] = (self.begun.get(event.call, self.now), self.now)
             if not event.completed and self.line.phases and self.line.phases[-1].call == event.call:
                 self.line.phases[-1].failed = True
-            if event.completed and self.call.function == "grad":
-                self.handed_out(self.call.inputs or ())
+            if event.completed:
+                self.over(event)
         self.call, self.stale = self.outer.pop() if self.outer else None, True
 
-    def handed_out(self, tensors: Iterable[int]) -> None:
-        """What `autograd.grad` was asked for has its gradient, which nothing adds up: it waits no longer."""
-        for tensor in tensors:
-            card = self.latest.get(tensor)
-            if card is not None and self.line.at(card, "state", self.now) == "waiting":
-                self.state(card, self.now, "done")
+    def over(self, event: BackwardEnded) -> None:
+        """Nothing waits for a call that has ended: what `autograd.grad` returned the gradient of has it, though nothing
+        adds it up; the rest was sent nothing, as behind an undefined gradient."""
+        assert self.call is not None
+        if self.call.function == "grad":
+            for tensor, result in zip(self.call.inputs or (), event.results, strict=False):
+                card = self.latest.get(tensor)
+                if card is not None and result is not None and self.line.at(card, "state", self.now) == "waiting":
+                    self.state(card, self.now, "done")
+        for element in self.touched:
+            if self.line.at(element, "state", self.now) in ("waiting", "ready"):
+                self.state(element, self.now, "idle")
 
     def error(self, event: ErrorRaised) -> None:
         op = self.facts.op_of_node.get(event.node) if event.node is not None else None

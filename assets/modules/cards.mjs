@@ -20,12 +20,17 @@ function paintLabel({ write, context, font, tokens }, node, place, state) {
   const { row } = place;
   if (row.key === "value") return;
   const empty = state.value === null;
-  const after = row.key === "grad" && empty ? " none" : "";
-  const labels = row.key === "seed" ? [row.label || "gradient you pass", "you pass", "pass"] : [(row.label || ".grad") + after, row.label || ".grad"];
+  const labels = row.key === "seed" ? [row.label || "gradient you pass", "you pass", "pass"] : gradLabels(row.label || ".grad", empty, state.past);
   const room = node.w - 2 * PAD - (row.key === "seed" ? 16 : 0);
   const text = squeezed(context, font.plain, labels, room);
   write(text, place.x, place.labelY, font.plain, tokens.soft, "left", room);
   if (row.key === "seed" && !empty && row.cols) pencil(context, place.x + Math.min(widthOf(context, font.plain, text), room) + 5, place.labelY, tokens.root);
+}
+
+/** Ways to name a row of `.grad`, the longest first; an older version had its gradient, the present one has it. */
+function gradLabels(label, empty, past) {
+  if (past) return empty ? [`had no ${label}`, label] : [`${label} before`, `had ${label}`, label];
+  return empty ? [`${label} none`, label] : [label];
 }
 
 function pencil(context, x, y, colour) {
@@ -84,8 +89,8 @@ function cellLook({ tokens }, row, value, state, lit, typed) {
   else if (row.key === "seed" && !nothing) {
     Object.assign(look, zero ? { ink: tokens.soft } : { fill: tokens.rootTint, stroke: tokens.root, ink: tokens.root, strong: true });
   } else if (row.key === "grad" && !nothing) {
-    Object.assign(look, zero ? { ink: tokens.soft } : { ink: tokens.gradient, strong: true });
-    if (!zero && state.changed) Object.assign(look, { fill: tokens.gradientTint, stroke: tokens.gradient, width: 2 });
+    Object.assign(look, zero || state.past ? { ink: tokens.soft } : { ink: tokens.gradient, strong: true });
+    if (!zero && state.changed && !state.past) Object.assign(look, { fill: tokens.gradientTint, stroke: tokens.gradient, width: 2 });
   }
   if (lit && !odd) Object.assign(look, { stroke: tokens.gradient, width: 2 });
   if (typed) Object.assign(look, { dashed: true, width: 1.5, stroke: tokens.changed, ink: tokens.changed });
@@ -157,7 +162,7 @@ function paintStrip({ context, write, font, tokens, detail }, place, state) {
   context.strokeStyle = state.changed ? tokens.gradient : tokens.line;
   context.stroke();
   if (!value) return;
-  const colour = place.row.key === "value" ? tokens.soft : place.row.key === "seed" ? tokens.root : tokens.gradient;
+  const colour = place.row.key === "value" || state.past ? tokens.soft : place.row.key === "seed" ? tokens.root : tokens.gradient;
   const samples = (value.strip ?? value.data ?? []).map(toNumber);
   const largest = Math.max(...samples.map((v) => (Number.isFinite(v) ? Math.abs(v) : 0)), 1e-300);
   const middle = place.y + height / 2;

@@ -78,16 +78,18 @@ export function savedState(moment, node) {
   return at(node.tracks.saved ?? [], moment.t) ?? "none";
 }
 
-/** What a row shows: `{ value, next, changed, call }`; `next` marks a seed that will be passed but is not yet. */
+/** What a row shows: `{ value, next, past, changed, call }`; `next` marks a seed that will be passed but is not yet,
+ *  `past` the `.grad` that an older version of a tensor had while it was the present one. */
 export function rowState(moment, row) {
   const { scene, k, t } = moment;
   const id = at(row.track, t);
+  const past = row.until !== undefined && t >= row.until - 1e-9;
   if (id !== null) {
-    return { value: scene.values[id], next: false, changed: k >= 0 && changedBy(row.track, k) && !moment.moving,
+    return { value: scene.values[id], next: false, past, changed: k >= 0 && changedBy(row.track, k) && !moment.moving,
              call: callOf(row, t) };
   }
   const pair = row.key === "seed" ? upcoming(row.track, t) : null;
-  return { value: pair ? scene.values[pair[1]] : null, next: pair !== null, changed: false,
+  return { value: pair ? scene.values[pair[1]] : null, next: pair !== null, past, changed: false,
            call: pair ? callOf(row, pair[0]) : null };
 }
 

@@ -47,6 +47,13 @@ test("what comes to a node travels before what leaves it", () => {
   assert.deepEqual(parts(3), { "en0>t1:0": 1, "et0>n0:0": 1 });
 });
 
+test("the gradient of an older version is past from the time on that a newer one has it", () => {
+  const row = { key: "grad", track: [[0, null], [3, 0]], until: 5 };
+  const scene = { ...case1(), values: [{ data: [2] }] };
+  assert.deepEqual([3, 4.9, 5, 7].map((t) => rowState({ scene, k: t - 1, t, moving: false }, row).past), [false, false, true, true]);
+  assert.ok(!rowState(moment(4), index.nodes.get("t0").rows[1]).past);
+});
+
 test("an edge is active only in the step that travels it", () => {
   const edge = index.edges.get("et0>n0:0");
   assert.deepEqual([0.5, 1.5, 2.5, 3.5].map((t) => edgeState(moment(t), edge)), ["active", "idle", "active", "done"]);

@@ -143,3 +143,33 @@ def test_a_leaf_written_through_data_keeps_its_gradient_and_shows_its_new_value(
     # 0 is what the last write leaves: no card of its own comes after it
     assert [value for value in shown("row:value") if value is not None] == [0.5, 0.0]
     assert [grad for grad in shown("row:grad") if grad is not None] == [2.0, 4.0]
+
+
+def test_an_older_version_of_a_leaf_has_its_gradient_until_the_next_one(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nw = torch.tensor([1., 2], requires_grad=True)\n(w * w).sum().backward()\n"
+        "with torch.no_grad():\n    w -= 0.1 * w.grad\n(w * w).sum().backward()\nw.grad = None\n"
+    )
+    found = read(source, tmp_path)
+    ((before, until),) = found.line.until.items()
+    written = next(k for k, s in enumerate(found.line.steps) if s.kind == "write" and s.name == "sub_")
+    assert (before, until) == ("t0", written + 1)
+    last = max(float(str(k)) for k, _ in track(found, "t0", "row:grad"))
+    assert last < until, "what happens later happens on the later card"
+    assert track(found, "t0.1", "row:grad")[-1] == [len(found.line.steps), None]
+
+
+def test_nothing_waits_once_a_call_has_ended(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nx = torch.tensor([1., 2], requires_grad=True)\n"
+        "y = x * x\n"
+        "class Nothing(torch.autograd.Function):\n"
+        "    @staticmethod\n    def forward(given, v):\n        return v.clone()\n"
+        "    @staticmethod\n    def backward(given, grad):\n        return None\n"
+        "z = Nothing.apply(y)\n"
+        "torch.autograd.grad(z, x, torch.ones(2), allow_unused=True)\n"
+    )
+    found = read(source, tmp_path)
+    states = {key[0]: values[-1][1] for key, values in found.line.tracks.items() if key[1] == "state"}
+    assert {states["n0"], states["t0"]} == {"idle"}, states
+    assert states["n1"] == "done"
