@@ -327,3 +327,34 @@ def test_ways_between_lines_do_not_cross() -> None:
     for (a, b), (foot, head) in itertools.product(channels, upright):
         beside = min(foot[1], head[1]) < a[1] < max(foot[1], head[1])
         assert not (beside and min(a[0], b[0]) + 1 < foot[0] < max(a[0], b[0]) - 1), "one way crosses another"
+
+
+def test_a_line_is_as_high_as_what_stands_in_it() -> None:
+    """Behind a fan of seven there is a single chain: its line has the height of one box."""
+    graph = nx.DiGraph(view=(500.0, 900.0))
+    for branch in range(7):
+        nx.add_path(graph, ["s", f"b{branch}", "e"])
+    nx.add_path(graph, ["e", *range(8)])
+    placed = layout.layout(graph)
+    lines = {line for _, line in placed.lines.values()}
+    assert len(lines) > 2
+    for line in sorted(lines)[1:]:
+        heights = [placed.positions[node][1] for node, (_, number) in placed.lines.items() if number == line]
+        assert max(heights) - min(heights) < 1
+
+
+def test_what_goes_on_in_a_later_line_arrives_level_and_passes_no_line_between() -> None:
+    graph = nx.DiGraph(view=(500.0, 900.0))
+    nx.add_path(graph, range(12))
+    graph.add_edges_from((0, later) for later in (5, 9, 11))
+    placed = layout.layout(graph)
+    assert placed.lines[11][1] > placed.lines[5][1] > placed.lines[0][1]
+    left = min(x for x, _ in placed.positions.values()) - layered.SIZE[0] / 2
+    for u, v in graph.edges:
+        if placed.lines[u] == placed.lines[v]:
+            continue
+        points = placed.routes[u, v]
+        outside = [i for i, (x, _) in enumerate(points) if x < left]
+        foot, into = points[outside[-1]], points[outside[-1] + 1]
+        assert foot[1] == pytest.approx(into[1]), "it comes in level"
+        assert len(outside) == 2, "and straight down from the way under its own line"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .ranked import GAP, Ranked, separated
+from .ranked import GAP, LOW_GAP, Ranked, separated
 
 try:
     import pygraphviz
@@ -33,6 +33,8 @@ def places(graph: Ranked) -> list[float]:
     drawing.graph_attr.update(rankdir="LR", nodesep=str(GAP / POINTS), ranksep="0.5", splines="false")
     drawing.node_attr.update(shape="box", fixedsize="true", label="", width="0.5")
     for node, height in enumerate(graph.heights):
+        if graph.is_low(node):
+            height -= 2 * (GAP - LOW_GAP)  # dot knows one distance only
         drawing.add_node(node, height=f"{height / POINTS:.4f}")
     for source, target in graph.edges:
         straight = (source in graph.lanes) + (target in graph.lanes)

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 import networkx as nx
 
 from . import lines
-from .ranked import LANE, Ranked, ranks
+from .ranked import LANE, Ranked, Step, longest, ranks
 from .sheet import HEAD, PAD, PORT_GAP, Box, Piece, Point, Sheet, Size, around, clean
 
 Part = tuple[Hashable, Hashable | None, Hashable | None, Hashable]
 """A part of an edge inside one group: (edge, from, to, origin); None is a port."""
-Step = tuple[Hashable, Hashable, Hashable]
-"""From vertex to vertex of a group: (from, to, origin)."""
 Places = Callable[[Ranked], list[float]]
 
 SIZE: Size = (116.0, 56.0)
@@ -82,31 +81,46 @@ def place(graph: nx.DiGraph, places: Places, plan: Plan | None = None) -> Placed
 
 
 class _Layered:
-    def __init__(self, graph: nx.DiGraph, places: Places, plan: Plan) -> None:
-        self.graph, self.places, self.plan = graph, places, plan
+    """A layout at work: of a whole graph, or of the `nodes` in one of its lines, with the ends of `edges` there.
+
+    The groups `continued` began in a line above.
+    """
+
+    def __init__(
+        self, graph: nx.DiGraph, places: Places, plan: Plan, nodes: Sequence[Hashable] | None = None,
+        edges: Sequence[Part] | None = None, continued: AbstractSet[Hashable] = frozenset(),
+    ) -> None:  # fmt: skip
+        self.graph, self.places, self.plan, self.continued = graph, places, plan, continued
+        self.is_line = nodes is not None
+        self.nodes = list(graph) if nodes is None else nodes
         self.lines: dict[Hashable, tuple[int, int]] = {}
         self.inner: dict[tuple[Hashable, Hashable], tuple[list[Point], list[Point]]] = {}
         self.within: Mapping[Hashable, Hashable | None] = graph.graph.get("within", {})
         self.members: dict[Hashable | None, list[Hashable]] = defaultdict(list)
-        self.edges: list[tuple[Hashable, Hashable, Hashable, Hashable]] = []
-        if graph.is_multigraph():
-            self.edges = [(u, v, k, d.get("origin", u)) for u, v, k, d in graph.edges(keys=True, data=True)]
+        if edges is not None:
+            self.edges = list(edges)
+        elif graph.is_multigraph():
+            self.edges = [(k, u, v, d.get("origin", u)) for u, v, k, d in graph.edges(keys=True, data=True)]
         else:
-            self.edges = [(u, v, (u, v), d.get("origin", u)) for u, v, d in graph.edges(data=True)]
+            self.edges = [((u, v), u, v, d.get("origin", u)) for u, v, d in graph.edges(data=True)]
         self.rooms: dict[Hashable | None, Piece] = {}
         self.spines: dict[Hashable | None, list[Step]] = {}
         self.through: dict[Hashable, tuple[Hashable | None, Hashable | None]] = {}
 
     def placed(self) -> Placed:
-        graph, within = self.graph, self.within
+        return self.collect(self.whole())
+
+    def whole(self) -> Piece:
+        """The outermost room, with all that is in it."""
+        within = self.within
         path: dict[Hashable | None, list[Hashable | None]] = {None: [None]}
         for group, outer in within.items():
             path[group] = [*path[outer], group]
-        order = {node: i for i, node in enumerate(graph)}
+        order = {node: i for i, node in enumerate(self.nodes)}
         began: dict[Hashable, int] = {}
-        for node, data in graph.nodes(data=True):
-            self.members[data.get("group")].append(node)
-            for group in path[data.get("group")][1:]:
+        for node in self.nodes:
+            self.members[self.group(node)].append(node)
+            for group in path[self.group(node)][1:]:
                 began.setdefault(group, order[node])
         for group, outer in within.items():
             if group in began:
@@ -115,25 +129,30 @@ class _Layered:
         for group in path:  # outer ones first: they say by which ports the level line enters and leaves the inner ones
             if group is None or group in began:
                 spine = self.spine(group, local[group])
-                if within or len(spine) >= LONG:
+                if within or len(spine) >= LONG or self.is_line:
                     self.spines[group] = spine
         for group in sorted(path, key=lambda g: -len(path[g])):
             if group is None or group in began:
                 members = sorted(self.members[group], key=lambda n: began[n] if n in within else order[n])
                 self.rooms[group] = self.room(group, members, local[group], len(path[group]) - 1)
-        return self.collect()
+        return self.rooms[None]
+
+    def group(self, node: Hashable) -> Hashable | None:
+        found: Hashable | None = self.graph.nodes[node].get("group")
+        return found
 
     def split(self, path: Mapping[Hashable | None, list[Hashable | None]]) -> dict[Hashable | None, list[Part]]:
         """Each edge cut at the borders of the groups it crosses: (edge, from, to, origin) per group; None is a port."""
         local: dict[Hashable | None, list[Part]] = defaultdict(list)
-        for u, v, key, origin in self.edges:
-            ups, downs = path[self.graph.nodes[u].get("group")], path[self.graph.nodes[v].get("group")]
+        for key, u, v, origin in self.edges:
+            ups, downs = ([] if end is None else path[self.group(end)] for end in (u, v))
             shared = sum(1 for a, b in zip(ups, downs, strict=False) if a == b)
             ups_full: list[Hashable | None] = [*ups, u]
             downs_full: list[Hashable | None] = [*downs, v]
             for depth in range(len(ups) - 1, shared - 1, -1):
                 local[ups[depth]].append((key, ups_full[depth + 1], None, origin))
-            local[ups[shared - 1]].append((key, ups_full[shared], downs_full[shared], origin))
+            if shared:
+                local[ups[shared - 1]].append((key, ups_full[shared], downs_full[shared], origin))
             for depth in range(shared, len(downs)):
                 local[downs[depth]].append((key, None, downs_full[depth + 1], origin))
         return local
@@ -146,7 +165,7 @@ class _Layered:
         enter, leave = self.through.get(group, (None, None)) if group is not None else (None, None)
         steps = [(("in", o) if u is None else u, ("out", o) if v is None else v, o) for _, u, v, o in pieces]
         first, last = (None if o is None else (side, o) for side, o in (("in", enter), ("out", leave)))
-        way = _longest(steps, first, last)
+        way = longest(steps, first, last)
         origins = [None, *(o for _, _, o in way), None]
         for i, vertex in enumerate([*(u for u, _, _ in way), *(v for _, v, _ in way[-1:])]):
             if vertex in self.within:
@@ -201,11 +220,11 @@ class _Layered:
             sheet.widen(y, sizes, nominal, holds, part)
             inside = set(part)
             own = [(edge, end) for edge, end in zip(edges, ends, strict=True) if end[0] in inside]
-            pieces.append(self.furnish(sheet, y, sizes, own, part))
+            pieces.append(self.furnish(group, sheet, y, sizes, own, part))
         return self.arrange(group, pieces, self.plan.limit - 2 * PORT_GAP * depth)
 
     def furnish(
-        self, sheet: Sheet, y: list[float], sizes: list[Size],
+        self, group: Hashable | None, sheet: Sheet, y: list[float], sizes: list[Size],
         edges: list[tuple[Part, tuple[int, int]]], part: list[int],
     ) -> Piece:  # fmt: skip
         """Columns, what is in the groups, and routes from border to border."""
@@ -220,9 +239,13 @@ class _Layered:
                 (piece.ins if port[0] == "in" else piece.outs)[port[1]] = y[i]
         lefts = _fans(self, sheet, y, edges)
         for (key, u, v, origin), (a, b) in edges:
+            way = sheet.way(a, origin, b)
             out, out_back = self.right_end(sheet, y, sizes, a, origin)
             into, into_back = self.left_end(sheet, y, sizes, b, origin, lefts.get((key, b)))
-            middle = [(lane, columns[sheet.ranks[lane]]) for lane in sheet.way(a, origin, b)]
+            if group is None and (u is None or v is None):
+                out, into = _straight(u is None, [y[lane] - 3 for lane in way], out, into)
+                out_back, into_back = _straight(u is None, [y[lane] + 3 for lane in way], out_back, into_back)
+            middle = [(lane, columns[sheet.ranks[lane]]) for lane in way]
             ca, cb = columns[sheet.rank[a]], columns[sheet.rank[b]]
             xa, xb = centres[a] + sizes[a][0] / 2, centres[b] - sizes[b][0] / 2
             bends = [p for lane, (x0, x1) in middle for p in ((x0, y[lane] - 3), (x1, y[lane] - 3))]
@@ -263,7 +286,8 @@ class _Layered:
         framed = group is not None
         before = 0.0 if not framed else PORT_GAP if any(piece.entering for piece in pieces) else PAD
         behind = 0.0 if not framed else PORT_GAP if any(piece.leaving for piece in pieces) else PAD
-        x, y, bottom = before, 0.0, (HEAD if framed else 0.0) - APART
+        head = 0.0 if not framed else PAD if group in self.continued else HEAD
+        x, y, bottom = before, 0.0, head - APART
         row, alone, placed = -1, True, []
         for piece in pieces:
             if not framed:
@@ -283,7 +307,8 @@ class _Layered:
         right = max((piece.box[2] for piece in placed), default=0.0) + behind
         room.box = (0.0, 0.0, right, bottom + (PAD if framed else 0.0))
         for piece in placed:
-            piece.reach(0.0, right)
+            if framed:
+                piece.reach(0.0, right)
             room.take(piece)
         return room
 
@@ -292,10 +317,35 @@ class _Layered:
         if not self.plan.lines and not math.isfinite(limit):
             return piece
         wanted = {v: self.plan.lines[v][1] for v in piece.at if v in self.plan.lines}
-        groups = {v: self.graph.nodes[v].get("group") for v in piece.at}
-        piece, line = lines.broken(piece, self.size, self.within, groups, limit, wanted)
+        line = lines.numbers(piece, self.size, limit, wanted)
         self.lines.update({v: (row, line.get(v, 0)) for v in piece.at})
-        return piece
+        return self.stacked(line) if line else piece
+
+    def stacked(self, line: Mapping[Hashable, int]) -> Piece:
+        """Nodes in their lines, each laid out for itself; an edge between two of them has an end in both."""
+        count = max(line.values()) + 1
+        nodes: list[list[Hashable]] = [[] for _ in range(count)]
+        for node in self.nodes:
+            if node in line:
+                nodes[line[node]].append(node)
+        parts: list[list[Part]] = [[] for _ in range(count)]
+        over: list[lines.Over] = []
+        for key, u, v, origin in self.edges:
+            if u not in line or v not in line:
+                continue
+            a, b = line[u], line[v]
+            if a == b:
+                parts[a].append((key, u, v, origin))
+                continue
+            over.append((key, origin, a, b))
+            parts[a].append((key, u, None, origin))
+            parts[b].append((key, None, v, origin))
+        begun: set[Hashable] = set()
+        pieces = []
+        for own, edges in zip(nodes, parts, strict=True):
+            pieces.append(_Layered(self.graph, self.places, Plan(), own, edges, frozenset(begun)).whole())
+            begun.update(pieces[-1].boxes)
+        return lines.stacked(pieces, over)
 
     def anchors(self, vertex: Hashable) -> Anchors:
         found: Anchors = self.graph.nodes[vertex].get("anchors", Anchors())
@@ -329,9 +379,8 @@ class _Layered:
 
     # -- all together ---------------------------------------------------------------------------------------------
 
-    def collect(self) -> Placed:
+    def collect(self, room: Piece) -> Placed:
         """The outermost room, and of each group the box around all of its parts; the first node stands at (0, 0)."""
-        room = self.rooms[None]
         origin = room.at[next(iter(self.graph))] if len(self.graph) else (0.0, 0.0)
         room = room.moved(-origin[0], -origin[1])
         return Placed(
@@ -341,6 +390,11 @@ class _Layered:
             limit=self.plan.limit, lines=self.lines if len(set(self.lines.values())) > 1 else {},
             parts={group: boxes for group, boxes in room.boxes.items() if len(boxes) > 1},
         )  # fmt: skip
+
+
+def _straight(enters: bool, lanes: Sequence[float], start: float, end: float) -> Point:
+    """The heights of both ends of a route of which one is at the border of a line, where it may be at any height."""
+    return (lanes[0] if lanes else end, end) if enters else (start, lanes[-1] if lanes else start)
 
 
 def _fans(
@@ -361,33 +415,3 @@ def _fans(
         for i, (_, _, key) in enumerate(sorted(coming, key=lambda c: c[:2])):
             found[key, b] = (i - (len(coming) - 1) / 2) * pitch
     return found
-
-
-def _longest(steps: list[Step], start: Hashable | None, end: Hashable | None) -> list[Step]:
-    """The steps of the longest path, from `start` to `end` where they are given and joined; the first of equals."""
-    after: dict[Hashable, list[Step]] = defaultdict(list)
-    missing: dict[Hashable, int] = defaultdict(int)
-    for step in dict.fromkeys(steps):
-        after[step[0]].append(step)
-        missing[step[1]] += 1
-    length: dict[Hashable, int] = {}
-    came: dict[Hashable, Step] = {}
-    begin = start if start in after else None
-    fresh = [u for u in after if not missing[u]]
-    while fresh:
-        u = fresh.pop()
-        if begin is None or u == begin:
-            length.setdefault(u, 0)
-        for step in after[u]:
-            v = step[1]
-            if u in length and length[u] + 1 > length.get(v, 0):
-                length[v], came[v] = length[u] + 1, step
-            missing[v] -= 1
-            if missing[v] == 0:
-                fresh.append(v)
-    last = end if end in came else max(length, key=lambda v: length[v], default=None)
-    way: list[Step] = []
-    while last in came:
-        way.append(came[last])
-        last = came[last][0]
-    return way[::-1]

@@ -1,8 +1,9 @@
 """A chain too long for a screen, in lines as text is: a layered picture cut between columns, line under line.
 
-Within a line everything stays as the layered layout has it.  What goes on in the next line leaves at the right, runs
-back between the lines and enters at the left; these ways are nested, so that none crosses another.  A group that goes
-on in the next line has a box in each, which is open where it is cut.
+Where it is cut is found in the unbroken picture; then each line is laid out for itself, so that it is as high as what
+stands in it.  What goes on in a later line leaves at the right, runs back under its line, down the left margin past the
+lines between, and enters where it is wanted; what travels from one place shares its way.  A group that goes on in the
+next line has a box in each, which is open where it is cut.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 from .ranked import LANE
-from .sheet import HEAD, PAD, Box, Piece, Point, Size, around, clean, moved
+from .sheet import Box, Piece, Point, Size, around, clean
 
 MOST = 8
 """Lines at most: past that one cannot see the whole anyway, and a ribbon is followed more easily."""
@@ -28,55 +29,31 @@ WIDER = 50.0
 """What it costs to be wider than the limit by one unit."""
 HAIR = 0.01
 """By so much a column is wider than what stands in it: ends of routes are computed in another order, and rounded so."""
-INDENT = 28.0
-OUT = 14.0
-STEP = 9.0
-"""Between ways that run side by side from line to line."""
-PAIR, CLOSE = 5.0, 16.5
-"""The same between those of a value and of its gradient, which leave so close to each other."""
-ROOM = 11.0
+INDENT = 18.0
+OUT = 8.0
+PAIR, STEP = 5.0, 12.0
+"""Between the ways of a value and of its gradient, and from one such pair to the next."""
+ROOM = 9.0
 """Between a line and the ways under it, and between these and the next line."""
 
-
-@dataclass(slots=True)
-class _Line:
-    """The columns from `left` to `right` of the unbroken picture, and how far they move."""
-
-    left: float
-    right: float
-    top: float = float("inf")
-    bottom: float = float("-inf")
-    dx: float = 0.0
-    dy: float = 0.0
-    heights: list[float] = field(default_factory=list)
-    """Where routes leave to the next line, from top to bottom."""
-    channel: float = 0.0
-    """The height (in the new picture) of the first way to the next line."""
-    boxes: dict[Hashable, Box] = field(default_factory=dict)
-    """What is seen of groups in this line."""
-
-    def hold(self, top: float, bottom: float) -> None:
-        self.top, self.bottom = min(self.top, top), max(self.bottom, bottom)
+Over = tuple[Hashable, Hashable, int, int]
+"""An edge that leaves its line: (key, origin, its line, the line in which it arrives)."""
 
 
-def broken(
-    piece: Piece, size: Callable[[Hashable], Size], within: Mapping[Hashable, Hashable | None],
-    groups: Mapping[Hashable, Hashable | None], limit: float, wanted: Mapping[Hashable, int],
-) -> tuple[Piece, dict[Hashable, int]]:  # fmt: skip
-    """A piece in as few lines as are no wider than `limit`, or as narrow as they get; and the line of each node.
+def numbers(
+    piece: Piece, size: Callable[[Hashable], Size], limit: float, wanted: Mapping[Hashable, int]
+) -> dict[Hashable, int]:
+    """The line of each node, in as few as are no wider than `limit`, or as narrow as they get; empty for one line.
 
-    `wanted` are the lines of nodes in a picture that this one is to resemble.  `within` has the group around each
-    group, outer ones first, `groups` that of each node.
+    `wanted` are the lines of nodes in a picture that this one is to resemble.
     """
     boxes = {node: _box(centre, size(node)) for node, centre in piece.at.items()}
     columns = _columns(boxes.values(), [box for one in piece.boxes.values() for box in one])
-    ends = _as_wanted(columns, boxes, wanted) if wanted else _breaks(piece, columns, boxes, limit)
+    ends = _as_wanted(columns, boxes, wanted) if wanted else _breaks(piece, columns, limit)
     if len(ends) < 2:
-        return piece, {}
-    lines = _lines(columns, ends, piece, boxes)
-    _cut(piece, lines, boxes, within, groups)
-    _stack(lines)
-    return _moved(piece, boxes, lines), {node: _line_of(lines, x) for node, (x, _) in piece.at.items()}
+        return {}
+    rights = [columns[end][1] for end in ends[:-1]]
+    return {node: bisect_left(rights, x) for node, (x, _) in piece.at.items()}
 
 
 def _as_wanted(columns: Sequence[Point], boxes: Mapping[Hashable, Box], wanted: Mapping[Hashable, int]) -> list[int]:
@@ -96,7 +73,7 @@ def _as_wanted(columns: Sequence[Point], boxes: Mapping[Hashable, Box], wanted: 
     return [*ends, len(columns) - 1]
 
 
-def _breaks(piece: Piece, columns: Sequence[Point], boxes: Mapping[Hashable, Box], limit: float) -> list[int]:
+def _breaks(piece: Piece, columns: Sequence[Point], limit: float) -> list[int]:
     best = [len(columns) - 1]
     if piece.box[2] - piece.box[0] <= limit or not 1 < len(columns) <= MOST_COLUMNS:
         return best
@@ -106,7 +83,7 @@ def _breaks(piece: Piece, columns: Sequence[Point], boxes: Mapping[Hashable, Box
     costs = [CROSSED * crossed + CUT * cut for crossed, cut in zip(crossings, cuts, strict=True)]
     for count in range(1, min(MOST, len(columns)) + 1):
         ends = _ends(columns, crossings, costs, count, limit)
-        wide = _width(_lines(columns, ends, piece, boxes))
+        wide = _width(columns, crossings, ends)
         if wide < least - 1.0:
             best, least = ends, wide
         if wide <= limit:
@@ -114,12 +91,12 @@ def _breaks(piece: Piece, columns: Sequence[Point], boxes: Mapping[Hashable, Box
     return best
 
 
-def _width(lines: Sequence[_Line]) -> float:
+def _width(columns: Sequence[Point], crossings: Sequence[int], ends: Sequence[int]) -> float:
     """Of the widest line, with the ways beside it."""
+    last = len(columns) - 1
     return max(
-        line.right - line.left + _beside(len(line.heights), len(before.heights) if before else 0)
-        for before, line in pairwise([None, *lines])
-        if line is not None
+        columns[b][1] - columns[a + 1][0] + _beside(crossings[b] if b < last else 0, crossings[a] if a >= 0 else 0)
+        for a, b in pairwise([-1, *ends])
     )
 
 
@@ -179,102 +156,84 @@ def _ends(
     return best[count, n][1]
 
 
-def _steps(heights: Sequence[float]) -> float:
-    """From the first to the last of the ways that leave at these heights."""
-    return sum(PAIR if below - above <= CLOSE else STEP for above, below in pairwise(heights))
-
-
 def _beside(leaving: int, entering: int) -> float:
-    """Room that the ways to and from other lines need beside a line."""
-    return (OUT + STEP * leaving if leaving else 0.0) + (INDENT + STEP * entering if entering else 0.0)
+    """Room that the ways to and from other lines need beside a line; there are two to a pair."""
+    return (OUT + STEP * leaving / 2 if leaving else 0.0) + (INDENT + STEP * entering / 2 if entering else 0.0)
 
 
-def _lines(columns: Sequence[Point], ends: Sequence[int], piece: Piece, boxes: Mapping[Hashable, Box]) -> list[_Line]:
-    starts = [0, *(end + 1 for end in ends[:-1])]
-    lines = [_Line(columns[a][0], columns[b][1]) for a, b in zip(starts, ends, strict=True)]
-    for x0, y0, x1, y1 in boxes.values():
-        lines[_line_of(lines, (x0 + x1) / 2)].hold(y0, y1)
-    for pair in piece.routes.values():
-        for x, y in (*pair[0], *pair[1]):
-            lines[_line_of(lines, x)].hold(y, y)
-    for line, after in pairwise(lines):
-        line.heights = _heights(piece, line.right)
-        for height in line.heights:  # they enter the next line at this height too
-            after.hold(height, height)
-    return lines
+@dataclass(slots=True)
+class _Way:
+    """What of one origin goes on from a line in later ones: the last of these, and where it runs.
+
+    `slot` counts from the inside in the left margin, `place` the ways under its line from above.
+    """
+
+    first: int
+    last: int
+    height: float
+    slot: int = 0
+    place: int = 0
 
 
-def _cut(
-    piece: Piece, lines: Sequence[_Line], boxes: Mapping[Hashable, Box],
-    within: Mapping[Hashable, Hashable | None], groups: Mapping[Hashable, Hashable | None],
-) -> None:  # fmt: skip
-    """What of each group is seen in each line: of one that is cut, a box around what it has there."""
-    content: dict[tuple[Hashable, int], list[Box]] = defaultdict(list)
-    for node, box in boxes.items():
-        content[groups[node], _line_of(lines, (box[0] + box[2]) / 2)].append(box)
-    for group in [group for group in within if group in piece.boxes][::-1]:
-        own = piece.boxes[group][0]
-        seen = [number for number in range(len(lines)) if (group, number) in content]
-        for number in seen:
-            line, box = lines[number], own
-            if len(seen) > 1:
-                _, y0, _, y1 = around(content[group, number])
-                left = own[0] if number == seen[0] else line.left - PAD
-                right = own[2] if number == seen[-1] else line.right + PAD
-                box = (left, y0 - (HEAD if number == seen[0] else PAD), right, y1 + PAD)
-            line.boxes[group] = box
-            line.hold(box[1], box[3])
-            content[within[group], number].append(box)
-
-
-def _line_of(lines: Sequence[_Line], x: float) -> int:
-    """The line of an x of the unbroken picture; the gap behind a line belongs to the next one."""
-    return bisect_left([line.right for line in lines[:-1]], x)
-
-
-def _stack(lines: Sequence[_Line]) -> None:
-    """Move the lines under each other."""
-    low = lines[0].bottom
-    for before, line in pairwise(lines):
-        before.channel = low + ROOM
-        line.dx = lines[0].left - line.left
-        line.dy = before.channel + _steps(before.heights) + ROOM - line.top
-        low = line.bottom + line.dy
-
-
-def _moved(piece: Piece, boxes: Mapping[Hashable, Box], lines: Sequence[_Line]) -> Piece:
-    found = Piece(ins=piece.ins, entering=piece.entering, leaving=piece.leaving)
-    for node, (x, y) in piece.at.items():
-        line = lines[_line_of(lines, x)]
-        found.at[node] = (x + line.dx, y + line.dy)
-    for group in piece.boxes:
-        found.boxes[group] = [
-            moved(line.boxes[group], line.dx, line.dy) for line in lines if group in line.boxes
-        ]  # fmt: skip
-    found.routes = {key: (_route(go, lines), _route(back, lines)) for key, (go, back) in piece.routes.items()}
-    corners = [_box(found.at[node], (box[2] - box[0], box[3] - box[1])) for node, box in boxes.items()]
-    corners += [box for one in found.boxes.values() for box in one]
-    corners += [(x, y - LANE / 2, x, y + LANE / 2) for pair in found.routes.values() for way in pair for x, y in way]
-    found.box = around(corners)
+def stacked(pieces: Sequence[Piece], over: Sequence[Over]) -> Piece:
+    """Lines under each other, and what goes on from one in another."""
+    ways = _ways(pieces, over)
+    found, tops = Piece(), _tops(pieces, ways)
+    placed = [piece.moved(0.0, top) for piece, top in zip(pieces, tops, strict=True)]
+    for piece in placed:
+        piece.reach(-INDENT, piece.box[2])
+    halves = [dict(piece.routes) for piece in placed]
+    joined = {
+        key: tuple(
+            _joined(halves[a][key][side], halves[b][key][side], ways[origin, a], placed[a].box, side)
+            for side in (0, 1)
+        )
+        for key, origin, a, b in over
+    }  # fmt: skip
+    for piece in placed:
+        boxes = {group: [*found.boxes.get(group, ()), *own] for group, own in piece.boxes.items()}
+        found.take(piece)
+        found.boxes.update(boxes)
+    found.routes.update(joined)  # type: ignore[arg-type]  # two sides each
+    found.ins, found.outs, found.entering, found.leaving = {}, {}, set(), set()
+    points = [(x, y - LANE / 2, x, y + LANE / 2) for pair in found.routes.values() for way in pair for x, y in way]
+    found.box = around([*(piece.box for piece in placed), *points])
     return found
 
 
-def _route(points: Sequence[Point], lines: Sequence[_Line]) -> list[Point]:
-    """A route from left to right, with its way back to the left wherever a line ends."""
-    first = _line_of(lines, points[0][0])
-    last = max(_line_of(lines, points[-1][0]), first)
-    found: list[Point] = []
-    rest, entry = list(points), 0  # behind a break its first point is where the route was cut, and is not drawn
-    for number in range(first, last):
-        line, after = lines[number], lines[number + 1]
-        y = _height(rest, line.right)
-        found += [(x + line.dx, v + line.dy) for x, v in rest[entry:] if x <= line.right]
-        rest, entry = [(line.right, y), *(point for point in rest if point[0] > line.right)], 1
-        place = min(range(len(line.heights)), key=lambda i: abs(line.heights[i] - y))
-        inner, outer = _steps(line.heights[place:]), _steps(line.heights[: place + 1])
-        right, left = line.right + line.dx + OUT + inner, after.left + after.dx - INDENT - outer
-        channel = line.channel + inner
-        found += [(line.right + line.dx, y + line.dy), (right, y + line.dy), (right, channel), (left, channel)]
-        found.append((left, y + after.dy))
-    found += [(x + lines[last].dx, v + lines[last].dy) for x, v in rest[entry:]]
-    return clean(found)
+def _ways(pieces: Sequence[Piece], over: Sequence[Over]) -> dict[tuple[Hashable, int], _Way]:
+    """By origin and line.  Short ways run inside of long ones; of equals what leaves above, so that none cross."""
+    ways: dict[tuple[Hashable, int], _Way] = {}
+    for key, origin, a, b in over:
+        way = ways.setdefault((origin, a), _Way(a, b, pieces[a].routes[key][0][-1][1]))
+        way.last = max(way.last, b)
+    taken: dict[int, list[_Way]] = defaultdict(list)
+    for way in sorted(ways.values(), key=lambda w: (w.last - w.first, w.first, w.height)):
+        way.slot = next(
+            slot for slot in range(len(ways))
+            if not any(max(way.first, w.first) < min(way.last, w.last) for w in taken[slot])
+        )  # fmt: skip
+        taken[way.slot].append(way)
+    for line in range(len(pieces)):
+        for place, way in enumerate(sorted((w for w in ways.values() if w.first == line), key=lambda w: -w.slot)):
+            way.place = place
+    return ways
+
+
+def _tops(pieces: Sequence[Piece], ways: Mapping[tuple[Hashable, int], _Way]) -> list[float]:
+    """How far down each line stands."""
+    tops = [-pieces[0].box[1]]
+    for number, (before, piece) in enumerate(pairwise(pieces)):
+        count = sum(way.first == number for way in ways.values())
+        between = 2 * ROOM + (PAIR + STEP * (count - 1) if count else 0.0)
+        tops.append(tops[-1] + before.box[3] + between - piece.box[1])
+    return tops
+
+
+def _joined(start: Sequence[Point], end: Sequence[Point], way: _Way, box: Box, side: int) -> list[Point]:
+    """A route from line to line: of values (`side` 0) or of gradients (1), which runs above and inside of it."""
+    right = box[2] + OUT + STEP * way.place + (PAIR if side == 0 else 0.0)
+    channel = box[3] + ROOM + STEP * way.place + (PAIR if side == 0 else 0.0)
+    left = -INDENT - STEP * way.slot - (PAIR if side == 1 else 0.0)
+    high, low = start[-1][1], end[0][1]
+    return clean([*start, (right, high), (right, channel), (left, channel), (left, low), *end])

@@ -6,15 +6,21 @@ A `Ranked` graph is small, has integers for names and is JSON as it stands, so t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 GAP = 22.0
 """Room between two boxes of a rank, in layout units."""
+LANE_GAP = 4.0
+LOW, LOW_GAP = 40.0, 12.0
+"""A box so low, as a stub is, stands closer."""
 LANE = 14.0
 """Height of the lane in which an edge passes a rank."""
+
+Step = tuple[Hashable, Hashable, Hashable]
+"""From vertex to vertex of a group: (from, to, origin)."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +88,14 @@ class Ranked:
             frozenset((number[a], number[b]) for a, b in edges if (a, b) in self.level),
         )
 
+    def is_low(self, node: int) -> bool:
+        return node not in self.lanes and self.heights[node] <= LOW
+
     def distance(self, upper: int, lower: int) -> float:
         """Least distance between the centres of two nodes that are next to each other in a rank."""
-        gap = GAP if not (upper in self.lanes and lower in self.lanes) else 4.0
+        if upper in self.lanes and lower in self.lanes:
+            return self.heights[upper] / 2 + self.heights[lower] / 2 + LANE_GAP
+        gap = LOW_GAP if self.is_low(upper) or self.is_low(lower) else GAP
         return (self.heights[upper] + self.heights[lower]) / 2 + gap
 
 
@@ -159,3 +170,33 @@ def separated(graph: Ranked, layers: Sequence[Sequence[int]], wanted: Sequence[f
         for node, y in zip(layer, spread([wanted[n] for n in layer], gaps), strict=True):
             placed[node] = y
     return placed
+
+
+def longest(steps: list[Step], start: Hashable | None, end: Hashable | None) -> list[Step]:
+    """The steps of the longest path, from `start` to `end` where they are given and joined; the first of equals."""
+    after: dict[Hashable, list[Step]] = defaultdict(list)
+    missing: dict[Hashable, int] = defaultdict(int)
+    for step in dict.fromkeys(steps):
+        after[step[0]].append(step)
+        missing[step[1]] += 1
+    length: dict[Hashable, int] = {}
+    came: dict[Hashable, Step] = {}
+    begin = start if start in after else None
+    fresh = [u for u in after if not missing[u]]
+    while fresh:
+        u = fresh.pop()
+        if begin is None or u == begin:
+            length.setdefault(u, 0)
+        for step in after[u]:
+            v = step[1]
+            if u in length and length[u] + 1 > length.get(v, 0):
+                length[v], came[v] = length[u] + 1, step
+            missing[v] -= 1
+            if missing[v] == 0:
+                fresh.append(v)
+    last = end if end in came else max(length, key=lambda v: length[v], default=None)
+    way: list[Step] = []
+    while last in came:
+        way.append(came[last])
+        last = came[last][0]
+    return way[::-1]

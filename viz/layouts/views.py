@@ -43,7 +43,11 @@ def placed(graph: nx.DiGraph, places: Places) -> Placed:
         return best
     fits = most >= WHOLE
     for wide in ZOOMS[::-1]:  # the fewest lines first
-        found = place(graph, places, Plan(view[0] / wide))
+        limit = view[0] / wide
+        found = place(graph, places, Plan(limit))
+        over = extent(graph, found)[0] - limit
+        if over > 0 and zoom(graph, found, view) < WHOLE:  # a line for itself may be wider than in the unbroken picture
+            found = place(graph, places, Plan(limit - over))
         size = zoom(graph, found, view)
         more = len(set(found.lines.values())) - len(set(best.lines.values()) or {None})
         if size > most + EACH * more or (not fits and extent(graph, found)[0] <= view[0] / (WHOLE + HAIR)):
