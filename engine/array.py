@@ -96,7 +96,7 @@ def as_numpy_dtype(which: dtype | type | None) -> xp.dtype | None:
         return None
     if isinstance(which, dtype):
         return which.numpy
-    builtin = {float: float32, int: int64, bool: bool_}
+    builtin = {float: float64, int: int64, bool: bool_}  # Python's float has 64 bits, whatever the default dtype
     if which in builtin:
         return builtin[which].numpy
     raise TypeError(f"dtype must be a torch.dtype, found {which!r}; complex and quantised types are out of scope")

@@ -30,8 +30,8 @@ JOINT: Op = copy_slices.op
 
 BEFORE_WRITE: list[Callable[..., Any]] = []
 """What is asked before a write while `slot.noted`: functions of (op, args, kwargs) that return what to do after it."""
-READS_FIRST = frozenset({"addbmm", "addmm", "addmv", "addr", "baddbmm", "masked_scatter"})
-"""Ops that torch computes before it writes: they may read what they write."""
+READS_FIRST = frozenset({"addbmm", "addmm", "addmv", "addr", "baddbmm", "fill.Tensor", "masked_scatter"})
+"""Ops that torch computes before it writes, or whose one number it reads: they may read what they write."""
 MODIFIED = "is being modified inplace"
 
 

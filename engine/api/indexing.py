@@ -83,13 +83,21 @@ def delitem(self: Tensor, key: Any) -> None:
     raise TypeError("Tensor does not support deleting items")
 
 
-def _copy(target: Tensor, value: Tensor) -> None:
+def _without_ones(value: Tensor, rank: int) -> Tensor:
+    """The value without the leading dimensions of size 1 that what it is written to lacks."""
     shape = value._array.shape
-    while len(shape) > target._array.ndim and shape[0] == 1:
+    while len(shape) > rank and shape[0] == 1:
         shape = shape[1:]
-    if shape != value._array.shape:
-        value = sh.view(value, shape) if value._array.flags.c_contiguous else sh.reshape(value, shape)
-    expanded(value, target._array.shape, shape)
+    if shape == value._array.shape:
+        return value
+    return sh.view(value, shape) if value._array.flags.c_contiguous else sh.reshape(value, shape)
+
+
+def _copy(target: Tensor, value: Tensor) -> None:
+    value = _without_ones(value, target._array.ndim)
+    shape = expanded(value, target._array.shape, value._array.shape)
+    if value._shared is target._shared is not None and value._array.shape != shape:
+        value = sh.expand(value, shape)  # torch looks for overlaps in what is expanded, and finds none there
     apply_inplace(ip.copy.op, (target, value), {})
 
 
@@ -98,12 +106,12 @@ def _put(target: Tensor, indices: list[Any], value: Any) -> None:
         raise _strange(target, value)
     if not isinstance(value, Tensor):
         value = Tensor(xp.asarray(value, dtype=target._array.dtype, like=target._array))
-    elif value._array.dtype != target._array.dtype:
+    if value._array.ndim:
+        value = _check_values(target, indices, value, written=True)
+    if value._array.dtype != target._array.dtype:
         if value._array.ndim:
             raise _other_dtype(target, value)
         value = sh.cast(value, target._array.dtype)
-    if value._array.ndim:
-        _check_values(target, indices, value)
     apply_inplace(ix.index_put.op, (target, value, indices), {"accumulate": False})
 
 
@@ -122,6 +130,7 @@ def _index_put(self: Tensor, indices: Any, values: Tensor, accumulate: bool) -> 
             raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type(item).__name__}")
         if item._array.dtype.kind == "f":
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    indices = [_mask_of_bytes(i, 5) for i in indices]
     if sum(_takes(i) for i in indices) > self._array.ndim:
         raise IndexError(f"too many indices for tensor of dimension {self._array.ndim} (got {len(indices)})")
     if values._array.dtype != self._array.dtype:
@@ -131,17 +140,19 @@ def _index_put(self: Tensor, indices: Any, values: Tensor, accumulate: bool) -> 
     return ix.index_put, (self, values, checked), {"accumulate": accumulate}
 
 
-def _check_values(self: Tensor, indices: list[Any], values: Tensor) -> None:
-    """Raise torch's error where values do not broadcast to what is indexed."""
+def _check_values(self: Tensor, indices: list[Any], values: Tensor, written: bool = False) -> Tensor:
+    """The values, or torch's error where they do not broadcast to what is indexed; an assignment cuts leading ones."""
     wanted = xp.broadcast_to(xp.empty((), dtype=bool), self._array.shape)[
         tuple(slice(None) if i is None else to_numpy(i._array) for i in indices)
     ].shape
+    values = _without_ones(values, len(wanted)) if written else values
     given = values._array.shape
     if len(given) > len(wanted) or any(m not in (1, n) for m, n in zip(given[::-1], wanted[::-1], strict=False)):
         raise errors.runtime(
             f"shape mismatch: value tensor of shape {list(given)} cannot be broadcast to indexing result of shape "
             f"{list(wanted)}"
         )
+    return values
 
 
 def _other_dtype(target: Tensor, value: Tensor) -> BaseException:
@@ -263,6 +274,14 @@ def _in_range(shape: tuple[int, ...], indices: list[Any]) -> list[Any]:
     return made
 
 
+def _mask_of_bytes(item: Tensor, level: int) -> Tensor:
+    """Bytes are a mask, as torch still has it."""
+    if item._array.dtype != uint8.numpy:
+        return item
+    warn(BYTES, level)
+    return sh.cast(item, bool_.numpy)
+
+
 def _read(item: Any) -> Any:
     """One item of a key: an int, a slice, None, Ellipsis, a bool, or an index tensor."""
     if item is None or item is Ellipsis or isinstance(item, (bool, slice)):
@@ -271,9 +290,7 @@ def _read(item: Any) -> Any:
         kind = item._array.dtype.kind
         if kind == "f":
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-        if item._array.dtype == uint8.numpy:
-            warn(BYTES, 5)
-            item = sh.cast(item, bool_.numpy)
+        item = _mask_of_bytes(item, 6)
         if not item._array.ndim:
             escape(item, "index")
             return item._array.item()

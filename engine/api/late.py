@@ -10,7 +10,7 @@ from typing import Any
 from .out import takes_out
 
 FUNCTIONS = (
-    "bernoulli", "empty", "full", "nonzero", "ones", "zeros",
+    "bernoulli", "empty", "full", "ones", "zeros",
     "addbmm", "addmm", "addmv", "addr", "baddbmm", "bitwise_and", "bitwise_left_shift", "bitwise_or",
     "bitwise_right_shift", "bitwise_xor", "bmm", "cholesky", "cholesky_inverse", "cholesky_solve", "dot", "ger",
     "index_copy", "inverse", "logit", "lu_solve", "matmul", "matrix_power", "mm", "mv", "mvlgamma", "narrow_copy",

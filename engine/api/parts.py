@@ -56,8 +56,11 @@ def selected(input: Tensor, dim: int, index: Any) -> tuple[int, int]:
     return place, index + n if index < 0 else index
 
 
-def narrowed(input: Tensor, dim: int, start: Any, length: int) -> tuple[int, int]:
-    """(dimension, first place) of what narrow takes."""
+def narrowed(input: Tensor, dim: int, start: Any, length: Any) -> tuple[int, int, int]:
+    """(dimension, first place, place after the last) of what narrow takes."""
+    given, length = length, length.item() if isinstance(length, Tensor) else length
+    if not isinstance(length, int):
+        raise combination("narrow", dim, start, given)
     if not input._array.ndim:
         raise errors.runtime("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
@@ -71,18 +74,17 @@ def narrowed(input: Tensor, dim: int, start: Any, length: int) -> tuple[int, int
     first = first + n if first < 0 else first
     if first + length > n:
         raise errors.runtime(f"start ({first}) + length ({length}) exceeds dimension size ({n}).")
-    return place, first
+    return place, first, first + length
 
 
-def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
+def narrow(input: Tensor, dim: int, start: Any, length: Any) -> Tensor:
     """`length` places of dimension `dim` from `start`.
 
     >>> import engine as torch
     >>> torch.narrow(torch.arange(5), 0, 1, 3)
     tensor([1, 2, 3])
     """
-    place, first = narrowed(input, dim, start, length)
-    return sh.slice_(input, place, first, first + length)
+    return sh.slice_(input, *narrowed(input, dim, start, length))
 
 
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:

@@ -252,6 +252,7 @@ def amin(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
 
 def _amount(name: str, op: Any, input: Tensor, dim: Any, keepdim: bool) -> Tensor:
     need_tensor(input, name)
+    dim = () if dim is None else dim
     if dim == ():
         _nonempty(name, input)
     return op(input, dim=_filled_dim(name, input, dim), keepdim=keepdim)
@@ -410,6 +411,8 @@ def flip(input: Tensor, *along: Any, dims: Any = None) -> Tensor:
     tensor([2, 1, 0])
     """
     given = dims if dims is not None else along
+    if dims is None and not along:
+        raise TypeError('flip() missing 1 required positional arguments: "dims"')
     given = given[0] if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
     for place, d in enumerate(given if isinstance(given, (tuple, list)) else (given,)):
         if not hasattr(d, "__index__"):

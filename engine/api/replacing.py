@@ -23,15 +23,15 @@ __all__ = [
 ]
 
 
-def narrow_copy(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
+def narrow_copy(input: Tensor, dim: int, start: Any, length: Any) -> Tensor:
     """As narrow, with memory of its own.
 
     >>> import engine as torch
     >>> torch.narrow_copy(torch.arange(4), 0, 1, 2)
     tensor([1, 2])
     """
-    place, first = narrowed(input, dim, start, length)
-    return vw.narrow_copy(input, place, first, length)
+    place, first, stop = narrowed(input, dim, start, length)
+    return vw.narrow_copy(input, place, first, stop - first)
 
 
 def as_strided_copy(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:

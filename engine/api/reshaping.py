@@ -180,12 +180,16 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
     if self._requires_grad:
         raise errors.runtime("cannot resize variables that require grad")
     wanted = sizes_of(sizes)
+    if wanted == self._array.shape:
+        return self  # torch leaves the strides as they are, too
     if any(n < 0 for n in wanted):
         raise errors.runtime(f"Trying to create tensor with negative dimension {min(wanted)}: {list(wanted)}")
     memory, first = memory_of(self._array)
     count = 1
     for n in wanted:
         count *= n
+    if count * memory.itemsize >= 2**63:
+        raise errors.runtime(f"Storage size calculation overflowed with sizes={list(wanted)}")
     if slot.active is not None:
         slot.active.before_write(self)
         self._storage.unseen += 1

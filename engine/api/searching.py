@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .. import errors
@@ -9,7 +10,7 @@ from ..array import xp
 from ..slot import slot
 from ..tensor import Tensor, escape
 from .check import kind, sizes_of
-from .out import takes_out
+from .out import takes_out, written
 
 __all__ = [
     "argwhere",
@@ -28,7 +29,7 @@ def _found(places: Any, source: str) -> Tensor:
     return made
 
 
-def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
+def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
     """The places of the elements that are not zero, one row each; or one vector per dimension.
 
     >>> import engine as torch
@@ -36,6 +37,14 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     tensor([[1],
             [2]])
     """
+    if out is not None:
+        if as_tuple:
+            raise errors.runtime("nonzero does not support the out kwarg when as_tuple is True")
+        if out.dtype.name != "int64":
+            raise errors.runtime(
+                f"nonzero: Expected out tensor to have scalar type Long but got scalar type{kind(out)}"
+            )
+        return written(out, nonzero, input)
     escape(input, "nonzero")
     if as_tuple:
         flat = input._array if input._array.ndim else input._array.reshape(1)
@@ -150,6 +159,10 @@ METHODS = ("nonzero", "argwhere")
 """Functions that are methods of Tensor too."""
 
 
+def _as_torch_writes(thing: Any) -> str:
+    return "<class 'torch.Tensor'>" if isinstance(thing, Tensor) else str(type(thing))
+
+
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     """The place in each dimension of a `shape`, from places in its elements one after the other.
 
@@ -161,10 +174,13 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
         raise TypeError(f"unravel_index(): argument 'indices' must be Tensor, not {type(indices).__name__}")
     if indices._array.dtype.kind not in "iu":
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if not isinstance(shape, (int, Sequence)):
+        word = _as_torch_writes(shape)
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {word}")
     sizes = (shape,) if isinstance(shape, int) else sizes_of((shape,))
     for n in sizes:
         if not isinstance(n, int):
-            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n).__name__}")
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {_as_torch_writes(n)}")
     if any(n < 0 for n in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
     places = []

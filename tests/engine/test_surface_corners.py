@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+import engine
 from tests.engine.saying import listed
 from tests.engine.tables import assert_agreement
 
@@ -45,6 +48,73 @@ torch.exp_(torch.zeros(2)) | torch.clamp_(torch.arange(4), 1, 2) | torch.fill_(t
 torch.zero_(torch.ones(2)) | torch.sqrt_(torch.tensor([4.0])) | torch.round_(torch.tensor([1.26]), decimals=1)
 torch.sigmoid_(torch.zeros(1)) | torch.abs_(3)
 """
+
+DIMENSIONS = """
+x.sum(True) | x.sum(1.0) | x.sum('a') | x.max(True) | x.min(1.0) | x.all(True) | x.prod(True) | x.mean(True)
+x.sort(True) | x.argmax(True) | x.argmax(1.0) | x.cumsum(True) | x.cumsum(0.0) | x.softmax(True) | x.softmax(1.0)
+x.topk(2, True) | x.kthvalue(1, True) | x.median(True) | x.select(True, 0) | x.transpose(True, 0)
+x.unsqueeze(True) | x.squeeze(True)
+x.flatten(True) | x.logsumexp(True) | x.amax(True) | x.gather(True, k) | x.index_select(True, i)
+torch.cat([x], False) | torch.stack([x], True) | torch.nn.functional.softmax(x, True) | torch.ones(2, 3).sum((0, True))
+x.sum(torch.tensor(1)) | x.narrow(1, 0, torch.tensor(2)) | x.narrow(1, 0, torch.tensor([2])) | x.amax(dim=None)
+x.narrow(1, torch.tensor(1), 2) | x.narrow(1, 0, torch.tensor(2.5)) | x.flip() | torch.flip(x) | x.flip(())
+x.narrow_copy(1, 0, torch.tensor(2)) | x.amin(None, True)
+"""
+"""A dimension is a whole number: True is none, nor is 1.0; a tensor of one whole number is."""
+
+WRITTEN = """
+torch.zeros(2, dtype=float) | torch.tensor([1], dtype=float) | torch.arange(3, dtype=float) | i.to(float)
+i.sum(dtype=float) | torch.zeros_like(i, dtype=float) | torch.full((2,), 1, dtype=float) | i.to(int).dtype | i.to(bool)
+torch.nonzero(v, out=torch.empty(0)) | torch.nonzero(v, as_tuple=True, out=torch.empty(0, dtype=torch.long))
+torch.unravel_index(i, torch.tensor([1, 2, 3])) | torch.unravel_index(i, (1, 2, 2.0)) | torch.unravel_index(i, 2.0)
+torch.ones(2, 3).resize_([2, 4, 2**29, 2**29]) | torch.arange(6).reshape(2, 3).t().resize_(3, 2).stride()
+torch.ones(4).index_put((torch.tensor([1, 0, 0, 1], dtype=torch.uint8),), torch.tensor([3.0, 4.0]))
+torch.ones(4).index_put_((torch.tensor([0, 0, 0, 0], dtype=torch.uint8),), torch.zeros(0), accumulate=True)
+torch.ones(2, 3).index_put_((torch.tensor([0, 1]),), torch.ones(1, 2, 3))
+"""
+"""What is written where: dtypes named by Python, masks of bytes, sizes."""
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("expression", listed(DIMENSIONS + WRITTEN))
+def test_dimension_or_dtype_that_is_a_number_of_python_is_read_as_torch_does(expression: str) -> None:
+    assert_agreement(expression)
+
+
+ASSIGNED = """
+a = torch.arange(4.0); a[[0, 1]] = torch.ones(1, 1, 2)
+a = torch.zeros(2, 3); a[True] = torch.ones(1, 1, 2, 3)
+a = torch.zeros(2, 3); a[torch.tensor([0, 1])] = torch.ones(1, 2, 3)
+a = torch.arange(4); a[a > -1] = torch.tensor([1.0, 2.0])
+a = torch.arange(4); a[a > -1] = torch.tensor([1.0, 2.0, 3.0, 4.0])
+a = torch.arange(6).view(2, 3); a[1] = a[1][2]
+a = torch.arange(6).view(2, 3); a[1].copy_(a[1][2])
+a = torch.arange(6.0); a.fill_(a[2])
+a = torch.arange(6.0); a.add_(a[2])
+"""
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("statements", ASSIGNED.strip().splitlines())
+def test_what_is_assigned_is_cut_spread_and_refused_as_torch_does(statements: str) -> None:
+    torch = pytest.importorskip("torch")
+    assert after(statements, engine) == after(statements, torch)
+
+
+def after(statements: str, library: Any) -> str:
+    """What `a` is after the statements, or the first line of their error."""
+    names: dict[str, Any] = {"torch": library}
+    try:
+        exec(statements, names)
+    except (RuntimeError, IndexError) as error:
+        return str(error).split("\n")[0]
+    return repr(names["a"])
+
+
+def test_narrow_by_a_tensor_has_a_gradient() -> None:
+    x = engine.ones(4, requires_grad=True)
+    (2 * x.narrow(0, 1, engine.tensor(2))).sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [0, 2, 2, 0]
 
 
 @pytest.mark.parity
