@@ -17,9 +17,17 @@ from types import ModuleType
 from typing import Any
 
 from engine.slot import is_users
+from viz.absent import REASONS, Absent, reason, room_of
 
 LIST = "docs/ops.md lists those that are there"
-
+MOVED = {
+    "nn.utils.clip_grad": "nn.utils", "utils.data.dataloader": "utils.data",
+    "utils.data.sampler": "utils.data", **{f"distributions.{name}": "distributions" for name in (
+        "bernoulli", "beta", "categorical", "dirichlet", "exponential", "gamma", "laplace", "multivariate_normal",
+        "normal", "uniform",
+    )},
+}  # fmt: skip
+"""Rooms of torch's whose names stand in another one here."""
 
 BY_HAND = (
     "What is not there can be written with tensors: a layer as in `x @ W + b`, an update as `W -= lr * W.grad` under "
@@ -37,13 +45,14 @@ class Finder(MetaPathFinder, Loader):
         top, _, rest = fullname.partition(".")
         if top != "torch":
             return None
-        ours = f"engine.{rest}" if rest else "engine"
+        ours = _ours(rest)
         try:
             importlib.import_module(ours)
         except ModuleNotFoundError as error:
             if error.name is None or not ours.startswith(error.name):
                 raise
-            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname) from None
+            if room_of(rest) is None:
+                raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname) from None
         return ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec: ModuleSpec) -> None:
@@ -53,7 +62,16 @@ class Finder(MetaPathFinder, Loader):
         """Put the engine's module in its place; the import system returns what stands in sys.modules."""
         assert module.__spec__ is not None
         name = module.__spec__.name
-        sys.modules[name] = sys.modules["engine" + name.removeprefix("torch")]
+        rest = name.partition(".")[2]
+        room = room_of(rest)
+        found = sys.modules.get(_ours(rest))
+        sys.modules[name] = Absent(name, room) if found is None and room is not None else sys.modules[_ours(rest)]
+
+
+def _ours(rest: str) -> str:
+    """The engine's module for one of torch's, named from below torch."""
+    rest = MOVED.get(rest, rest)
+    return f"engine.{rest}" if rest else "engine"
 
 
 def install() -> None:
@@ -61,6 +79,8 @@ def install() -> None:
     for name in [n for n in sys.modules if n == "torch" or n.startswith("torch.")]:
         del sys.modules[name]
     sys.meta_path.insert(0, Finder())
+    for room in (*REASONS, *MOVED):  # `torch.onnx.export(...)` needs no import of its own
+        importlib.import_module(f"torch.{room}")
 
 
 def explain_missing(error: BaseException, as_torch: bool) -> str | None:
@@ -78,12 +98,24 @@ def explain_missing(error: BaseException, as_torch: bool) -> str | None:
             f"Backstep: this script imports torch{_line(error)}, which is not installed. Backstep can answer that "
             "import with its own engine: run it with --as-torch."
         )
+    known_reason = reason(full.partition(".")[2])
+    if known_reason is not None:
+        return f"Backstep: the engine has no {shown_name(full, as_torch)}, asked for{_line(error)}: {known_reason}."
     near = difflib.get_close_matches(name.rpartition(".")[2], known, 1, 0.6)
-    shown = full.replace("engine", "torch", 1) if as_torch and full.startswith("engine") else full
+    shown = shown_name(full, as_torch)
     remedy = f"The nearest name is {near[0]!r}; {LIST}." if near else f"No name is near; {LIST}."
     if {"nn", "optim"} & set(full.split(".")[:2]) and not near:
         remedy = BY_HAND
     return f"Backstep: the engine has no {shown}, asked for{_line(error)}. {remedy}"
+
+
+def shown_name(full: str, as_torch: bool) -> str:
+    """A name as the script wrote it.
+
+    >>> shown_name("engine.nn.Linear", as_torch=True)
+    'torch.nn.Linear'
+    """
+    return full.replace("engine", "torch", 1) if as_torch and full.startswith("engine") else full
 
 
 def _missing(error: BaseException) -> tuple[str, str, list[str]] | None:

@@ -386,3 +386,64 @@ def test_missing_module_is_to_be_written_by_hand(script: Script) -> None:
     recording, _ = script("import torch\nnet = torch.nn.quantized(3, 2)\n", as_torch=True)
     assert recording.explanation.startswith("The engine has no torch.nn.quantized, asked for in line 2 of script.py.")
     assert "`x @ W + b`" in recording.explanation
+
+
+ROOMS = """
+import torch
+import torch.distributed as dist
+import torch.onnx
+from torch.distributed.fsdp import FullyShardedDataParallel
+from torch.distributions.categorical import Categorical
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.profiler import ProfilerActivity, profile
+from torch.utils.data.dataloader import default_collate
+from torch.utils.tensorboard import SummaryWriter
+
+@torch.jit.script
+def double(x):
+    return x * 2
+
+@torch.compiler.disable
+def triple(x):
+    return x * 3
+
+assert Categorical is torch.distributions.Categorical and default_collate is torch.utils.data.default_collate
+assert torch.utils.data.sampler.RandomSampler is torch.utils.data.RandomSampler
+assert not (dist.is_available() or dist.is_initialized() or torch.jit.is_scripting() or torch.xpu.is_available())
+model = torch.nn.Linear(2, 1)
+assert not isinstance(model, DDP) and not isinstance(model, torch.fx.GraphModule)
+assert not hasattr(ProfilerActivity.CPU, "__len__") and repr(ProfilerActivity.CPU).endswith("ProfilerActivity.CPU")
+triple(double(model(torch.ones(1, 2)))).sum().backward()
+print("ran")
+"""
+
+
+def test_rooms_that_are_not_there_may_be_imported_and_left_unused(script: Script, capfd: Capture) -> None:
+    recording, trace = script(ROOMS, as_torch=True)
+    printed = capfd.readouterr()
+    assert (printed.out, recording.returncode) == ("ran\n", 0), printed.err
+    assert "Accumulated" in kinds(trace)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("torch.onnx.export(x)", "torch.onnx.export is not in Backstep: the program is recorded as Python runs it"),
+        ("with torch.profiler.profile() as p: pass", "torch.profiler.profile is not in Backstep: nothing is timed"),
+        ("with torch.profiler.never: pass", "torch.profiler.never is not in Backstep"),
+        ("class Tracer(torch.fx.Tracer): pass", "torch.fx.Tracer is not in Backstep: the program is recorded"),
+        ("torch.nn.parallel.DistributedDataParallel(x)", "use the module itself"),
+        ("import torch.distributed as d; d.init_process_group('gloo')", "a recording is of one process"),
+        ("torch.testing.assert_close(x, x)", "compare with torch.allclose()"),
+    ],
+)
+def test_what_is_used_of_a_room_that_is_not_there_says_so(script: Script, line: str, says: str) -> None:
+    recording, trace = script(f"import torch\nx = torch.ones(2)\n{line}\n", as_torch=True)
+    assert (recording.returncode, recording.error) == (1, "OutOfScope") and says in raised(trace).message
+
+
+def test_a_room_that_is_not_there_is_explained_to_a_script_of_the_engine_too(script: Script) -> None:
+    recording, _ = script("import engine as torch\ntorch.onnx.export()\n")
+    assert "no engine.onnx, asked for in line 2 of script.py: the program is recorded" in recording.explanation
+    recording, _ = script("import torch\ntorch.nn.DataParallel(torch.nn.Linear(1, 1))\n", as_torch=True)
+    assert "no torch.nn.DataParallel" in recording.explanation and "use the module itself" in recording.explanation

@@ -1,0 +1,121 @@
+"""Rooms of torch that are not in the engine: a script may import them; what it uses of them says that it is not there.
+
+Many scripts import such a room at their top and use it only where they are asked to, or on several machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, NoReturn
+
+from engine.errors import OutOfScope
+
+_ONE = "a recording is of one process: leave it out, or ask for it only where there are several"
+_GRAPH = "the program is recorded as Python runs it, op by op: use the module or function itself"
+_ITSELF = "a recording is of one process: use the module itself"
+_TIMES = "nothing is timed here, for a recording costs time itself: leave the block out"
+_KINDS = "tensors hold real numbers, one per element: write it with those, or leave it out"
+_NET = "nothing is loaded from the net: save the numbers with numpy, and load them by load_state_dict"
+_CPU = "there is no such device here: use 'cpu'"
+_OWN = "the engine is written in Python, and its ops are listed in docs/ops.md: write it with those"
+
+REASONS = {
+    "_dynamo": _GRAPH, "ao": _GRAPH, "autograd.profiler": _TIMES, "compiler": _GRAPH, "distributed": _ONE,
+    "export": _GRAPH, "fft": _KINDS, "futures": _ONE, "fx": _GRAPH, "hub": _NET, "jit": _GRAPH, "library": _OWN,
+    "masked": _KINDS, "mps": _CPU, "multiprocessing": _ONE, "nested": _KINDS, "nn.parallel": _ITSELF,
+    "nn.utils.prune": "multiply the weight by a mask in forward", "onnx": _GRAPH, "overrides": _OWN, "package": _GRAPH,
+    "profiler": _TIMES, "quantization": _KINDS, "sparse": _KINDS, "testing": "compare with torch.allclose()",
+    "utils.benchmark": _TIMES, "utils.bottleneck": _TIMES, "utils.cpp_extension": _OWN, "utils.data.distributed": _ONE,
+    "utils.hooks": _OWN, "utils.model_zoo": _NET,
+    "utils.tensorboard": "print what is to be watched, or look for it in the recording", "xpu": _CPU,
+}  # fmt: skip
+"""Why a room is left out, and what to do; an entry for every room, by its name below torch."""
+
+_NO = frozenset({
+    "is_available", "is_built", "is_compiling", "is_initialized", "is_scripting", "is_torchelastic_launched",
+    "is_tracing",
+})  # fmt: skip
+"""Questions to which the answer is no."""
+_SAME = frozenset({"allow_in_graph", "disable", "export", "ignore", "script", "script_if_tracing", "trace", "unused"})
+_COMPILE = frozenset({"_dynamo", "compiler", "jit"})
+"""Rooms in which these names give a function that computes the same."""
+
+
+class Absent(ModuleType):
+    """A room that can be imported.
+
+    >>> Absent("torch.onnx", "onnx").export
+    torch.onnx.export
+    """
+
+    def __init__(self, name: str, room: str) -> None:
+        super().__init__(name, f"Not in Backstep: {REASONS[room]}.")
+        self.__room = room
+        self.__path__: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name, obj=self)
+        if name in _NO:
+            return lambda: False
+        if self.__room in _COMPILE and name in _SAME:
+            return _itself
+        return Name(f"{self.__name__}.{name}", self.__room)
+
+
+class Name:
+    """A name in such a room: it can be imported and compared, and whoever calls it or builds on it is told.
+
+    >>> Name("torch.onnx.export", "onnx")(1)
+    Traceback (most recent call last):
+    engine.errors.OutOfScope: torch.onnx.export is not in Backstep: the program is recorded as Python runs it, ...
+    """
+
+    def __init__(self, full: str, room: str) -> None:
+        self.__full, self.__room = full, room
+
+    def __refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise OutOfScope(f"{self.__full} is not in Backstep: {REASONS[self.__room]}")
+
+    __call__ = __enter__ = __mro_entries__ = __refuse
+
+    def __exit__(self, *_: object) -> None:
+        """Never entered."""
+
+    def __instancecheck__(self, _: object) -> bool:
+        return False
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"{self.__full} has no attribute {name!r}", name=name, obj=self)
+        return Name(f"{self.__full}.{name}", self.__room)
+
+    def __repr__(self) -> str:
+        return self.__full
+
+
+def _itself(function: Callable[..., Any] | None = None, *_: Any, **__: Any) -> Any:
+    """A function, or the module, as it is; also as a decorator with options."""
+    return _itself if function is None else function
+
+
+def room_of(name: str) -> str | None:
+    """The room that a module of torch's, named from below torch, lies in; None where it is not one of these.
+
+    >>> room_of("distributed.fsdp"), room_of("nn")
+    ('distributed', None)
+    """
+    while name and name not in REASONS:
+        name = name.rpartition(".")[0]
+    return name or None
+
+
+def reason(name: str) -> str | None:
+    """Why a name, from below torch, is left out, and what to do; None where no room of these has it.
+
+    >>> reason("nn.DataParallel")
+    'a recording is of one process: use the module itself'
+    """
+    room = "nn.parallel" if name == "nn.DataParallel" else room_of(name)
+    return None if room is None else REASONS[room]
