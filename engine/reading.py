@@ -436,8 +436,8 @@ class _Reader:
     def warning(self, at: int, stack: int, category: str, message: str) -> AnyEvent:
         return WarningGiven(at, stack, category, message)
 
-    def enter(self, at: int, stack: int, name: str, kind: str) -> AnyEvent:
-        return GroupEntered(at, stack, name, kind)
+    def enter(self, at: int, stack: int, name: str, kind: str, held: Any) -> AnyEvent:
+        return GroupEntered(at, stack, name, kind, self.several(held))
 
     def leave(self, at: int, stack: int) -> AnyEvent:
         return GroupLeft(at, stack)

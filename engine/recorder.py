@@ -51,6 +51,7 @@ class Recorder(Short):
         self.calls = 0
         self.errors: dict[int, BaseException] = {}
         self.names: dict[int, tuple[str, object]] = {}  # of modules and parameters, by id; kept alive here
+        self.held: dict[int, tuple[tuple[int | None, ...], object]] = {}  # what an optimiser holds, by id; kept alive
         self.depth = 0
 
     # -- what tensors hold ----------------------------------------------------------------------------------------
@@ -344,9 +345,18 @@ class Recorder(Short):
 
     # -- what belongs together ------------------------------------------------------------------------------------
 
-    def within(self, name: str, kind: str = "") -> Group:
+    def within(self, name: str, kind: str = "", held: tuple[int | None, ...] = ()) -> Group:
         """`with recorder.within(name):` groups what runs inside."""
-        return Group(self, name, kind or name)
+        return Group(self, name, kind or name, held)
+
+    def held_by(self, optimizer: Any) -> tuple[int | None, ...]:
+        """The tensors that an optimiser holds and that require a gradient, None for one that was not seen so far; ()
+        where that is what was told of it last."""
+        params = [param for group in optimizer.param_groups for param in group["params"] if param._requires_grad]
+        found = tuple([param._id if param._id >= self.first else None for param in params])
+        told, _ = self.held.get(id(optimizer), ((), None))
+        self.held[id(optimizer)] = found, optimizer
+        return () if found == told else found
 
     def enter_module(self, module: Any) -> Group:
         """The group of a module's call.  The outermost one tells the names of all that is in it."""
@@ -399,14 +409,14 @@ class Recorder(Short):
 class Group:
     """What belongs together, from entering to leaving; also where an error leaves."""
 
-    __slots__ = ("kind", "name", "recorder")
+    __slots__ = ("held", "kind", "name", "recorder")
 
-    def __init__(self, recorder: Recorder, name: str, kind: str) -> None:
-        self.recorder, self.name, self.kind = recorder, name, kind
+    def __init__(self, recorder: Recorder, name: str, kind: str, held: tuple[int | None, ...] = ()) -> None:
+        self.recorder, self.name, self.kind, self.held = recorder, name, kind, held
 
     def __enter__(self) -> None:
         self.recorder.depth += 1
-        self.recorder.log.append(("enter", self.recorder.stack(2), self.name, self.kind))
+        self.recorder.log.append(("enter", self.recorder.stack(2), self.name, self.kind, self.held))
 
     def __exit__(self, *_: object) -> None:
         self.recorder.depth -= 1

@@ -176,7 +176,9 @@ class Rerun:
         elif isinstance(event, GroupEntered):
             self.inside.append((event.name, len(self.recorder.log)))
             self.recorder.depth += 1
-            self.recorder.log.append(("enter", event.stack, event.name, event.kind))
+            live = [None if number is None else self.live.get(number) for number in event.tensors]
+            held = tuple([None if t is None or t._id < self.recorder.first else t._id for t in live])
+            self.recorder.log.append(("enter", event.stack, event.name, event.kind, held))
         elif isinstance(event, GroupLeft):
             if self.inside:
                 self.inside.pop()

@@ -8,6 +8,7 @@ from typing import Any
 from engine.trace import Trace
 
 from . import births, silent
+from .facts import Facts
 from .forgotten import forgotten
 from .reading import reading
 
@@ -29,9 +30,11 @@ def chapters(trace: Trace, scene: Mapping[str, Any]) -> list[Json]:
         step = read.line.step_of.get(finding.event)
         if step is not None:
             place = scene["steps"][step]["at"]
-            told.append(_found(finding, step + 1, [place] if place is not None else []))
+            code = scene["steps"][step]["code"]
+            of = _of(read.facts, code) if code is not None and code["line"] == finding.line else ""
+            told.append(_found(finding, step + 1, [place] if place is not None else [], of))
     if scene["error"] is not None:
-        told.append(_stopped(scene["error"], scene["steps"]))
+        told.append(_stopped(scene["error"], scene["steps"], read.facts))
     return sorted(told, key=lambda chapter: chapter["step"])
 
 
@@ -46,10 +49,16 @@ def opens(trace: Trace, told: list[Json]) -> int | None:
     return next((c["step"] for c in [*stopped, *wrong, *born]), None)
 
 
-def _found(finding: births.Finding, step: int, select: list[str]) -> Json:
-    where = f" in line {finding.line}" if finding.line is not None else ""
+def _of(facts: Facts, code: Json) -> str:
+    """` of model.py` for a position in a file that is not the script itself."""
+    file = list(facts.trace.files)[code["file"]]
+    return f" of {file}" if file != facts.script else ""
+
+
+def _found(finding: births.Finding, step: int, select: list[str], of: str) -> Json:
+    where = f" in line {finding.line}{of}" if finding.line is not None else ""
     title = _birth(finding) + where if finding.kind in ("nan", "inf") else finding.label
-    lines = [finding.line, finding.line] if finding.line is not None else None
+    lines = [finding.line, finding.line] if finding.line is not None and not of else None  # those of the script
     told = "\n\n".join(part for part in (finding.why, finding.fix) if part)
     return {"title": title, "text": told, "lines": lines, "step": step, "select": select, "fix": False}
 
@@ -60,13 +69,15 @@ def _birth(finding: births.Finding) -> str:
     return f"{what}{kind} is born"
 
 
-def _stopped(error: Mapping[str, Any], steps: list[Json]) -> Json:
+def _stopped(error: Mapping[str, Any], steps: list[Json], facts: Facts) -> Json:
     code = steps[error["step"]]["from"] or steps[error["step"]]["code"] if steps else None
-    where = f" in line {code['line']}" if code is not None else ""
+    of = _of(facts, code) if code is not None else ""
+    where = f" in line {code['line']}{of}" if code is not None else ""
     first = error["message"].split(". ", 1)[0].rstrip(".")
+    lines = [code["line"], code["line"]] if code is not None and not of else None
     said = [] if error["node"] is not None else [f"`{error['type']}: {first}`"]
     told = "\n\n".join([*said, error["why"], error["fix"]["text"]])
     return {
-        "title": f"{error['type']}{where}", "text": told, "lines": [code["line"], code["line"]] if code else None,
+        "title": f"{error['type']}{where}", "text": told, "lines": lines,
         "step": error["step"] + 1, "select": [error["node"]] if error["node"] is not None else [], "fix": True,
     }  # fmt: skip

@@ -148,7 +148,9 @@ class _Search:
 
     def finding(self, kind: str, event: OpCalled | VjpRun, called: OpCalled, label: str, why: str, fix: str) -> Finding:
         frame = self.facts.frame(called.stack)
-        where = f", in `{source(self.facts.trace, frame, 60)}` (line {frame.line})." if frame is not None else "."
+        where = "."
+        if frame is not None:
+            where = f", in `{source(self.facts.trace, frame, 60)}` ({self.facts.line(frame)})."
         at = self.facts.ops[self.facts.op_at[called.index]].id
         return Finding(kind, event.index, at, label, why + where, fix, frame.line if frame is not None else None)
 

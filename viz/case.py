@@ -64,7 +64,7 @@ class Case:
         return self._quoted(self.facts.frame_of(self.event))
 
     def _quoted(self, frame: Frame | None) -> str:
-        return "" if frame is None else f"`{source(self.facts.trace, frame, 48)}` in line {frame.line}"
+        return "" if frame is None else f"`{source(self.facts.trace, frame, 48)}` in {self.facts.line(frame)}"
 
 
 Answer = tuple[str, str, Json | None]

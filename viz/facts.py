@@ -6,6 +6,7 @@ import ast
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from engine.trace import (
     Accumulated,
@@ -77,7 +78,7 @@ class CallFact:
     vjps: list[int] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@dataclass
 class Facts:
     """Everything looked up more than once.  `users` has (op, input position) per (tensor, version) as resolved."""
 
@@ -197,6 +198,16 @@ class Facts:
                 code = lines[line - 1] if line <= len(lines) else ""
                 return Frame(name, "", line, line, len(code) - len(code.lstrip()), len(code.rstrip()))
         return found
+
+    def line(self, frame: Frame) -> str:
+        """`line 7`, with the name of the file where that is not the script itself."""
+        return f"line {frame.line}" + (f" of {frame.file}" if frame.file != self.script else "")
+
+    @cached_property
+    def script(self) -> str:
+        """The file whose lines need no name beside them: the only one with ops, else the one that was run."""
+        inner = {stack[-1].file for stack in self.trace.stacks if stack}
+        return inner.pop() if len(inner) == 1 else next(iter(self.trace.files), "")
 
     def frame(self, stack: int) -> Frame | None:
         """The user's innermost frame of a stack number."""

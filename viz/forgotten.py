@@ -34,8 +34,8 @@ def forgotten(facts: Facts) -> list[Finding]:
                 return [_finding(facts, mixed[written], steps[-1] if steps else "")]
             if written in received:
                 updated.add(written)
-            elif isinstance(event, OpCalled) and _is_zero(facts, event.outputs[0].value):
-                mixed.pop(facts.owner.get(written, -1), None)
+            elif facts.owner.get(written) in mixed and _clears(facts, event):
+                del mixed[facts.owner[written]]
         elif isinstance(event, Accumulated) and not event.retained:
             if _is_zero(facts, event.before):
                 mixed.pop(event.tensor, None)
@@ -44,6 +44,10 @@ def forgotten(facts: Facts) -> list[Finding]:
             received.add(event.tensor)
             updated.discard(event.tensor)
     return []
+
+
+def _clears(facts: Facts, event: OpCalled | Refreshed) -> bool:
+    return isinstance(event, OpCalled) and _is_zero(facts, event.outputs[0].value)
 
 
 def _is_zero(facts: Facts, value: int | None) -> bool:

@@ -29,6 +29,7 @@ from .births import Finding
 from .facts import Facts
 from .forgotten import forgotten
 from .groups import source
+from .unreached import unreached
 from .wiring import arguments, pull
 
 
@@ -36,6 +37,7 @@ def findings(facts: Facts) -> list[Finding]:
     """Everything found, in the order in which it happened.  Cost: linear in the events."""
     search = _Search(facts)
     found = {(finding.event, finding.kind): finding for finding in forgotten(facts)}
+    found.update({(finding.event, finding.kind): finding for finding in unreached(facts)})
     for look in (search.sums, search.behind_back, search.half, search.choices, search.casts, search.spread,
                  search.rounded, search.copies, search.inner):  # fmt: skip
         for finding in look():
@@ -57,7 +59,7 @@ class _Search:
 
     def written(self, stack: int) -> str:
         frame = self.facts.frame(stack)
-        return "" if frame is None else f"`{source(self.trace, frame, 48)}` in line {frame.line}"
+        return "" if frame is None else f"`{source(self.trace, frame, 48)}` in {self.facts.line(frame)}"
 
     def called(self, event: VjpRun) -> OpCalled | None:
         index = self.facts.op_of_node.get(event.node)

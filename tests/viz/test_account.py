@@ -178,3 +178,14 @@ def test_gradients_that_add_up_are_not_told_as_a_mistake(tmp_path: Path) -> None
         told("x = torch.ones(2, requires_grad=True)\nfor _ in range(2):\n    (x * x).sum().backward()\n", tmp_path)
         == []
     )
+
+
+def test_a_place_in_a_file_beside_the_script_is_told_with_its_name(tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / "apart_of_account.py").write_text("def far(a, b):\n    return ((a - b) ** 2).sum().sqrt()\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    chapters = told(
+        "from apart_of_account import far\nx = torch.ones(2, requires_grad=True)\nfar(x * 1, x).backward()\n", tmp_path
+    )
+    of = f"of {tmp_path.name}/apart_of_account.py"
+    assert chapters[0]["title"].startswith("An inf gradient is born in line 2 of ") and chapters[0]["lines"] is None
+    assert of in chapters[0]["text"] or "(line 2 of apart_of_account.py)" in chapters[0]["text"]

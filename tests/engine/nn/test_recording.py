@@ -340,3 +340,17 @@ def test_running_statistics_have_torchs_versions_and_are_moved_again_in_a_replay
     plain = [[replace(e, traceback="") if isinstance(e, ErrorRaised) else e for e in t.events] for t in (trace, again)]
     assert plain[0] == plain[1]
     assert [v.sample.tolist() for v in again.values] == [v.sample.tolist() for v in trace.values]
+
+
+def test_a_step_tells_once_what_its_optimiser_holds() -> None:
+    used, frozen, unused = (torch.ones(2, requires_grad=kind != 1) for kind in range(3))
+    optimizer = optim.SGD([used, frozen, unused], lr=0.1)
+    with torch.record() as trace:
+        for _ in range(2):
+            used.sum().backward()
+            optimizer.step()
+        unused.sum().backward()
+        optimizer.step()
+    steps = [e.tensors for e in trace.events if isinstance(e, GroupEntered) and e.name == "SGD.step"]
+    leaves = [e.tensor for e in trace.events if isinstance(e, LeafCreated) and e.requires_grad]
+    assert steps == [(leaves[0], None), (), (leaves[0], leaves[-1])]
