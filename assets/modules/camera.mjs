@@ -3,7 +3,7 @@
 
 const MIN_ZOOM = 0.02;
 const MAX_ZOOM = 4;
-export const WHOLE = 0.62; // a graph that fits at this zoom or a larger one is shown whole: its text is 12 px all the same
+export const WHOLE = 0.612; // a graph that fits at this zoom or a larger one is shown whole: its text is 12 px all the same
 export const READABLE = 0.9; // else this zoom, and one follows
 const LARGEST_FIT = 1.7;
 const LEAST_PAD = 10;

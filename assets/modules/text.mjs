@@ -78,7 +78,7 @@ export function wrap(context, font, text, room, most) {
   return [...lines, cut(context, font, line, room)];
 }
 
-export const SQUEEZE = 0.8; // text may be narrowed so far before it is cut
+export const SQUEEZE = 0.78; // text may be narrowed so far before it is cut
 
 /** The text for a place that is a little narrow: the first of some ways to say it that fits when narrowed; else the last, cut. */
 export function squeezed(context, font, ways, room) {

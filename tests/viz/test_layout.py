@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from viz import layout
-from viz.layouts import dot, layered
+from viz.layouts import dot, layered, views
 from viz.layouts.ranked import Ranked, ranks, spread
 
 from .traces import dag
@@ -280,7 +280,7 @@ def test_a_chain_is_broken_only_where_one_line_would_be_small() -> None:
 def test_a_chain_that_is_whole_in_no_way_is_no_wider_than_the_view() -> None:
     placed = in_view(740, 500, 50)
     xs = [x for x, _ in placed.positions.values()]
-    assert lines_in(placed) > 3 and max(xs) - min(xs) + 116 <= 740 / 0.62
+    assert lines_in(placed) > 3 and max(xs) - min(xs) + 116 <= 740 / views.WHOLE
 
 
 def test_a_ribbon_of_too_many_lines_stays_one() -> None:

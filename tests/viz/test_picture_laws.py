@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.viz import pictures
+from viz.layouts.views import WHOLE
 
 SCRIPT = Path(__file__).parents[1] / "js" / "laws.mjs"
 COVERS = {
@@ -45,13 +46,13 @@ def test_the_message_of_an_error_covers_no_card(broken: Any) -> None:
 
 
 def test_most_programs_are_shown_whole() -> None:
-    """At 1440 x 900 beside both panels, at a zoom of 0.62 or more; the others are no wider than that."""
+    """At 1440 x 900 beside both panels, at the zoom `WHOLE` or more; the others are no wider than that."""
     wide, high = 756.0, 609.0
     followed = set()
     for name in pictures.names():
         x0, y0, x1, y1 = pictures.scene(name)["bounds"]
-        assert wide / (x1 - x0) >= 0.62 - 0.03, name  # the ways beside the lines are not in the bounds
-        if high / (y1 - y0) < 0.62:
+        assert wide / (x1 - x0) >= WHOLE - 0.03, name  # the ways beside the lines are not in the bounds
+        if high / (y1 - y0) < WHOLE:
             followed.add(name)
     assert len(followed) <= 4, sorted(followed)
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from .ranked import LANE, Ranked
+from .ranked import GAP, LANE, LANE_GAP, Ranked, spread
 
 Point = tuple[float, float]
 Size = tuple[float, float]
@@ -60,28 +60,42 @@ class Sheet:
             frozenset(level),
         )  # fmt: skip
 
+    def is_way(self, i: int) -> bool:
+        """Whether it only keeps room for an edge."""
+        return i >= self.members
+
     def widen(
         self, y: list[float], sizes: list[Size], nominal: list[Size], holds: list[float], part: list[int]
     ) -> None:
-        """Move the neighbours of open groups apart, in their own ranks only; a group stays where it is held."""
-        grown = [i for i in part if i < len(sizes) and sizes[i][1] != nominal[i][1]]
-        up = {i: holds[i] - nominal[i][1] / 2 for i in grown}
-        down = {i: sizes[i][1] - holds[i] - nominal[i][1] / 2 for i in grown}
+        """Move neighbours out of the way of open groups, in their own ranks only; a group stays where it is held."""
+        grown = {i for i in part if i < len(sizes) and sizes[i][1] != nominal[i][1]}
+        high = {i: sizes[i][1] if i < len(sizes) else LANE for i in part}
+        up = {i: holds[i] if i in grown else high[i] / 2 for i in part}
+        down = {i: high[i] - up[i] for i in part}
         ranks: dict[int, list[int]] = defaultdict(list)
         for i in part if grown else ():
             ranks[self.ranks[i]].append(i)
         for layer in {self.ranks[i] for i in grown}:
             nodes = sorted(ranks[layer], key=lambda i: y[i])
-            moved: dict[int, float] = {}
-            so_far = 0.0
-            for i in nodes:
-                so_far += up.get(i, 0.0)
-                moved[i] = so_far
-                so_far += down.get(i, 0.0)
-            here = [moved[i] for i in nodes if i in up]
-            middle = sum(here) / len(here)
-            for i in nodes:
-                y[i] += moved[i] - middle + (sizes[i][1] / 2 - holds[i] if i in up else 0.0)
+            gaps = [LANE_GAP if self.is_way(a) and self.is_way(b) else GAP for a, b in pairwise(nodes)]
+            apart = [down[a] + gap + up[b] for (a, b), gap in zip(pairwise(nodes), gaps, strict=True)]
+            here = [place for place, i in enumerate(nodes) if i in grown]
+            wanted = [y[i] for i in nodes]
+            held = spread([wanted[place] for place in here], [sum(apart[a:b]) for a, b in pairwise(here)])
+            for place, level in zip(here, held, strict=True):
+                wanted[place] = level
+            for place in range(here[0], 0, -1):
+                wanted[place - 1] = min(wanted[place - 1], wanted[place] - apart[place - 1])
+            for place in range(here[-1] + 1, len(nodes)):
+                wanted[place] = max(wanted[place], wanted[place - 1] + apart[place - 1])
+            for before, after in pairwise(here):
+                inner = range(before + 1, after)
+                for place in inner:
+                    wanted[place] = max(wanted[place], wanted[place - 1] + apart[place - 1])
+                for place in reversed(inner):
+                    wanted[place] = min(wanted[place], wanted[place + 1] - apart[place])
+            for i, level in zip(nodes, wanted, strict=True):
+                y[i] = level + (high[i] / 2 - up[i])
 
     def columns(self, sizes: list[Size], y: list[float], part: Sequence[int]) -> dict[int, Point]:
         """(left, right) of each rank's column of a part; where routes climb far, there is more room between two."""

@@ -9,7 +9,7 @@ import networkx as nx
 from .layered import SIZE, Placed, Places, Plan, place
 from .sheet import Size, around
 
-WHOLE = 0.62
+WHOLE = 0.612
 """The zoom down to which a graph is shown whole (assets/modules/camera.mjs)."""
 HAIR = 0.003
 """A little room at the border."""
