@@ -373,11 +373,11 @@ def result_dtype(values: Sequence[Any]) -> xp.dtype:
     for value in values:
         if isinstance(value, (bool, int, float)):
             kind = bool_ if isinstance(value, bool) else int64 if isinstance(value, int) else default_dtype
-            number = kind.numpy if number is None else _promoted(number, kind.numpy)
+            number = kind.numpy if number is None else promoted(number, kind.numpy)
         elif value.ndim:
-            dimensioned = value.dtype if dimensioned is None else _promoted(dimensioned, value.dtype)
+            dimensioned = value.dtype if dimensioned is None else promoted(dimensioned, value.dtype)
         else:
-            zero_dim = value.dtype if zero_dim is None else _promoted(zero_dim, value.dtype)
+            zero_dim = value.dtype if zero_dim is None else promoted(zero_dim, value.dtype)
     best = dimensioned
     for weaker in (zero_dim, number):
         if weaker is None:
@@ -388,7 +388,7 @@ def result_dtype(values: Sequence[Any]) -> xp.dtype:
     return best
 
 
-def _promoted(a: xp.dtype, b: xp.dtype) -> xp.dtype:
+def promoted(a: xp.dtype, b: xp.dtype) -> xp.dtype:
     if a == b:
         return a
     if a.kind == "f" and b.kind != "f":

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import reduce
 from typing import Any
 
 from . import array as arrays
 from . import errors
-from .array import as_numpy_dtype, dtype, dtype_of, float64, xp
+from .array import as_numpy_dtype, dtype, dtype_of, float64, promoted, xp
 from .tensor import Tensor
 
 
@@ -25,6 +26,8 @@ def array_of(data: Any, wanted: dtype | type | None) -> Any:
     except RuntimeError:
         _check_data(data := _listed(data))
     numbers = _numbers(data)
+    if target is None and isinstance(data, (list, tuple)) and numbers is not data and _holds_tensor(data):
+        target = reduce(promoted, _dtypes(data))
     try:
         found = _fitted(numbers, target) if target is not None and target.kind in "iu" else xp.array(numbers, target)
     except OverflowError:
@@ -39,6 +42,9 @@ def array_of(data: Any, wanted: dtype | type | None) -> Any:
         if found.dtype.kind == "f" or not found.size:
             found = found.astype(float64.numpy if _holds_doubles(data) else arrays.default_dtype.numpy)
     return found
+
+
+MOST_DIMENSIONS = 128  # torch's limit for nested sequences; one that holds itself has no end
 
 
 def _numbers(data: Any) -> Any:
@@ -61,10 +67,14 @@ def _listed(data: Any) -> Any:
 
 def _check_data(data: Any, depth: int = 0) -> tuple[int, ...]:
     """The shape of nested sequences, or torch's error where they are ragged or hold no numbers."""
+    if depth > MOST_DIMENSIONS:
+        raise ValueError(f"too many dimensions '{type(data).__name__}'")
     if data is None:
         raise errors.runtime("Could not infer dtype of NoneType")
     if isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+    if isinstance(data, Tensor) and depth:
+        return ()  # as torch: one number among others, whatever its dimensions of size 1
     if not isinstance(data, (list, tuple, range)):
         if isinstance(data, (bool, int, float)) or hasattr(data, "dtype"):
             return tuple(getattr(data, "shape", ()))
@@ -102,6 +112,24 @@ def _holds_array(data: Any) -> bool:
     while isinstance(data, (list, tuple)) and data:
         data = data[0]
     return hasattr(data, "dtype")
+
+
+def _holds_tensor(data: Any) -> bool:
+    """Whether a tensor is among nested sequences of numbers."""
+    return any(isinstance(d, Tensor) or (isinstance(d, (list, tuple)) and _holds_tensor(d)) for d in data)
+
+
+def _dtypes(data: Any) -> Iterator[Any]:
+    """The dtype of each number as torch reads it: a tensor's own, int64, the default one for floats."""
+    for item in data:
+        if isinstance(item, (list, tuple, range)):
+            yield from _dtypes(item)
+        elif isinstance(item, Tensor):
+            yield item._array.dtype
+        elif isinstance(item, float) and not hasattr(item, "dtype"):
+            yield arrays.default_dtype.numpy
+        else:
+            yield xp.asarray(item).dtype
 
 
 def _holds_doubles(data: Any) -> bool:

@@ -46,12 +46,25 @@ C_NAMES = {
 """What torch's message about the dtype of a gradient calls them."""
 
 
+def _whole_size(number: Any, place: int) -> int:
+    if (isinstance(number, Tensor) and number._array.dtype.kind not in "iu") or not hasattr(number, "__index__"):
+        raise TypeError(f"torch.Size() takes an iterable of 'int' (item {place} is '{type(number).__name__}')")
+    return int(number.__index__())
+
+
 class Size(tuple[int, ...]):
     """A shape, printed as torch prints it.
 
     >>> Size((2, 3))
     torch.Size([2, 3])
     """
+
+    def __new__(cls, sizes: Any = ()) -> Size:
+        """Sizes from an iterable of whole numbers, which tensors of integers may be."""
+        given = tuple(sizes)
+        if any(type(n) is not int for n in given):
+            given = tuple(_whole_size(n, place) for place, n in enumerate(given))
+        return tuple.__new__(cls, given)
 
     def numel(self) -> int:
         """The number of elements."""
@@ -62,7 +75,7 @@ class Size(tuple[int, ...]):
 
     def __getitem__(self, key: Any) -> Any:
         picked = tuple.__getitem__(self, key)
-        return Size(picked) if isinstance(key, slice) else picked
+        return tuple.__new__(Size, picked) if isinstance(key, slice) else picked
 
     def __add__(self, other: Any) -> Size:
         if not isinstance(other, tuple):
@@ -157,7 +170,7 @@ class Tensor:
         >>> torch.zeros(2, 3).shape
         torch.Size([2, 3])
         """
-        return Size(self._array.shape)
+        return tuple.__new__(Size, self._array.shape)
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or its entry `dim`."""

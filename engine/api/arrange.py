@@ -148,7 +148,7 @@ def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
     tensor([3, 4, 0, 1, 2])
     """
     by = (shifts,) if isinstance(shifts, int) else tuple(shifts)
-    along = (dims,) if isinstance(dims, int) else tuple(dims)
+    along = (dims,) if isinstance(dims, int) else tuple(dims or ())
     if not by:
         raise errors.runtime("`shifts` required")
     if len(by) != len(along) and (along or len(by) > 1):

@@ -135,6 +135,7 @@ def whole(low: int, high: int, shape: tuple[int, ...], dtype: Any, given: Any) -
     return stream(given).integers(low, high, size=shape).astype(dtype, copy=False)
 
 
+@takes_out
 def randint(
     low: Any = None, high: Any = None, size: Any = None, *, dtype: Any = None, device: Any = None,
     requires_grad: bool = False, generator: Any = None, **_: Any,

@@ -12,6 +12,7 @@ from ..array import xp
 from ..mode import mode, no_grad
 from ..tensor import C_NAMES, Tensor
 from .check import kind
+from .exact import need_dtype
 from .inplace import copy_, set_data
 
 R = TypeVar("R")
@@ -19,7 +20,10 @@ OVERLAP = (
     "unsupported operation: {} to a single memory location. Please clone() the tensor before performing the operation."
 )
 PICKING = ("gather", "index_select", "kthvalue", "masked_select", "take")
-"""Functions that may not read what they write, and write their input's dtype alone."""
+"""Functions that may not read what they write."""
+FILLING = frozenset({"empty", "eye", "full", "ones", "rand", "randint", "randn", "randperm", "zeros"})
+COUNTING = frozenset({"arange", "linspace", "logspace"})
+"""Functions that make a tensor: in the dtype of one that is given, and in its shape where they count as many."""
 NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
 
 
@@ -61,11 +65,15 @@ def written(out: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -
             "arguments requires grad."
         )
     _check_memory(name, targets, given[: -len(targets)])
+    if (name in FILLING or name in COUNTING) and kwargs.get("dtype") is None:
+        kwargs["dtype"] = targets[0].dtype
     with no_grad():
         made = function(*args, **kwargs)
         several = isinstance(made, tuple)
-        if name in PICKING and made.__class__ is Tensor:
-            _need_dtype(targets[0], made)
+        if made.__class__ is Tensor:
+            need_dtype(name, targets[0], made)
+        if name in COUNTING and made.numel() == targets[0].numel():
+            made = made.reshape(targets[0].shape)
         for target, result in zip(targets, made if several else (made,), strict=True):
             _put(target, result, several)
     return type(made)(*out) if several and hasattr(made, "_fields") else out

@@ -52,8 +52,11 @@ def _reach(dtype: Any) -> int:
     return int(xp.iinfo(dtype).max) + int(dtype.itemsize < 8)
 
 
+NOT_GIVEN: Any = object()  # torch takes None for the upper bound as well
+
+
 def random_(
-    self: Tensor, from_: int | None = None, to: int | None = None, *, generator: Any = None, **named: int
+    self: Tensor, from_: int | None = None, to: Any = NOT_GIVEN, *, generator: Any = None, **named: int
 ) -> Tensor:
     """Write even draws from the integers from, ..., to - 1; without bounds from those that the dtype holds exactly.
 
@@ -62,8 +65,8 @@ def random_(
     tensor([3., 3.])
     """
     dtype, from_ = self._array.dtype, named.get("from", from_)
-    name = "random" if from_ is None else "random.to" if to is None else "random.from"
-    low, high = (0, from_) if to is None else (from_ or 0, to)
+    name = "random" if from_ is None else "random.to" if to is NOT_GIVEN else "random.from"
+    low, high = (0, from_) if to is NOT_GIVEN else (from_ or 0, to)
     if high is None:
         high = _reach(dtype)
     return _redraw(self, name, whole(int(low), int(high), self._array.shape, dtype, generator))

@@ -234,7 +234,11 @@ def stride(input: Tensor, dim: int | None = None) -> Any:
     >>> torch.zeros(2, 3).stride()
     (3, 1)
     """
-    steps = tuple(s // input._array.itemsize for s in input._array.strides)
+    data = input._array
+    if data.size:
+        steps = tuple(s // data.itemsize for s in data.strides)
+    else:  # numpy gives zeros, torch what they would be
+        steps = tuple(math.prod(max(n, 1) for n in data.shape[place + 1 :]) for place in range(data.ndim))
     return steps if dim is None else steps[one_dim(dim, len(steps))]
 
 

@@ -71,6 +71,23 @@ torch.ones(2, 3).resize_([2, 4, 2**29, 2**29]) | torch.arange(6).reshape(2, 3).t
 torch.ones(4).index_put((torch.tensor([1, 0, 0, 1], dtype=torch.uint8),), torch.tensor([3.0, 4.0]))
 torch.ones(4).index_put_((torch.tensor([0, 0, 0, 0], dtype=torch.uint8),), torch.zeros(0), accumulate=True)
 torch.ones(2, 3).index_put_((torch.tensor([0, 1]),), torch.ones(1, 2, 3))
+torch.full((2,), 1.5, out=torch.zeros(2, dtype=torch.long)) | torch.ones(2, out=torch.zeros(2, dtype=torch.uint8))
+torch.eye(2, out=torch.zeros(2, 2, dtype=torch.uint8)) | torch.linspace(0, 2, 3, out=torch.zeros(3, dtype=torch.long))
+torch.arange(0.0, 2.0, out=torch.zeros(2, dtype=torch.long)) | torch.linspace(0, 3, 4, out=torch.zeros(2, 2))
+torch.randint(3, 4, (2,), out=torch.empty(0)) | torch.randint(3, 4, (2,), out=torch.empty(0, dtype=torch.long))
+torch.rand(2, 3, out=torch.empty(0, dtype=torch.double)).dtype | torch.neg(i, out=torch.empty(0)) | torch.neg(x, out=d)
+torch.floor(v, out=torch.empty(0).double()) | torch.clamp(v, 0, out=torch.empty(0).double())
+torch.argmax(v, out=torch.empty(0).int()) | torch.mm(x, x.t(), out=torch.empty(0).double())
+torch.all(v, out=torch.empty(0)) | torch.amax(v, out=d)
+torch.tril(x, out=torch.empty(0).double()) | torch.signbit(v, out=torch.empty(0)) | torch.index_select(v, 0, i, out=d)
+torch.exp(v, out=torch.empty(0).double()) | torch.sum(v, 0, out=torch.empty(0).double())
+torch.tensor([torch.tensor([1]), 2]) | torch.tensor([[torch.tensor([1.5]), 2]]) | torch.tensor([v, 2])
+torch.tensor([torch.tensor(1, dtype=torch.int16)]) | torch.tensor([2.0, torch.tensor(1.0, dtype=torch.double)])
+torch.tensor([torch.tensor(1.0, dtype=torch.half)]) | torch.tensor([2.0, torch.tensor(1.0, dtype=torch.half)])
+torch.tensor([[torch.tensor(1, dtype=torch.int32), torch.tensor(True)]]) | torch.tensor([torch.tensor(True), 1.5])
+torch.zeros(3, dtype=torch.uint8).index_add(0, i, torch.tensor([5, 6, 7], dtype=torch.uint8), alpha=-1)
+torch.Size(torch.ones(3)) | torch.Size(i) | torch.Size([1.5]) | torch.Size([True, 2]) | type(torch.Size(i)[0])
+x.roll(1, dims=None) | torch.zeros(9).random_(0, None).shape | torch.ones(0, 2, 3).stride() | torch.ones(2, 0).stride()
 """
 """What is written where: dtypes named by Python, masks of bytes, sizes."""
 
@@ -109,6 +126,13 @@ def after(statements: str, library: Any) -> str:
     except (RuntimeError, IndexError) as error:
         return str(error).split("\n")[0]
     return repr(names["a"])
+
+
+def test_list_that_holds_itself_is_refused() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(ValueError, match="too many dimensions 'list'"):
+        engine.tensor(endless)
 
 
 def test_narrow_by_a_tensor_has_a_gradient() -> None:
