@@ -10,6 +10,7 @@ from engine.trace import Trace
 from . import births, silent
 from .facts import Facts
 from .forgotten import forgotten
+from .growth import growth
 from .reading import reading
 
 Json = dict[str, Any]
@@ -26,7 +27,7 @@ def chapters(trace: Trace, scene: Mapping[str, Any]) -> list[Json]:
     born = births.findings(read.facts)
     if all(finding.kind == "inf" and "gradient" not in finding.label for finding in born):
         born = [] if read.facts.roots and births.roots_are_finite(read.facts) else born  # an inf that did no harm
-    for finding in [*born, *forgotten(read.facts), *sure]:
+    for finding in [*growth(read.facts, born), *born, *forgotten(read.facts), *sure]:
         step = read.line.step_of.get(finding.event)
         if step is not None:
             place = scene["steps"][step]["at"]
@@ -45,7 +46,7 @@ def opens(trace: Trace, told: list[Json]) -> int | None:
     """
     stopped = [c for c in told if c["fix"]]
     wrong = [c for c in told if "gradient" in c["title"]] if births.roots_are_finite(reading(trace).facts) else []
-    born = [c for c in told if "is born" in c["title"]]
+    born = [c for c in told if "explode" in c["title"] or "is born" in c["title"]]
     return next((c["step"] for c in [*stopped, *wrong, *born]), None)
 
 
@@ -57,7 +58,11 @@ def _of(facts: Facts, code: Json) -> str:
 
 def _found(finding: births.Finding, step: int, select: list[str], of: str) -> Json:
     where = f" in line {finding.line}{of}" if finding.line is not None else ""
-    title = _birth(finding) + where if finding.kind in ("nan", "inf") else finding.label
+    title = finding.label
+    if finding.kind in ("nan", "inf"):
+        title = _birth(finding) + where
+    elif finding.kind == "growth":
+        title += where
     lines = [finding.line, finding.line] if finding.line is not None and not of else None  # those of the script
     told = "\n\n".join(part for part in (finding.why, finding.fix) if part)
     return {"title": title, "text": told, "lines": lines, "step": step, "select": select, "fix": False}

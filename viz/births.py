@@ -16,6 +16,10 @@ from .groups import source
 from .wiring import ELEMENTWISE
 
 _LOG = "Keep its input away from 0, as in `p.clamp(min=1e-8).log()`; of a softmax take log_softmax, which needs none."
+_STEEP = (
+    "0 comes from above, but the slope of a root is infinite at 0, and 0 · inf is nan. Add a small number inside, as "
+    "in `(x + 1e-12).sqrt()`, or take torch.linalg.vector_norm, which sends 0 there."
+)
 _DIVIDE = "Keep the divisor away from 0: add a small number to it, or put a 1 there with where() *before* dividing."
 _EXP = "exp overflows float32 above 88.7: subtract the maximum first, or use softmax, log_softmax or logsumexp."
 _ROOT = "The slope of a root is infinite at 0, and it has no value below: add a small number inside, or clamp it."
@@ -28,6 +32,7 @@ _MASKED = (
     "What comes from above is 0 there (a mask or where() threw the value away), but 0 · inf is nan. "
     "Put a harmless value in *before* this op, as in `torch.where(ok, x, 1.0)`."
 )
+_CHOOSING = frozenset({"where", "masked_fill", "masked_select", "getitem", "index", "masked_scatter"})
 _MASKS = frozenset({"mask_scores"})
 """Ops that write -inf where a mask says so: the program's own infinity, in the words of attention."""
 _FLAT = "Mend the place where that inf was born: this op only multiplied it."
@@ -140,11 +145,22 @@ class _Search:
                 continue
             sample, came = self.slope(event, called, kind)
             born = "Born in its local derivative"
-            fix = _MASKED if came == 0.0 else _REMEDIES.get(labels.written_name(called), "")
+            fix = _REMEDIES.get(labels.written_name(called), "")
+            if came == 0.0:
+                fix = _MASKED if self.is_masked(called, event.index) or fix is not _ROOT else _STEEP
             if kind == "nan" and came is not None and np.isinf(came):
                 born, fix = "The inf meets a slope of 0 there, and 0 · inf is nan", _FLAT
             why = f"No {kind} comes to {name} from above, but it sends one on{sample}. {born}"
             yield self.finding(kind, event, called, f"first {kind} gradient: {name}", why, fix)
+
+    def is_masked(self, called: OpCalled, before: int) -> bool:
+        """Whether what an op gave went straight into a where() or a mask, which threw a part of it away."""
+        facts, outs = self.facts, {out.tensor for out in called.outputs}
+        return any(
+            labels.written_name(op.event).rstrip("_") in _CHOOSING and any(i.tensor in outs for i in op.event.inputs)
+            for op in facts.ops[facts.op_at[called.index] + 1 :]
+            if op.event.index < before
+        )
 
     def finding(self, kind: str, event: OpCalled | VjpRun, called: OpCalled, label: str, why: str, fix: str) -> Finding:
         frame = self.facts.frame(called.stack)

@@ -12,6 +12,7 @@ from engine.program import Command, commands
 from engine.trace import BackwardEnded, ErrorRaised, OpCalled, VjpRun, WarningGiven
 
 from . import labels, refusals, text
+from .carried import carried
 from .case import Answer, Case, Json
 from .facts import CallFact, Facts
 from .graph import Drawing
@@ -67,44 +68,34 @@ def _second_backward(case: Case) -> Answer:
         "a backward call frees saved values as it goes, because most graphs are used once."
     )
     fix = f"Pass retain_graph=True to the earlier call ({by}), or compute the result again before the second call."
-    carried = _carried(case, earlier) if earlier is not None else None
-    if carried is not None:
-        name, where = carried
-        node = case.op.node.name if case.op is not None and case.op.node is not None else "a node"
-        why = (
-            f"{name} was computed before {by} and is used again after it{where}. So this call goes back through a "
-            f"graph that was freed: {node} no longer has what it saved ({saved or 'its inputs'})."
-        )
-        fix = (
-            f"If {name} only carries a value over, cut it off after the call: `{name} = {name}.detach()`. "
-            f"To go back through all of it, pass retain_graph=True to {by}."
-        )
-    return why, fix, _with(case, earlier, retain_graph=True) if earlier is not None else None
+    held = carried(case, earlier) if earlier is not None else None
+    if held is None or earlier is None:
+        return why, fix, _with(case, earlier, retain_graph=True) if earlier is not None else None
+    node = case.op.node.name if case.op is not None and case.op.node is not None else "a node"
+    where = f" (in {held.where})" if held.where else ""
+    why = (
+        f"{held.said} was computed before {by} and is used again after it{where}. "
+        f"So this call goes back through a graph that was freed: {node} no longer has what it saved "
+        f"({saved or 'its inputs'})."
+    )
+    name = held.name or "it"
+    how = f"`{held.name} = {held.name}.detach()`" if held.name else "`.detach()`"
+    fix = f"If {name} only carries a value over, cut it off after the call: {how}."
+    updated = _was_updated(case, earlier)
+    if updated:
+        return why, f"{fix} retain_graph=True would not do: {updated} has another value since.", None
+    fix += f" To go back through all of it, pass retain_graph=True to {by}."
+    return why, fix, _with(case, earlier, retain_graph=True)
 
 
-def _carried(case: Case, earlier: CallFact) -> tuple[str, str] | None:
-    """The tensor by which a graph made after a backward call hangs on one from before, and where that is used."""
-    if case.call is None or not case.call.event.roots:
-        return None
-    facts, todo = case.facts, [case.call.event.roots[0].tensor]
-    seen = set(todo)
-    while todo:
-        op = facts.made_by(todo.pop(), case.event.index)
-        if op is None or facts.ops[op].event.index < earlier.start:
-            continue
-        event = facts.ops[op].event
-        for given in (i for i in event.inputs if i.tensor is not None):
-            assert given.tensor is not None
-            made = facts.producer(given.tensor, given.version) if given.tensor in facts.tensors else None
-            before = made is not None and facts.ops[made].event.index < earlier.start
-            if before and made is not None and facts.node(made) is not None:
-                name = facts.trace.names.get(given.tensor)
-                where = case.written(event.stack)
-                return (name, f" (in {where})" if where else "") if name else None
-            if given.tensor not in seen:
-                seen.add(given.tensor)
-                todo.append(given.tensor)
-    return None
+def _was_updated(case: Case, earlier: CallFact) -> str:
+    """The name of a leaf that was written since an earlier backward call; "" where none was."""
+    for op in case.facts.ops:
+        leaf = op.event.inplace
+        later = earlier.start < op.event.index < case.event.index
+        if later and leaf is not None and leaf in case.facts.receives and case.facts.is_leaf(leaf):
+            return case.named(leaf)
+    return ""
 
 
 def _not_scalar(case: Case) -> Answer:

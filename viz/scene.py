@@ -17,6 +17,7 @@ from . import births, cards, diagnose, layout, sentences, silent, text, wiring
 from .commands import commands
 from .folds import FOLD_ABOVE_TOLD
 from .formulas import call_key, formulas
+from .growth import growth
 from .opening import opening
 from .reading import Json, reading
 from .steps import Step
@@ -274,7 +275,8 @@ class _Scene:
     def found(self) -> list[Json]:
         """What is wrong though nothing was raised, each at a node and from the end of a step on."""
         steps, found = self.line.steps, []
-        for finding in [*births.findings(self.facts), *silent.findings(self.facts)]:
+        born = births.findings(self.facts)
+        for finding in [*growth(self.facts, born), *born, *silent.findings(self.facts)]:
             known = self.line.step_of.get(finding.event)
             later = (k for k, step in enumerate(steps) if step.event > finding.event)
             step = known if known is not None else next(later, len(steps) - 1)

@@ -134,3 +134,31 @@ def test_the_grad_of_an_inner_tensor_is_explained_where_it_is_missed(tmp_path: P
 def test_a_missing_module_is_to_be_installed(tmp_path: Path) -> None:
     _, found = explained(HEAD + "import no_such_plot.lib\n", tmp_path)
     assert "no module no_such_plot." in found.why and "Install no_such_plot" in found.fix
+
+
+STATE = """import engine as torch
+
+class Trainer:
+    def __init__(self):
+        self.cell, self.state = torch.nn.GRUCell(1, 2), torch.zeros(1, 2)
+
+    def step(self, x):
+        self.state = self.cell(x, self.state)
+        self.state.sum().backward()
+        {update}
+
+trainer = Trainer()
+opt = torch.optim.SGD(trainer.cell.parameters(), lr=0.1)
+for _ in range(2):
+    trainer.step(torch.ones(1, 1))
+"""
+
+
+@pytest.mark.parametrize("update", ["opt.step()", "pass"])
+def test_a_hidden_state_in_an_attribute_is_named_and_cut_off(update: str, tmp_path: Path) -> None:
+    trace = recorded(STATE.format(update=update), tmp_path)
+    read = reading(trace)
+    found = explain(read.facts, read.drawing)
+    assert found is not None and found.why.startswith("self.state was computed before")
+    assert "`self.state = self.state.detach()`" in found.fix
+    assert ("has another value since" in found.fix) == (found.edits is None) == (update != "pass")

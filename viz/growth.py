@@ -1,0 +1,124 @@
+"""Where numbers that overflow in the end began to grow: the root of an explosion, not its last step.  Pure."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.trace import Accumulated, OpCalled
+
+from . import labels, text
+from .births import Finding
+from .facts import CallFact, Facts
+from .groups import source
+
+LARGE = 1e4
+"""A size that numbers of a sound program seldom have: where one first passes it, an explosion begins."""
+
+HUGE = 1e12
+"""The size of an input from which on an op overflows because of it, not because of what it is."""
+
+
+def growth(facts: Facts, born: list[Finding]) -> list[Finding]:
+    """The op with which the numbers passed `LARGE` that made the first inf or nan, where it is one that overflowed.
+
+    From each op the way goes back to what gave its largest input; from an update of a parameter to the loss whose
+    gradient it was made with.  Cost: linear in the events.
+    """
+    start = next((f for f in born if "gradient" not in f.label), None)
+    event = facts.trace.events[start.event] if start is not None else None
+    if start is None or not isinstance(event, OpCalled) or _Search(facts).largest(event)[1] < HUGE:
+        return []
+    search = _Search(facts)
+    path = list(search.back(event))
+    first = path[-1]
+    if first.event is event or first.into >= LARGE:
+        return []
+    return [search.finding(first, path)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stop:
+    """An op on the way back, the largest number that goes into it, and that comes out."""
+
+    event: OpCalled
+    into: float
+    out: float
+
+
+class _Search:
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+
+    def size(self, value: int | None) -> float:
+        """The largest finite number of a value, without its sign."""
+        if value is None:
+            return 0.0
+        held = self.facts.trace.value(value)
+        if held.array is None:
+            return max((abs(held.stats[key]) for key in ("min", "max")), default=0.0)
+        if held.array.dtype.kind != "f":
+            return 0.0
+        sizes = np.abs(held.array[np.isfinite(held.array)])
+        return float(sizes.max()) if sizes.size else 0.0
+
+    def largest(self, event: OpCalled) -> tuple[tuple[int, int] | None, float]:
+        """The input with the largest number, as (tensor, version), and that number."""
+        sizes = {
+            (i.tensor, i.version): self.size(self.facts.value(i.tensor, i.version))
+            for i in event.inputs
+            if i.tensor is not None
+        }
+        best = max(sizes, key=lambda one: sizes[one], default=None)
+        return best, sizes[best] if best is not None else 0.0
+
+    def back(self, event: OpCalled) -> Iterator[_Stop]:
+        """The ops on the way back, as long as what goes into them is large."""
+        seen: set[int] = set()
+        now: OpCalled | None = event
+        while now is not None and now.index not in seen:
+            seen.add(now.index)
+            best, into = self.largest(now)
+            yield _Stop(now, into, max((self.size(out.value) for out in now.outputs), default=0.0))
+            if best is None or into < LARGE:
+                return
+            made = self.facts.producer(*best)
+            before = self.facts.ops[made].event if made is not None else None
+            now = self.loss(before) if before is not None and before.inplace is not None else before
+
+    def loss(self, update: OpCalled) -> OpCalled | None:
+        """The op that made the loss, of the backward call whose gradient a leaf was last updated with."""
+        call = None
+        for event in self.facts.trace.events[: update.index]:
+            if isinstance(event, Accumulated) and event.tensor == update.inplace:
+                call = self.facts.calls.get(event.call)
+        return self.root(call) if call is not None else None
+
+    def root(self, call: CallFact) -> OpCalled | None:
+        made = [self.facts.made_by(root.tensor, call.start) for root in call.event.roots]
+        return next((self.facts.ops[op].event for op in made if op is not None), None)
+
+    def finding(self, first: _Stop, path: list[_Stop]) -> Finding:
+        frame = self.facts.frame(first.event.stack)
+        here = [stop.out for stop in path[::-1] if stop.event.stack == first.event.stack and stop.event.inplace is None]
+        name = labels.written_name(first.event)
+        where = f"`{source(self.facts.trace, frame, 60)}` in {self.facts.line(frame)}" if frame is not None else name
+        most = max(stop.out for stop in path)
+        why = (
+            f"Here the numbers pass {LARGE:,.0f}: {where} gives up to {text.number(first.out)} from up to "
+            f"{text.number(first.into)}. They go on growing to {text.number(most)}, and float32 ends at 3.4e38."
+        )
+        times = sorted(later / sooner for sooner, later in itertools.pairwise(here) if sooner)
+        if len(times) > 1 and times[len(times) // 2] > 1.1:
+            middle = float(f"{times[len(times) // 2]:.2g}")
+            why += f" Each run of this line makes them about {text.number(middle)} times as large."
+        fix = (
+            "Begin with smaller weights, or normalise between the rounds. Where only gradients grow, "
+            "clip_grad_norm_() before the step, or a smaller learning rate."
+        )
+        at = self.facts.ops[self.facts.op_at[first.event.index]].id
+        line = frame.line if frame is not None else None
+        return Finding("growth", first.event.index, at, "The numbers explode", why, fix, line)
