@@ -386,19 +386,8 @@ class _Player:
         at = self.facts.ops[op].id if op is not None else next(
             (place for t in event.tensors if (place := self.drawing.place(t)) is not None), None
         )  # fmt: skip
-        last = self.line.phases[-1] if self.line.phases else None
-        if self.call is None and event.call is not None and last is not None and last.call == event.call:
-            # the call has ended already: the error is its last step
-            last.failed = False
-            self.line.steps.append(
-                Step("error", len(self.line.phases) - 1, at, event.type, event.index, op, 1, event.call)
-            )
-            self.line.step_of[event.index] = self.now - 1
-            last.end = self.now
-            self.line.spans[event.call] = (last.start, last.end)
-        else:
-            own = self.failing(event) if self.call is None else None
-            self.step("error", event, at, event.type, op, 1 if event.call is not None else 0, own)
+        own = self.failing(event) if self.call is None else None
+        self.step("error", event, at, event.type, op, 1 if event.call is not None else 0, own)
         self.line.phases[-1].failed = True
         self.line.marks.append((self.now - 1, "error", event.type))
         if at is not None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -132,3 +134,55 @@ def test_grad_records_only_what_it_was_asked_for() -> None:
         engine.autograd.grad((w * x).sum(), x)
     product = [event for event in trace.events if isinstance(event, VjpRun)][-1]
     assert [cotangent is None for cotangent in product.cotangents] == [True, False]
+
+
+def spread_by_grad(x: engine.Tensor, b: engine.Tensor) -> None:
+    engine.autograd.grad((x + b).sum(), (x, b))
+
+
+def spread_with_a_graph(x: engine.Tensor, b: engine.Tensor) -> None:
+    (x + b).sum().backward(create_graph=True)
+
+
+def spread_past_a_hook(x: engine.Tensor, b: engine.Tensor) -> None:
+    made = x + b
+    made.register_hook(lambda gradient: None)
+    made.sum().backward()
+
+
+@pytest.mark.parametrize("run", [spread_by_grad, spread_with_a_graph, spread_past_a_hook])
+@pytest.mark.filterwarnings("ignore:Using backward")
+def test_cotangent_is_recorded_as_it_is_handed_on_and_as_it_was_before_it_was_summed(
+    run: Callable[[engine.Tensor, engine.Tensor], None],
+) -> None:
+    x = engine.ones(2, 3, requires_grad=True)
+    b = engine.ones(3, requires_grad=True)
+    with engine.record() as trace:
+        run(x, b)
+    sum_, added = [event for event in trace.events if isinstance(event, VjpRun)][:2]
+    assert [trace.value(index).shape for index in added.cotangents] == [(2, 3), (3,)]
+    assert [None if index is None else trace.value(index).shape for index in added.unsummed] == [None, (2, 3)]
+    assert sum_.unsummed == (None,)
+
+
+class WithText(engine.autograd.Function):
+    """Two outputs, of which one is no tensor."""
+
+    @staticmethod
+    def forward(ctx: Any, x: engine.Tensor) -> tuple[str, engine.Tensor]:
+        return "twice", x * 2
+
+    @staticmethod
+    def backward(ctx: Any, _: Any, gradient: engine.Tensor) -> engine.Tensor:
+        return gradient * 2
+
+
+def test_output_that_is_no_tensor_has_no_upstream_gradient_in_a_recording() -> None:
+    x = engine.ones(2, requires_grad=True)
+    with engine.record() as trace:
+        _, made = WithText.apply(x)
+        made.backward(engine.tensor([3.0, 4.0]))
+    (ran,) = (event for event in trace.events if isinstance(event, VjpRun))
+    (upstream,) = ran.upstream
+    assert upstream is not None
+    assert (trace.value(upstream).array == [3.0, 4.0]).all()

@@ -121,6 +121,7 @@ def test_a_state_carried_over_a_backward_call_is_to_be_detached(tmp_path: Path) 
     _, found = explained(source, tmp_path)
     assert "hidden was computed before `hidden.backward()` in line 6" in found.why
     assert "`w * hidden` in line 5" in found.why
+    assert "TanhBackward0 no longer has what it saved (result)" in found.why
     assert "`hidden = hidden.detach()`" in found.fix
 
 

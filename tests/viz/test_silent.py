@@ -59,6 +59,12 @@ def test_mistake_is_proved_in_numbers_at_its_node(name: str) -> None:
     assert [one for one in found(picture(name)) if one[:2] == (label, kind) and proof in one[2]], found(picture(name))
 
 
+def test_sum_of_two_calls_names_both_lines(tmp_path: Path) -> None:
+    code = "x = torch.tensor(2., requires_grad=True)\ny = x * x\nz = 3 * x\ny.backward()\nz.backward()"
+    ((_, _, why),) = found(of(code, tmp_path))
+    assert "held 4 from `y.backward()` in line 5, and `z.backward()` in line 6 added 3: 7" in why
+
+
 @pytest.mark.parametrize("name", [program.id for program in fixed_programs()])
 def test_fixed_program_has_nothing_left_to_find(name: str) -> None:
     # a branch of poisoned_where_fixed that is thrown away is finite: not even there is an infinity left

@@ -97,6 +97,7 @@ def test_an_error_is_the_last_step_of_its_call_and_marks_its_node(tmp_path: Path
     assert found.line.phases[-1].label.startswith("y.backward(")
     assert track(found, str(last.at), "state")[-1] == [len(found.line.steps), "error"]
     assert found.line.marks[-1][1] == "error"
+    assert found.line.steps[-1].order == 1, "an error of a first backward is of the first order"
 
 
 def test_a_refused_call_is_a_phase_of_its_own(tmp_path: Path) -> None:
