@@ -277,7 +277,7 @@ export class App {
       load: (scene) => this.load(scene), scene: () => this.scene, seek: (t) => this.scene && this.player.seek(t), t: () => this.player.t,
       play: (until) => this.player.play(until), pause: () => this.player.pause(), playing: () => this.player.playing,
       step: () => this.player.forward(), back: () => this.player.back(), speed: (speed) => this.setSpeed(speed),
-      select: (id) => this.select(id), selection: () => this.stage?.selection ?? null, reveal: (id) => this.stage?.reveal(id), uncover: (id, covered) => this.stage?.uncover(id, covered),
+      select: (id) => this.select(id), selection: () => this.stage?.selection ?? null, reveal: (id) => this.stage?.reveal(id), uncover: (id, from) => this.stage?.uncover(id, from),
       on: (event, listener) => this.bus.on(event, listener), emit: (event, ...payload) => this.bus.emit(event, ...payload),
       edit: (change) => this.edit(change), fold: (id) => this.fold(id), fit: () => this.stage?.fit(), light: (term) => this.stage?.light(term), help: () => this.help(),
       clearPending: () => this.stage && (this.stage.pending.clear(), this.stage.touch("graph")),

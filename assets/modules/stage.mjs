@@ -62,12 +62,24 @@ export class Stage {
     const dpr = window.devicePixelRatio || 1;
     if (width === this.view.width && height === this.view.height && dpr === this.view.dpr) return;
     const first = this.view.width < 2 && width >= 2;
+    const beside = parseFloat(getComputedStyle(this.host).right) || 0;
+    const held = !first && beside !== this.beside ? this.view.width - width : null; // a panel came or went: what one looked at stays
+    this.beside = beside;
     this.view = { width, height, dpr };
     for (const canvas of [this.graph, this.pulses]) [canvas.width, canvas.height] = [Math.round(width * dpr), Math.round(height * dpr)];
     if (first && this.plane) this.fit(false);
+    else if (held > 0 || (held && !this.fitted)) this.hold(held / 2);
     else if (this.fitted && this.plane && !this.glide) this.fit(false);
     this.touch("graph");
     if (this.view.width) this.paint(); // in the same task, so that a resized canvas is never seen empty
+  }
+
+  /** Keeps everything where it is on screen, now that the middle of the view has moved so many px to the left. */
+  hold(px) {
+    const moved = (camera) => ({ ...camera, x: camera.x - px / camera.zoom });
+    this.camera = moved(this.camera);
+    if (this.glide) Object.assign(this.glide, { from: moved(this.glide.from), to: moved(this.glide.to) });
+    this.hooks.moved();
   }
 
   /** Shows another scene; of the same program, what one looked at stays where it was. */
@@ -178,8 +190,10 @@ export class Stage {
     else this.bringIn(boxOf(node), 48);
   }
 
-  /** Out from under a panel that covers so many px of the right. */
-  uncover(id, covered) {
+  /** Out from under a panel that takes or covers the right of the graph, from so many px of the page on. */
+  uncover(id, from) {
+    this.resize(); // the panel may have come just now
+    const covered = Math.max(0, this.host.getBoundingClientRect().right - from);
     const node = this.index?.nodes.get(id);
     if (!node) return;
     const now = this.glide?.to ?? this.camera;

@@ -86,18 +86,26 @@ def test_panels_fold_away_and_stay_so(view: View) -> None:
     view.until(f"{WIDTH.format('left')} === 0")
 
 
-def test_right_panel_slides_over_the_graph_where_it_is_narrow(view: View) -> None:
+def test_right_panel_where_it_is_narrow_moves_nothing_and_fit_counts_with_it(view: View) -> None:
     view.page.set_viewport_size({"width": 1280, "height": 800})
     view.open("?program=weights&step=3")
     wide = view.js(WIDTH.format("stage"))
     assert view.js(WIDTH.format("right")) == 0
+    place = f"Math.round(backstep.screenPos({view.node('x')!r}).x)"
+    before = view.js(place)
     view.click("x")
     view.until(f"{WIDTH.format('right')} > 300")
-    assert view.js(WIDTH.format("stage")) == wide
+    view.until(f"{WIDTH.format('stage')} === {wide} - {WIDTH.format('right')}")
+    assert view.js(place) == before, "what one clicked stays where it is"
+    view.js("backstep.fit()")
+    ends = "backstep.scene().nodes.map(n => backstep.screenPos(n.id)).every(p => p.x + p.width / 2 <= right)"
+    view.until(f"(right => {ends})(document.getElementById('right').getBoundingClientRect().left)")
     drag(view, "right", -50)
     view.until(f"{WIDTH.format('right')} > 370")
     view.page.keyboard.press("Escape")
     view.until(f"{WIDTH.format('right')} === 0")
+    view.until(f"{WIDTH.format('stage')} === {wide}")
+    assert view.js(place) == before, "and all of it is seen again"
 
 
 @pytest.mark.parametrize("width", [1280, 1440, 1920])

@@ -112,7 +112,7 @@ function fold(id) {
 function reveal(id) {
   if (quiet || !panels.isNarrow() || !session.state().scene) return;
   panels.toggle("right", true);
-  player.uncover(id, byId("right").offsetWidth);
+  player.uncover(id, byId("right").getBoundingClientRect().left);
 }
 
 /** Shows the view of an address. */
