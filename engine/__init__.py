@@ -27,6 +27,7 @@ from .amp import GradScaler, autocast
 from .anomaly import is_anomaly_enabled
 from .api import absent as _absent
 from .api import arrange as _arrange
+from .api import called as _called
 from .api import chains as _chains
 from .api import choice as _choice
 from .api import counting as _counting
@@ -268,6 +269,12 @@ def numel(input: Tensor) -> "int":  # type: ignore[valid-type]  # `bool` and `in
     """
     return input.numel()
 
+
+_called.offer(globals())
+_called.offer(vars(linalg), "linalg")
+_called.offer(vars(special), "special")
+_called.offer_joint(globals())
+_called.offer_methods(Tensor)
 
 inf = array.xp.inf
 nan = array.xp.nan

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 from typing import Any
 
 from . import array as arrays
@@ -14,7 +13,7 @@ from .array import as_numpy_dtype, bool_, copied, device, dtype, dtype_of, int64
 from .mode import mode
 from .numbers import array_of
 from .ops.shape import clone, detach
-from .slot import slot
+from .slot import slot, warn
 from .storage import InferenceStorage
 from .tensor import Tensor, escape
 
@@ -74,9 +73,8 @@ def tensor(
             [3., 4.]], requires_grad=True)
     """
     if isinstance(data, Tensor):
-        warnings.warn(COPY_CONSTRUCT, UserWarning, stacklevel=2)
+        warn(COPY_CONSTRUCT)
         if slot.active is not None:
-            slot.active.event("warning", "UserWarning", COPY_CONSTRUCT)
             escape(data, "tensor")
         made = copied(data._array, as_numpy_dtype(dtype))
     else:

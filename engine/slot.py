@@ -90,8 +90,19 @@ def users_line() -> str | None:
     return f"{os.path.basename(file)}, line {number}" + (f": {text}" if text else "")
 
 
-def warn(message: str, level: int = 2) -> None:
-    """A UserWarning for the line `level` calls up, which a recording tells of too."""
-    warnings.warn(message, UserWarning, stacklevel=level + 1)
+def callers_level() -> int:
+    """The `stacklevel` of a warning that the function which asks gives about the line that called the engine."""
+    frame: Any = sys._getframe(1)
+    level = 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS[0]):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """torch's warning, about the line that called the engine; a recording tells of it too."""
+    warnings.warn(message, category, stacklevel=callers_level())
+    if slot.active is not None:
+        slot.active.event("warning", category.__name__, message)
     if slot.active is not None:
         slot.active.event("warning", "UserWarning", message)

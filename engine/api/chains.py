@@ -6,8 +6,8 @@ import itertools
 from typing import Any
 
 from .. import errors
+from ..slot import warn
 from ..tensor import C_NAMES, Tensor
-from .check import warn
 from .linalg import mm
 from .shape import unsqueeze, view
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from .. import errors
 from ..array import BY_NUMPY, as_numpy_dtype, result_dtype, xp
 from ..mode import mode
-from ..slot import slot
 from ..tensor import C_NAMES, Tensor
 
 LETTERS = {
@@ -103,13 +101,6 @@ def _size(number: Any) -> Any:
     if isinstance(number, (Tensor, xp.integer)) and (not isinstance(number, Tensor) or number.dtype.name != "bool"):
         return int(number) if not isinstance(number, Tensor) or not number.is_floating_point() else number
     return number
-
-
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """torch's warning, at the user's line and in a recording."""
-    warnings.warn(message, category, stacklevel=3)
-    if slot.active is not None:
-        slot.active.event("warning", category.__name__, message)
 
 
 def kind(tensor: Tensor) -> str:

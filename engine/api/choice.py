@@ -10,7 +10,7 @@ from ..array import xp
 from ..ops import arithmetic as ar
 from ..ops import choice as ch
 from ..tensor import Tensor, escape
-from .check import combination, kind, need_filling, need_tensor, need_whole
+from .check import combination, kind, need_filling, need_tensor, need_whole, refused
 from .examples import with_example
 from .out import takes_out
 
@@ -173,6 +173,13 @@ def bitwise_not(input: Tensor) -> Tensor:
     >>> torch.bitwise_not(torch.tensor([0, 5]))
     tensor([-1, -6])
     """
+    if input.is_floating_point():
+        raise refused("bitwise_not_cpu", input)
+    return ch.bitwise_not(input)
+
+
+def inverted(input: Tensor) -> Tensor:
+    """The operator ~, which has a sentence of its own about floats."""
     if input.is_floating_point():
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return ch.bitwise_not(input)

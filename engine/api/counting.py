@@ -9,8 +9,9 @@ from .. import array as arrays
 from .. import errors
 from ..array import as_numpy_dtype, int64, xp
 from ..creation import floating, new_leaf
+from ..slot import warn
 from ..tensor import Tensor, escape
-from .check import LETTERS, combination, warn
+from .check import LETTERS, combination
 from .examples import with_example
 from .out import takes_out
 

@@ -68,7 +68,7 @@ def _as_tuple(key: Any) -> Any:
         return key
     if not any(i is None or i is Ellipsis or isinstance(i, (Tensor, slice, list, tuple, range, str)) for i in key):
         return key
-    warn(NOT_A_TUPLE, 3)
+    warn(NOT_A_TUPLE)
     return tuple(key)
 
 
@@ -130,7 +130,7 @@ def _index_put(self: Tensor, indices: Any, values: Tensor, accumulate: bool) -> 
             raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type(item).__name__}")
         if item._array.dtype.kind == "f":
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    indices = [_mask_of_bytes(i, 5) for i in indices]
+    indices = [_mask_of_bytes(i) for i in indices]
     if sum(_takes(i) for i in indices) > self._array.ndim:
         raise IndexError(f"too many indices for tensor of dimension {self._array.ndim} (got {len(indices)})")
     if values._array.dtype != self._array.dtype:
@@ -274,11 +274,11 @@ def _in_range(shape: tuple[int, ...], indices: list[Any]) -> list[Any]:
     return made
 
 
-def _mask_of_bytes(item: Tensor, level: int) -> Tensor:
+def _mask_of_bytes(item: Tensor) -> Tensor:
     """Bytes are a mask, as torch still has it."""
     if item._array.dtype != uint8.numpy:
         return item
-    warn(BYTES, level)
+    warn(BYTES)
     return sh.cast(item, bool_.numpy)
 
 
@@ -290,7 +290,7 @@ def _read(item: Any) -> Any:
         kind = item._array.dtype.kind
         if kind == "f":
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-        item = _mask_of_bytes(item, 6)
+        item = _mask_of_bytes(item)
         if not item._array.ndim:
             escape(item, "index")
             return item._array.item()

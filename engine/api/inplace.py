@@ -15,7 +15,7 @@ from ..ops import inplace as ip
 from ..ops import shape as so
 from ..slot import slot
 from ..tensor import Tensor
-from .check import need_alpha, need_filling
+from .check import as_operand, need_alpha, need_filling
 from .shape import expanded
 
 
@@ -127,13 +127,15 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     return _write(ip.fill_number, self, value=value)
 
 
-def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write the elements of `src`, broadcast to this shape.
 
     >>> import engine as torch
     >>> torch.zeros(2).copy_(torch.tensor([1, 2]))
     tensor([1., 2.])
     """
+    if not isinstance(src, Tensor):
+        src = as_operand("copy_", src)
     expanded(src, self._array.shape, src._array.shape)
     return _write(ip.copy, self, src)
 

@@ -10,8 +10,9 @@ from ..array import xp
 from ..ops import arrange as ar
 from ..ops import patching as pa
 from ..ops import shape as sh
+from ..slot import warn
 from ..tensor import Size, Tensor
-from .check import one_dim, warn
+from .check import one_dim
 from .counting import arange
 from .out import takes_out
 from .shape import expand, flatten, reshape, unsqueeze, view

@@ -152,7 +152,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "rtruediv": el.rdiv, "floordiv": el.floor_divide, "rfloordiv": el.rfloordiv, "mod": el.remainder, "rmod": el.rmod,
     "pow": el.pow, "rpow": el.rpow, "matmul": la.operator,
     "rmatmul": la.reflected, "rdiv": el.rdiv, "neg": eo.neg, "pos": el.positive, "abs": el.abs,
-    "invert": cc.bitwise_not, "eq": cc.equals, "ne": cc.differs, "lt": ch.lt, "le": ch.le, "gt": ch.gt, "ge": ch.ge,
+    "invert": cc.inverted, "eq": cc.equals, "ne": cc.differs, "lt": ch.lt, "le": ch.le, "gt": ch.gt, "ge": ch.ge,
     "and": cc.bitwise_and, "rand": cc.bitwise_and, "or": cc.bitwise_or, "ror": cc.bitwise_or, "xor": cc.bitwise_xor,
     "rxor": cc.bitwise_xor, "iadd": ip.add_, "isub": ip.sub_, "imul": ip.writes(eo.mul, "__imul__"),
     "itruediv": ip.div_, "ipow": ip.pow_, "ifloordiv": ip.floor_divide_, "imod": ip.remainder_,

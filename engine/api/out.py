@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from .. import errors
 from ..array import xp
 from ..mode import mode, no_grad
+from ..slot import callers_level
 from ..tensor import C_NAMES, Tensor
 from .check import kind
 from .exact import need_dtype
@@ -114,6 +115,6 @@ def _put(target: Tensor, result: Tensor, several: bool) -> None:
             "PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse an "
             "out tensor t by resizing it, inplace, to zero elements with t.resize_(0). ",
             UserWarning,
-            stacklevel=4,
+            stacklevel=callers_level(),
         )
     set_data(target, result if result.dtype is target.dtype else result.to(target.dtype))

@@ -11,8 +11,9 @@ from ..ops import linalg as la
 from ..ops import products as pr
 from ..ops import shape as sh
 from ..ops.reduction import sum_dim
+from ..slot import warn
 from ..tensor import C_NAMES, Tensor
-from .check import kind, need_tensor, one_dim, warn
+from .check import kind, need_tensor, one_dim
 from .joining import joint
 from .linalg import check_addmm, dot, mm, outer
 from .out import takes_out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from .. import errors
@@ -11,6 +10,7 @@ from ..array import BY_NUMPY, as_numpy_dtype
 from ..ops import choice as ch
 from ..ops import reduction as rd
 from ..ops import shape as sh
+from ..slot import warn
 from ..tensor import Tensor
 from .check import LETTERS, combination, kind, need_tensor, one_dim, some_dims, summed_dtype
 from .named import pair
@@ -120,7 +120,7 @@ def spread_arguments(
         correction = 1 if unbiased is None else int(unbiased)
     dims = None if dim is None else some_dims(dim, input._array.ndim)
     if sh.count(input._array.shape, dims) <= correction:
-        warnings.warn(DEGREES.format(name), UserWarning, stacklevel=4)
+        warn(DEGREES.format(name))
     return {"dim": dims, "correction": correction, "keepdim": keepdim}
 
 
@@ -236,7 +236,7 @@ def amax(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
     >>> torch.amax(torch.tensor([[1, 5], [7, 2]]), 1)
     tensor([5, 7])
     """
-    return _amount("amax", rd.amax, input, dim, keepdim)
+    return _amount("amax", rd.amax, input, () if dim is None else dim, keepdim)
 
 
 @takes_out
@@ -247,7 +247,7 @@ def amin(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
     >>> torch.amin(torch.tensor([[1, 5], [7, 2]]), 1)
     tensor([1, 2])
     """
-    return _amount("amin", rd.amin, input, dim, keepdim)
+    return _amount("amin", rd.amin, input, () if dim is None else dim, keepdim)
 
 
 def _amount(name: str, op: Any, input: Tensor, dim: Any, keepdim: bool) -> Tensor:

@@ -14,8 +14,9 @@ from ..ops import indexing as ix
 from ..ops import reduction as rd
 from ..ops import scatter as sc
 from ..ops import shape as sh
+from ..slot import warn
 from ..tensor import Tensor
-from .check import kind, need_tensor, one_dim, warn
+from .check import kind, need_tensor, one_dim
 from .elementwise import remainder
 from .examples import with_example
 from .joining import joint

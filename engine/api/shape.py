@@ -340,7 +340,7 @@ def broadcast_to(input: Tensor, size: Any) -> Tensor:
     tensor([[1, 2],
             [1, 2]])
     """
-    return expand(input, *size)
+    return expand(input, *((size,) if isinstance(size, int) else size))
 
 
 def sum_to_size(input: Tensor, *sizes: Any, size: Any = None) -> Tensor:

@@ -6,8 +6,9 @@ from typing import Any
 
 from .. import errors
 from ..ops import shape as sh
+from ..slot import warn
 from ..tensor import Tensor
-from .check import one_dim, sizes_of, warn
+from .check import one_dim, sizes_of
 
 __all__ = [
     "adjoint",

@@ -104,6 +104,8 @@ def type_(input: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         return f"torch.{'cuda.' if input.is_cuda else ''}{input.dtype.legacy}"
     if not isinstance(dtype, (str, arrays.dtype)):
         dtype = getattr(dtype, "__name__", dtype)  # torch.DoubleTensor itself
+        if not isinstance(dtype, str):
+            raise TypeError("dtype must be a type, str, or dtype object")
     if isinstance(dtype, str):
         found = LEGACY.get(dtype.removeprefix("torch."))
         if found is None:

@@ -123,7 +123,7 @@ class _Check:
         """Raise torch's errors for inputs that cannot be checked, and warn of those that hardly can."""
         for place, target in zip(self.places, self.targets, strict=True):
             if target.dtype.name != "float64":
-                warn(NOT_DOUBLE.format(place), 4)
+                warn(NOT_DOUBLE.format(place))
             if target._array.size and any(
                 s == 0 and n > 1 for s, n in zip(target._array.strides, target._array.shape, strict=True)
             ):

@@ -1,5 +1,6 @@
 """torch.nn.functional: the functions of layers, room by room; each room says in its `__all__` what is torch's."""
 
+from ...api import called as _called
 from . import activation as _activation
 from . import affine as _affine
 from . import attention as _attention
@@ -56,3 +57,6 @@ __all__ += _normalization.__all__
 __all__ += _padding.__all__
 __all__ += _pooling.__all__
 __all__ += _sequences.__all__
+
+_called.offer(globals(), "nn.functional")
+_called.offer_handed(globals())

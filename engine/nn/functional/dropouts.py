@@ -17,6 +17,7 @@ from ...creation import new_leaf
 from ...inplace import apply_inplace
 from ...ops import elementwise as eo
 from ...ops import shape as so
+from ...slot import callers_level
 from ...tensor import Tensor
 
 __all__ = [
@@ -123,9 +124,9 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     _check(p)
     rank = input.dim()
     if rank not in (3, 4):
-        warnings.warn(DEPRECATED.format(n=2, rank=rank, low=3, high=4), UserWarning, stacklevel=2)
+        warnings.warn(DEPRECATED.format(n=2, rank=rank, low=3, high=4), UserWarning, stacklevel=callers_level())
     if rank == 3:
-        warnings.warn(ASSUMED, UserWarning, stacklevel=2)
+        warnings.warn(ASSUMED, UserWarning, stacklevel=callers_level())
     return _dropped(input, p, training, inplace, True)
 
 
@@ -139,7 +140,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     _check(p)
     rank = input.dim()
     if rank not in (4, 5):
-        warnings.warn(DEPRECATED.format(n=3, rank=rank, low=4, high=5), UserWarning, stacklevel=2)
+        warnings.warn(DEPRECATED.format(n=3, rank=rank, low=4, high=5), UserWarning, stacklevel=callers_level())
     return _batched(input, p, training, inplace, rank == 5)
 
 

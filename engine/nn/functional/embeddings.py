@@ -11,6 +11,7 @@ from ...array import int32, int64, xp
 from ...inplace import apply_inplace
 from ...mode import no_grad
 from ...ops import embedding as em
+from ...slot import callers_level
 from ...tensor import Tensor
 
 __all__ = [
@@ -94,7 +95,7 @@ def embedding_bag(
     tensor([[2., 3.]])
     """
     if weight._array.dtype == int64.numpy and input._array.dtype.kind == "f":
-        warnings.warn(SWAPPED, UserWarning, stacklevel=2)
+        warnings.warn(SWAPPED, UserWarning, stacklevel=callers_level())
         weight, input = input, weight
     _check_bag(input, weight, offsets, per_sample_weights, mode, scale_grad_by_freq, sparse)
     if input._array.ndim == 2:

@@ -15,6 +15,7 @@ from ...creation import new_leaf
 from ...ops import choice as ch
 from ...ops import elementwise as eo
 from ...ops import shape as sh
+from ...slot import callers_level
 from ...tensor import Tensor
 
 __all__ = [
@@ -25,14 +26,14 @@ __all__ = [
 ]
 
 
-def _dimension(name: str, input: Tensor, dim: int | None, level: int) -> int:
+def _dimension(name: str, input: Tensor, dim: int | None) -> int:
     """The dimension, chosen by the rank where none is given, as older programs have it."""
     if dim is not None:
         return dim
     warnings.warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
         UserWarning,
-        stacklevel=level + 1,
+        stacklevel=callers_level(),
     )
     return 0 if input._array.ndim in (0, 1, 3) else 1
 
@@ -45,7 +46,7 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     tensor([0.0420, 0.1142, 0.8438])
     """
     need_tensor(input, "softmax")
-    return rd.softmax(input, _dimension("softmax", input, dim, 2), dtype)
+    return rd.softmax(input, _dimension("softmax", input, dim), dtype)
 
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
@@ -56,7 +57,7 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     tensor([0.7311, 0.2689])
     """
     need_tensor(input, "softmin")
-    return rd.softmax(eo.neg(input), _dimension("softmin", input, dim, 2), dtype)
+    return rd.softmax(eo.neg(input), _dimension("softmin", input, dim), dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
@@ -67,7 +68,7 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
     tensor([-3.1698, -2.1698, -0.1698])
     """
     need_tensor(input, "log_softmax")
-    return rd.log_softmax(input, _dimension("log_softmax", input, dim, 2), dtype)
+    return rd.log_softmax(input, _dimension("log_softmax", input, dim), dtype)
 
 
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:

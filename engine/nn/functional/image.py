@@ -11,6 +11,7 @@ from ...api.check import need_tensor
 from ...ops import image as im
 from ...ops import resampling as rs
 from ...ops import sampling as sa
+from ...slot import callers_level
 from ...tensor import Tensor
 from .averaging import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
@@ -91,7 +92,7 @@ def upsample(
     ...     torch.nn.functional.upsample(torch.tensor([[[1.0, 2.0]]]), scale_factor=2)
     tensor([[[1., 1., 2., 2.]]])
     """
-    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    warnings.warn(UPSAMPLE, stacklevel=callers_level())
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
@@ -179,6 +180,7 @@ def _area(input: Tensor, rank: int, wanted: tuple[int, ...]) -> Tensor:
 
 # -- grids --------------------------------------------------------------------------------------------------------
 
+UPSAMPLE = "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead."
 DEFAULT = (
     "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
     "align_corners=True if the old behavior is desired. See the documentation of grid_sample for details."
@@ -194,7 +196,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
             [ 1., -1.]])
     """
     if align_corners is None:
-        warnings.warn(DEFAULT, stacklevel=2)
+        warnings.warn(DEFAULT, stacklevel=callers_level())
     if theta._array.dtype.kind != "f":
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
     rank = len(size) - 2
@@ -212,7 +214,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
         warnings.warn(
             "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This "
             "is not an intended use case of affine_grid. See the documentation of affine_grid for details.",
-            stacklevel=2,
+            stacklevel=callers_level(),
         )
     elif min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")
@@ -244,7 +246,7 @@ def grid_sample(
             f"'{padding_mode}'"
         )
     if align_corners is None:
-        warnings.warn(DEFAULT, stacklevel=2)
+        warnings.warn(DEFAULT, stacklevel=callers_level())
     _check_grid(input, grid, mode)
     statics = (
         ("bilinear", "nearest", "bicubic").index(mode), ("zeros", "border", "reflection").index(padding_mode),

@@ -25,7 +25,7 @@ from ...ops import reduction as ro
 from ...ops import scalar as sc
 from ...ops import shape as so
 from ...ops import special as sp
-from ...slot import warn
+from ...slot import callers_level, warn
 from ...tensor import Tensor
 from .activation import logsigmoid
 from .broadcast import broadcast, need_no_gradient, of_dtype
@@ -50,7 +50,7 @@ BROADCAST = (
 )
 
 
-def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str, level: int = 3) -> str:
+def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
     """The reduction, by its name or by the older flags; raises ValueError where it is none."""
     if size_average is not None or reduce is not None:
         average = size_average is None or size_average
@@ -58,7 +58,7 @@ def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str,
         warnings.warn(
             f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
             UserWarning,
-            stacklevel=level,
+            stacklevel=callers_level(),
         )
     return reduction
 
@@ -80,10 +80,10 @@ def reduced(losses: Any, reduction: str) -> Tensor:
 # -- distances ----------------------------------------------------------------------------------------------------
 
 
-def _pair(input: Tensor, target: Any, level: int = 3) -> tuple[Tensor, Tensor]:
+def _pair(input: Tensor, target: Any) -> tuple[Tensor, Tensor]:
     """Input and target broadcast to one shape, with torch's warning where that was needed."""
     if target.size() != input.size():
-        warn(BROADCAST.format(target.size(), input.size()), level)
+        warn(BROADCAST.format(target.size(), input.size()))
     first, second = broadcast(input, target)
     return first, second
 
@@ -273,7 +273,7 @@ def kl_div(
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
     elif reduction == "mean":
-        warnings.warn(KL_MEAN, UserWarning, stacklevel=2)
+        warnings.warn(KL_MEAN, UserWarning, stacklevel=callers_level())
     by_batch = reduction == "batchmean"
     known("sum" if by_batch else reduction)
     if input._array.dtype.kind != "f" and target._array.dtype.kind != "f":

@@ -1,0 +1,138 @@
+"""Calls that do not fit: every public function and method of the engine is called with what it does not take.
+
+None, text, numbers, lists and tensors stand where others are wanted, arguments are missing, too many or of unknown
+names: what torch refuses is refused with its class and first sentence, what it takes is taken.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import engine
+from engine import signatures
+from engine.api.called import IN_PYTHON, TORCH
+from engine.signature import table
+from tests.engine.saying import as_torchs, first_sentence
+
+X = np.arange(1.0, 13.0, dtype="float32").reshape(3, 4) / 4
+VALUES: dict[str, Callable[[Any], Any]] = {
+    "None": lambda library: None, "text": lambda library: "a", "float": lambda library: 1.5,
+    "texts": lambda library: ["a"], "dict": lambda library: {}, "int": lambda library: 1,
+    "x": lambda library: library.tensor(X), "ints": lambda library: (0, 1),
+}  # fmt: skip
+WRONG = ("None", "text", "float", "texts", "dict")
+POSITIONAL = (
+    (), *((kind,) for kind in (*WRONG, "int", "x")), *(("x", kind) for kind in (*WRONG, "int", "x", "ints")),
+    *(("x", "int", kind) for kind in WRONG), *(("x", "x", kind) for kind in WRONG), ("x",) * 8,
+)  # fmt: skip
+NAMED = [
+    *(("nonsense", "int"),), *(("dim", kind) for kind in WRONG), *(("keepdim", kind) for kind in WRONG[:2]),
+    ("dtype", "text"), ("dtype", "float"), ("out", "text"), ("other", "text"), ("input", "None"),
+]  # fmt: skip
+PLACES = {
+    "torch": ("", TORCH), "linalg": ("linalg", table(signatures.LINALG)),
+    "special": ("special", table(signatures.SPECIAL)), "functional": ("nn.functional", table(signatures.FUNCTIONAL)),
+}  # fmt: skip
+DRAWS = frozenset({
+    "bernoulli", "bernoulli_", "binomial", "cauchy_", "exponential_", "geometric_", "log_normal_", "multinomial",
+    "normal", "normal_", "poisson", "random_", "rrelu", "rrelu_", "uniform_",
+})  # fmt: skip
+"""What is drawn is not compared; what torch finds in the middle of drawing is none of the arguments' fault."""
+UNLIKE = {
+    "bmm": "out_dtype", "copy_": "numbers", "elu_": "scales", "is_pinned": "no device", "mm": "out_dtype",
+    "rsub": "alpha", "type": "left out", "set_": "storages", "subtract": "alpha", "subtract_": "alpha",
+    "adaptive_avg_pool1d": "sizes", "arange": "dtype", "as_tensor": "texts", "asarray": "texts", "avg_pool1d": "sizes",
+    "avg_pool2d": "sizes", "avg_pool3d": "sizes", "complex": "left out", "cuda": "no device", "polar": "left out",
+    "range": "dtype", "to": "no device", "tensor": "texts", "new_tensor": "texts", "chalf": "left out",
+}  # fmt: skip
+"""Functions whose errors differ for other reasons: what torch finds behind its look at the arguments."""
+
+
+def answered(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> tuple[str, str]:
+    """("", "") for a call that is taken, else the class and the first sentence of its error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            function(*args, **kwargs)
+        except Exception as error:  # noqa: BLE001 (whatever torch raises is to be raised)
+            return type(error).__name__, as_torchs(first_sentence(str(error).split("\n")[0])).strip()
+    return "", ""
+
+
+def calls(method: bool) -> Iterator[tuple[tuple[str, ...], dict[str, str]]]:
+    """Kinds of arguments, by position and by name."""
+    for args in POSITIONAL:
+        if not method or args[:1] == ("x",):
+            yield args, {}
+    for name, kind in NAMED:
+        yield ("x",), {name: kind}
+    yield ("x", "x"), {"nonsense": "int"}
+
+
+def differences(find: Callable[[Any], Callable[..., Any]], method: bool, torch: Any) -> list[str]:
+    """The calls that torch's parser of arguments refuses, and the engine does not, or in other words."""
+    found = []
+    for args, kwargs in calls(method):
+        theirs, ours = (
+            answered(
+                find(library), [VALUES[k](library) for k in args], {n: VALUES[k](library) for n, k in kwargs.items()}
+            )
+            for library in (torch, engine)
+        )
+        if ours != theirs and "TypeError" in (theirs[0], ours[0]):
+            found.append(f"{args} {kwargs}: {ours} instead of {theirs}")
+    return found
+
+
+def functions() -> Iterator[tuple[str, str]]:
+    """(place, name) of what has a signature."""
+    for key, (place, written) in PLACES.items():
+        for name in written:
+            holder = engine if not place else place_of(engine, place)
+            if hasattr(holder, name) and name not in DRAWS | UNLIKE.keys():
+                yield key, name
+
+
+def place_of(library: Any, place: str) -> Any:
+    """A module in a library by its dotted name."""
+    for part in place.split("."):
+        library = getattr(library, part)
+    return library
+
+
+def methods() -> list[str]:
+    """The methods that have a signature."""
+    own = table(signatures.METHODS)
+    return sorted(
+        name
+        for name in vars(engine.Tensor)
+        if (name in own or name in TORCH or name.rstrip("_") in TORCH)
+        and not name.startswith("_")
+        and name not in DRAWS | IN_PYTHON | UNLIKE.keys()
+    )
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize(("place", "name"), list(functions()))
+def test_function_refuses_what_torchs_does(place: str, name: str) -> None:
+    torch = pytest.importorskip("torch")
+    path = PLACES[place][0]
+    if not hasattr(place_of(torch, path) if path else torch, name):
+        pytest.skip("an alias of this engine")
+    found = differences(lambda library: getattr(place_of(library, path) if path else library, name), False, torch)
+    assert not found
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("name", methods())
+def test_method_refuses_what_torchs_does(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    if not hasattr(torch.Tensor, name):
+        pytest.skip("an alias of this engine")
+    found = differences(lambda library: lambda x, *a, **k: getattr(x, name)(*a, **k), True, torch)
+    assert not found
