@@ -67,9 +67,9 @@ class Printer:
     def show(self, x: Any, places: Places | None) -> Printed:
         """An expression and how tightly it holds together."""
         if is_number(x):
-            return self.style.number(x), ATOM if x >= 0 or x != x else SUM
+            return self.style.number(x)
         if not isinstance(x, Symbol):
-            return str(x), ATOM
+            return str(x) if self.style is TEXT or not str(x).isidentifier() else rf"\mathrm{{{x}}}", ATOM
         if x.op is None:
             return (self.leaf(x.name) if places is None else self.at(self.leaf(x.name), places)), ATOM
         name = x.op.name
@@ -120,7 +120,7 @@ class Printer:
             cross = "×" if self.style is TEXT else r" \times "
             return cross.join(map(str, value)) if value else "()"
         if is_number(value):
-            return self.style.number(value)
+            return self.style.number(value)[0]
         if isinstance(value, str) and value.isidentifier():
             return value if self.style is TEXT else rf"\mathrm{{{value}}}".replace("_", r"\_")
         return "…" if self.style is TEXT else r"\ldots"

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from .symbol import shown_number
 
@@ -30,7 +31,7 @@ class Style:
     choice: Callable[[str, str, str], Printed]
     root: Callable[[str], str]
     brackets: Callable[[str], str]
-    number: Callable[[float], str]
+    number: Callable[[float], Printed]
     times: str
     each: str
     scaled: str
@@ -93,6 +94,65 @@ def _constant(x: float, log: str, slope: str) -> str:
     return ""
 
 
+LARGEST = 1000
+"""Up to here a number is looked for as a fraction, or as a root, of whole numbers."""
+
+
+def exact(x: float) -> tuple[int, int, bool] | None:
+    """A number that six digits do not give, as a fraction: above, below, and whether of their roots; None otherwise.
+
+    >>> exact(2 / 9), exact(-2 / 3), exact(math.sqrt(2)), exact(1 / math.sqrt(8)), exact(0.1), exact(math.pi)
+    ((2, 9, False), (-2, 3, False), (2, 1, True), (1, 8, True), None, None)
+    """
+    if not isinstance(x, float) or not math.isfinite(x) or float(f"{x:.6g}") == x:
+        return None
+    near = Fraction(x).limit_denominator(LARGEST)
+    if near and abs(near.numerator) <= LARGEST and near.numerator / near.denominator == x:
+        return near.numerator, near.denominator, False
+    whole, part = round(x * x), round(1 / (x * x)) if abs(x) > 1e-2 else 0
+    if x > 0 and 0 < whole <= LARGEST and math.sqrt(whole) == x:
+        return whole, 1, True
+    if x > 0 and 0 < part <= LARGEST and 1 / math.sqrt(part) == x:
+        return 1, part, True
+    return None
+
+
+def _text_number(x: float) -> Printed:
+    named = _constant(x, "log ", "2/√π")
+    if named:
+        return named, ATOM
+    if (found := exact(x)) is None:
+        return shown_number(x), ATOM if x >= 0 or x != x else SUM
+    above, below, rooted = found
+    parts = [f"√{n}" if rooted and n > 1 else str(n) for n in (above, below)]
+    shown = parts[0] if below == 1 else "/".join(parts)
+    return shown.replace("-", "−"), SUM if x < 0 else ATOM if below == 1 else PRODUCT
+
+
+def _tex_decimal(shown: str) -> Printed:
+    if shown.isalpha():  # nan, True
+        return rf"\mathrm{{{shown}}}", ATOM
+    mantissa, _, exponent = shown.partition("e")
+    if not exponent:
+        return shown.replace("∞", r"\infty"), SUM if shown.startswith("-") else ATOM
+    power = f"10^{{{int(exponent)}}}"
+    if mantissa.lstrip("-") == "1":
+        return mantissa.replace("1", power), SUM if mantissa == "-1" else POWER
+    return rf"{mantissa} \cdot {power}", SUM if mantissa.startswith("-") else PRODUCT
+
+
+def _tex_number(x: float) -> Printed:
+    named = _constant(x, r"\log ", r"\tfrac{2}{\sqrt{\pi}}")
+    if named:
+        return named, ATOM
+    if (found := exact(x)) is None:
+        return _tex_decimal(shown_number(x).replace("−", "-"))
+    above, below, rooted = found
+    parts = [rf"\sqrt{{{n}}}" if rooted and n > 1 else str(n) for n in (abs(above), below)]
+    shown = parts[0] if below == 1 else rf"\frac{{{parts[0]}}}{{{parts[1]}}}"
+    return (f"-{shown}", SUM) if x < 0 else (shown, ATOM if below == 1 else SCALED)
+
+
 TEXT = Style(
     name=_text_name,
     below=lambda base, index: base + index.translate(_BELOW),
@@ -102,7 +162,7 @@ TEXT = Style(
     choice=lambda test, then, other: (f"{then} where {test}, else {other}", CHOICE),
     root=lambda inner: f"√({inner})" if re.search(r"[^\w\u0300-\u036f]", inner) else f"√{inner}",
     brackets=lambda inner: f"({inner})",
-    number=lambda x: _constant(x, "log ", "2/√π") or shown_number(x),
+    number=_text_number,
     times=" · ", each=" ⊙ ", scaled="·", transposed="ᵀ", series="Σ",
     signs={"lt": "<", "le": "≤", "gt": ">", "ge": "≥", "eq": "=", "ne": "≠", "logical_and": "and", "logical_or": "or"},
 )  # fmt: skip
@@ -117,8 +177,7 @@ TEX = Style(
     ),
     root=lambda inner: rf"\sqrt{{{inner}}}",
     brackets=lambda inner: rf"\left({inner}\right)",
-    number=lambda x: _constant(x, r"\log ", r"\tfrac{2}{\sqrt{\pi}}")
-    or shown_number(x).replace("∞", r"\infty").replace("nan", r"\mathrm{nan}").replace("−", "-"),
+    number=_tex_number,
     times=r" \cdot ", each=r" \odot ", scaled=r"\,", transposed=r"^{\top}", series=r"\sum",
     signs={"lt": "<", "le": r"\le", "gt": ">", "ge": r"\ge", "eq": "=", "ne": r"\ne", "logical_and": r"\wedge",
            "logical_or": r"\vee"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from typing import Any
 
@@ -280,7 +281,32 @@ def test_numbers_are_shown_short() -> None:
     assert [shown_number(v) for v in (2, 2.0, -0.5, 1e-9, 1 / 3, float("nan"), True)] == [
         "2", "2", "−0.5", "1e−09", "0.333333", "nan", "True",
     ]  # fmt: skip
-    assert TEX.number(float("-inf")) == r"-\infty"
+    assert TEX.number(float("-inf"))[0] == r"-\infty"
+
+
+@pytest.mark.parametrize(
+    ("number", "text", "tex"),
+    [
+        (2 / 9, "(2/9)", r"\frac{2}{9}"),
+        (-2 / 3, "(2/3)", r"\frac{2}{3}"),
+        (math.sqrt(2), "√2", r"\sqrt{2}"),
+        (1 / math.sqrt(8), "(1/√8)", r"\frac{1}{\sqrt{8}}"),
+        (0.1, "0.1", "0.1"),
+        (0.123456, "0.123456", "0.123456"),
+        (math.pi, "3.14159", "3.14159"),
+        (1 / 2048, "0.000488281", "0.000488281"),
+        (1e-5, "1e−05", "10^{-5}"),
+        (2.5e20, "2.5e+20", r"\left(2.5 \cdot 10^{20}\right)"),
+        (True, "True", r"\mathrm{True}"),
+    ],
+)
+def test_a_number_that_six_digits_do_not_give_is_the_fraction_or_root_that_it_is(
+    number: float, text: str, tex: str
+) -> None:
+    said = formulas("mul", {}, {"self": (3,), "other": number}, [(3,)], {"self": "x", "result": "y"})["self"]
+    minus = ("−", "-") if number < 0 else ("", "")
+    assert said.text == f"x\u0304 = {minus[0]}y\u0304 ⊙ {text}"
+    assert said.tex == rf"\bar{{x}} = {minus[1]}\bar{{y}} \odot {tex}"
 
 
 def test_more_dimensions_than_letters_fall_back_to_words() -> None:

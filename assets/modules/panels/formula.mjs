@@ -3,9 +3,13 @@
 import { byId, fill, h, mount, setProps } from "./dom.mjs";
 import { list, markDrawn, spelled, termsOf, wire } from "./terms.mjs";
 import { legible } from "./tex.mjs";
+import { wrapped } from "./wrap.mjs";
 
 const REST = 160; // ms after which a formula is worth typesetting
 const MOST_KEPT = 400;
+const HIGH = 0.442; // em; the height of an x in MathJax's font, which it makes as high as one in the text around it
+const SURE = 0.98; // widths are estimated before MathJax sets anything
+const STEP = 1; // em; a panel that is dragged sets a formula anew only where this much room has come or gone
 
 const kept = new Map(); // TeX -> what MathJax made of it
 let player = null;
@@ -14,6 +18,9 @@ let setting = ""; // what MathJax was given
 let timer = 0;
 let terms = {}; // what the names in the formula stand for
 let shown = "";
+let asked = []; // what was to be shown, for a panel of another width
+let room = 16; // em
+let ruler = null; // as wide as a hundred x are high
 
 export function setUp(backstep) {
   player = backstep;
@@ -22,11 +29,22 @@ export function setUp(backstep) {
   wire(byId("inspect-formula-now"), light);
   wire(byId("inspect-terms"), light);
   new MutationObserver(made).observe(byId("inspect-formula"), { childList: true, subtree: true });
+  new ResizeObserver(() => { if (asked[0]?.length && ![0, room].includes(roomNow())) show(...asked); }).observe(byId("inspect-formula-now").parentElement);
+}
+
+/** How many em of a formula the panel has room for, in whole steps. */
+function roomNow() {
+  const place = byId("inspect-formula-now").parentElement;
+  ruler ??= place.appendChild(h("span.formula-ruler", { "aria-hidden": "true" }));
+  const em = ruler.getBoundingClientRect().width / 100 / HIGH;
+  return em > 0 ? STEP * Math.floor((SURE * place.clientWidth) / em / STEP) : 0;
 }
 
 /** Shows the formulas [{text, tex}] of an op of a scene; none: hides their place. */
 export function show(lines, scene = null, op = null) {
-  const tex = (lines || []).map((line) => `$$${legible(line.tex)}$$`).join("\n\n");
+  asked = [lines, scene, op];
+  if (lines?.length) room = roomNow() || room;
+  const tex = (lines || []).map((line) => `$$${wrapped(legible(line.tex), room)}$$`).join("\n\n");
   const key = `${tex}|${op}|${scene?.revision.id}`;
   if (key === shown) return;
   shown = key;

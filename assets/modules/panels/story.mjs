@@ -117,7 +117,7 @@ function show() {
   const isOver = player.t() >= endOf(chapters, chapter) && endOf(chapters, chapter) > restOf(chapters, chapter);
   fill(
     place,
-    h("div.over", {}, h("span", {}, `${chapter + 1} of ${chapters.length} · ${title}`), h("span.space"), arrow(-1, "Chapter before", "‹"), arrow(1, "Next chapter", "›"), what("story")),
+    h("div.over", {}, h("span", {}, `${chapter + 1} of ${chapters.length} · ${title}`), h("div.row.turns", {}, arrow(-1, "Chapter before", "‹"), arrow(1, "Next chapter", "›"), what("story"))),
     h("div.chapters", {}, told(chapter, hint, hint !== WATCH && isOver), ...room),
   );
   if (held) place.querySelector(`[data-turn="${held}"]:not(:disabled)`)?.focus({ preventScroll: true });

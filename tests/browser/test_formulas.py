@@ -1,0 +1,45 @@
+"""Formulas in the inspector: set by MathJax, in as many lines as the panel needs, in letters that one can read."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.conftest import View
+
+WIDE = {
+    "pooling": "n0", "two_layers": "n6", "layer_norm": "n0", "ties_fixed": "n0", "attention_block": "n7",
+    "accuracy_as_loss_fixed": "n0", "log_of_softmax_fixed": "n0", "broadcast_loss": "n3",
+}  # fmt: skip
+FITS = """
+    [document.getElementById('inspect-formula-now')]
+        .every((place) => place.querySelector('.tex svg') && place.scrollWidth <= place.clientWidth)
+"""
+EM = """
+    [...document.querySelectorAll('#inspect-formula-now mjx-container > svg')]
+        .map((svg) => 1000 * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)
+"""
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+@pytest.mark.parametrize("program", WIDE)
+def test_a_wide_formula_is_set_in_lines_instead_of_scrolled(view: View, program: str, width: int) -> None:
+    view.page.set_viewport_size({"width": width, "height": {1280: 720, 1920: 1080}[width]})
+    view.open(f"?program={program}&step=3&select={WIDE[program]}")
+    if width < 1366:
+        view.page.keyboard.press("]")
+    view.until(FITS)
+    assert min(view.js(EM)) >= 15
+
+
+def test_a_panel_that_is_made_wider_sets_its_formula_anew(view: View) -> None:
+    view.page.set_viewport_size({"width": 1920, "height": 1080})
+    view.open("?program=pooling&step=3&select=n0")
+    height = "document.querySelector('#inspect-formula-now mjx-container > svg')?.getBoundingClientRect().height ?? 0"
+    view.until(FITS)
+    before = view.js(height)
+    assert before > 0
+    view.page.locator("#split-right").focus()
+    for _ in range(20):
+        view.page.keyboard.press("ArrowLeft")
+    view.until(f"({height}) > 0 && ({height}) < {before}")
+    view.until(FITS)
