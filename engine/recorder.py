@@ -15,6 +15,7 @@ from typing import Any
 from numpy import generic
 
 from . import array
+from .holders import held_as
 from .short import Short, as_op, next_id, plain
 from .source import Places
 from .summary import Summary
@@ -52,6 +53,7 @@ class Recorder(Short):
         self.errors: dict[int, BaseException] = {}
         self.names: dict[int, tuple[str, object]] = {}  # of modules and parameters, by id; kept alive here
         self.held: dict[int, tuple[tuple[int | None, ...], object]] = {}  # what an optimiser holds, by id; kept alive
+        self.holders: dict[int, tuple[str, object]] = {}  # under which name the program has a module; likewise
         self.depth = 0
 
     # -- what tensors hold ----------------------------------------------------------------------------------------
@@ -371,9 +373,14 @@ class Recorder(Short):
         return Group(self, known[0] or kind, kind)
 
     def names_of_parameters(self, module: Any) -> None:
-        """Take note of the parameters and buffers that a module brings along, under their qualified names."""
+        """Take note of the parameters and buffers that a module brings along, as the program would reach them."""
+        if id(module) not in self.holders:
+            held = held_as(module, sys._getframe(3))
+            self.holders[id(module)] = (f"{held}." if held else "", module)
+        held = self.holders[id(module)][0]
         for source in ("parameter", "buffer"):
-            for name, tensor in getattr(module, f"named_{source}s")():
+            for qualified, tensor in getattr(module, f"named_{source}s")():
+                name = held + qualified
                 self.names[id(tensor)] = (name, tensor)
                 if tensor._id < self.first:
                     self.see(tensor, source, name)

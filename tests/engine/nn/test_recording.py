@@ -53,7 +53,7 @@ def test_recording_names_parameters_and_the_modules_that_ops_belong_to() -> None
     with torch.record() as trace:
         model(torch.ones(2, 3))
     parameters = [e for e in trace.events if isinstance(e, LeafCreated) and e.source == "parameter"]
-    assert [e.name for e in parameters] == [name for name, _ in model.named_parameters()]
+    assert [e.name for e in parameters] == [f"model.{name}" for name, _ in model.named_parameters()]
     assert [trace.names[e.tensor] for e in parameters] == [e.name for e in parameters]
     assert entered(trace)[:4] == [
         ("Net", "Net"), ("blocks.0", "Block"), ("blocks.0.inner", "Sequential"), ("blocks.0.inner.0", "Linear"),
@@ -64,6 +64,61 @@ def test_recording_names_parameters_and_the_modules_that_ops_belong_to() -> None
     assert [found.labels[g] for g in found.path(found.of[first])] == ["0: Linear", "inner", "blocks.0: Block · 1"]
     head = max(k for k, e in enumerate(ops) if e.name == "addmm")
     assert [found.labels[g] for g in found.path(found.of[head])] == ["head"]
+
+
+class Agent:
+    """An object that holds modules, as programs write them."""
+
+    def __init__(self) -> None:
+        self.actor, self.critic = nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)
+
+    def act(self, x: Any) -> Any:
+        return self.actor(x)
+
+
+def apply(m: Any, x: Any) -> Any:
+    """A helper, in which a module has another name."""
+    return m(x)
+
+
+def parameter_names(trace: Trace) -> list[str | None]:
+    return [e.name for e in trace.events if isinstance(e, LeafCreated) and e.source == "parameter"]
+
+
+def test_parameters_are_named_as_the_program_reaches_them() -> None:
+    generator = nn.Sequential(nn.Linear(1, 1, bias=False))
+    critic, x = nn.Linear(1, 1, bias=False), torch.ones(1, 1)
+    layers = [nn.Linear(1, 1, bias=False) for _ in range(2)]
+    heads = {"a": nn.Linear(1, 1, bias=False)}
+    again = generator
+    with torch.record() as trace:
+        for layer in layers:
+            layer(x)
+        apply(critic, apply(generator, x)), again(x), heads["a"](x)
+    expected = ["layers[0].weight", "layers[1].weight", "generator.0.weight", "critic.weight", "heads['a'].weight"]
+    assert parameter_names(trace) == expected and list(generator.state_dict()) == ["0.weight"]
+
+
+def test_parameters_of_a_part_that_is_called_alone_have_the_name_of_the_whole() -> None:
+    model, x = Net(), torch.ones(2, 3)
+    with torch.record() as trace:
+        model.head(x)
+        model(x)
+    assert parameter_names(trace)[:2] == ["model.head.weight", "model.head.bias"]
+    assert parameter_names(trace)[2] == "model.blocks.0.inner.0.weight"
+
+
+def test_modules_in_an_object_have_the_name_of_its_attribute() -> None:
+    agent, x = Agent(), torch.ones(1, 1)
+    with torch.record() as trace:
+        agent.act(x), agent.critic(x)
+    assert parameter_names(trace) == ["agent.actor.weight", "agent.critic.weight"]
+
+
+def test_module_without_a_name_has_its_own_names() -> None:
+    with torch.record() as trace:
+        (lambda: nn.Linear(1, 1, bias=False)(torch.ones(1, 1)))()
+    assert parameter_names(trace) == ["weight"]
 
 
 def test_groups_open_and_close_in_pairs_also_where_a_forward_raises() -> None:
@@ -154,7 +209,7 @@ def test_replay_of_a_training_loop_is_the_recording(name: str) -> None:
 @pytest.mark.parametrize("name", OPTIMISERS)
 def test_replay_with_another_first_weight_equals_a_fresh_run(name: str) -> None:
     base, fresh = (training(OPTIMISERS[name], weight) for weight in (WEIGHT, OTHER))
-    weight = next(e.tensor for e in base.events if isinstance(e, LeafCreated) and e.name == "0.weight")
+    weight = next(e.tensor for e in base.events if isinstance(e, LeafCreated) and e.name == "model.0.weight")
     again = replay(base, Edits({weight: OTHER.tolist()}))
     assert canonical(again, FILE) == canonical(fresh, FILE)
     assert again.meta["doubt"] is None
@@ -235,7 +290,7 @@ def network(name: str, bias: float) -> Trace:
 def test_replay_of_a_network_equals_a_fresh_run(name: str) -> None:
     base, fresh = (network(name, bias) for bias in (0.5, 0.25))
     assert canonical(replay(base), FILE) == canonical(base, FILE)
-    leaf = next(e for e in base.events if isinstance(e, LeafCreated) and e.name == NETWORKS[name][2])
+    leaf = next(e for e in base.events if isinstance(e, LeafCreated) and e.name == f"model.{NETWORKS[name][2]}")
     again = replay(base, Edits({leaf.tensor: [0.25] * leaf.shape[0]}))
     assert canonical(again, FILE) == canonical(fresh, FILE)
 

@@ -1,0 +1,53 @@
+"""Under which name a program holds a module: what a reader calls it, and its parameters by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+from .slot import is_users
+
+MOST = 1_000
+"""Entries of a list or a dict that are looked through."""
+
+
+def held_as(module: Any, frame: FrameType | None) -> str:
+    """`model`, `model.encoder`, `layers[0]`, `net` where that is `self.net`; "" where no name is found.
+
+    The outermost of the user's frames counts, where `model` still is `model` and not the `m` of a helper; of several
+    names the first.
+    """
+    frames = []
+    while frame is not None:
+        if is_users(frame.f_code.co_filename):
+            frames.append(frame)
+        frame = frame.f_back
+    for look in (_directly, _in_objects):
+        for outer in reversed(frames):
+            for name, value in list(outer.f_locals.items()):
+                found = next(look(name, value, module), None)
+                if found is not None:
+                    return found
+    return ""
+
+
+def _directly(name: str, value: Any, module: Any) -> Iterator[str]:
+    """The name itself, or that of a list, a dict or another module that has it."""
+    if value is module:
+        yield name
+    elif type(value) in (list, tuple):
+        yield from (f"{name}[{place}]" for place, item in enumerate(value[:MOST]) if item is module)
+    elif type(value) is dict and len(value) <= MOST:
+        yield from (f"{name}[{key!r}]" for key, item in value.items() if item is module)
+    elif isinstance(getattr(type(value), "named_modules", None), type(_directly)) and name != "self":
+        yield from (f"{name}.{path}" for path, inner in value.named_modules() if inner is module)
+
+
+def _in_objects(name: str, value: Any, module: Any) -> Iterator[str]:
+    """An attribute of an object of the user's: `agent.actor`; inside of its methods `actor`."""
+    if type(value).__module__ != "builtins" and not isinstance(value, type):
+        held = getattr(value, "__dict__", None)
+        if type(held) is dict and len(held) <= MOST:
+            before = "" if name == "self" else f"{name}."
+            yield from (f"{before}{key}" for key, item in held.items() if item is module)
