@@ -67,6 +67,7 @@ from .api import transposes as _transposes
 from .api import types as _types
 from .api import written as _written
 from .api.absent import *
+from .api.absent import bfloat16_dtype as bfloat16
 from .api.arrange import *
 from .api.chains import *
 from .api.choice import *
@@ -154,6 +155,7 @@ __all__ = [
     "autocast",
     "autograd",
     "backends",
+    "bfloat16",
     "bool",
     "cuda",
     "detach",

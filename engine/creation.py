@@ -383,6 +383,7 @@ def set_default_dtype(which: dtype) -> None:
     """
     if not which.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
+    as_numpy_dtype(which)  # says so where numpy has no such numbers
     arrays.default_dtype = which
 
 

@@ -5,6 +5,7 @@ Many scripts import such a room at their top and use it only where they are aske
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NoReturn
@@ -18,6 +19,7 @@ _TIMES = "nothing is timed here, for a recording costs time itself: leave the bl
 _KINDS = "tensors hold real numbers, one per element: write it with those, or leave it out"
 _NET = "nothing is loaded from the net: save the numbers with numpy, and load them by load_state_dict"
 _CPU = "there is no such device here: use 'cpu'"
+_WATCH = "print what is to be watched, or look for it in the recording"
 _OWN = "the engine is written in Python, and its ops are listed in docs/ops.md: write it with those"
 
 REASONS = {
@@ -28,7 +30,7 @@ REASONS = {
     "profiler": _TIMES, "quantization": _KINDS, "sparse": _KINDS, "testing": "compare with torch.allclose()",
     "utils.benchmark": _TIMES, "utils.bottleneck": _TIMES, "utils.cpp_extension": _OWN, "utils.data.distributed": _ONE,
     "utils.hooks": _OWN, "utils.model_zoo": _NET,
-    "utils.tensorboard": "print what is to be watched, or look for it in the recording", "xpu": _CPU,
+    "utils.tensorboard": _WATCH, "xpu": _CPU,
 }  # fmt: skip
 """Why a room is left out, and what to do; an entry for every room, by its name below torch."""
 
@@ -61,7 +63,28 @@ class Absent(ModuleType):
             return lambda: False
         if self.__room in _COMPILE and name in _SAME:
             return _itself
+        if name == "SummaryWriter":
+            return Writer
         return Name(f"{self.__name__}.{name}", self.__room)
+
+
+class Writer:
+    """In place of tensorboard's: a script goes on without it, for what it is given changes nothing."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        text = f"torch.utils.tensorboard.SummaryWriter writes nothing in Backstep: {_WATCH}."
+        warnings.warn(text, UserWarning, stacklevel=2)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("add_") or name in ("flush", "close"):
+            return lambda *_, **__: None
+        raise AttributeError(f"'SummaryWriter' object has no attribute {name!r}", name=name, obj=self)
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """There is nothing to close."""
 
 
 class Name:

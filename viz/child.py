@@ -28,6 +28,7 @@ if __name__ == "__main__":  # our own folder stands first in sys.path; what we n
 
 import atexit
 import builtins
+import itertools
 import linecache
 from importlib.machinery import SourceFileLoader
 
@@ -177,7 +178,7 @@ def _without_engine(kept: types.TracebackType | None) -> types.TracebackType | N
         kept = kept.tb_next
     while frames and frames[-1].tb_frame.f_code.co_filename.startswith(_ENGINE):
         frames.pop()
-    for outer, inner in zip(frames, [*frames[1:], None], strict=True):
+    for outer, inner in itertools.zip_longest(frames, frames[1:]):
         outer.tb_next = inner
     return frames[0] if frames else None
 

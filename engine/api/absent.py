@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import errors
+from ..array import dtype
 
 __all__ = ["complex", "polar", "view_as_complex", "view_as_real"]
 
@@ -30,6 +31,24 @@ to_sparse, to_sparse_csr = _absent("to_sparse", SPARSE), _absent("to_sparse_csr"
 coalesce = _absent("coalesce", SPARSE)
 dequantize, int_repr = _absent("dequantize", QUANTIZED), _absent("int_repr", QUANTIZED)
 bfloat16 = _absent("bfloat16", SMALL)
+
+
+class Refused(dtype):
+    """Raises OutOfScope where a tensor would have it: a dtype that a script may name, and choose another."""
+
+    __slots__ = ()
+
+    def __init__(self, name: str, itemsize: int) -> None:
+        self.name, self.itemsize, self.legacy = name, itemsize, ""
+        self.is_floating_point = self.is_signed = True
+
+    @property
+    def numpy(self) -> Any:  # type: ignore[override]
+        """Never: numpy has no such numbers."""
+        raise errors.OutOfScope(f"torch.{self.name}: {SMALL} are out of scope in Backstep; use torch.float32")
+
+
+bfloat16_dtype = Refused("bfloat16", 2)
 
 METHODS = (
     "cfloat", "cdouble", "chalf", "to_sparse", "to_sparse_csr", "coalesce", "dequantize", "int_repr", "bfloat16",

@@ -50,3 +50,14 @@ def test_tensor_and_dtype_say_what_torchs_say(expression: str) -> None:
 def test_what_is_left_out_says_so(name: str) -> None:
     with pytest.raises(OutOfScope, match=rf"{name}\(\): .* are out of scope in Backstep"):
         getattr(engine.ones(2), name)()
+
+
+def test_bfloat16_can_be_named_and_says_that_it_is_left_out() -> None:
+    assert repr(engine.bfloat16) == "torch.bfloat16" and engine.bfloat16.itemsize == 2
+    for use in (
+        lambda: engine.ones(2, dtype=engine.bfloat16), lambda: engine.ones(2).to(engine.bfloat16),
+        lambda: engine.nn.Linear(2, 2).to(engine.bfloat16), lambda: engine.set_default_dtype(engine.bfloat16),
+    ):  # fmt: skip
+        with pytest.raises(OutOfScope, match=r"torch\.bfloat16: .* use torch\.float32"):
+            use()
+    assert engine.get_default_dtype() is engine.float32

@@ -266,7 +266,7 @@ def test_training_script_runs_as_torch(script: Script) -> None:
     recording, trace = script(TRAINING, as_torch=True)
     assert recording.returncode == 0, recording.explanation
     assert {"GroupEntered", "GroupLeft", "Accumulated"} <= set(kinds(trace))
-    assert {"0.weight", "0.bias", "1.weight", "1.bias", "x", "y"} <= set(trace.names.values())
+    assert {"model.0.weight", "model.0.bias", "model.1.weight", "model.1.bias", "x", "y"} <= set(trace.names.values())
 
 
 def test_script_that_asks_whether_torch_has_a_name_goes_on(script: Script) -> None:
@@ -412,6 +412,9 @@ assert torch.utils.data.sampler.RandomSampler is torch.utils.data.RandomSampler
 assert not (dist.is_available() or dist.is_initialized() or torch.jit.is_scripting() or torch.xpu.is_available())
 model = torch.nn.Linear(2, 1)
 assert not isinstance(model, DDP) and not isinstance(model, torch.fx.GraphModule)
+with SummaryWriter("runs") as writer:
+    writer.add_scalar("loss", 1.0, 0)
+assert {"f": torch.float32, "b": torch.bfloat16}["f"] is torch.float32
 assert not hasattr(ProfilerActivity.CPU, "__len__") and repr(ProfilerActivity.CPU).endswith("ProfilerActivity.CPU")
 triple(double(model(torch.ones(1, 2)))).sum().backward()
 print("ran")

@@ -84,11 +84,11 @@ class RandomSampler(Sampler):
 
     def __iter__(self) -> Iterator[int]:
         size, wanted = len(self.data_source), self.num_samples
-        if self.replacement:
+        while self.replacement and wanted > 0:  # as many at once as torch: `num_samples` may stand for no end
             with unrecorded():
-                drawn: list[int] = drawing.randint(0, size, (wanted,), generator=self.generator).tolist()
+                drawn: list[int] = drawing.randint(0, size, (min(wanted, 32),), generator=self.generator).tolist()
+            wanted -= len(drawn)
             yield from drawn
-            return
         while wanted > 0:
             part = shuffled(size, self.generator)[:wanted]
             wanted -= len(part)

@@ -135,6 +135,8 @@ def test_samplers_draw_as_many_as_asked_for() -> None:
     source = rows(engine)
     assert len(list(data.RandomSampler(source, num_samples=15))) == 15
     assert set(data.RandomSampler(source, replacement=True, num_samples=50)) <= set(range(6))
+    assert len(list(data.RandomSampler(source, replacement=True, num_samples=50))) == 50
+    assert next(iter(data.RandomSampler(source, replacement=True, num_samples=10**10))) < 6  # for ever, as some train
     assert sorted(data.SubsetRandomSampler([9, 4, 7])) == [4, 7, 9]
 
 
