@@ -17,6 +17,7 @@ const MESSAGE = 100; // above and below, where that costs no text: the callout o
 const BESIDE = 24; // px between a panel and what came out from under it
 const LEAST_PAD = 1;
 const CORNER = { w: 172, h: 128 }; // what the minimap covers
+const LEGEND = 50; // from below, what it covers
 const PADDING = { top: 76, right: 40, bottom: 64, left: 40 };
 const LABEL = "Graph. Tab goes through the nodes, the arrows through time, question mark lists the keys.";
 
@@ -164,7 +165,7 @@ export class Stage {
     this.bringIn(box);
   }
 
-  /** Into view, and out from under the minimap and the buttons. */
+  /** Into view, and out from under the minimap, the buttons and the legend. */
   bringIn(box, margin = 72) {
     const now = this.glide?.to ?? this.camera;
     let camera = reveal(now, this.view, box, margin);
@@ -173,6 +174,7 @@ export class Stage {
     const { width, height } = this.view;
     if (!this.minimap.element.hidden && x1 > width - CORNER.w && y1 > height - CORNER.h && y1 - y0 < height - CORNER.h - 60) camera = pan(camera, 0, height - CORNER.h - y1);
     else if (x1 > width - 220 && y0 < 56) camera = pan(camera, 0, 60 - y0);
+    else if (y1 > height - LEGEND && y1 - y0 < height - LEGEND - 60) camera = pan(camera, 0, height - LEGEND - y1);
     if (camera !== now) this.glideTo(camera);
   }
 

@@ -159,3 +159,15 @@ def test_a_folded_round_tells_of_its_gradient_and_of_its_fellows(
     view.until("document.querySelectorAll('.series .bar').length === 30")
     assert "The gradient that came back into it has norm" in view.page.inner_text("#inspect-body")
     assert view.page.locator(".series .bar[aria-current]").get_attribute("title").startswith("round 3")
+
+
+def test_what_happens_now_stands_clear_of_the_legend(view: View) -> None:
+    view.page.set_viewport_size({"width": 1280, "height": 720})
+    view.page.emulate_media(reduced_motion="reduce")
+    view.open("?program=attention_block&step=0")
+    top = view.js("document.querySelector('.bs-legend').getBoundingClientRect().top")
+    for step in range(1, view.js("backstep.scene().steps.length") + 1):
+        view.page.keyboard.press("ArrowRight")
+        view.until(f"backstep.t() === {step}")
+        low = view.js("(p => p.y + p.height / 2)(backstep.screenPos(backstep.state().active))")
+        assert low <= top, f"step {step}"
