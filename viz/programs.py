@@ -104,8 +104,9 @@ def from_trace(trace: Trace, title: str = "trace", name: str | None = None) -> P
 
 def from_file(path: Path, most: int = MOST) -> Program:
     """A trace file, of which its head is read now; of a longer one the first `most` events are shown."""
-    trace = shortened(open_trace(str(path)), most)
-    about = {**about_script(path.name), "left_out": left_out(trace)}
+    file = open_trace(str(path))
+    trace = shortened(file, most)
+    about = {**about_script(path.name), "left_out": left_out(trace, file)}
     return Program(slug(path.stem), about, lambda: trace)
 
 

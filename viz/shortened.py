@@ -21,11 +21,19 @@ def shortened(trace: Trace, most: int = MOST) -> Trace:
     return replace(trace, events=tuple(trace.events[:most]), meta={**trace.meta, "of": len(trace.events)})
 
 
-def left_out(trace: Trace) -> str:
-    """What is to be said of a recording that was shortened, "" of all others."""
+def left_out(trace: Trace, file: Trace | None = None) -> str:
+    """What is to be said of a recording that was shortened, "" of all others.
+
+    `file` is the trace file that was opened: one that was exported from a shortened recording has no more to show.
+    """
     if "of" not in trace.meta:
         return ""
     shown, had = len(trace.events), trace.meta["of"]
+    if trace is file:
+        return (
+            f"This file has the first {shown:,} of {had:,} events of a long recording, of which no more was shown when "
+            "it was exported; its end is not in it. For all of it, record the program again."
+        )
     return (
         f"The recording is long: its first {shown:,} of {had:,} events are shown, and what came after them is left "
         f"out, its end too. To see more, start Backstep with `--events {min(5 * shown, had)}`: it takes "

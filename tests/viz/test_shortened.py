@@ -41,6 +41,14 @@ def test_a_file_is_shown_to_the_number_of_events_that_is_asked_for(long: Trace, 
     assert scene(program.record(), program=program.about)["program"]["left_out"] == said
 
 
+def test_a_file_exported_from_a_shortened_recording_says_that_it_has_no_more(long: Trace, tmp_path: Path) -> None:
+    shortened(long, 7).save(str(tmp_path / "cut.backstep"))
+    said = from_file(tmp_path / "cut.backstep").about["left_out"]
+    assert f"first 7 of {len(long.events)} events" in said and "--events" not in said
+    again = from_file(tmp_path / "cut.backstep", 3).about["left_out"]
+    assert "first 3 of 7 events" in again and "--events 7" in again
+
+
 @pytest.mark.parametrize("given", ["0", "-1", "many", "1.5"])
 def test_parser_refuses_what_is_no_number_of_events(given: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
