@@ -40,14 +40,15 @@ def chapters(trace: Trace, scene: Mapping[str, Any]) -> list[Json]:
 
 
 def opens(trace: Trace, told: list[Json]) -> int | None:
-    """The time at which the program is shown first: at its error, else where the first wrong value is born.
+    """The time at which the program is shown first: at its error, else where the first wrong value is born, else at
+    the first thing that is told.
 
     Where what backward starts from is sound, wrong values of forward were thrown away: then the first wrong gradient.
     """
     stopped = [c for c in told if c["fix"]]
     wrong = [c for c in told if "gradient" in c["title"]] if births.roots_are_finite(reading(trace).facts) else []
     born = [c for c in told if "explode" in c["title"] or "is born" in c["title"]]
-    return next((c["step"] for c in [*stopped, *wrong, *born]), None)
+    return next((c["step"] for c in [*stopped, *wrong, *born, *told]), None)
 
 
 def _of(facts: Facts, code: Json) -> str:

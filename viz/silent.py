@@ -29,6 +29,7 @@ from .births import Finding
 from .facts import Facts
 from .forgotten import forgotten
 from .groups import source
+from .scores import scores
 from .unreached import unreached
 from .wiring import arguments, pull
 
@@ -37,7 +38,7 @@ def findings(facts: Facts) -> list[Finding]:
     """Everything found, in the order in which it happened.  Cost: linear in the events."""
     search = _Search(facts)
     found = {(finding.event, finding.kind): finding for finding in forgotten(facts)}
-    found.update({(finding.event, finding.kind): finding for finding in unreached(facts)})
+    found.update({(finding.event, finding.kind): finding for finding in [*unreached(facts), *scores(facts)]})
     for look in (search.sums, search.behind_back, search.half, search.choices, search.casts, search.spread,
                  search.rounded, search.copies, search.inner):  # fmt: skip
         for finding in look():

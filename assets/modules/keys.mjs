@@ -45,6 +45,10 @@ function keyTable(app) {
       [["t", "T"], "T", "Tour of six stops", () => app.bus.emit("tour")],
       [["?"], "?", "This list", () => app.help()],
     ] },
+    { title: "Changes", rows: [
+      [[], "Ctrl Z", "Undo an edit"], // the header listens to these two: they work while typing elsewhere too
+      [[], "Ctrl Y", "Do it again"],
+    ] },
   ];
 }
 
@@ -53,24 +57,25 @@ const OWN_KEYS = `${TYPED}, select, [role=grid], [role=dialog], [role=menu], [ro
 const PRESSED = "button, a[href], summary, [role=button], [role=tab], [role=switch], [role=checkbox], [role=menuitem]";
 const MOVED = "[role=tablist], [role=radiogroup]";
 
-// A button that was clicked has the focus, but whoever then presses Space means the player, and not "that button again";
-// whoever came to it by Tab means the button.
+// A button that was clicked has the focus, but whoever then presses Space means the player, and not "that button again",
+// and with an arrow the next step, not the next tab; whoever came to it by Tab means the button.
 let clicked = false;
+
+const moves = (key) => key.startsWith("Arrow") || key === "Home" || key === "End";
 
 /** Whether what has the focus needs this key for itself. */
 function ownsKey(target, key) {
   if (!target?.closest) return false;
   if (target.closest(OWN_KEYS)) return key !== "?" || target.closest(TYPED) !== null;
   if (key === " " || key === "Enter") return target.closest(PRESSED) !== null && !(key === " " && clicked);
-  return key.startsWith("Arrow") || key === "Home" || key === "End" ? target.closest(MOVED) !== null : false;
+  return moves(key) && target.closest(MOVED) !== null && !(clicked && target.closest("[role=tab]"));
 }
 
 export function listenKeys(app) {
   const table = new Map();
   for (const { rows } of keyTable(app)) for (const [keys, , , act, where] of rows) for (const key of keys) table.set(key, { act, where });
   document.addEventListener("pointerdown", () => { clicked = true; }, true);
-  document.addEventListener("keydown", (event) => { clicked = clicked && event.key !== "Tab"; }, true);
-  document.addEventListener("keydown", (event) => {
+  const press = (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !app.ready()) return;
     if (ownsKey(event.target, event.key)) return;
     const shifted = event.shiftKey && (event.key.startsWith("Arrow") || event.key === "Tab");
@@ -78,7 +83,15 @@ export function listenKeys(app) {
     if (!entry || (entry.where === "stage" && !app.hasFocus(event.target))) return;
     if (event.key === " " && event.target !== document.body && event.target.closest?.(PRESSED)) event.target.blur(); // else its release would still press it
     if (entry.act(event.key === "Tab" && event.shiftKey ? "Shift+Tab" : event.key) !== false) event.preventDefault();
-  });
+  };
+  document.addEventListener("keydown", press);
+  document.addEventListener("keydown", (event) => {
+    clicked = clicked && event.key !== "Tab";
+    if (!clicked || !moves(event.key) || !event.target.closest?.("[role=tab]")) return;
+    event.target.blur();
+    event.stopPropagation(); // the tabs would take it first
+    press(event);
+  }, true);
 }
 
 /** The overlay of all keys: a native dialog, so that focus and Escape are the browser's. */

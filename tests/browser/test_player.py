@@ -269,3 +269,22 @@ def test_right_panel_slides_over_on_a_narrow_screen(view: View) -> None:
     assert view.page.locator("#middle").bounding_box() == wide
     view.page.keyboard.press("Escape")
     view.page.wait_for_selector("#right", state="hidden")
+
+
+def test_arrows_step_after_a_tab_was_clicked_and_change_tabs_for_the_keyboard(view: View) -> None:
+    view.open(WEIGHTS)
+    view.seek(2)
+    tabs = view.page.get_by_role("tab")
+    tabs.filter(has_text="Events").click()
+    view.page.keyboard.press("ArrowRight")
+    view.until("backstep.t() === 3")
+    view.page.keyboard.press("Home")
+    view.until("backstep.t() === 0")
+    assert tabs.filter(has_text="Events").get_attribute("aria-selected") == "true"
+    view.page.keyboard.press("Tab")
+    tabs.filter(has_text="Inspect").focus()
+    view.page.keyboard.press("ArrowRight")
+    view.until(
+        "document.activeElement.matches('[role=tab]') && document.activeElement.textContent.startsWith('Commands')"
+    )
+    assert view.js("backstep.t()") == 0
