@@ -6,6 +6,7 @@ serves both; what creates an array says where with `like=` or `on(device)`.
 
 from __future__ import annotations
 
+import math
 import threading
 import warnings
 from collections.abc import Sequence
@@ -331,9 +332,45 @@ _FOLDS = {
 }  # fmt: skip
 
 
+MANY, BLOCK = 1 << 15, 512
+"""From so many elements on sums are taken in two levels, of blocks and of their sums."""
+
+
+def _in_blocks(data: Array, dim: Any) -> tuple[Array, Any, tuple[int, ...]]:
+    """Data whose sum over a dimension is as exact as torch's, that dimension, and the shape that keepdim leaves.
+
+    numpy adds pairwise along the last dimension only; along another each row goes into one running total, whose
+    rounding grows with their number.  So the rows are added in blocks first.
+    """
+    dims = tuple(d % data.ndim for d in (dim if isinstance(dim, tuple) else (dim,)))
+    kept = tuple(1 if d in dims else n for d, n in enumerate(data.shape))
+    first, last = min(dims, default=0), max(dims, default=0)
+    if len(dims) != last - first + 1 or last == data.ndim - 1 or not data.flags.c_contiguous:
+        return data, dims, kept
+    before, after = data.shape[:first], data.shape[last + 1 :]
+    n = math.prod(data.shape[first : last + 1])
+    if n < 4 * BLOCK:
+        return data, dims, kept
+    rows, whole = data.reshape(*before, n, *after), n - n % BLOCK
+    place = (slice(None),) * first
+    sums = xp.add.reduce(
+        strided(rows, (*before, whole // BLOCK, BLOCK, *after), _split_steps(rows.strides, first)), axis=first + 1
+    )
+    rest = rows[(*place, slice(whole, None))]
+    return (xp.concatenate([sums, rest], axis=first) if n > whole else sums), first, kept
+
+
+def _split_steps(steps: tuple[int, ...], place: int) -> tuple[int, ...]:
+    return (*steps[:place], steps[place] * BLOCK, *steps[place:])
+
+
 def folded(ufunc: Any, data: Array, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Array:
     """`ufunc` folded over `dim`: what the array's methods do; of numpy without their frames in between."""
     if cupy is None or isinstance(data, ndarray):
+        if data.size >= MANY and ufunc is xp.add and dim is not None and data.dtype == _SINGLE:
+            data, dim, kept = _in_blocks(data, dim)
+            made = ufunc.reduce(data, axis=dim, dtype=dtype)
+            return made.reshape(kept) if keepdim else made
         return ufunc.reduce(data, axis=dim, dtype=dtype, keepdims=keepdim)
     typed = {} if dtype is None else {"dtype": dtype}
     return getattr(data, _FOLDS[ufunc])(axis=dim, keepdims=keepdim, **typed)

@@ -7,13 +7,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, folded, xp
+from ..array import BLOCK, Array, folded, strided, xp
 from ..op import Traits, op
 from .elementwise import rsqrt
 from .reduction import mean_dim, sum_dim
 from .shape import Sizes, count, reshape
 
 # -- what all of them share ---------------------------------------------------------------------------------------
+
+
+def _row_dots(a: Array, b: Array) -> Array:
+    """The inner product of each pair of rows: in blocks where they are long, as one running total rounds too much."""
+    many, long = a.shape
+    if long < 4 * BLOCK:
+        return xp.einsum("ij,ij->i", a, b)
+    whole = long - long % BLOCK
+    parts = (strided(x, (many, whole // BLOCK, BLOCK), (x.strides[0], BLOCK * x.itemsize, x.itemsize)) for x in (a, b))
+    found = folded(xp.add, xp.einsum("ikj,ikj->ik", *parts), 1)
+    return found + xp.einsum("ij,ij->i", a[:, whole:], b[:, whole:]) if long > whole else found
 
 
 def _dots(a: Array, b: Array, dims: Sizes) -> Array:
@@ -25,10 +36,10 @@ def _dots(a: Array, b: Array, dims: Sizes) -> Array:
         return folded(xp.add, a * b, dims, True)
     if dims == tuple(range(first, len(shape))):
         flat = (count(shape[:first]), count(shape[first:]))
-        return xp.einsum("ij,ij->i", a.reshape(flat), b.reshape(flat)).reshape(kept)
+        return _row_dots(a.reshape(flat), b.reshape(flat)).reshape(kept)
     if dims == (0, *range(2, len(shape))):
-        flat3 = (shape[0], shape[1], count(shape[2:]))
-        return xp.einsum("nci,nci->nc", a.reshape(flat3), b.reshape(flat3)).sum(axis=0).reshape(kept)
+        flat = (shape[0] * shape[1], count(shape[2:]))
+        return folded(xp.add, _row_dots(a.reshape(flat), b.reshape(flat)).reshape(shape[:2]), 0).reshape(kept)
     return folded(xp.add, a * b, dims, True)
 
 
