@@ -103,6 +103,15 @@ test("with reduced motion states jump: no time lies between steps", () => {
   assert.ok(times.every(Number.isInteger));
 });
 
+test("with reduced motion a state stays as long as its sentence and the rest after it", () => {
+  reduced = true;
+  player.play();
+  run(800);
+  assert.equal(player.t, 0);
+  run(80);
+  assert.equal(player.t, 1);
+});
+
 test("speed scales the whole of a step", () => {
   const until = (speed) => {
     player.load(scene, 0);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { commandOfCall, describe, edgeState, flowsAt, ghostOf, nodeState, prepare, rowState, savedState, signOf, stateAt, wiredOps, wiresOf }
+import { commandOfCall, describe, edgeState, findingsAt, flowsAt, ghostOf, nodeState, prepare, rowState, savedState, signOf, stateAt, wiredOps, wiresOf }
   from "../../assets/modules/state.mjs";
 import { case1 } from "./fixtures/case1.mjs";
 import { kitchen } from "./fixtures/kitchen.mjs";
@@ -45,6 +45,21 @@ test("what comes to a node travels before what leaves it", () => {
   assert.deepEqual(parts(2.25), { "en0>t1:0": 0.5, "et0>n0:0": 0 });
   assert.deepEqual(parts(2.75), { "en0>t1:0": 1, "et0>n0:0": 0.5 });
   assert.deepEqual(parts(3), { "en0>t1:0": 1, "et0>n0:0": 1 });
+});
+
+test("where all flows go one way they take the whole of the step", () => {
+  const scene = case1();
+  const away = scene.steps.findIndex((step) => step.flows.length && step.flows.every((flow) => flow.back && step.at !== flow.edge));
+  const step = { ...scene.steps[away], flows: scene.steps[away].flows.slice(0, 1) };
+  const from = prepare({ ...scene, steps: scene.steps.with(away, step) });
+  assert.deepEqual([0.25, 0.5, 1].map((part) => flowsAt(stateAt(from, away + part)).map((one) => one.part)), [[0.25], [0.5], [1]]);
+});
+
+test("a finding stands at its node from the end of its step on", () => {
+  const scene = { ...case1(), findings: [{ kind: "sum", step: 3, at: "t0", label: "", why: "", fix: "" }] };
+  const from = prepare(scene);
+  assert.deepEqual([3.9, 4, 14].map((t) => findingsAt(stateAt(from, t), "t0").length), [0, 1, 1]);
+  assert.deepEqual(findingsAt(stateAt(from, 14), "n0"), []);
 });
 
 test("the gradient of an older version is past from the time on that a newer one has it", () => {
@@ -98,6 +113,12 @@ test("saved tensors are kept until the call that frees them", () => {
 
 test("a call is traced to its command", () => {
   assert.deepEqual([0, 1, 2, 3].map((call) => commandOfCall(index.scene, call).id), ["b0", "b1", "b2", "b3"]);
+});
+
+test("a call whose number is not its place among the commands is traced by where it begins", () => {
+  const phases = [{ kind: "forward", call: null, start: 0 }, { kind: "backward", call: 1, start: 3 }, { kind: "backward", call: 0, start: 5 }];
+  const commands = [{ id: "c0", kind: "backward", start: 3, end: 5 }, { id: "c1", kind: "backward", start: 5, end: 6 }];
+  assert.deepEqual([0, 1].map((call) => commandOfCall({ phases, commands }, call).id), ["c1", "c0"]);
 });
 
 test("only a gradient of zeros counts as zero", () => {

@@ -105,6 +105,15 @@ v.mul_(2)
         ("RuntimeError: A view was created in no_grad mode and is being modified inplace with grad mode enabled.",),
     ),
     (
+        "view of a view of no_grad, of what requires no grad, written",
+        """
+with torch.no_grad():
+    v = torch.zeros(3)[:2]
+v[:1].mul_((x)[:1])
+""",
+        ("RuntimeError: A view was created in no_grad mode and is being modified inplace with grad mode enabled.",),
+    ),
+    (
         "integer requires grad",
         "torch.tensor([1, 2], requires_grad=True)",
         ("RuntimeError: Only Tensors of floating point and complex dtype can require gradients",),
