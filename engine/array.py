@@ -236,6 +236,11 @@ def is_writable(data: Array) -> bool:
     return not any(n > 1 and not s for n, s in zip(data.shape, data.strides, strict=True))
 
 
+def takes_writes(data: Array) -> bool:
+    """Whether an array is not read-only; its elements may share places."""
+    return not isinstance(data, ndarray) or bool(data.flags.writeable)
+
+
 def expanded(data: Array, size: Sequence[int]) -> Array:
     """A view of a larger size, whose elements share places; a part of it without such elements can be written."""
     out = xp.broadcast_to(data, size)

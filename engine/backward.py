@@ -10,6 +10,7 @@ The values that flow are arrays, or Tensors when a graph is to be made of the ba
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -87,11 +88,30 @@ def run_backward(
     except RecursionError as error:
         _tell_depth(error)
         raise
+    except ValueError as error:
+        raise _of_shapes(error) from None
     finally:
         mode.turn(before)
         current.run = outer
         current.depth -= 1
     return [taken[c] for c in captures] if captures is not None else []
+
+
+SHAPES = re.compile(r"\((\d[\d,]*)?\)")
+
+
+def _of_shapes(error: ValueError) -> BaseException:
+    """numpy's complaint about the shapes of saved values, which `.data` can have changed, in torch's words."""
+    if not str(error).startswith(("operands could not be broadcast", "shapes (")):
+        return error
+    shapes = [tuple(int(n) for n in found.split(",") if n) for found in SHAPES.findall(str(error))]
+    if "not aligned" in str(error):
+        sizes = " and ".join("x".join(map(str, shape)) for shape in shapes[:2])
+        return errors.runtime(f"mat1 and mat2 shapes cannot be multiplied ({sizes})", CHANGED)
+    return errors.from_kernel("backward", list(shapes), error, CHANGED)
+
+
+CHANGED = "Backstep: a value that was saved for backward has another shape now: `.data` was given one of another shape."
 
 
 def _tell_depth(error: RecursionError) -> None:

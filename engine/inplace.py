@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import errors
-from .array import apart, as_array, dtype_of, is_array, is_writable, xp
+from .array import apart, as_array, dtype_of, is_array, is_writable, takes_writes, xp
 from .devices import together
 from .dispatch import AFTER, connect, kernel_error, wrapped
 from .gathered import multiplied
@@ -32,6 +32,8 @@ BEFORE_WRITE: list[Callable[..., Any]] = []
 """What is asked before a write while `slot.noted`: functions of (op, args, kwargs) that return what to do after it."""
 READS_FIRST = frozenset({"addbmm", "addmm", "addmv", "addr", "baddbmm", "fill.Tensor", "masked_scatter"})
 """Ops that torch computes before it writes, or whose one number it reads: they may read what they write."""
+PLACING = ("index_", "put", "scatter")
+"""How the names of ops begin that write some elements by their places: what they read may not be what they write."""
 MODIFIED = "is being modified inplace"
 
 
@@ -62,8 +64,11 @@ def check_inplace(tensor: Tensor, needs: bool = True) -> None:
         )
 
 
-def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-    """Run `op` and write its result into its first argument, which is returned."""
+def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], alike: bool = False) -> Tensor:
+    """Run `op` and write its result into its first argument, which is returned.
+
+    `alike`: one value is written everywhere, so that a place may be written more than once.
+    """
     writer = op.traits.write
     target: Tensor = args[0]
     inputs, statics = op.bind(args, kwargs)
@@ -85,17 +90,17 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
         writer = INTO[op.name]
     if writer is None:
         result = _computed(op, arrays, statics, target)
-    if not is_writable(target._array):
+    if not (is_writable(target._array) or (alike and takes_writes(target._array))):
         raise errors.runtime(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation.",
             f"Backstep: {op.name}_ would write a tensor made by expand (or of a read-only numpy array).",
             tensors=(target,),
         )
-    for value in inputs[1:]:
+    for value in _flat(inputs[1:]) if op.lists else inputs[1:]:
         shared = value._shared if isinstance(value, Tensor) else None
-        if shared is not None and shared is target._shared and op.name not in READS_FIRST:
-            _check_overlap(target, value)
+        if (value is target or (shared is not None and shared is target._shared)) and op.name not in READS_FIRST:
+            _check_overlap(target, value, op.name)
     node, before = _rebased(op, inputs, statics, target)
     if (active := slot.active) is not None:
         active.see(target)
@@ -130,15 +135,20 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     return target
 
 
-def _check_overlap(target: Tensor, value: Tensor) -> None:
-    """Raise torch's error where what is read lies partly in what is written; torch looks only at dense tensors."""
+def _check_overlap(target: Tensor, value: Tensor, name: str) -> None:
+    """Raise torch's error where what is read lies partly in what is written; torch looks only at dense tensors.
+
+    Ops that write by places may not read the whole of it either; a number to fill with is read before.
+    """
     a, b = target._array, value._array
+    if "fill" in name and not b.ndim:
+        return
     if not (a.size and b.size and (a.flags.forc or a.T.flags.forc) and (b.flags.forc or b.T.flags.forc)):
         return
     first, second = (_address(x) for x in (a, b))
     whole = first == second and a.nbytes == b.nbytes
     apart = first + a.nbytes <= second or second + b.nbytes <= first
-    if not apart and not (whole and a.strides == b.strides):
+    if not apart and (name.startswith(PLACING) or not (whole and a.strides == b.strides)):
         raise errors.runtime(
             "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
             "memory location. Please clone() the tensor before performing the operation.",

@@ -121,6 +121,7 @@ class Tensor:
     _post_hooks: dict[int, Any] | None = None
     _retains = False
     _tangent: Any = None
+    _dual: Any = None  # the tangent of a dual number that was made of it
     _id = -1
     _value = -1
     _seen = 0

@@ -15,7 +15,7 @@ from ..dispatch import AFTER, apply
 from ..inplace import BEFORE_WRITE
 from ..mode import enable_grad, mode
 from ..op import Op
-from ..ops.inplace import copy_slices
+from ..ops.inplace import copy_slices, take_slice
 from ..slot import slot
 from ..tensor import Tensor
 from .application import PUSH
@@ -84,6 +84,9 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     _need_size(tensor, tangent)
     made: Tensor = tensor.view_as(tensor)
     made._tangent = (mode.dual, tangent)
+    view = made._view
+    if view is not None:
+        view.base._dual = (mode.dual, copy_slices(_whole(view.base), tangent, view.path))
     return made
 
 
@@ -181,12 +184,41 @@ def _before_write(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         tangent = found[0] if found[0] is not None else Tensor(xp.zeros_like(target._array))
         target._tangent = (mode.dual, tangent)
         view = target._view
-        if view is not None:
-            base = tangent_of(view.base)
-            whole = Tensor(xp.zeros_like(view.base._array)) if base is None else base
-            view.base._tangent = (mode.dual, copy_slices(whole, tangent, view.path))
+        base, path = (target, ()) if view is None else (view.base, view.path)
+        if path:
+            tangent = copy_slices(_whole(base), tangent, path)
+        if _hidden(base) is not None:
+            base._dual = (mode.dual, tangent)
+        else:
+            base._tangent = (mode.dual, tangent)
+        _share(base, target, tangent)
 
     return set_tangent
+
+
+def _hidden(base: Tensor) -> Tensor | None:
+    """The tangent of all of a storage of which a dual number was made: that is a view, and the base carries none."""
+    held = base._dual
+    return held[1] if held is not None and held[0] is mode.dual else None
+
+
+def _whole(base: Tensor) -> Tensor:
+    """The tangent of all of a storage, zeros where there is none yet."""
+    found = _hidden(base)
+    if found is None:
+        found = tangent_of(base)
+    return Tensor(xp.zeros_like(base._array)) if found is None else found
+
+
+def _share(base: Tensor, written: Tensor, tangent: Tensor) -> None:
+    """Give each view of a storage that was written its part of the tangent."""
+    hidden = _hidden(base) is not None
+    for reference in base._storage.views or () if base._shared is not None else ():
+        part = reference()
+        if part is None or part is written or part._view is None or part._view.base is not base:
+            continue
+        if not hidden or tangent_of(part) is not None:
+            part._tangent = (mode.dual, take_slice(tangent, part._view.path))
 
 
 def _push_function(

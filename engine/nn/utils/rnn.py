@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 
 from ... import creation, errors
 from ...api.joining import cat, stack
-from ...array import float32, float64, int64, to_numpy, xp
+from ...array import float16, float32, float64, int8, int16, int32, int64, to_numpy, uint8, xp
 from ...tensor import Tensor
 
 __all__ = [
@@ -52,8 +52,9 @@ class PackedSequence(_Packed):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """With the data moved or converted."""
-        return type(self)(self.data.to(*args, **kwargs), *self[1:])
+        """With the data moved or converted: itself where nothing changes."""
+        data = self.data.to(*args, **kwargs)
+        return self if data is self.data else type(self)(data, *self[1:])
 
     def double(self) -> Self:
         """With the data in float64."""
@@ -63,7 +64,44 @@ class PackedSequence(_Packed):
         """With the data in float32."""
         return self.to(dtype=float32)
 
-    def sizes(self) -> list[int]:
+    def half(self) -> Self:
+        """With the data in float16."""
+        return self.to(dtype=float16)
+
+    def long(self) -> Self:
+        """With the data in int64."""
+        return self.to(dtype=int64)
+
+    def int(self) -> Self:
+        """With the data in int32."""
+        return self.to(dtype=int32)
+
+    def short(self) -> Self:
+        """With the data in int16."""
+        return self.to(dtype=int16)
+
+    def char(self) -> Self:
+        """With the data in int8."""
+        return self.to(dtype=int8)
+
+    def byte(self) -> Self:
+        """With the data in uint8."""
+        return self.to(dtype=uint8)
+
+    def cpu(self, *args: Any, **kwargs: Any) -> Self:
+        """With the data in the processor's memory."""
+        return self.to(*args, device="cpu", **kwargs)
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the data is on a GPU."""
+        return self.data.is_cuda
+
+    def is_pinned(self) -> bool:
+        """Whether the data lies in pinned memory."""
+        return bool(self.data.is_pinned())
+
+    def sizes(self) -> list[Any]:
         """How many sequences there are at each step."""
         return [int(n) for n in self.batch_sizes._array.tolist()]
 
