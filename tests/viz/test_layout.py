@@ -358,3 +358,17 @@ def test_what_goes_on_in_a_later_line_arrives_level_and_passes_no_line_between()
         foot, into = points[outside[-1]], points[outside[-1] + 1]
         assert foot[1] == pytest.approx(into[1]), "it comes in level"
         assert len(outside) == 2, "and straight down from the way under its own line"
+
+
+def test_a_high_picture_that_is_whole_gets_no_further_lines_that_a_low_screen_sees_smaller() -> None:
+    def fans(first: int, second: int) -> layout.Placed:
+        graph = nx.DiGraph(view=(756.0, 609.0))
+        for branch in range(first):
+            nx.add_path(graph, ["s", f"b{branch}", "e"])
+        graph.add_edge("e", "x")
+        for branch in range(second):
+            nx.add_path(graph, ["x", f"c{branch}", "f", "g"])
+        return layout.layout(graph)
+
+    assert len({line for _, line in fans(3, 2).lines.values()}) == 2
+    assert not fans(6, 2).lines

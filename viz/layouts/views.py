@@ -19,6 +19,10 @@ EASY = 0.76
 """A zoom from which on one line is kept: reading on in it is easier than in the next."""
 EACH = 0.15
 """How much more zoom narrower lines must give."""
+LOW = (1.24, 0.705)
+"""A lower screen against the view: at 1280 x 720 px no panel stands beside the stage."""
+LESS = 0.8
+"""To what part of its zoom on such a screen a picture that is whole may shrink by further lines."""
 ZOOMS = (1.0, 0.9, 0.82, 0.75, 0.7, WHOLE + HAIR)
 """Those at which the lines of a picture are tried to be as wide as the view."""
 MOST_NODES = 120
@@ -42,15 +46,19 @@ def placed(graph: nx.DiGraph, places: Places) -> Placed:
     if most >= EASY:
         return best
     fits = most >= WHOLE
+    low = (view[0] * LOW[0], view[1] * LOW[1])
     for wide in ZOOMS[::-1]:  # the fewest lines first
         limit = view[0] / wide
         found = place(graph, places, Plan(limit))
         over = extent(graph, found)[0] - limit
         if over > 0 and zoom(graph, found, view) < WHOLE:  # a line for itself may be wider than in the unbroken picture
             found = place(graph, places, Plan(limit - over))
-        size = zoom(graph, found, view)
         more = len(set(found.lines.values())) - len(set(best.lines.values()) or {None})
-        if size > most + EACH * more or (not fits and extent(graph, found)[0] <= view[0] / (WHOLE + HAIR)):
+        size = zoom(graph, found, view)
+        higher = zoom(graph, found, low) < LESS * zoom(graph, best, low)
+        if (size > most + EACH * more and not (fits and higher)) or (
+            not fits and extent(graph, found)[0] <= view[0] / (WHOLE + HAIR)
+        ):
             best, most, fits = found, size, True
     return best
 
