@@ -13,11 +13,16 @@ _getframe: Any = sys._getframe
 
 
 class Stacks:
-    """Every call stack that was met, by its number; which code is the user's is asked once for each."""
+    """Every call stack that was met, by its number; which code is the user's is asked once for each.
+
+    `met` is a tree of them: an instruction of the innermost frame leads to those that called it, and so on outwards, to
+    the number.  An instruction is a number within its code object, whose id is its address, and which is kept: there is
+    no other like it.
+    """
 
     def __init__(self) -> None:
+        self.met: dict[int | None, Any] = {}
         self.stacks: dict[tuple[Any, ...], int] = {}
-        self.seen: dict[tuple[int, ...], int] = {}  # the same with the frames that are not the user's
         self.codes: dict[int, CodeType] = {}
         self.users: dict[int, bool] = {}
         self.pinned: int | None = None  # replay: the stack to record instead of the one that runs
@@ -28,26 +33,27 @@ class Stacks:
         """The number of the user's call stack: pairs (code, last instruction), innermost first, interned."""
         if self.pinned is not None:
             return self.pinned
-        frame, base, users = _getframe(depth), self.base, self.users
-        mark = id(frame.f_code)  # the code of what was seen is kept: no other has its number
-        while not users.get(mark, True) and frame is not base and frame.f_back is not None:
-            frame = frame.f_back
-            mark = id(frame.f_code)
-        key: list[int] = [mark, frame.f_lasti]
-        add = key.append
-        while frame is not base:
-            frame = frame.f_back
-            if frame is None:
-                break
-            add(id(frame.f_code))
-            add(frame.f_lasti)
-        seen = tuple(key)
+        frame, base, met = _getframe(depth), self.base, self.met
         try:
-            return self.seen[seen]
-        except KeyError:
-            place = self.frames(_getframe(depth))
-            number = self.seen[seen] = self.stacks.setdefault(place, len(self.stacks))
+            while frame is not base:
+                met = met[id(frame.f_code) + frame.f_lasti]
+                frame = frame.f_back
+            number: int = met[base and base.f_lasti]
             return number
+        except (KeyError, AttributeError):  # a new one; or of a thread that `base` is not in
+            return self.meet(_getframe(depth))
+
+    def meet(self, frame: Any) -> int:
+        """The number of the call stack of `frame`, found again in `met` from now on."""
+        number = self.stacks.setdefault(self.frames(frame), len(self.stacks))
+        base, met = self.base, self.met
+        while frame is not base:
+            if frame is None:
+                return number
+            met = met.setdefault(id(frame.f_code) + frame.f_lasti, {})
+            frame = frame.f_back
+        met[base and base.f_lasti] = number
+        return number
 
     def frames(self, frame: Any) -> tuple[int, ...]:
         """The pairs (code, last instruction) of the user's frames from `frame` outwards."""
