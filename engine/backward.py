@@ -214,7 +214,8 @@ class _Run:
                 if active is not None and (
                     wanted is not None or not active.plain_vjp(node, upstream, cotangents, freed)
                 ):
-                    self.report(active, node, [upstream], cotangents, freed)
+                    made = self.report(active, node, [upstream], cotangents, freed)
+                    cotangents = self.alone(node.targets, cotangents, made)
                 if freed:
                     node.saved = None
             edge = -1
@@ -374,14 +375,22 @@ class _Run:
         """Accumulate into `.grad`."""
         add_into(tensor, gradient, self.create_graph, retained)
 
-    def report(self, active: Any, node: Any, upstream: Any, cotangents: Any, freed: bool) -> None:
-        """Tell the recorder what one node did."""
+    def alone(self, targets: Any, cotangents: Sequence[Any], made: Sequence[Any]) -> Sequence[Any]:
+        """The cotangents; of a product that no other joins, what a report has `made` of it."""
+        return [
+            done if type(c) is Product and self.waiting[target] == 1 and target not in self.arrived else c
+            for target, c, done in zip(targets, cotangents, made, strict=True)
+        ]
+
+    def report(self, active: Any, node: Any, upstream: Any, cotangents: Any, freed: bool) -> Sequence[Any]:
+        """Tell the recorder what one node did; the cotangents with no Product among them."""
         if node.own is not None and getattr(node, "others", None):  # outputs that are no tensors have no gradient
             upstream = [g for nr, g in enumerate(upstream) if nr not in node.others]
         raw = upstream if not self.create_graph else [None if g is None else g._array for g in upstream]
         sums: list[Any] = []
         final: list[Any] = []
-        for edge, (target, cotangent) in enumerate(zip(node.targets, multiplied(cotangents), strict=True)):
+        made = multiplied(cotangents)
+        for edge, (target, cotangent) in enumerate(zip(node.targets, made, strict=True)):
             asked = node.own is not None or self.wanted is None or target in self.wanted  # torch works nothing else out
             if target is None or cotangent is None or not asked:
                 final.append(None)
@@ -392,6 +401,7 @@ class _Run:
             sums.append(array if array.shape != shape else None)
             final.append(array if array.shape == shape else sum_to_size(array, shape))
         active.vjp(node, raw, final, sums, freed)
+        return made
 
 
 def run_alone(node: Node, grads: tuple[Any, ...]) -> Any:

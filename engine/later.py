@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from .array import Array
 
@@ -22,19 +22,16 @@ class Product:
         return self.kept._array.T.dot(self.right)
 
 
-class Later:
-    """A recorded value that is made of others when it is read.
+class Later(NamedTuple):
+    """A recorded value that is made of others when it is read; a recording keeps its fields as a plain tuple.
 
     Of two, that at `place` and that at `left`, it is the product `left.T @ right`; of one the sum over the dimensions
     that broadcasting added to `shape`.
     """
 
-    __slots__ = ("left", "place", "shape")
-
-    def __init__(self, place: int, left: int | None, shape: tuple[int, ...]) -> None:
-        self.place = place
-        self.left = left
-        self.shape = shape
+    place: int
+    left: int | None
+    shape: tuple[int, ...]
 
     def parts(self, values: list[Any]) -> list[Any]:
         """The arrays that it is made of, of all that are recorded."""

@@ -17,7 +17,7 @@ from .later import Later
 from .op import CUSTOM, NUMBERED, REGISTRY
 from .ops.reduction import sum_to_size
 from .recorder import Recorder, written_out
-from .short import as_op
+from .short import in_full
 from .slot import is_users
 from .source import Places
 from .summary import Summary
@@ -123,10 +123,11 @@ def value_of(kept: Any) -> Value:
 
 def worked_out(kept: Any, values: list[Any]) -> Any:
     """What the recorder kept, one of `values`; what a Later stands for is made as the loop would make it."""
-    if not isinstance(kept, Later):
+    if type(kept) is not tuple:
         return kept
-    first, *second = kept.parts(values)
-    return first.T.dot(second[0]) if second else sum_array(first, kept.shape)
+    later = Later(*kept)
+    first, *second = later.parts(values)
+    return first.T.dot(second[0]) if second else sum_array(first, later.shape)
 
 
 class LazyStats(dict[str, float]):
@@ -194,7 +195,7 @@ class _Reader:
         }  # fmt: skip
 
     def read(self, entry: tuple[Any, ...]) -> AnyEvent:
-        kind, stack, *fields = as_op(entry)
+        kind, stack, *fields = in_full(entry)
         event = self.handlers[kind](self.index, stack, *fields)
         self.index += 1
         return event
@@ -386,9 +387,7 @@ class _Reader:
 
     def vjp(self, at: int, stack: int, call: int, sequence: int, upstream: Any, cotangents: Any, unsummed: Any,
             freed: bool) -> AnyEvent:  # fmt: skip
-        given = (upstream,) if type(upstream) is int else tuple(upstream)
-        whole = (None,) * len(cotangents) if unsummed is None else tuple(unsummed)
-        return VjpRun(at, stack, call, self.nodes[sequence], given, tuple(cotangents), whole, freed)
+        return VjpRun(at, stack, call, self.nodes[sequence], upstream, cotangents, unsummed, freed)
 
     def accumulate(self, at: int, stack: int, call: int, tensor: int, grad: int, before: int | None,
                    added: int, after: int, retained: bool) -> AnyEvent:  # fmt: skip

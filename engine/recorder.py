@@ -16,7 +16,7 @@ from numpy import generic
 
 from . import array
 from .holders import held_as
-from .short import Short, as_op, next_id, plain
+from .short import Short, in_full, next_id, plain
 from .source import Places
 from .summary import Summary
 
@@ -36,8 +36,9 @@ class Recorder(Short):
     Kinds and their fields:
     leaf (tensor, storage, version, value, requires_grad, source, grad) · op (name, inputs, statics, outputs, sequence,
     needs, inplace, call) · plain, an op in short (name, input, input or None, output, value, sequence, needs, call) ·
-    refresh · outside · data · flag · mode · grad_set · start · vjp · accumulate · hook · code · left · escape · error ·
-    warning · end · enter · leave.
+    refresh · outside · data · flag · mode · grad_set · start · vjp (call, sequence, upstream, cotangents, unsummed,
+    freed) · run, a vjp in short (call, sequence, first value, kinds, freed) · accumulate · hook · code · left ·
+    escape · error · warning · end · enter · leave.
     """
 
     def __init__(self, limit: int = LIMIT) -> None:
@@ -77,11 +78,7 @@ class Recorder(Short):
 
     def keep_copy(self, data: Any) -> int:
         """Keep what an array holds now, though it may be written later."""
-        kept = data.copy() if data.size <= self.limit else Summary(data)
-        if isinstance(kept, Summary):
-            kept.settle()
-        self.values.append(kept)
-        return len(self.values) - 1
+        return self.keep(data.copy())
 
     def register(self, tensor: Any, value: int) -> int:
         """Give `tensor` a number and note its value for the version it has; writes must go through `before_write`."""
@@ -93,8 +90,8 @@ class Recorder(Short):
         if shared is not None:
             tensor._seen = shared.version + shared.unseen
             if shared.number < self.first:
-                shared.number, shared.recorded = number, ()
-            shared.recorded = (*shared.recorded, value)
+                shared.number, shared.recorded = number, []
+            shared.recorded.append(value)
         return number
 
     def before_write(self, tensor: Any) -> None:
@@ -103,17 +100,20 @@ class Recorder(Short):
         if shared.handed:
             mine = tensor._array if tensor._array.base is None else tensor._array.base
             for place, kept in enumerate(self.values):
-                if kept is mine or (array.is_array(kept) and kept.base is mine):
+                if isinstance(kept, Summary):
+                    if kept.is_of(mine):
+                        kept.secure()
+                elif kept is mine or (array.is_array(kept) and kept.base is mine):
                     self.values[place] = kept.copy()
         for one in (shared, *shared.touched()) if shared.origin is not None or shared.kin is not None else (shared,):
             if one.number >= self.first:
                 for value in one.recorded:
                     data = self.values[value]
                     if isinstance(data, Summary):
-                        data.settle()
+                        data.secure()
                     elif array.is_array(data):
                         self.values[value] = data.copy()
-            one.recorded = ()
+            one.recorded = []
 
     def see(self, tensor: Any, source: str = "seen", name: str | None = None) -> tuple[int, int]:
         """(number, version) of a tensor that is used now, recorded as a leaf where the trace does not know it."""
@@ -160,7 +160,7 @@ class Recorder(Short):
 
     def is_within_call(self, tensor: Any) -> bool:
         """Whether `tensor` is what the last event gave, written inside of the brackets of the call that runs now."""
-        last = as_op(self.log[-1]) if self.log else ("",)
+        last = in_full(self.log[-1]) if self.log else ("",)
         if last[0] == "leaf":
             made = last[2]
         elif last[0] == "op" and last[8] is None:
@@ -209,7 +209,7 @@ class Recorder(Short):
             out._value = len(values)
             values.append(data if data.size <= limit else self.summary(data))
             if shared is not None:
-                shared.number, shared.recorded = number, (out._value,)
+                shared.number, shared.recorded = number, [out._value]
             results: tuple[Any, ...] = (number, out._value, out._requires_grad)
         else:
             results = tuple([self.result(out, inplace) for out in outputs])
@@ -264,7 +264,7 @@ class Recorder(Short):
         value = self.keep_copy(out._array) if out is inplace else self.keep(out._array)
         number = self.register(out, value)
         shared = out._shared
-        version, storage = (0, number) if shared is None else (shared.version + shared.unseen, shared.number)
+        version, storage = (0, number) if shared is None else (out._seen, shared.number)
         return number, version, value, out._requires_grad, storage
 
     def start(
@@ -285,6 +285,7 @@ class Recorder(Short):
     def end(self, call: int, completed: bool, outer: int | None, results: Any = ()) -> None:
         """The backward call `call` ended; `outer` is the call it ran in, `results` what `autograd.grad` returns."""
         self.call = outer
+        self.hand_out(results)
         numbers = [None if t is None else self.see(t, "grad")[0] for t in results]
         self.log.append(("end", -1, call, completed, numbers))
 
@@ -320,13 +321,18 @@ class Recorder(Short):
         split: int = 0, source: str = "gradient",
     ) -> None:  # fmt: skip
         """Code of the user's begins, called with `given`: what it does is recorded."""
-        for gradient in given if source == "gradient" else ():
-            if gradient is not None and gradient._id < self.first:
-                gradient._storage.handed = True
+        if source == "gradient":
+            self.hand_out(given)
         numbers = [None if g is None else self.see(g, source)[0] for g in given]
         seen = None if tensor is None else self.see(tensor)[0]
         sequence = sequence if node is None else node.sequence_nr
         self.log.append(("code", -1, self.call, place, seen, sequence, nr, numbers, split))
+
+    def hand_out(self, gradients: Any) -> None:
+        """The user gets gradients, of whose arrays what ran before has values."""
+        for gradient in gradients:
+            if gradient is not None and gradient._id < self.first:
+                gradient._storage.handed = True
 
     def leave_code(self, results: Any, completed: bool) -> None:
         """The code that was entered last ended; `results` are tensors and None, or None."""
@@ -404,7 +410,7 @@ class Recorder(Short):
 
     def line_of(self, sequence_nr: int) -> str | None:
         """The user's line of the op with this sequence number: file and line; None where it was not recorded."""
-        ops = (as_op(e) for e in reversed(self.log) if e[0] in ("op", "plain"))
+        ops = (in_full(e) for e in reversed(self.log) if e[0] in ("op", "plain"))
         stack = next((e[1] for e in ops if e[6] == sequence_nr), -1)
         key = list(self.stacks)[stack] if stack >= 0 else ()
         if not key:

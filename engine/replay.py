@@ -27,7 +27,7 @@ from .program import Command, Edits, backward_command, program
 from .reading import read
 from .recorder import written_out
 from .rerun import Rerun, Stopped, fitted, needed
-from .short import as_op
+from .short import in_full
 from .slot import slot
 from .source import Sources
 from .tensor import Tensor
@@ -357,7 +357,7 @@ class _Replay(Rerun):
         begun = next((place for place, entry in enumerate(log) if entry[0] == "start"), len(log))
         log = own_entries(log[begun:])  # before it stands a gradient that an edit brought
         group = list(outside(group))
-        ops = [as_op(entry) for entry in log if entry[0] in ("op", "plain")]
+        ops = [in_full(entry) for entry in log if entry[0] in ("op", "plain")]
         recorded = [e for e in group if isinstance(e, OpCalled)]
         if [entry[2] for entry in ops] == [e.name for e in recorded]:
             for entry, called in zip(ops, recorded, strict=True):

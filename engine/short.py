@@ -8,10 +8,13 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from .later import Later, Product
+from .later import Product
 from .stacks import Stacks
 
 next_id = itertools.count().__next__
+NONE, SAME, OWN, SUM, OWN_SUM = "-=.s+"
+"""What a run gave along an edge: nothing; the upstream gradient as it came; a value of its own; the sum of the upstream
+gradient over what was broadcast; that of a value of its own, which stands before it."""
 
 
 class Short(Stacks):
@@ -35,7 +38,7 @@ class Short(Stacks):
         """An op of one or two inputs (`second` is None, a tensor or a number) ran and made a tensor, as most do."""
         values, known = self.values, self.first
         a = first._id
-        if a < known or ((shared := first._shared) is not None and not plain(shared)):
+        if a < known or ((s := first._shared) is not None and (s.version or s.unseen or s.outside)):  # as `plain` says
             a = self.see(first)
         b: Any = None
         if second is not None:
@@ -44,7 +47,7 @@ class Short(Stacks):
                 b = (None, second)
             else:
                 b = second._id
-                if b < known or ((shared := second._shared) is not None and not plain(shared)):
+                if b < known or ((s := second._shared) is not None and (s.version or s.unseen or s.outside)):
                     b = self.see(second)
         data = out._array
         number = out._id = next_id()
@@ -52,7 +55,7 @@ class Short(Stacks):
         values.append(data if data.size <= self.limit else self.summary(data))
         shared = out._shared
         if shared is not None:
-            shared.number, shared.recorded = number, (value,)
+            shared.number, shared.recorded = number, [value]
         sequence, needs = (-1, 0) if node is None else (node.sequence_nr, node.plan.needs)
         self.log.append(("plain", self.stack(3), op.name, a, b, number, value, sequence, needs, self.call))
 
@@ -60,63 +63,79 @@ class Short(Stacks):
         """A node of one output ran.  What the loop has not worked out, a product or a sum over broadcast dimensions, is
         left for the reader; False where it had better be made now.
         """
-        limit, values = self.limit, self.values
-        start = place = len(values)
-        made: list[Any] = [gradient if gradient.size <= limit else self.summary(gradient)]
-        numbers: list[int | None] = []
-        unsummed: Any = None
+        limit, values, shape = self.limit, self.values, node.shape
+        start = len(values)
+        made = [gradient if gradient.size <= limit else self.summary(gradient)]
+        kinds = ""
         edge = -1
         for target in node.targets:
             edge += 1
             cotangent = cotangents[edge]
             if cotangent is None:
-                numbers.append(None)
-                continue
-            if cotangent is gradient and node.shape == target.shape:  # it goes on as it came
-                numbers.append(start)
-                continue
-            if cotangent.shape != target.shape:
-                later = self.later(target, cotangent, start)
-                if later is None:
-                    return False
-                if later.left is None:
-                    made.append(cotangent)
-                    place += 1
-                    unsummed = unsummed or [None] * len(node.targets)
-                    unsummed[edge] = later.place = place
-                cotangent = later
-            elif cotangent.size > limit:
-                cotangent = self.summary(cotangent)
-            made.append(cotangent)
-            place += 1
-            numbers.append(place)
+                kinds += NONE
+            elif cotangent is gradient and shape == target.shape:
+                kinds += SAME
+            elif cotangent.shape == target.shape:
+                kinds += OWN
+                made.append(cotangent if cotangent.size <= limit else self.summary(cotangent))
+            elif type(cotangent) is Product:
+                kept, wanted = cotangent.kept, target.shape
+                if (
+                    kept._id < self.first
+                    or ((s := kept._shared) is not None and (s.version or s.unseen or s.outside))
+                    or wanted is None
+                    or wanted[0] * wanted[1] > limit
+                    or kept._array.size > limit
+                    or gradient.size > limit
+                ):
+                    return False  # a factor is not recorded as it is now, or only a summary of something is
+                kinds += OWN
+                made.append((start, kept._value, wanted))
+            elif target.metas is not None or cotangent.size > limit:
+                return False
+            elif cotangent is gradient:
+                kinds += SUM
+                made.append((start, None, target.shape))
+            else:
+                kinds += OWN_SUM
+                made += cotangent, (start + len(made), None, target.shape)
         values += made
-        whole = None if unsummed is None else tuple(unsummed)
-        self.log.append(("vjp", -1, self.call, node.sequence_nr, start, tuple(numbers), whole, freed))
+        self.log.append(("run", -1, self.call, node.sequence_nr, start, kinds, freed))
         return True
 
-    def later(self, target: Any, cotangent: Any, upstream: int) -> Later | None:
-        """What a reader makes a cotangent of that is no array of the target's shape; None where it had better be made
-        now.  `upstream` is the place of the upstream gradient."""
-        limit = self.limit
-        if type(cotangent) is not Product:
-            return Later(-1, None, target.shape) if target.metas is None and cotangent.size <= limit else None
-        kept, shape = cotangent.kept, target.shape
-        shared = kept._shared
-        if kept._id < self.first or (shared is not None and not plain(shared)):  # not recorded as it is now
-            return None
-        if shape is None or max(kept._array.size, cotangent.right.size, shape[0] * shape[1]) > limit:
-            return None
-        return Later(upstream, kept._value, shape)
+
+def in_full(entry: tuple[Any, ...]) -> tuple[Any, ...]:
+    """An entry "plain" as the "op", and an entry "run" as the "vjp", that it is short for; any other as it is."""
+    if entry[0] == "plain":
+        _, stack, name, a, b, number, value, sequence, needs, call = entry
+        refs, results = (a,) if b is None else (a, b), (number, value, sequence >= 0)
+        return "op", stack, name, refs, None, results, sequence, needs, None, call
+    if entry[0] == "run":
+        _, stack, call, sequence, start, kinds, freed = entry
+        return "vjp", stack, call, sequence, (start,), *places(start, kinds), freed
+    return entry
 
 
-def as_op(entry: tuple[Any, ...]) -> tuple[Any, ...]:
-    """An entry "plain" as the "op" that it is short for; any other as it is."""
-    if entry[0] != "plain":
-        return entry
-    _, stack, name, a, b, number, value, sequence, needs, call = entry
-    refs, results = (a,) if b is None else (a, b), (number, value, sequence >= 0)
-    return "op", stack, name, refs, None, results, sequence, needs, None, call
+def places(start: int, kinds: str) -> tuple[tuple[int | None, ...], tuple[int | None, ...]]:
+    """Where the values of a run are, the first of which is at `start`: of the cotangents, and before they were summed.
+
+    >>> places(7, SAME + NONE + OWN + OWN_SUM + SUM)
+    ((7, None, 8, 10, 11), (None, None, None, 9, 7))
+    """
+    last = start
+    cotangents: list[int | None] = []
+    unsummed: list[int | None] = []
+    for kind in kinds:
+        before = None
+        if kind == OWN_SUM:
+            before = last = last + 1
+        elif kind == SUM:
+            before = start
+        if kind not in (NONE, SAME):
+            last += 1
+        cotangents.append(None if kind == NONE else start if kind == SAME else last)
+        unsummed.append(before)
+    return tuple(cotangents), tuple(unsummed)
 
 
 def plain(shared: Any) -> bool:

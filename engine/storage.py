@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .slot import reserve
@@ -26,7 +27,7 @@ class Storage:
     handed = False
     origin: Storage | None = None
     kin: list[weakref.ref[Storage]] | None = None
-    recorded: tuple[int, ...] = ()
+    recorded: Sequence[int] = ()
     number = -1
     inference = False
     views: list[weakref.ref[Tensor]] | None = None

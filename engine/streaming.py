@@ -131,9 +131,10 @@ def _steady(values: list[Any], place: int) -> Value:
     """The value kept at `place`, in bytes that no later write can reach."""
     while True:
         kept = values[place]
-        parts = kept.parts(values) if isinstance(kept, Later) else [kept]
+        later = Later(*kept) if type(kept) is tuple else None
+        parts = [kept] if later is None else later.parts(values)
         value = value_of(worked_out(kept.copy() if hasattr(kept, "copy") else kept, values))
-        now = kept.parts(values) if isinstance(kept, Later) else [values[place]]
+        now = [values[place]] if later is None else later.parts(values)
         if all(a is b for a, b in zip(parts, now, strict=True)):
             return value
 

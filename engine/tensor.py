@@ -411,7 +411,7 @@ class Tensor:
         if self._shared is None:
             self._shared = Storage()
             if self._id >= 0:
-                self._shared.number, self._shared.recorded = self._id, (self._value,)
+                self._shared.number, self._shared.recorded = self._id, [self._value]
         return self._shared
 
     @_storage.setter

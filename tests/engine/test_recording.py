@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
 import pytest
 
 import engine
+from engine.later import Product
 from engine.replay import replay
 from engine.trace import ErrorRaised, LeafCreated, OpCalled, Refreshed, VjpRun
 
@@ -186,3 +189,119 @@ def test_output_that_is_no_tensor_has_no_upstream_gradient_in_a_recording() -> N
     (upstream,) = ran.upstream
     assert upstream is not None
     assert (trace.value(upstream).array == [3.0, 4.0]).all()
+
+
+@pytest.mark.parametrize("limit", [2, 100], ids=["a summary", "whole"])
+@pytest.mark.parametrize("how", ["grad", "hook"])
+def test_a_write_into_a_gradient_that_was_handed_out_leaves_what_ran_before(how: str, limit: int) -> None:
+    w = engine.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    x = engine.tensor([[5.0, 6.0], [7.0, 8.0]])
+    with engine.record(limit=limit) as trace:
+        if how == "grad":
+            (gradient,) = engine.autograd.grad((w * x).sum(), w)
+            gradient.zero_()
+        else:
+            y = w * x
+            y.register_hook(lambda g: (g.zero_(), None)[1])
+            (y * x).sum().backward()
+    ran = [event for event in trace.events if isinstance(event, VjpRun)][1]  # after that of the sum
+    (cotangent,) = (value for value in ran.cotangents if value is not None)
+    assert [trace.value(cotangent).stats[which] for which in ("min", "max")] == [5.0, 8.0]
+
+
+def test_statistics_of_a_large_value_wait_although_it_may_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[np.ndarray] = []
+
+    def statistics(data: np.ndarray) -> dict[str, float]:
+        asked.append(data)
+        return {"max": float(data.max())}
+
+    monkeypatch.setattr("engine.array.statistics", statistics)
+    with engine.record(limit=2) as trace:
+        x = engine.tensor([1.0, 2.0, 3.0])
+        x += 1
+        x.numpy()[0] = 9
+    assert not asked
+    made, added, _ = trace.events
+    assert isinstance(made, LeafCreated) and trace.value(made.value).stats["max"] == 3.0
+    assert isinstance(added, OpCalled) and trace.value(added.outputs[0].value).stats["max"] == 4.0
+
+
+def test_a_recorded_product_that_nothing_joins_is_multiplied_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Product] = []
+    multiplied = Product.multiplied
+
+    def counted(product: Product) -> Any:
+        made.append(product)
+        return multiplied(product)
+
+    monkeypatch.setattr(Product, "multiplied", counted)
+    x, w = engine.ones(3, 2), engine.ones(2, 4, requires_grad=True)
+    with engine.record(limit=2):
+        (x @ w).sum().backward()
+    assert len(made) == 1 and w.grad is not None and w.grad.tolist() == [[3.0] * 4] * 2
+
+
+def test_positions_tell_the_callers_and_the_threads_of_an_op_apart() -> None:
+    x = engine.tensor([1.0])
+
+    def doubled() -> None:
+        x * 2
+
+    def first() -> None:
+        doubled()
+
+    def second() -> None:
+        doubled()
+
+    def each() -> Iterator[None]:
+        while True:
+            x * 2
+            yield
+
+    with engine.record() as trace:
+        first()
+        second()
+        steps = each()
+        next(steps)
+        next(steps)
+        for call in (first, second):
+            thread = Thread(target=call)
+            thread.start()
+            thread.join()
+        for _ in range(2):
+            next(steps)
+    stacks = [e.stack for e in trace.events if isinstance(e, OpCalled)]
+    callers = [[frame.function for frame in trace.stacks[number]][-2:] for number in stacks]
+    here = test_positions_tell_the_callers_and_the_threads_of_an_op_apart.__name__
+    assert [caller.rpartition(".")[2] for caller, _ in callers] == [
+        "first",
+        "second",
+        here,
+        here,
+        "first",
+        "second",
+        here,
+        here,
+    ]
+    assert len(set(stacks[:4])) == 4 and len(set(stacks)) == 7 and stacks[6] == stacks[7]
+
+
+def test_an_op_may_lie_as_deep_as_python_goes() -> None:
+    x = engine.tensor([1.0])
+
+    def deeper(levels: int) -> None:
+        if levels:
+            deeper(levels - 1)
+        else:
+            x * 2
+
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(30_000)
+    try:
+        with engine.record() as trace:
+            deeper(20_000)
+            deeper(20_000)
+    finally:
+        sys.setrecursionlimit(before)
+    assert len({e.stack for e in trace.events if isinstance(e, OpCalled)}) == 2
