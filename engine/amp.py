@@ -100,6 +100,30 @@ class GradScaler:
         """What losses are multiplied by."""
         return self._scale if self._enabled else 1.0
 
+    def get_growth_factor(self) -> float:
+        """What the scale is multiplied by after enough steps that were taken."""
+        return self._growth_factor
+
+    def set_growth_factor(self, new_factor: float) -> None:
+        """Multiply the scale by this from now on."""
+        self._growth_factor = new_factor
+
+    def get_backoff_factor(self) -> float:
+        """What the scale is multiplied by after a step that was left out."""
+        return self._backoff_factor
+
+    def set_backoff_factor(self, new_factor: float) -> None:
+        """Multiply the scale by this after a step that was left out."""
+        self._backoff_factor = new_factor
+
+    def get_growth_interval(self) -> int:
+        """After how many steps in a row the scale grows."""
+        return self._growth_interval
+
+    def set_growth_interval(self, new_interval: int) -> None:
+        """Let the scale grow after so many steps in a row."""
+        self._growth_interval = new_interval
+
     def scale(self, outputs: Any) -> Any:
         """A loss, or a list of them, times the scale."""
         if not self._enabled:

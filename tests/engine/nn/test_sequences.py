@@ -222,3 +222,23 @@ def test_layer_refuses_as_torchs(name: str) -> None:
 
 def test_leaves_are_all_tensors_of_a_result() -> None:
     assert len(leaves((1, [engine.ones(1), None], {"a": engine.ones(1)}))) == 2
+
+
+@pytest.mark.parametrize("name", ["half", "float", "double", "byte", "char", "short", "int", "long", "cpu"])
+def test_packed_sequence_is_converted_as_its_data_are(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    for library in (engine, torch):
+        packed = library.nn.utils.rnn.pack_sequence([library.tensor([1.0, 2.0]), library.tensor([3.0])])
+        made = getattr(packed, name)()
+        assert made.data.dtype is getattr(packed.data, name)().dtype
+        assert (made is packed) == (made.data is packed.data) and not made.is_cuda
+        assert made.batch_sizes is packed.batch_sizes
+
+
+def test_grad_scaler_tells_and_takes_its_factors() -> None:
+    scaler = engine.amp.GradScaler("cpu")
+    assert (scaler.get_growth_factor(), scaler.get_backoff_factor(), scaler.get_growth_interval()) == (2.0, 0.5, 2000)
+    scaler.set_growth_factor(4.0)
+    scaler.set_backoff_factor(0.25)
+    scaler.set_growth_interval(1)
+    assert (scaler.get_growth_factor(), scaler.get_backoff_factor(), scaler.get_growth_interval()) == (4.0, 0.25, 1)
