@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,19 @@ def test_a_file_exported_from_a_shortened_recording_says_that_it_has_no_more(lon
     assert f"first 7 of {len(long.events)} events" in said and "--events" not in said
     again = from_file(tmp_path / "cut.backstep", 3).about["left_out"]
     assert "first 3 of 7 events" in again and "--events 7" in again
+
+
+def test_of_a_long_recording_that_fails_the_failure_is_told_and_the_way_to_it() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.record() as trace, contextlib.suppress(RuntimeError):
+        for _ in range(6):
+            y = (x * x).sum()
+            y.backward()
+        y.backward()
+    said = left_out(shortened(trace, 7))
+    assert "It ends with an error, RuntimeError: Trying to backward through the graph a second time" in said
+    assert f"To see that, start Backstep with `--events {len(trace.events)}`" in said
+    assert left_out(shortened(trace, len(trace.events))) == ""
 
 
 @pytest.mark.parametrize("given", ["0", "-1", "many", "1.5"])
