@@ -370,5 +370,5 @@ def test_a_high_picture_that_is_whole_gets_no_further_lines_that_a_low_screen_se
             nx.add_path(graph, ["x", f"c{branch}", "f", "g"])
         return layout.layout(graph)
 
-    assert len({line for _, line in fans(3, 2).lines.values()}) == 2
-    assert not fans(6, 2).lines
+    assert len({line for _, line in fans(5, 2).lines.values()}) == 2
+    assert not fans(5, 4).lines
