@@ -126,10 +126,17 @@ def _recording(script: Path, target: Path, returncode: int, said: dict[str, Any]
         notes.append(f"{script.name} ended without Python's own ending ({how}): the trace goes to its last moments.")
     notes.append(_sentence(said.get("note", "")))
     if not said.get("note"):
-        text = script.read_text("utf-8", "replace")
-        notes.append(explain.nothing_recorded(script.name, text, counts, as_torch, error))
+        notes.append(explain.nothing_recorded(script.name, text_of(script), counts, as_torch, error))
     files = tuple(dict.fromkeys([script.resolve(), *(Path(f) for f in said.get("files", ()))]))
     return Recording(target, returncode, " ".join(n for n in notes if n), error, files)
+
+
+def text_of(script: Path) -> str:
+    """A script as it stands; "" where it removed its own file while it ran, which loses no recording."""
+    try:
+        return script.read_text("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def _sentence(note: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from engine.trace import Trace
 from engine.tracefile import open_trace
 from viz.programs import about_script, slug
-from viz.runner import Recording, ScriptError, Watch, run_script
+from viz.runner import Recording, ScriptError, Watch, run_script, text_of
 from viz.shortened import MOST, left_out, shortened
 from viz.store import Catalogue, Problem, Program
 
@@ -71,7 +71,7 @@ def _opened(script: Path, recording: Recording) -> Trace:
     """The recorded trace; a script that ended before anything was written has an empty one, with its text."""
     if recording.trace_path.is_file():
         return open_trace(str(recording.trace_path))
-    return Trace((), (), {script.name: script.read_text("utf-8", "replace")}, {}, ())
+    return Trace((), (), {script.name: text_of(script)}, {}, ())
 
 
 def say(text: str) -> None:

@@ -140,6 +140,11 @@ def test_processes_that_the_script_spawns_find_its_main(script: Script, capfd: C
 # -- how it ends ------------------------------------------------------------------------------------------------------
 
 
+def test_script_that_removes_its_own_file_keeps_its_recording(script: Script) -> None:
+    recording, trace = script(SMALL + "\nimport os\nos.remove(__file__)\n")
+    assert recording.returncode == 0 and any(isinstance(e, OpCalled) for e in trace.events)
+
+
 def test_script_that_raises_is_recorded_up_to_there(script: Script) -> None:
     recording, trace = script(SMALL + "def f():\n    y.backward()\nf()\n")
     (last,) = [event for event in trace.events if isinstance(event, ErrorRaised)]
