@@ -167,7 +167,7 @@ def _checked_quantile(name: str, input: Tensor, q: Any, interpolation: str) -> T
     if not isinstance(q, (int, float, Tensor)):
         raise combination(name, input, q)
     if isinstance(q, (int, float)) and not 0 <= q <= 1:
-        raise errors.runtime(f"{name}() q must be in the range [0, 1] but got {q:g}")
+        raise errors.runtime(f"quantile() q must be in the range [0, 1] but got {q:g}")
     if not input._array.size:
         raise errors.runtime(f"{name}() input tensor must be non-empty")
     if input.dtype.name not in ("float32", "float64"):
@@ -175,7 +175,7 @@ def _checked_quantile(name: str, input: Tensor, q: Any, interpolation: str) -> T
     if not isinstance(q, Tensor):
         q = Tensor(xp.asarray(q, dtype=input._array.dtype, like=input._array))
     if q._array.ndim > 1:
-        raise errors.runtime(f"{name}() q must be a scalar or 1D tensor")
+        raise errors.runtime("quantile() q must be a scalar or 1D tensor")
     if q.dtype is not input.dtype:
         raise errors.runtime(f"{name}() q tensor must be same dtype as the input tensor")
     if interpolation not in INTERPOLATIONS:

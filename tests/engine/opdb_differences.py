@@ -30,7 +30,7 @@ KNOWN = (
     Known("call", LESS_EXACT, "special.bessel_j0 special.bessel_y1"),
     Known("error", OTHER_SHAPE, "cat gather"),
     Known("error", DUNDER, "__radd__ __rmul__ __rand__ __ror__ __rxor__"),
-    Known("error", OUT_OF_SCOPE, "complex polar"),
+    Known("error", OUT_OF_SCOPE, "complex"),
     Known("error", RARE_WORDS, "narrow_copy amax amin"),
     Known("error", "the dtype of out= does not count as one that was asked for", "arange multinomial"),
     Known("in place", RARE_WORDS, "ldexp mvlgamma.mvlgamma_p_1 mvlgamma.mvlgamma_p_3 mvlgamma.mvlgamma_p_5"),
