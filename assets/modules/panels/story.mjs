@@ -153,12 +153,12 @@ function otherButton({ is_fixed: isFixed }) {
 }
 
 const WATCH = "watch it travel";
-const AT_END = "plays all of it again; or change what was asked, under Commands";
+const AT_END = "plays it all again";
 const nextIs = ({ title }) => `next: ${title}`;
 
 function hintOf(chapters) {
   if (player.playing()) return "pauses";
   const next = nextMove(chapters, chapter, player.t());
-  if (!next) return player.t() < scene.steps.length ? "plays on; or change what was asked, under Commands" : AT_END;
+  if (!next) return player.t() < scene.steps.length ? "plays on" : AT_END;
   return next.turn !== undefined ? nextIs(chapters[next.turn]) : WATCH;
 }
