@@ -111,6 +111,7 @@ def draw(facts: Facts, grouping: Grouping) -> Drawing:
         ident = op.id
         role = "inner" if any(o.requires_grad for o in op.event.outputs) else "constant"
         drawing.items[ident] = Item(ident, "op", role, op=op.index, group=grouping.of.get(op.index))
+    _writes(drawing)
     stubs = _stubs(facts, grouping, drawing)
     for op in drawn:
         _inputs(drawing, op.event, op.index, stubs)
@@ -223,12 +224,10 @@ def _source(drawing: Drawing, tensor: int, version: int, op: int) -> str | None:
     facts = drawing.facts
     known = facts.resolve(tensor, version)
     producer = facts.producer(tensor, version) if known is not None else None
-    if (
-        known is not None
-        and (tensor, known) in drawing.cards
-        and facts.tensors[tensor].producers.get(known) == producer
-    ):
-        return drawing.cards[tensor, known]
+    if known is not None and (tensor, known) in drawing.cards:
+        own = facts.tensors[tensor].producers.get(known)
+        if own == producer or (own is None and _writes_unrecorded(facts, producer)):
+            return drawing.cards[tensor, known]
     if producer is not None and facts.ops[producer].id in drawing.items:
         return facts.ops[producer].id
     if known is not None and (tensor, known) in drawing.cards:
@@ -241,6 +240,11 @@ def _source(drawing: Drawing, tensor: int, version: int, op: int) -> str | None:
             if (owner, then) in drawing.cards and (made is None or made < op):
                 return drawing.cards[owner, then]
     return None
+
+
+def _writes_unrecorded(facts: Facts, op: int | None) -> bool:
+    """Whether an op only wrote: what it wrote to keeps its history, and no gradient comes this way."""
+    return op is not None and facts.ops[op].event.inplace is not None and facts.ops[op].event.node is None
 
 
 def slots(event: OpCalled) -> dict[int, int]:
@@ -299,6 +303,18 @@ def _outputs(drawing: Drawing, event: OpCalled, index: int) -> None:
                 f"e{own}>{card}:{position}", own, card, None, position, None, out.tensor, out.version, None,
                 out.requires_grad and event.node is not None,
             ))  # fmt: skip
+
+
+def _writes(drawing: Drawing) -> None:
+    """What a write through another name of the storage made of a tensor hangs on that write."""
+    facts = drawing.facts
+    for (tensor, version), card in drawing.cards.items():
+        fact = facts.tensors[tensor]
+        writer = facts.producer(tensor, version)
+        if version != fact.first and fact.producers.get(version) is None and _writes_unrecorded(facts, writer):
+            own = facts.ops[writer].id if writer is not None else None
+            if own in drawing.items:
+                _link(drawing, Link(f"e{own}>{card}:0", own, card, None, 0, None, tensor, version, None, False))
 
 
 def _link(drawing: Drawing, link: Link) -> None:

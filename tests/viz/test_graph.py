@@ -40,6 +40,15 @@ def test_ids_follow_tensors_versions_and_ops(tmp_path: Path) -> None:
     assert set(found.drawing.links) >= {"et0>n0:0", "en0>t1:0", "et1>n1:0", "en1>t1.1:0", "et1.1>n2:0"}
 
 
+def test_what_a_write_without_history_made_hangs_on_it_and_no_gradient_comes_that_way(tmp_path: Path) -> None:
+    source = "x = torch.ones(3, requires_grad=True)\ny = 2 * x\n"
+    source += "with torch.no_grad():\n    y[:2].mul_(10)\ny.sum().backward()\n"
+    found = read(source, tmp_path)
+    links = {link.id: link for link in found.drawing.links.values()}
+    assert links["en2>t1.1:0"].grad is False
+    assert links["et1.1>n3:0"].grad is True
+
+
 def test_two_uses_by_one_op_are_two_edges(tmp_path: Path) -> None:
     found = read("x = torch.ones(2, requires_grad=True)\ny = x * x\n", tmp_path)
     assert [link.id for link in found.drawing.into[0]] == ["et0>n0:0", "et0>n0:1"]

@@ -3,6 +3,7 @@ import engine as torch
 x = torch.tensor([1., 2, 3], requires_grad=True)
 y = 2 * x
 with torch.no_grad():
-    y[:2] *= 10
+    head = y[:2]
+    head *= 10
 y.sum().backward()
 print(y, x.grad)
