@@ -269,7 +269,7 @@ def _index_add(self: Array, index: Array, source: Array, dim: int, alpha: float 
     out = lines(self)
     key: Any = (slice(None),) * dim + (lines(index),)
     source = lines(source)
-    xp.add.at(out, key, source if alpha == 1 else source * xp.asarray(alpha).astype(self.dtype))
+    xp.add.at(out, key, source if alpha == 1 else source * xp.asarray(alpha).astype(self.dtype)[()])
 
 
 def _index_copy(self: Array, index: Array, source: Array, dim: int) -> None:
