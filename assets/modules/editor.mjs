@@ -4,17 +4,17 @@ import { indexText, nest, num, parseNumber, toNumber } from "./format.mjs";
 import { h } from "./panels/dom.mjs";
 import { commandOfCall, rowState } from "./state.mjs";
 
-/** Whether a row can be edited at this moment: `{ kind, data, shape, target }`, or null. */
+/** Whether a row can be edited at this moment: `{ kind, data, dtype, shape, target }`, or null. */
 export function editable(moment, node, row) {
   const { value, call } = rowState(moment, row);
   if (!value?.data || !row.cols) return null;
   if (row.key === "seed") {
     const command = commandOfCall(moment.scene, call);
-    return command && { kind: "gradient", target: command.id, shape: value.shape, data: value.data.slice() };
+    return command && { kind: "gradient", target: command.id, dtype: value.dtype, shape: value.shape, data: value.data.slice() };
   }
   if (row.key !== "value" || node.role !== "leaf") return null;
   const tensor = /^t(\d+)(?:@|$)/.exec(node.twin ?? node.id);
-  return tensor && { kind: "leaf", target: tensor[1], shape: value.shape, data: value.data.slice() };
+  return tensor && { kind: "leaf", target: tensor[1], dtype: value.dtype, shape: value.shape, data: value.data.slice() };
 }
 
 /** The edit as it goes to the shell: { command, gradient } or { leaf, values }, nested lists in the tensor's shape. */
@@ -91,7 +91,7 @@ export class CellEditor {
 
   /** Takes what is typed into the draft; false, and a message, where it is not a number. */
   keepDraft() {
-    const parsed = parseNumber(this.input.value);
+    const parsed = parseNumber(this.input.value, this.open.subject.dtype);
     if (parsed.error) {
       this.say(parsed.error);
       return false;

@@ -86,14 +86,24 @@ export function nest(flat, shape) {
   return level;
 }
 
-/** What a person typed as a number: `{ value }` (a scene `num`) or `{ error }`, a sentence that says what is expected. */
-export function parseNumber(text) {
+/** What a tensor of `dtype` holds of a number, as to whether it is finite there: of half precision from 65520 on it is not. */
+const rounded = (x, dtype) => (dtype === "float32" ? Math.fround(x) : dtype === "float16" && Math.abs(x) >= 65520 ? x * Infinity : x);
+
+function tooLarge(text, value, where) {
+  const inf = value < 0 ? "-inf" : "inf";
+  if (!where.startsWith("float")) return `\u201c${text.trim()}\u201d is too large for ${where}.`;
+  return `\u201c${text.trim()}\u201d is too large for ${where}: it would be ${inf}. Type ${inf} if that is meant.`;
+}
+
+/** What a person typed for a tensor of `dtype`: `{ value }` (a scene `num`) or `{ error }`, a sentence that says what is expected. */
+export function parseNumber(text, dtype = "float64") {
   const plain = text.trim().replace(MINUS, "-").replace(/(\d),(\d)/, "$1.$2").toLowerCase();
   if (plain === "") return { error: "Type a number, such as 1 or 0.5." };
   if (plain === "nan" || plain === "inf" || plain === "-inf") return { value: plain };
   const fraction = /^([-+]?[\d.]+)\s*\/\s*([\d.]+)$/.exec(plain);
   const value = fraction ? Number(fraction[1]) / Number(fraction[2]) : Number(plain);
-  if (Number.isFinite(value)) return { value };
+  if (!fraction && Math.abs(value) === Infinity) return { error: tooLarge(text, value, dtype) };
+  if (Number.isFinite(value)) return Number.isFinite(rounded(value, dtype)) ? { value } : { error: tooLarge(text, value, dtype) };
   return { error: `\u201c${text.trim()}\u201d is not a number. Try 1, 0.5, 1e-4, 1/3 or inf.` };
 }
 

@@ -41,7 +41,15 @@ test("parseNumber takes what people type, and says what is wrong with the rest",
   for (const [text, value] of [["1", 1], [" -0.5 ", -0.5], ["1e-4", 1e-4], ["1/4", 0.25], ["0,5", 0.5], ["\u22122", -2], ["inf", "inf"], ["NaN", "nan"]]) {
     assert.deepEqual(parseNumber(text), { value });
   }
-  for (const text of ["", "one", "1..2", "1/0", "--3"]) assert.match(parseNumber(text).error, /number/);
+  for (const text of ["", "one", "1..2", "1/0", "--3", "Infinity"]) assert.match(parseNumber(text).error, /number/);
+});
+
+test("parseNumber says of a number that a dtype cannot hold what would become of it", () => {
+  assert.equal(parseNumber("1e400").error, "\u201c1e400\u201d is too large for float64: it would be inf. Type inf if that is meant.");
+  assert.equal(parseNumber("\u22121e39", "float32").error, "\u201c\u22121e39\u201d is too large for float32: it would be -inf. Type -inf if that is meant.");
+  assert.match(parseNumber("65520", "float16").error, /too large for float16/);
+  assert.match(parseNumber("1e400", "int64").error, /too large for int64\.$/);
+  for (const [text, dtype] of [["1e39", "float64"], ["3.4028235e38", "float32"], ["65519", "float16"]]) assert.deepEqual(parseNumber(text, dtype), { value: Number(text) });
 });
 
 test("shapes and statistics are one line", () => {

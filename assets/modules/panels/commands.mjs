@@ -261,6 +261,7 @@ function reopen(fresh = false) {
   const shape = leaf ? one.shape : backward ? gradientShape(one) : null;
   const value = leaf ? leafValue(one) : backward && one.gradient !== null ? scene.values[one.gradient] : null;
   form.shape = shape;
+  form.dtype = (value ?? (leaf ? one : node(one.root)))?.dtype;
   writeValues(shape, value, leaf, fresh);
   if (fresh) requestAnimationFrame(() => byId("command-form").scrollIntoView({ block: "nearest" }));
 }
@@ -371,7 +372,7 @@ export function cellChanged(changed) {
   const cell = Array.isArray(changed) ? changed[0] : changed;
   if (!cell || !form?.shape) return;
   const at = gridCell(cell, form.shape);
-  const parsed = parseNumber(String(cell.value ?? ""));
+  const parsed = parseNumber(String(cell.value ?? ""), form.dtype);
   if (parsed.error) { session.refuse(parsed.error); fillGrid(form.shape, form.data); return; }
   if (at === null || form.data[at] === parsed.value) return;
   const data = [...form.data];
