@@ -68,6 +68,55 @@ def test_a_weight_typed_into_the_root_makes_a_new_revision_with_ghosts(view: Vie
     assert "Revision 2" in view.page.locator("#revision").inner_text()
 
 
+GHOSTS = """Object.fromEntries(Object.entries(backstep.scene().previous?.values ?? {}).map(([key, track]) =>
+    [key, track.map(([k, id]) => [k, backstep.scene().values[id]?.data])]))"""
+
+
+def typed(view: View, text: str) -> None:
+    """Types into the second cell of the gradient for z, and waits for the revision."""
+    before = view.revision()
+    view.click("z", "seed", 1, times=2)
+    view.page.keyboard.type(text)
+    view.page.keyboard.press("Enter")
+    view.changed(before)
+
+
+def test_old_values_are_those_of_the_revision_before_and_none_of_what_was_recorded(view: View) -> None:
+    view.open(WEIGHTS)
+    start = view.js("backstep.scene().phases.find(p => p.kind === 'backward').start")
+    revisions, ghosts = [view.revision()], [view.js(GHOSTS)]
+    for text in ("3", "5"):
+        view.seek(start)
+        typed(view, text)
+        revisions.append(view.revision())
+        ghosts.append(view.js(GHOSTS))
+    assert ghosts[0] == {} and ghosts[1] and ghosts[2] and ghosts[1] != ghosts[2]
+    for key, places in (("Control+z", (1, 0)), ("Control+Shift+z", (1, 2))):
+        for place in places:
+            before = view.revision()
+            view.page.keyboard.press(key)
+            view.changed(before)
+            assert (view.revision(), view.js(GHOSTS)) == (revisions[place], ghosts[place])
+
+
+def test_number_that_is_too_large_is_said_to_be_that(view: View) -> None:
+    view.open(WEIGHTS)
+    view.seek(view.js("backstep.scene().phases.find(p => p.kind === 'backward').start"))
+    view.click("z", "seed", 1, times=2)
+    said = view.page.locator(".bs-cell-message")
+    for text in ("1e400", "1e39"):
+        view.page.keyboard.press("Control+a")
+        view.page.keyboard.type(text)
+        view.page.keyboard.press("Enter")
+        assert said.inner_text() == f"“{text}” is too large for float32: it would be inf. Type inf if that is meant."
+    first = view.revision()
+    view.page.keyboard.press("Control+a")
+    view.page.keyboard.type("inf")
+    view.page.keyboard.press("Enter")
+    view.changed(first)
+    assert grad_after(view, "x", 0)[1] == "inf"
+
+
 def test_one_hot_takes_one_path_through_the_cells(view: View) -> None:
     view.open(WEIGHTS)
     view.tab("Commands")

@@ -58,30 +58,33 @@ export function edit(edits, after) {
   const pending = session.waiting;
   const from = pending?.edits || session.edits;
   if (same(edits, from)) return;
-  go(edits, () => {
+  go(edits, session.index + 1, () => {
     session.history = [...session.history.slice(0, session.index + 1), edits];
     session.index += 1;
   }, after);
 }
 
 export function undo() {
-  if (session.index > 0) go(session.history[session.index - 1], () => { session.index -= 1; });
+  if (session.index > 0) go(session.history[session.index - 1], session.index - 1, () => { session.index -= 1; });
 }
 
 export function redo() {
-  if (session.index < session.history.length - 1) go(session.history[session.index + 1], () => { session.index += 1; });
+  if (session.index < session.history.length - 1) go(session.history[session.index + 1], session.index + 1, () => { session.index += 1; });
 }
 
-function go(edits, commit, after) {
+/** What an edited revision at a place of the list is compared with: the one before it. As recorded, nothing was otherwise. */
+const before = (edits, place) => (isNone(edits) ? null : session.history[place - 1] || null);
+
+function go(edits, place, commit, after) {
   if (!session.program) return;
-  ask({ program: session.program, edits, previous: session.edits, layout: session.layout, folds: session.folds, commit, after, keep: true });
+  ask({ program: session.program, edits, previous: before(edits, place), layout: session.layout, folds: session.folds, commit, after, keep: true });
   session.waiting.edits = edits;
 }
 
 /** The same revision, drawn otherwise. */
 export function redraw({ layout = session.layout, folds = session.folds, after } = {}) {
   ask({
-    program: session.program, edits: session.edits, previous: session.history[session.index - 1] || null, layout, folds, keep: true,
+    program: session.program, edits: session.edits, previous: before(session.edits, session.index), layout, folds, keep: true,
     commit: () => Object.assign(session, { layout, folds }), after,
   });
 }
