@@ -58,6 +58,10 @@ def test_each_layout_of_the_menu_places_every_node_apart(view: View, name: str) 
             assert left >= other[2] or right <= other[0] or top >= other[3] or bottom <= other[1]
     if name != "layered":
         assert f"layout={name}" in view.js("location.search")
+    view.page.get_by_label("How the graph is laid out").click()
+    view.page.wait_for_selector("[role=menuitemradio][aria-checked=true]")
+    ticked = view.js("[...document.querySelectorAll('[aria-checked=true]')].map(item => item.dataset.value)")
+    assert ticked == [name] and view.page.locator("[role=menuitemradio]").count() == len(NAMES)
 
 
 def test_layout_that_would_take_too_long_is_refused_in_words(

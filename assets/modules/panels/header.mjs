@@ -1,5 +1,5 @@
 // The bar on top: where one is, undo and redo, share and export, theme, help.
-import { byId, fill, h, setProps, toast } from "./dom.mjs";
+import { byId, fill, h, setProps, toast, until } from "./dom.mjs";
 import * as session from "./session.mjs";
 
 let acts = {};
@@ -28,9 +28,21 @@ function handOver(box) {
   const move = () => ["aria-haspopup", "aria-expanded", "aria-controls"].filter((name) => box.hasAttribute(name)).forEach((name) => {
     button.setAttribute(name, box.getAttribute(name));
     box.removeAttribute(name);
+    if (button.id === "act-layout-menu" && button.getAttribute("aria-expanded") === "true") until(layouts).then(markLayout, () => {});
   });
   new MutationObserver(move).observe(box, { attributes: true });
   move();
+}
+
+const layouts = () => { const found = [...document.querySelectorAll("[data-act=layout]")]; return found.length ? found : null; };
+
+/** The layout that is drawn has a tick. The component library knows no such entries, and makes them anew each time. */
+function markLayout(items = layouts() ?? []) {
+  const now = session.state().scene?.layout;
+  items.forEach((item) => {
+    item.setAttribute("role", "menuitemradio");
+    item.setAttribute("aria-checked", item.dataset.value === now ? "true" : "false");
+  });
 }
 
 function pressed(event) {
@@ -58,14 +70,14 @@ export function load(scene) {
   setProps("act-redo", { disabled: index >= history.length - 1 });
   document.title = `${program.title} · Backstep`;
   doubt(scene);
+  markLayout();
   if (scene.layout_note) toast(scene.layout_note);
 }
 
 /** Where replay can no longer promise what the program itself would do, and what is to be said of the recording. */
 function doubt(scene) {
   const place = byId("doubt");
-  const { note, watch } = session.state();
-  const texts = [scene.revision.doubt?.text, scene.program.left_out, watch ? null : note].filter(Boolean);
+  const texts = [scene.revision.doubt?.text, scene.program.left_out, scene.program.note].filter(Boolean);
   place.hidden = !texts.length;
   delete place.dataset.by;
   if (!texts.length) return;
