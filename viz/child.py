@@ -118,6 +118,7 @@ class _Outcome:
         self.interrupted = False
         self.error = ""
         self.note = ""
+        self.exit: dict[str, Any] | None = None
 
     def run(self, code: types.CodeType, module: types.ModuleType) -> None:
         """Execute the script to its end, however it ends."""
@@ -131,11 +132,15 @@ class _Outcome:
     def exited(self, error: SystemExit) -> None:
         """sys.exit(...): a number is the status, None is 0, anything else is printed."""
         status = error.code
+        said = ""
         if status is None or isinstance(status, int):
             self.status = (status or 0) & 0xFF if os.name == "posix" else status or 0
         else:
             print(status, file=sys.stderr)
-            self.status = 1
+            self.status, said = 1, str(status)
+        places = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(error.__traceback__)]
+        file, line = next(((os.path.basename(f), line) for f, line in reversed(places) if is_users(f)), ("", 0))
+        self.exit = {"status": self.status, "said": said, "file": file, "line": line}
 
     def raised(self, error: BaseException) -> None:
         """Recorded as the last event, and printed as Python prints it, without our own frames."""
@@ -201,7 +206,7 @@ def _report(path: str, outcome: _Outcome, failure: str) -> None:
             files[os.path.abspath(file)] = name
     said = {
         "status": outcome.status, "error": outcome.error, "note": outcome.note, "failure": failure,
-        "files": list(files),
+        "files": list(files), "exit": outcome.exit,
     }  # fmt: skip
     with open(path, "w", encoding="utf-8") as stream:
         json.dump(said, stream)

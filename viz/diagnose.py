@@ -285,6 +285,12 @@ def _other(case: Case) -> Answer:
         return f"The file is no valid Python{at}, so nothing of it ran.", "Mend this line, or the one above it.", None
     if case.event.type == "ModuleNotFoundError" and "No module named" in case.event.message:
         return _not_installed(case, at)
+    if case.event.type == "KeyboardInterrupt":
+        return (
+            f"The program was ended from outside (Ctrl-C){at}; everything up to there is in the graph.",
+            ("Nothing has to be mended. Run it again, and longer, for what comes behind."),
+            None,
+        )
     if "'float' object has no attribute 'backward'" in case.event.message:
         return refusals.float_has_no_past(case)
     if "'NoneType' object" in case.event.message and _asked_inner_grad(case):

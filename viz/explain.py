@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from viz.text import one_line
+
 OURS = ("engine", "viz")
 
 
@@ -43,11 +45,12 @@ def imports(text: str) -> Imports:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a trace has: forward ops, ops that are differentiable here, backward calls."""
+    """What a trace has: forward ops, ops that are differentiable here, backward calls, tensors that no op computed."""
 
     ops: int
     nodes: int
     backwards: int
+    leaves: int = 0
 
 
 def nothing_recorded(script: str, text: str, counts: Counts, as_torch: bool, error: str) -> str:
@@ -57,7 +60,7 @@ def nothing_recorded(script: str, text: str, counts: Counts, as_torch: bool, err
     found = imports(text)
     stopped = f" It stopped with {error} before." if error else ""
     if not counts.ops:
-        return _no_ops(script, found, as_torch, error)
+        return _no_ops(script, found, as_torch, error, counts.leaves)
     if not counts.nodes:
         return (
             f"{script} ran {_count(counts.ops, 'op')}, but no tensor requires a gradient: "
@@ -70,7 +73,7 @@ def nothing_recorded(script: str, text: str, counts: Counts, as_torch: bool, err
     )
 
 
-def _no_ops(script: str, found: Imports, as_torch: bool, error: str) -> str:
+def _no_ops(script: str, found: Imports, as_torch: bool, error: str, leaves: int) -> str:
     if error in ("SyntaxError", "IndentationError", "TabError"):
         return f"{script} is no valid Python ({error}): nothing of it ran. The message names the line."
     if found.torch and not found.engine and not as_torch:
@@ -78,6 +81,12 @@ def _no_ops(script: str, found: Imports, as_torch: bool, error: str) -> str:
             f"{script} imports torch (line {found.torch}), whose ops Backstep does not see. Run it with "
             "--as-torch, which answers that import with Backstep's engine, or write `import engine as torch` in "
             f"line {found.torch}."
+        )
+    if error and leaves:
+        it = "it" if leaves == 1 else "them"
+        return (
+            f"{script} had made {_count(leaves, 'tensor')} when it stopped with {error}, "
+            f"and computed nothing from {it} yet. The traceback names the line."
         )
     if error:
         return f"{script} stopped with {error} before its first op. The traceback names the line."
@@ -91,6 +100,20 @@ def _no_ops(script: str, found: Imports, as_torch: bool, error: str) -> str:
         f"{script} imports the engine (line {line}), but no op ran. If its work needs "
         "arguments, give them after the script's name; what other processes compute is not seen."
     )
+
+
+def exited(script: str, status: int, said: str, file: str, line: int) -> str:
+    """How a script ended itself, by `sys.exit` or a parser of arguments; "" for status 0, which is an end like any.
+
+    >>> exited("train.py", 1, "no data", "train.py", 9)
+    'train.py ended itself in line 9, with status 1 and the message “no data”.'
+    """
+    if not status:
+        return ""
+    where = f" in line {line}" + (f" of {file}" if file != script else "") if line else ""
+    shown = one_line(said, 160)
+    message = f" and the message “{shown}”" if shown else ""
+    return f"{script} ended itself{where}, with status {status}{message}."
 
 
 def shadows(folder: Path, root: Path) -> list[str]:

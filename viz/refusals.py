@@ -170,6 +170,17 @@ def shape_of_gradient(case: Case) -> Answer:
     return why, f"Return a gradient of shape {found[3]}: what did not take part receives zeros.", None
 
 
+def no_input(case: Case) -> Answer:
+    asks = case.line or "input()"
+    why = f"{asks} waits for a line that is typed, and none can come: the standard input is at its end."
+    fix = (
+        "`backstep run` hands on what is typed in its terminal, or piped into it (`echo 2 | backstep run script.py`); "
+        "without a terminal, and where --watch records again, there is no keyboard. Write the value into the "
+        "script, or give it as an argument, behind the script's name, and read `sys.argv`."
+    )
+    return why, fix, None
+
+
 def no_backward(case: Case) -> Answer:
     why = "This Function says how to go forward, and not how to go back."
     return why, "Give it a static method backward(ctx, grad) that returns one gradient per input.", None
@@ -197,6 +208,7 @@ def _left(case: Case) -> Escaped | None:
 
 KNOWN: Sequence[tuple[str, Callable[[Case], Answer]]] = (
     (" tensors and ", counted),
+    ("EOF when reading a line", no_input),
     ("One of the differentiated Tensors does not require grad", constant_input),
     ("appears to not have been used in the graph", unused),
     ("`inputs` argument to `backward()` cannot be empty", no_inputs),

@@ -23,6 +23,8 @@ log = logging.getLogger("backstep")
 
 POLL = 0.2
 """Seconds between two looks at the watched files; a change counts when nothing changed for one more."""
+LONG = 10.0
+"""Seconds after which it is said how a script that does not end is ended."""
 KEPT = 3
 """Traces of a watched script that are kept: the app may still be reading an earlier one."""
 
@@ -83,7 +85,13 @@ def run_script(
         process = subprocess.Popen([*command, os.fspath(path), *args], stdin=subprocess.DEVNULL if quiet else None)
         if on_start is not None:
             on_start(process)
-        returncode = _wait(process)
+        slow = threading.Timer(LONG, _still_running, (script.name, quiet))
+        slow.daemon = True
+        slow.start()
+        try:
+            returncode = _wait(process)
+        finally:
+            slow.cancel()
         said = _reported(report)
     return _recording(script, target, returncode, said, as_torch)
 
@@ -91,6 +99,11 @@ def run_script(
 def new_folder() -> Path:
     """A temporary folder for traces, which the system clears."""
     return Path(tempfile.mkdtemp(prefix="backstep-"))
+
+
+def _still_running(script: str, quiet: bool) -> None:
+    how = "Save it again to end it" if quiet else "Ctrl-C ends it, and what it has recorded is shown"
+    print(f"backstep: {script} is still running. {how}.", file=sys.stderr, flush=True)
 
 
 def _wait(process: subprocess.Popen[bytes]) -> int:
@@ -124,6 +137,8 @@ def _recording(script: Path, target: Path, returncode: int, said: dict[str, Any]
     elif not said:
         how = _ending(returncode)
         notes.append(f"{script.name} ended without Python's own ending ({how}): the trace goes to its last moments.")
+    if said.get("exit"):
+        notes.append(explain.exited(script.name, **said["exit"]))
     notes.append(_sentence(said.get("note", "")))
     if not said.get("note"):
         notes.append(explain.nothing_recorded(script.name, text_of(script), counts, as_torch, error))
@@ -158,7 +173,8 @@ def _counts(path: Path) -> explain.Counts:
         found = tally(path)
     except (OSError, TraceFileError):  # the process ended before it began to write
         return explain.Counts(0, 0, 0)
-    return explain.Counts(found.get("OpCalled", 0), found["nodes"], found.get("BackwardStarted", 0))
+    counted = ("OpCalled", "nodes", "BackwardStarted", "LeafCreated")
+    return explain.Counts(*(found.get(kind, 0) for kind in counted))
 
 
 class Watch:

@@ -22,7 +22,7 @@ def add(
     """Records the script and offers it; with `watch` each save replaces it by a newer version.
     Of a longer recording the first `most` events are shown.
 
-    What is to be explained goes to the terminal and, as the program's note, to the page.  Raises Problem where there is
+    What is to be explained goes to the terminal and, with the program, to the page.  Raises Problem where there is
     no script.
     """
     try:
@@ -61,10 +61,8 @@ def program_of(script: Path, recording: Recording, watched: bool = False, most: 
     trace = shortened(_opened(script, recording), most)
     left = left_out(trace)
     say(left)
-    return Program(
-        slug(script.stem), {**about_script(script.name), "left_out": left}, lambda: trace, watched=watched,
-        note=recording.explanation,
-    )  # fmt: skip
+    about = {**about_script(script.name), "left_out": left, "note": recording.explanation}
+    return Program(slug(script.stem), about, lambda: trace, watched=watched)
 
 
 def _opened(script: Path, recording: Recording) -> Trace:

@@ -81,8 +81,8 @@ class Program:
     """A recorded program.  `about` is what the scene says of it (title, question, crumbs, legacy, chapters).
 
     `record` makes the trace; it is called once, when the program is first opened.  `chapters` ties the story to the
-    steps of a scene.  `version` counts recordings of a
-    watched script; `watched` programs are asked about by the browser from time to time.
+    steps of a scene.  `version` counts recordings of a watched script; `watched` programs are asked about by the
+    browser from time to time, and `note` is what keeps the newest save from being recorded.
     """
 
     id: str
@@ -190,7 +190,7 @@ class Catalogue:
         return new
 
     def annotate(self, program: str, note: str) -> None:
-        """Another note on the same recording: what is wrong with the script as it is now."""
+        """A note on the same recording: what is wrong with the script as it is now."""
         with self._lock:
             self._programs[program] = replace(self._programs[program], note=note)
 

@@ -66,6 +66,30 @@ def test_script_that_records_nothing_is_explained(
     assert "recorded nothing" in view.page.locator("#notice").inner_text()
 
 
+def test_script_that_ends_itself_is_told_on_the_page(
+    start: Callable[..., App], view_of: Callable[[App], View], script: Path
+) -> None:
+    script.write_text(DOUBLED + "raise SystemExit(3)\n", "utf-8")
+    view = opened(view_of, start("run", str(script), cwd=script.parent))
+    assert "lesson.py ended itself in line 6, with status 3." in view.page.locator("#doubt").inner_text()
+    assert view.js("backstep.scene().error") is None
+
+
+def test_watched_script_that_ends_itself_is_told_and_counts_as_recorded(
+    start: Callable[..., App], view_of: Callable[[App], View], script: Path
+) -> None:
+    view = opened(view_of, start("run", "--watch", str(script), cwd=script.parent))
+    before = view.revision()
+    script.write_text(DOUBLED + "raise SystemExit('enough')\n", "utf-8")
+    view.changed(before)
+    assert view.page.locator("#doubt").inner_text().startswith("lesson.py ended itself in line 6, with status 1")
+    assert view.page.locator("#live-bar").inner_text() == "watching the script"
+    before = view.revision()
+    script.write_text(DOUBLED, "utf-8")
+    view.changed(before)
+    view.until("document.getElementById('doubt').hidden")
+
+
 def test_saving_a_watched_script_records_it_again_and_keeps_the_place(
     start: Callable[..., App], view_of: Callable[[App], View], script: Path
 ) -> None:

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from engine.trace import Accumulated, ErrorRaised, OpCalled, Trace
-from viz import explain
+from viz import explain, runner
 from viz.runner import Recording, ScriptError, run_script
+from viz.scene import scene
 
 from .scripts import ROOT, SMALL, array, kinds
 
@@ -155,6 +156,51 @@ def test_script_that_raises_is_recorded_up_to_there(script: Script) -> None:
     assert [f.line for f in trace.stacks[last.stack]] == [7, 6]
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("import sys\nsys.exit(3)\n", "script.py ended itself in line 6, with status 3."),
+        ("def f():\n    raise SystemExit('no\\ndata')\nf()\n",
+         "script.py ended itself in line 6, with status 1 and the message “no data”."),
+        ("import argparse\nargparse.ArgumentParser().parse_args(['--x'])\n", "itself in line 6, with status 2."),
+        ("import sys\nsys.exit()\n", ""),
+        ("import sys\nsys.exit(0)\n", ""),
+        ("import sys\ntry:\n    sys.exit(3)\nexcept SystemExit:\n    pass\n", ""),
+    ],
+)  # fmt: skip
+def test_script_that_ends_itself_is_told_with_its_status_and_line(script: Script, text: str, says: str) -> None:
+    explanation = script(SMALL + text)[0].explanation
+    assert explanation.endswith(says) if says else explanation == ""
+
+
+def test_script_that_ends_itself_in_another_file_is_told_of_that(script: Script, tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("import sys\n\ndef stop():\n    sys.exit(4)\n")
+    said = script(SMALL + "import helper\nhelper.stop()\n")[0].explanation
+    assert said == "script.py ended itself in line 4 of helper.py, with status 4."
+
+
+ASKS = "import engine as torch\nx = torch.ones(3)\nn = float(input())\n"
+
+
+def test_script_that_asks_for_input_where_there_is_none_is_told_what_ran_and_what_to_do(script: Script) -> None:
+    recording, trace = script(ASKS, quiet=True)
+    said = "script.py had made 1 tensor when it stopped with EOFError, and computed nothing from it yet."
+    assert recording.explanation.startswith(said)
+    error = scene(trace)["error"]
+    assert error["why"].startswith("`n = float(input())` in line 3 waits for a line that is typed, and none can come")
+    assert "read `sys.argv`" in error["fix"]["text"]
+
+
+def test_script_that_does_not_end_is_told_how_it_is_ended(
+    script: Script, monkeypatch: pytest.MonkeyPatch, capfd: Capture
+) -> None:
+    monkeypatch.setattr(runner, "LONG", 0.0)
+    script(SMALL)
+    assert "script.py is still running. Ctrl-C ends it, and what it has recorded is shown." in capfd.readouterr().err
+    script(SMALL, quiet=True)
+    assert "script.py is still running. Save it again to end it." in capfd.readouterr().err
+
+
 def test_trace_tells_no_folder_of_this_machine(script: Script, tmp_path: Path) -> None:
     _, trace = script(SMALL + "import os\nraise OSError(os.path.abspath(__file__))\n")
     assert str(tmp_path) not in raised(trace).traceback + raised(trace).message
@@ -165,6 +211,7 @@ def test_interrupted_script_keeps_what_was_recorded(script: Script) -> None:
     recording, trace = script(SMALL + "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nwhile True:\n    pass\n")
     assert recording.returncode == -signal.SIGINT and recording.error == "KeyboardInterrupt"
     assert "BackwardEnded" in kinds(trace) and raised(trace).type == "KeyboardInterrupt"
+    assert scene(trace)["error"]["why"].startswith("The program was ended from outside (Ctrl-C) at ")
 
 
 WAITS = """

@@ -190,7 +190,7 @@ function shown(scene) {
   const now = player.t();
   code.seek(now);
   story.seek(now);
-  notice.empty(scene, session.state().note);
+  notice.empty(scene, scene.program.note);
   if (scene.error && session.state().index > 0) player.seek(scene.error.step + 1);
   write(true);
   root.dataset.ready = scene.revision.id;
