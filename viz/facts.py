@@ -13,6 +13,7 @@ from engine.trace import (
     AnyEvent,
     BackwardEnded,
     BackwardStarted,
+    DataSet,
     ErrorRaised,
     FlagChanged,
     Frame,
@@ -50,7 +51,8 @@ class OpFact:
 class TensorFact:
     """A tensor: how it began, and the value and the op behind each version of it (None: it began as a leaf).
 
-    `requires_grad`: whether it ever did; `asked`: whether the program said so with `requires_grad_()`.
+    `requires_grad`: whether it ever did; `asked`: whether the program said so with `requires_grad_()`.  `since` is the
+    event from which on it held each version, `replaced` are the versions that `x.data = y` gave it.
     """
 
     tensor: int
@@ -63,6 +65,8 @@ class TensorFact:
     values: dict[int, int] = field(default_factory=dict)
     producers: dict[int, int | None] = field(default_factory=dict)
     asked: bool = False
+    since: dict[int, int] = field(default_factory=dict)
+    replaced: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -89,6 +93,11 @@ class Facts:
     tensors: dict[int, TensorFact] = field(default_factory=dict)
     calls: dict[int, CallFact] = field(default_factory=dict)
     owner: dict[int, int] = field(default_factory=dict)
+    """The leaf whose `.grad` a tensor is, or was last."""
+    handed: dict[int, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
+    """Of a gradient: from which event on it was whose."""
+    before: set[int] = field(default_factory=set)
+    """Gradients that ops took before they were any leaf's."""
     behind: dict[int, int] = field(default_factory=dict)
     """What `x.data` gave -> x: a write to it changes x, and no version counts it."""
     retained: set[int] = field(default_factory=set)
@@ -123,13 +132,21 @@ class Facts:
         return None if known is None else self.tensors[tensor].values[known]
 
     def producer(self, tensor: int, version: int) -> int | None:
-        """The op that computed what `tensor` holds in `version`, also where a view of it was written."""
+        """The op that computed what `tensor` holds in `version`, also where a view of it was written.
+
+        What was written before `x.data = y` is gone.
+        """
         fact = self.tensors[tensor]
         best = fact.producers.get(version)
+        begun = max((fresh for fresh in fact.replaced if fresh <= version), default=fact.first)
         for written, op in self._writers.get(self._storages.get(tensor, -1), ()):
-            if written <= version and (best is None or op > best) and written > fact.first:
+            if begun < written <= version and (best is None or op > best):
                 best = op
         return best
+
+    def owner_at(self, gradient: int, event: int) -> int | None:
+        """The leaf whose `.grad` a tensor was before an event: the last one that it was given to."""
+        return next((leaf for since, leaf in reversed(self.handed.get(gradient, ())) if since < event), None)
 
     def made_by(self, tensor: int, before: int) -> int | None:
         """The op that computed what `tensor` held at event `before`; None for a leaf."""
@@ -153,8 +170,11 @@ class Facts:
         return name
 
     def is_gradient(self, tensor: int) -> bool:
-        """Whether a tensor is only what some leaf's `.grad` holds: a row of a card, without a card of its own."""
-        if tensor not in self.owner:
+        """Whether a tensor is only what some leaf's `.grad` holds: a row of a card, without a card of its own.
+
+        What an op took before any leaf was given it is more than that.
+        """
+        if tensor not in self.owner or tensor in self.before:
             return False
         made = self.tensors[tensor].producers.values()
         return all(op is None or self.ops[op].writes_grad is not None for op in made)
@@ -249,7 +269,11 @@ def facts(trace: Trace) -> Facts:
                 if running:
                     table.seeds.add(event.tensor)
             case Refreshed() if event.tensor in table.tensors:
-                table.tensors[event.tensor].values[event.version] = event.value
+                fact = table.tensors[event.tensor]
+                fact.values[event.version] = event.value
+                fact.since.setdefault(event.version, event.index)
+                if isinstance(event, DataSet):
+                    fact.replaced.append(event.version)
             case FlagChanged(flag="requires_grad") if event.tensor in table.tensors:
                 table.tensors[event.tensor].requires_grad |= event.value
                 table.tensors[event.tensor].asked |= event.value
@@ -263,13 +287,13 @@ def facts(trace: Trace) -> Facts:
                 if op is not None:
                     table.ops[op].vjps.append(event.index)
             case Accumulated():
-                table.owner[event.grad] = event.tensor
+                _hand(table, event.grad, event.tensor, event.index)
                 _gradient(table, event)
                 table.receives.add(event.tensor)
                 if event.retained:
                     table.retained.add(event.tensor)
             case GradSet(source=int() as source):
-                table.owner[source] = event.tensor
+                _hand(table, source, event.tensor, event.index)
             case ErrorRaised():
                 table.troubled.update(event.tensors)
                 table.errors.append(event)
@@ -284,11 +308,21 @@ def facts(trace: Trace) -> Facts:
 def _leaf(table: Facts, event: LeafCreated) -> None:
     table.tensors[event.tensor] = TensorFact(
         event.tensor, event.shape, event.dtype, event.requires_grad, event, event.version, event.index,
-        {event.version: event.value}, {event.version: None},
+        {event.version: event.value}, {event.version: None}, since={event.version: event.index},
     )  # fmt: skip
     table._storages[event.tensor] = event.storage
     if event.grad is not None:
-        table.owner[event.grad] = event.tensor
+        _hand(table, event.grad, event.tensor, event.index)
+
+
+def _hand(table: Facts, gradient: int, leaf: int, event: int) -> None:
+    """A tensor is the `.grad` of a leaf from an event on."""
+    fact = table.tensors.get(gradient)
+    if gradient not in table.owner and fact is not None and any((gradient, v) in table.uses for v in fact.values):
+        table.before.add(gradient)
+    if table.owner.get(gradient) != leaf:
+        table.owner[gradient] = leaf
+        table.handed[gradient].append((event, leaf))
 
 
 def _gradient(table: Facts, event: Accumulated) -> None:
@@ -330,6 +364,7 @@ def _op(table: Facts, event: OpCalled, current: CallFact | None) -> None:
         fact.requires_grad |= out.requires_grad
         fact.values[out.version] = out.value
         fact.producers[out.version] = index
+        fact.since[out.version] = event.index
         if event.inplace is not None:
             table._writers[out.storage].append((out.version, index))
 

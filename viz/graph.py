@@ -220,7 +220,8 @@ def _stubs(facts: Facts, grouping: Grouping, drawing: Drawing) -> set[tuple[str,
 
 
 def _source(drawing: Drawing, tensor: int, version: int, op: int) -> str | None:
-    """The node that hands on `tensor`: its card, the op that computed it, or the leaf whose gradient it is."""
+    """The node that hands on `tensor`: its card, the op that computed it, or the leaf whose gradient it is, as it is
+    then: what a program has later hands on nothing that it computed before."""
     facts = drawing.facts
     known = facts.resolve(tensor, version)
     producer = facts.producer(tensor, version) if known is not None else None
@@ -232,14 +233,13 @@ def _source(drawing: Drawing, tensor: int, version: int, op: int) -> str | None:
         return facts.ops[producer].id
     if known is not None and (tensor, known) in drawing.cards:
         return drawing.cards[tensor, known]
-    if tensor in facts.owner:
-        owner = facts.owner[tensor]
-        fact_of = facts.tensors.get(owner)
-        for then in sorted(fact_of.values, reverse=True) if fact_of is not None else ():
-            made = fact_of.producers.get(then) if fact_of is not None else None
-            if (owner, then) in drawing.cards and (made is None or made < op):
-                return drawing.cards[owner, then]
-    return None
+    now = facts.ops[op].event.index
+    owner = facts.owner_at(tensor, now)
+    fact = facts.tensors.get(owner) if owner is not None else None
+    if owner is None or fact is None:
+        return None
+    held = (then for then in sorted(fact.values, reverse=True) if fact.since.get(then, -1) < now)
+    return next((drawing.cards[owner, then] for then in held if (owner, then) in drawing.cards), None)
 
 
 def _writes_unrecorded(facts: Facts, op: int | None) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import logging
 import os
 import queue
 import subprocess
@@ -25,7 +26,9 @@ from .layouts.ranked import Ranked
 from .layouts.sheet import HEAD, PAD, Point
 from .layouts.simple import LayoutRefused
 
-__all__ = ["NAMES", "Anchors", "LayoutRefused", "Placed", "Point", "layout", "positions", "routes"]
+__all__ = ["NAMES", "Anchors", "LayoutRefused", "Placed", "Point", "layout", "positions", "routes", "shown"]
+
+log = logging.getLogger("backstep")
 
 NAMES = ("layered", "layered-own", *simple.OFFERS)
 """The layouts of the menu; `layered-own` is the second layout, without Graphviz."""
@@ -57,6 +60,35 @@ def layout(graph: nx.DiGraph, name: str = "layered") -> Placed:
     placed = simple.place(graph, name)
     _enclose(graph, placed)
     return placed
+
+
+def shown(graph: nx.DiGraph, name: str = "layered") -> tuple[Placed, str | None]:
+    """As `layout`, of any graph and for any name; where another layout had to serve, why.
+
+    The last of them has nothing that could fail: a graph in plain rows is worth more than an error.
+    """
+    try:
+        return layout(graph, name), None
+    except LayoutRefused as refusal:
+        why = str(refusal)
+    except Exception as error:  # noqa: BLE001  whatever went wrong, another layout serves
+        log.warning("layout %r: %s", name, error)
+        known = name in ("", *NAMES)
+        why = f"The layout {name} cannot place this graph, so it is drawn in layers." if known else str(error)
+    flat = nx.MultiDiGraph(graph) if graph.is_multigraph() else nx.DiGraph(graph)
+    flat.graph["within"] = {}
+    nx.set_node_attributes(flat, None, "group")
+    told = "The groups of this graph cannot be drawn apart, so it is drawn without them."
+    for one, reason in ((graph, why), (flat, told)):
+        if one is graph and name in ("", "layered"):
+            continue
+        try:
+            return layout(one), reason
+        except Exception as error:  # noqa: BLE001  as above
+            log.warning("layout 'layered': %s", error)
+    return simple.rows(
+        graph
+    ), "No layout can place this graph, so its nodes stand in rows, in the order of the program."
 
 
 def positions(graph: nx.DiGraph, name: str = "layered") -> dict[Hashable, Point]:

@@ -12,6 +12,7 @@ from .facts import Facts, facts
 from .graph import Drawing, draw
 from .groups import groups
 from .steps import Timeline
+from .tangles import untangle
 from .timeline import timeline
 
 Json = dict[str, Any]
@@ -52,5 +53,6 @@ def reading(trace: Trace) -> Reading:
     if found is None:
         table = facts(trace)
         drawing = draw(table, groups(trace))
+        untangle(drawing)
         found = _readings[trace] = Reading(table, drawing, timeline(drawing))
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -24,8 +23,6 @@ from .steps import Step
 from .tracks import contents, joint_state, together
 from .values import Table
 from .visible import Visible
-
-log = logging.getLogger("backstep")
 
 FORMAT = 1
 NEW = {"id": "", "number": 0, "label": "as recorded", "base": None}
@@ -78,7 +75,7 @@ class _Scene:
 
     def document(self, revision: Mapping[str, Any], program: Mapping[str, Any], previous: Trace | None) -> Json:
         graph = self.seen.graph()
-        placed, note = self.place(graph)
+        placed, note = layout.shown(graph, self.layout_name)
         nodes = [self.node(ident, graph, placed) for ident in graph]
         self.wire(len(graph))
         edges = [self.edge(key, placed) for *_, key in graph.edges(keys=True)]
@@ -108,21 +105,6 @@ class _Scene:
         }  # fmt: skip
 
     # -- graph ----------------------------------------------------------------------------------------------------
-
-    def place(self, graph: nx.MultiDiGraph) -> tuple[layout.Placed, str | None]:
-        """Positions; where the wanted layout refuses, the layered one and the reason."""
-        try:
-            return layout.layout(graph, self.layout_name), None
-        except layout.LayoutRefused as refusal:
-            return layout.layout(graph), str(refusal)
-        except ValueError as error:
-            log.warning("layout %r: %s", self.layout_name, error)
-            if self.layout_name not in ("", *layout.NAMES):
-                return layout.layout(graph), str(error)
-            flat = nx.MultiDiGraph(graph)
-            flat.graph["within"] = {}
-            nx.set_node_attributes(flat, None, "group")
-            return layout.layout(flat), "The groups of this graph cannot be drawn apart, so it is drawn without them."
 
     def node(self, ident: str, graph: nx.MultiDiGraph, placed: layout.Placed) -> Json:
         x, y = placed.positions[ident]

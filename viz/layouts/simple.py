@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,8 @@ from .sheet import Point
 
 SEED = 7
 GAP = 24.0
+WIDE = 1.6
+"""Width of what stands in rows, against the side of a square of its area."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,27 @@ def place(graph: nx.DiGraph, name: str) -> Placed:
     size = np.array([graph.nodes[n].get("size", SIZE) for n in nodes], dtype=float).reshape(-1, 2)
     at = apart(at, size + GAP)
     placed = Placed({n: (float(x), float(y)) for n, (x, y) in zip(nodes, at, strict=True)}, name=name)
+    join(graph, placed)
+    return placed
+
+
+def rows(graph: nx.DiGraph) -> Placed:
+    """The nodes in their order, row under row, with straight edges: for every graph, also one with a cycle."""
+    placed = Placed()
+    size = {node: graph.nodes[node].get("size", SIZE) for node in graph}
+    wide = WIDE * math.sqrt(sum((w + GAP) * (h + GAP) for w, h in size.values()))
+    x, top, low = 0.0, 0.0, 0.0
+    for node, (w, h) in size.items():
+        if x and x + w > wide:
+            x, top = 0.0, low + 2 * GAP
+        placed.positions[node] = (x + w / 2, top + h / 2)
+        x, low = x + w + 2 * GAP, max(low, top + h)
+    join(graph, placed)
+    return placed
+
+
+def join(graph: nx.DiGraph, placed: Placed) -> None:
+    """Straight edges between nodes that have their places."""
     edges = graph.edges(keys=True) if graph.is_multigraph() else ((u, v, (u, v)) for u, v in graph.edges())
     twins: dict[tuple[Hashable, Hashable], int] = {}
     for u, v, key in edges:
@@ -85,7 +109,6 @@ def place(graph: nx.DiGraph, name: str) -> Placed:
         middle = (np.array(start) + np.array(end)) / 2
         placed.routes[key] = [start, _point(middle - side * (6 + 12 * nth)), end]
         placed.back[key] = [end, _point(middle + side * (6 + 12 * nth)), start]
-    return placed
 
 
 def _point(xy: np.ndarray) -> Point:
