@@ -367,16 +367,19 @@ class Recorder(Short):
         return () if found == told else found
 
     def enter_module(self, module: Any) -> Group:
-        """The group of a module's call.  The outermost one tells the names of all that is in it."""
+        """The group of a module's call.  The outermost one tells the names of all that is in it, and has the name by
+        which the program reaches it."""
         known = self.names.get(id(module))
         kind = type(module).__name__
+        held = ""
         if known is None or not self.depth:
             for name, inner in module.named_modules():
                 self.names[id(inner)] = (name, inner)
             if not self.depth:
                 self.names_of_parameters(module)
+                held = self.holders[id(module)][0].removesuffix(".")
             known = self.names[id(module)]
-        return Group(self, known[0] or kind, kind)
+        return Group(self, held or known[0] or kind, kind)
 
     def names_of_parameters(self, module: Any) -> None:
         """Take note of the parameters and buffers that a module brings along, as the program would reach them."""

@@ -350,8 +350,9 @@ class BackwardEnded(Event):
 class GroupEntered(Event):
     """What follows, up to the GroupLeft of this one, belongs together: a module's call, an optimiser's step.
 
-    `name` is the module's qualified name (`encoder.layers.0.linear1`) in the one that was called first, and for that
-    one, as for an optimiser, `kind`, its class.  An optimiser's first step, and each later one where that changed, has
+    `name` is the module's qualified name (`encoder.layers.0.linear1`) in the one that was called first; for that one it
+    is the name by which the program reaches it (`model`), and where none is found, as for an optimiser, `kind`, its
+    class.  An optimiser's first step, and each later one where that changed, has
     the `tensors` that it holds and that require a gradient; None stands for one that the program has not used yet.
     """
 

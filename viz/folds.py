@@ -41,14 +41,25 @@ class Rounds:
 
 
 def rounds(drawing: Drawing) -> Rounds:
-    """The rounds of loops, and the calls of one function, that stand in one group."""
+    """The rounds of loops, and the calls of one function or of modules of one class, that stand in one group."""
     alike: dict[tuple[str | None, str], list[str]] = defaultdict(list)
     for group, around in drawing.grouping.within.items():
-        alike[around, drawing.grouping.labels[group].partition(" · ")[0]].append(group)
+        alike[around, _told(drawing.grouping.labels[group])].append(group)
     return Rounds(
         frozenset(group for same in alike.values() if len(same) > 1 for group in same),
         frozenset(group for same in alike.values() for group in same[1:]),
     )
+
+
+def _told(label: str) -> str:
+    """What groups that are alike have in common; of modules that the program itself holds, their class.
+
+    >>> _told("for x · 2"), _told("critic: Sequential"), _told("layers[0]: Linear · 3"), _told("0: Linear")
+    ('for x', 'Sequential', 'Linear', '0: Linear')
+    """
+    plain = label.partition(" · ")[0]
+    name, _, kind = plain.rpartition(": ")
+    return plain if not name or name.rpartition(".")[2].isdigit() else kind
 
 
 def levels(drawing: Drawing) -> Iterator[frozenset[str]]:

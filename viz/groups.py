@@ -159,11 +159,14 @@ class _Reader:
         """Open the group of a module's call: frames up to the call are around it, deeper ones in it."""
         around = self.visit(event.stack)
         frames = self.trace.stacks[event.stack] if event.stack >= 0 else ()
-        above = self.entered[-1][2] if self.entered else ""
-        name = event.name.removeprefix(above + ".")
-        label = f"{name}: {event.kind}" if name.rpartition(".")[2].isdigit() else name
+        outermost = not self.entered
+        above = "" if outermost else self.entered[-1][2]
+        name = event.name.removeprefix(above + ".") if above else event.name
+        held = outermost and name != event.kind
+        label = f"{name}: {event.kind}" if held or name.rpartition(".")[2].isdigit() else name
         scope = self.open(around, label, ("module", event.name, _place(frames[-1]) if frames else None))
-        self.entered.append((scope, len(frames), event.name, self.opened))
+        within = "" if outermost else event.name  # names in the outermost one begin with none
+        self.entered.append((scope, len(frames), within, self.opened))
         self.opened = []
 
     def leave(self) -> None:

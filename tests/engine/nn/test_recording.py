@@ -56,7 +56,7 @@ def test_recording_names_parameters_and_the_modules_that_ops_belong_to() -> None
     assert [e.name for e in parameters] == [f"model.{name}" for name, _ in model.named_parameters()]
     assert [trace.names[e.tensor] for e in parameters] == [e.name for e in parameters]
     assert entered(trace)[:4] == [
-        ("Net", "Net"), ("blocks.0", "Block"), ("blocks.0.inner", "Sequential"), ("blocks.0.inner.0", "Linear"),
+        ("model", "Net"), ("blocks.0", "Block"), ("blocks.0.inner", "Sequential"), ("blocks.0.inner.0", "Linear"),
     ]  # fmt: skip
     found = groups(trace)
     ops = [e for e in trace.events if isinstance(e, OpCalled)]
@@ -108,6 +108,37 @@ def test_parameters_of_a_part_that_is_called_alone_have_the_name_of_the_whole() 
     assert parameter_names(trace)[2] == "model.blocks.0.inner.0.weight"
 
 
+def test_group_of_an_outermost_call_has_the_name_by_which_the_program_reaches_the_module() -> None:
+    def net() -> nn.Sequential:
+        return nn.Sequential(nn.Linear(1, 2), nn.Linear(2, 1))
+
+    generator, critic, x = net(), net(), torch.ones(1, 1)
+    with torch.record() as trace:
+        critic(generator(x)), (lambda: net()(x))()
+    assert [e.name for e in trace.events if isinstance(e, GroupEntered) and e.kind == "Sequential"] == [
+        "generator", "critic", "Sequential",
+    ]  # fmt: skip
+    labels = set(groups(trace).labels.values())
+    assert labels == {"generator: Sequential", "critic: Sequential", "Sequential", "0: Linear", "1: Linear"}
+
+
+def test_names_inside_of_a_module_are_whole_though_it_is_held_under_one_of_them() -> None:
+    class Outer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.body = nn.ModuleList([nn.Linear(1, 1), nn.Linear(1, 1)])
+
+        def forward(self, x: Any) -> Any:
+            return self.body[1](self.body[0](x)) * 2
+
+    body, x = Outer(), torch.ones(1, 1)
+    with torch.record() as trace:
+        body(x) * body(x)
+    assert {"body: Outer", "body.0: Linear", "body.1: Linear"} == {
+        label.partition(" ·")[0] for label in groups(trace).labels.values()
+    }
+
+
 def test_modules_in_an_object_have_the_name_of_its_attribute() -> None:
     agent, x = Agent(), torch.ones(1, 1)
     with torch.record() as trace:
@@ -134,7 +165,7 @@ def test_groups_open_and_close_in_pairs_also_where_a_forward_raises() -> None:
         depth -= isinstance(event, GroupLeft)
         assert depth >= 0
     assert depth == 0
-    assert [name for name, _ in entered(trace)].count("Net") == 2
+    assert [kind for _, kind in entered(trace)].count("Net") == 2
 
 
 def test_calls_in_a_loop_are_rounds_of_it() -> None:
@@ -149,14 +180,17 @@ def test_calls_in_a_loop_are_rounds_of_it() -> None:
     rounds = [g for g, label in found.labels.items() if label.startswith("for _ · ")]
     assert [found.labels[g] for g in rounds] == [f"for _ · {n}" for n in (1, 2, 3)]
     for g in rounds:
-        assert sorted(label for h, label in found.labels.items() if found.within[h] == g) == ["SGD.step", "Sequential"]
+        assert sorted(label for h, label in found.labels.items() if found.within[h] == g) == [
+            "SGD.step",
+            "model: Sequential",
+        ]
 
 
 def test_steps_of_a_recurrent_layer_are_groups() -> None:
     layer = nn.GRU(2, 3)
     with torch.record() as trace:
         layer(torch.ones(3, 1, 2)).__getitem__(0).sum().backward()
-    assert [name for name, _ in entered(trace)] == ["GRU", "step 0", "step 1", "step 2"]
+    assert [name for name, _ in entered(trace)] == ["layer", "step 0", "step 1", "step 2"]
     labels = list(groups(trace).labels.values())
     assert [label for label in labels if label.startswith("step")] == ["step 0", "step 1", "step 2"]
 
