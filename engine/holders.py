@@ -23,9 +23,12 @@ def held_as(module: Any, frame: FrameType | None) -> str:
         if is_users(frame.f_code.co_filename):
             frames.append(frame)
         frame = frame.f_back
+    spaces = {id(outer.f_globals) for outer in frames}  # who runs a program by exec() holds its names in a dict
     for look in (_directly, _in_objects):
         for outer in reversed(frames):
             for name, value in list(outer.f_locals.items()):
+                if id(value) in spaces:
+                    continue
                 found = next(look(name, value, module), None)
                 if found is not None:
                     return found

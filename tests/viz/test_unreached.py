@@ -45,7 +45,9 @@ def found(folder: Path, forward: str = WHOLE, **parts: str) -> list[Finding]:
 def test_a_detach_on_the_way_is_told_with_its_line_and_the_names(tmp_path: Path) -> None:
     (one,) = found(tmp_path, CUT)
     assert one.label == "2 parameters never learn" and one.line == 10
-    assert one.why.startswith("SGD holds gate.weight and gate.bias, but no gradient comes to them in 2 backward calls")
+    assert one.why.startswith(
+        "SGD holds net.gate.weight and net.gate.bias, but no gradient comes to them in 2 backward calls"
+    )
     assert "`torch.sigmoid(self.gate(x)).detach()` in line 10 cuts the way back to the loss" in one.why
     assert one.fix.startswith("Leave out the detach.")
 
@@ -63,13 +65,13 @@ def test_a_choice_on_the_way_is_told_as_such(tmp_path: Path) -> None:
 
 def test_a_parameter_that_nothing_uses_is_told_by_name(tmp_path: Path) -> None:
     (one,) = found(tmp_path, "self.head(x)")
-    assert "SGD holds gate.weight and gate.bias" in one.why and "no op uses them" in one.why
+    assert "SGD holds net.gate.weight and net.gate.bias" in one.why and "no op uses them" in one.why
 
 
 def test_a_layer_that_came_after_the_optimiser_is_told(tmp_path: Path) -> None:
     (one,) = found(tmp_path, after="net.head = nn.Linear(2, 1)")
-    assert one.label == "head.weight is in no optimiser"
-    assert "head.weight and head.bias receive a gradient in 2 backward calls" in one.why
+    assert one.label == "net.head.weight is in no optimiser"
+    assert "net.head.weight and net.head.bias receive a gradient in 2 backward calls" in one.why
     assert "SGD holds 2 other tensors that nothing uses" in one.why and "add_param_group" in one.fix
 
 

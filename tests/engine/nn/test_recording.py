@@ -146,6 +146,13 @@ def test_modules_in_an_object_have_the_name_of_its_attribute() -> None:
     assert parameter_names(trace) == ["agent.actor.weight", "agent.critic.weight"]
 
 
+def test_dict_that_a_program_runs_in_is_no_holder_of_its_modules() -> None:
+    scope: dict[str, Any] = {"nn": nn, "torch": torch}
+    with torch.record() as trace:
+        exec(compile("net = nn.Linear(1, 1, bias=False)\nnet(torch.ones(1, 1))", "lesson.py", "exec"), scope)
+    assert parameter_names(trace) == ["net.weight"]
+
+
 def test_module_without_a_name_has_its_own_names() -> None:
     with torch.record() as trace:
         (lambda: nn.Linear(1, 1, bias=False)(torch.ones(1, 1)))()
