@@ -22,6 +22,10 @@ _VERDICTS = frozenset({"gradcheck", "gradgradcheck"})
 _SAME = frozenset({"contiguous", "cpu", "cuda", "double", "expand", "float", "reshape", "to", "type", "view"})
 
 
+_Element = tuple[str, tuple[int, int]]
+"""A part of what a comprehension gives in each round, `[0]` of `(a(), b())`, and where it stands."""
+
+
 @dataclass(frozen=True, slots=True)
 class Binding:
     """The names of a result's parts (one, or one per element of an unpacking `a, b = ...`).
@@ -44,6 +48,7 @@ class Binder:
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
         self._counts: dict[tuple[object, ...], int] = {}
+        self._parts: dict[tuple[object, ...], _Element] = {}
 
     def bound_names(self, frames: Sequence[Frame], outputs: int = 1) -> tuple[str | None, ...]:
         """A name per output for a result made at `frames` (outermost first), None where no variable holds it.
@@ -63,7 +68,9 @@ class Binder:
         if names is None:
             return None
         if climb.counted is not None:
-            number = self._count(climb.counted)
+            number = self._round(climb.counted, climb.element)
+            if number is None:
+                return None
             names = [None if n is None else n.replace("[#]", f"[{number}]", 1) for n in names]
         if climb.part is not None:
             names = [*[None] * max(climb.part, 0), *names[:1], *[None] * outputs]
@@ -81,6 +88,18 @@ class Binder:
         number = self._counts.get(place, -1) + 1
         self._counts[place] = number
         return number
+
+    def _round(self, place: tuple[object, ...], element: _Element | None) -> int | None:
+        """Which round of a comprehension an element belongs to: a new one where no later part of `(a(), b())` comes.
+
+        None where a round may give nothing that is seen, so that counting would tell wrong.
+        """
+        if element is None:
+            return None
+        before, self._parts[place] = self._parts.get(place), element
+        if place in self._counts and before is not None and before[0] != element[0] and before[1] < element[1]:
+            return self._counts[place]
+        return self._count(place)
 
     def _forget(self, frames: Sequence[Frame]) -> None:
         """Counting starts again once something happens outside of what is counted."""
@@ -107,6 +126,8 @@ class _Climb:
         self.exact = True
         self.suffix = ""
         self.counted: tuple[object, ...] | None = None
+        self.element: _Element | None = None
+        self.begun = (0, 0)
         self.place: object = None
         self.part: int | None = None
         self.each = False
@@ -116,6 +137,7 @@ class _Climb:
         while self.frames:
             file = self.sources.file(self.frames[-1].file)
             node = self.sources.node(self.frames[-1])
+            self.begun = (self.frames[-1].line, self.frames[-1].col)
             found = self.within(file, node) if node is not None else None
             if found != "returned":
                 return found if isinstance(found, list) else None
@@ -190,6 +212,9 @@ class _Climb:
 
     def count(self, file: File, comprehension: ast.ListComp) -> None:
         """The value is an element of a list that a comprehension makes: which one, only counting tells."""
+        whole = comprehension.elt
+        if _is_sure(whole):
+            self.element = self.suffix, self.begun
         self.suffix = f"[#]{self.suffix}"
         if self.frames[-1].function.rpartition(".")[2] in _COMPREHENSIONS:  # before Python 3.12, a frame of its own
             self.frames.pop()
@@ -228,6 +253,14 @@ class _Climb:
 def _callee(call: ast.Call) -> str:
     """`exp` of `torch.exp(x)`."""
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _is_sure(element: ast.expr) -> bool:
+    """Whether each round of a comprehension gives tensors for the same parts of its element: no part is a choice of
+    which one side makes nothing."""
+    if isinstance(element, ast.IfExp):
+        return all(isinstance(side, (ast.BinOp, ast.Call)) for side in (element.body, element.orelse))
+    return not any(isinstance(node, (ast.IfExp, ast.BoolOp)) for node in ast.walk(element))
 
 
 def _paired(file: File, values: ast.Tuple | ast.List, node: ast.AST) -> ast.expr | None:

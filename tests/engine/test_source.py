@@ -5,11 +5,13 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
 import pytest
 
+import engine
 from engine.binding import Binder, tensor_names
 from engine.source import File, Places, Sources, collapse
 from engine.trace import AnyEvent, BackwardEnded, BackwardStarted, Frame, Input, LeafCreated, OpCalled, Output
@@ -253,3 +255,22 @@ def test_text_that_does_not_parse_has_lines_but_no_names() -> None:
     assert sources.node(frame) is None and sources.call_text(frame) == "= 2"
     assert Binder(sources).bound_names([frame]) == (None,)
     assert Sources({}).call_text(frame) == "" and File("").nodes == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("d = [(torch.ones(2), torch.zeros(2)) for _ in range(2)]", ["d[0][0]", "d[0][1]", "d[1][0]", "d[1][1]"]),
+        ("d = [{'a': torch.ones(2), 'b': torch.zeros(2)} for _ in range(2)]",
+         ["d[0]['a']", "d[0]['b']", "d[1]['a']", "d[1]['b']"]),
+        ("d = [torch.ones(2) if i else torch.zeros(2) for i in range(3)]", ["d[0]", "d[1]", "d[2]"]),
+        ("d = [(torch.ones(2) if i else None, torch.zeros(2)) for i in range(2)]", []),
+        ("d = [None if i == 0 else torch.ones(2) for i in range(2)]", []),
+    ],
+)  # fmt: skip
+def test_elements_of_a_comprehension_have_true_names_or_none(tmp_path: Path, line: str, names: list[str]) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(f"import engine as torch\n{line}\n", encoding="utf-8")
+    with engine.record() as trace:
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), {})
+    assert list(trace.names.values()) == names
