@@ -33,13 +33,16 @@ class Binding:
     `exact` is False where the value passed through something that may have made another tensor of it (`.to(...)`,
     `Parameter(...)`, the return of a function): an exact binding of the same name by another tensor goes before.
     `place` is where the assignment stands, in which call: equal for all that one assignment binds.  `each` marks the
-    variable of a loop, which is bound to the parts of the value.
+    variable of a loop, which is bound to the parts of the value.  In a comprehension's names the round is not `counted`
+    yet, where `element` stands.
     """
 
     names: tuple[str | None, ...]
     exact: bool
     place: object = None
     each: bool = False
+    counted: tuple[object, ...] | None = None
+    element: _Element | None = None
 
 
 class Binder:
@@ -58,7 +61,7 @@ class Binder:
         ('z',)
         """
         found = self.binding(frames, outputs)
-        return (None,) * outputs if found is None else found.names
+        return (None,) * outputs if found is None else self.numbered(found).names
 
     def binding(self, frames: Sequence[Frame], outputs: int = 1) -> Binding | None:
         """As `bound_names`, with whether the name is surely that of this very tensor."""
@@ -67,11 +70,6 @@ class Binder:
         self._forget(frames)
         if names is None:
             return None
-        if climb.counted is not None:
-            number = self._round(climb.counted, climb.element)
-            if number is None:
-                return None
-            names = [None if n is None else n.replace("[#]", f"[{number}]", 1) for n in names]
         if climb.part is not None:
             names = [*[None] * max(climb.part, 0), *names[:1], *[None] * outputs]
             names = names[:outputs] if outputs > 1 else names[(number := self._count(tuple(frames))) : number + 1]
@@ -82,7 +80,18 @@ class Binder:
             names = [names[number]] if number < len(names) else [None]
         elif len(names) != outputs:
             return None
-        return Binding(tuple(names), climb.exact, climb.place, climb.each)
+        return Binding(tuple(names), climb.exact, climb.place, climb.each, climb.counted, climb.element)
+
+    def numbered(self, found: Binding) -> Binding:
+        """With the round of a comprehension in the names, `h[2]`; without names where counting would tell wrong.
+
+        To be asked once for what each round gives: several ops may make one element.
+        """
+        if found.counted is None:
+            return found
+        number = self._round(found.counted, found.element)
+        told = (None if n is None or number is None else n.replace("[#]", f"[{number}]", 1) for n in found.names)
+        return replace(found, names=tuple(told), counted=None)
 
     def _count(self, place: tuple[object, ...]) -> int:
         number = self._counts.get(place, -1) + 1
@@ -303,7 +312,7 @@ class Naming:
         self.unsure: dict[object, list[int]] = {}
         self.strangers: set[int] = set()
         self.at: tuple[Frame, ...] = ()
-        self.run: list[tuple[str, list[tuple[int, str]], Binding]] = []
+        self.run: list[tuple[str, list[int], Binding]] = []
         self.calls: dict[int, tuple[Frame, ...]] = {}
         self.inside: list[tuple[int | None, ...]] = []  # what the code of the user's was given that runs
 
@@ -355,12 +364,13 @@ class Naming:
         if found is not None and _INNER.match(kind) and (whole := _indexed(found.names)) is not None:
             found = replace(found, names=(whole, *[None] * (len(made) - 1)))
         if found is not None:
-            pairs = [(t, n) for t, n in zip(made, found.names, strict=True) if n is not None]
-            self.run.append((kind, pairs, found))
+            self.run.append((kind, made, found))
 
     def settle(self) -> None:
         """Name what the ops at one expression made: the last one's results, again for every time that it ran."""
-        for _, pairs, found in self.last_ones():
+        for _, made, counted in self.last_ones():
+            found = self.binder.numbered(counted)
+            pairs = [(t, n) for t, n in zip(made, found.names, strict=True) if n is not None]
             if found.exact:
                 for tensor in self.unsure.pop(found.place, ()):
                     self.names.pop(tensor, None)
@@ -371,7 +381,7 @@ class Naming:
                         self.unsure.setdefault(found.place, []).append(tensor)
         self.run = []
 
-    def last_ones(self) -> list[tuple[str, list[tuple[int, str]], Binding]]:
+    def last_ones(self) -> list[tuple[str, list[int], Binding]]:
         """Of the ops at one expression those whose results it gives: the last one each time that it ran."""
         kinds = [kind for kind, _, _ in self.run]
         if self.run and self.run[-1][2].each:  # a loop over what the expression gave: the parts, one by one

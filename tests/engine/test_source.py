@@ -266,6 +266,8 @@ def test_text_that_does_not_parse_has_lines_but_no_names() -> None:
         ("d = [torch.ones(2) if i else torch.zeros(2) for i in range(3)]", ["d[0]", "d[1]", "d[2]"]),
         ("d = [(torch.ones(2) if i else None, torch.zeros(2)) for i in range(2)]", []),
         ("d = [None if i == 0 else torch.ones(2) for i in range(2)]", []),
+        ("d = [torch.nn.functional.cross_entropy(torch.zeros(1, 2), torch.ones(1, 2)) for _ in range(2)]",
+         ["d[0]", "d[1]"]),
     ],
 )  # fmt: skip
 def test_elements_of_a_comprehension_have_true_names_or_none(tmp_path: Path, line: str, names: list[str]) -> None:
