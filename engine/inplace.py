@@ -67,7 +67,8 @@ def check_inplace(tensor: Tensor, needs: bool = True) -> None:
 def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], alike: bool = False) -> Tensor:
     """Run `op` and write its result into its first argument, which is returned.
 
-    `alike`: one value is written everywhere, so that a place may be written more than once.
+    `alike`: one value is written everywhere, so that a place may be written more than once; torch allows it without
+    gradients alone.
     """
     writer = op.traits.write
     target: Tensor = args[0]

@@ -189,7 +189,7 @@ class _Reader:
             for loop in loops:
                 scope = self._round(scope, level, loop, frames, depth, innermost=loop is loops[-1])
                 level += 1
-            if not last and frames[depth + 1].function not in _TRANSPARENT:
+            if not last and not _is_transparent(frames[depth + 1]):
                 key = ("call", depth, frames[depth + 1].function, place)
                 open_here = level < len(self.opened) and self.opened[level].key == key
                 if open_here and not self._restarts(frames, depth + 1, level + 1):
@@ -242,7 +242,7 @@ class _Reader:
             return False
         if depth == len(frames) - 1:
             return True
-        if frames[depth + 1].function in _TRANSPARENT:  # a comprehension runs its places many times
+        if _is_transparent(frames[depth + 1]):  # a comprehension runs its places many times
             return False
         if len(self.opened) > level and self.opened[level].key[-1:] == (_place(frame),):
             return self._restarts(frames, depth + 1, level + 1)
@@ -258,6 +258,10 @@ class _Reader:
             outer = self.around.get((caller.file, caller.line), [])
             found = [loop for loop in found if loop not in outer]
         return found
+
+
+def _is_transparent(frame: Frame) -> bool:
+    return frame.function.rpartition(".")[2] in _TRANSPARENT
 
 
 def _place(frame: Frame) -> tuple[int, int, int, int]:

@@ -60,9 +60,9 @@ def test_mistake_is_proved_in_numbers_at_its_node(name: str) -> None:
 
 
 def test_sum_of_two_calls_names_both_lines(tmp_path: Path) -> None:
-    code = "x = torch.tensor(2., requires_grad=True)\ny = x * x\nz = 3 * x\ny.backward()\nz.backward()"
+    code = "x = torch.tensor(2., requires_grad=True)\ny = x * x\nz = 3 * x\ny.backward()\nprint(x.grad)\nz.backward()"
     ((_, _, why),) = found(of(code, tmp_path))
-    assert "held 4 from `y.backward()` in line 5, and `z.backward()` in line 6 added 3: 7" in why
+    assert "held 4 from `y.backward()` in line 5, and `z.backward()` in line 7 added 3: 7" in why
 
 
 @pytest.mark.parametrize("name", [program.id for program in fixed_programs()])
