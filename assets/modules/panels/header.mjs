@@ -36,7 +36,7 @@ function handOver(box) {
 
 const layouts = () => { const found = [...document.querySelectorAll("[data-act=layout]")]; return found.length ? found : null; };
 
-/** The layout that is drawn has a tick. The component library knows no such entries, and makes them anew each time. */
+/** The layout that is drawn has a mark. The component library knows no such entries, and makes them anew each time. */
 function markLayout(items = layouts() ?? []) {
   const now = session.state().scene?.layout;
   items.forEach((item) => {
