@@ -104,5 +104,3 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=callers_level())
     if slot.active is not None:
         slot.active.event("warning", category.__name__, message)
-    if slot.active is not None:
-        slot.active.event("warning", "UserWarning", message)
