@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Sequence
+from traceback import walk_tb
 from typing import Any
 
 from numpy import ndarray
@@ -30,7 +31,7 @@ from .ops.shape import cast, clone_gradient
 from .reach import count_dependencies, leading_to
 from .ready import pop, push
 from .saved import unpack_saved
-from .slot import slot
+from .slot import is_users, slot
 from .tensor import Tensor
 
 Capture = tuple[Any, int]
@@ -89,7 +90,10 @@ def run_backward(
         _tell_depth(error)
         raise
     except ValueError as error:
-        raise _of_shapes(error) from None
+        told = _of_shapes(error)
+        if told is error:
+            raise
+        raise told from None
     finally:
         mode.turn(before)
         current.run = outer
@@ -101,8 +105,12 @@ SHAPES = re.compile(r"\((\d[\d,]*)?\)")
 
 
 def _of_shapes(error: ValueError) -> BaseException:
-    """numpy's complaint about the shapes of saved values, which `.data` can have changed, in torch's words."""
-    if not str(error).startswith(("operands could not be broadcast", "shapes (")):
+    """numpy's complaint about the shapes of saved values, which `.data` can have changed, in torch's words.
+
+    What code of the user's raised, a hook or a Function, stays as it is.
+    """
+    own = any(is_users(frame.f_code.co_filename) for frame, _ in walk_tb(error.__traceback__))
+    if own or not str(error).startswith(("operands could not be broadcast", "shapes (")):
         return error
     shapes = [tuple(int(n) for n in found.split(",") if n) for found in SHAPES.findall(str(error))]
     if "not aligned" in str(error):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import engine
@@ -76,6 +77,20 @@ def test_saved_value_of_another_shape_is_told_in_torchs_words(rule: str) -> None
 
     (ours, _), (theirs, _) = said(engine, told), said(torch, told)
     assert (ours[0], first_sentence(ours[1])) == (theirs[0], first_sentence(theirs[1]))
+
+
+def test_what_code_of_the_users_raises_stays_as_it_is() -> None:
+    def add(gradient: Any) -> Any:
+        try:
+            np.ones(2) + np.ones(3)
+        except ValueError as error:
+            raise ValueError(str(error)) from KeyError("mine")
+
+    x = engine.ones(2, requires_grad=True)
+    x.register_hook(add)
+    with pytest.raises(ValueError, match="operands could not be broadcast") as raised:
+        x.sum().backward()
+    assert isinstance(raised.value.__cause__, KeyError)
 
 
 def _row(library: Any, dual: Any) -> Any:
