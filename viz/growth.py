@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -30,9 +32,9 @@ def growth(facts: Facts, born: list[Finding]) -> list[Finding]:
     """
     start = next((f for f in born if "gradient" not in f.label), None)
     event = facts.trace.events[start.event] if start is not None else None
-    if start is None or not isinstance(event, OpCalled) or _Search(facts).largest(event)[1] < HUGE:
-        return []
     search = _Search(facts)
+    if start is None or not isinstance(event, OpCalled) or search.largest(event)[1] < HUGE:
+        return []
     path = list(search.back(event))
     first = path[-1]
     if first.event is event or first.into >= LARGE:
@@ -52,6 +54,10 @@ class _Stop:
 class _Search:
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
+        self.arrivals: dict[int, list[Accumulated]] = defaultdict(list)
+        for event in facts.trace.events:
+            if isinstance(event, Accumulated):
+                self.arrivals[event.tensor].append(event)
 
     def size(self, value: int | None) -> float:
         """The largest finite number of a value, without its sign."""
@@ -91,10 +97,9 @@ class _Search:
 
     def loss(self, update: OpCalled) -> OpCalled | None:
         """The op that made the loss, of the backward call whose gradient a leaf was last updated with."""
-        call = None
-        for event in self.facts.trace.events[: update.index]:
-            if isinstance(event, Accumulated) and event.tensor == update.inplace:
-                call = self.facts.calls.get(event.call)
+        arrivals = self.arrivals[update.inplace] if update.inplace is not None else []
+        last = bisect_left(arrivals, update.index, key=lambda e: e.index) - 1
+        call = self.facts.calls.get(arrivals[last].call) if last >= 0 else None
         return self.root(call) if call is not None else None
 
     def root(self, call: CallFact) -> OpCalled | None:

@@ -1,7 +1,8 @@
 """Groups that wait for each other: where one hands on to another and takes from it too, no order of the two is true.
 
-Groups are intervals of the recorded order and links run forwards in it, so that there are none; but a picture that
-cannot be drawn would hide everything else.
+Groups are intervals of the recorded order and links run forwards in it, so that there are hardly any: a tensor that is
+drawn where it is used, or written in place across groups, makes one in rare programs, and a picture that cannot be
+drawn would hide everything else.
 """
 
 from __future__ import annotations

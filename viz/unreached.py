@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -35,7 +34,7 @@ def unreached(facts: Facts) -> list[Finding]:
     cuts: dict[object, tuple[int | None, list[int]]] = {}
     for tensor in held.known:
         if tensor not in reached and tensor not in given and tensor in facts.tensors:
-            cut = search.cut(tensor)
+            cut = search.cuts.get(tensor)
             frame = facts.frame(facts.ops[cut].event.stack) if cut is not None else None
             line = (frame.file, frame.line) if frame is not None else cut
             cuts.setdefault(line, (cut, []))[1].append(tensor)
@@ -78,17 +77,14 @@ def _missed(facts: Facts, held: _Held, reached: set[int]) -> list[int]:
 
 
 class _Search:
-    """Follows tensors forwards, and the loss back to everything that it was computed from."""
+    """Follows tensors forwards to what cuts them off, and the loss back to everything that it was computed from."""
 
     def __init__(self, facts: Facts, optimizer: str) -> None:
         self.facts = facts
         self.optimizer = optimizer
-        self.users: dict[int, list[int]] = defaultdict(list)
-        for index, op in enumerate(facts.ops):
-            for given in op.event.inputs if op.event.call is None else ():
-                if given.tensor is not None:
-                    self.users[given.tensor].append(index)
+        self.used = {given.tensor for op in facts.ops if op.event.call is None for given in op.event.inputs}
         self.ahead = self._behind_roots()
+        self.cuts = self._cuts()
 
     def _behind_roots(self) -> set[int]:
         """The ops that some root of a backward call was computed with, whether or not gradients flow there."""
@@ -105,20 +101,21 @@ class _Search:
         fact = self.facts.tensors.get(tensor) if tensor is not None else None
         return [op for op in fact.producers.values() if op is not None] if fact is not None else []
 
-    def cut(self, tensor: int) -> int | None:
-        """The first op on the way from a parameter to the loss that gives no gradient back; None where no way leads
-        there."""
-        todo, seen, found = [tensor], {tensor}, []
-        while todo:
-            for index in self.users[todo.pop()]:
-                event = self.facts.ops[index].event
-                if event.node is None:
-                    found.append(index)
-                    continue
-                fresh = [out.tensor for out in event.outputs if out.tensor not in seen]
-                seen.update(fresh)
-                todo += fresh
-        return min((index for index in found if index in self.ahead), default=None)
+    def _cuts(self) -> dict[int, int]:
+        """By tensor, the first op on the way from it to the loss that gives no gradient back; none where no way leads
+        there.  From the last op to the first, so that each is looked at once."""
+        found: dict[int, int] = {}
+        for index in reversed(range(len(self.facts.ops))):
+            event = self.facts.ops[index].event
+            if event.call is not None:
+                continue
+            behind = [found[out.tensor] for out in event.outputs if out.tensor in found]
+            if event.node is None:
+                behind = [index] if index in self.ahead else []
+            for given in event.inputs if behind else ():
+                if given.tensor is not None:
+                    found[given.tensor] = min(*behind, found.get(given.tensor, behind[0]))
+        return found
 
     # -- in words -------------------------------------------------------------------------------------------------
 
@@ -137,9 +134,9 @@ class _Search:
         if many:
             label = f"{len(tensors)} parameters never learn"
         if cut is None:
-            users = [index for tensor in tensors for index in self.users[tensor]]
-            none = "what is computed with" if users else "no op uses"
-            why += f": {none} {them}{' goes into no loss that backward() starts from' if users else ''}. {stay}."
+            used = not self.used.isdisjoint(tensors)
+            none = "what is computed with" if used else "no op uses"
+            why += f": {none} {them}{' goes into no loss that backward() starts from' if used else ''}. {stay}."
             fix = f"Use {them} in what the loss is made of, or leave {them} out of the optimiser."
             first = next(e for e in self.facts.trace.events if isinstance(e, Accumulated))
             return Finding("unreached", first.index, f"t{tensors[0]}", label, why, fix, None)
