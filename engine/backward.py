@@ -64,9 +64,9 @@ def run_backward(
 ) -> list[Any]:
     """Send `gradients` from the `roots` (node, output number) through the graph.
 
-    `gradients` are arrays, or Tensors with `create_graph`.  With `captures` only what leads to those places runs, and
-    the gradients that arrive there are returned (None where none did); `accumulate` then tells whether leaves among
-    them get theirs added to `.grad` too.  `keep`: saved values stay.
+    With `captures` only what leads to those places runs, and the gradients that arrive there are returned (None where
+    none did); `accumulate` then tells whether leaves among them get theirs added to `.grad` too.  `keep`: saved values
+    stay.
     """
     nodes = [node for node, _ in roots]
     waiting = count_dependencies(nodes)
@@ -74,14 +74,15 @@ def run_backward(
     taken: dict[Capture, Any] = {}
     if captures is not None:
         taken = dict.fromkeys(captures)
-    run = _Run(waiting, wanted, taken, captures is None or accumulate, keep, create_graph)
+    given = {} if create_graph else {id(gradient._array): gradient for gradient in gradients}
+    run = _Run(waiting, wanted, taken, captures is None or accumulate, keep, create_graph, given)
     before = mode.enabled
     mode.turn(create_graph and not mode.inference)
     outer, current.run = current.run, run
     current.depth += 1
     try:
         for (node, nr), gradient in zip(roots, gradients, strict=True):
-            run.deliver(node, nr, gradient)
+            run.deliver(node, nr, gradient if create_graph else gradient._array)
         for node in dict.fromkeys(nodes):
             if not waiting[node]:
                 push(run.ready, node)
@@ -98,7 +99,7 @@ def run_backward(
         mode.turn(before)
         current.run = outer
         current.depth -= 1
-    return [taken[c] for c in captures] if captures is not None else []
+    return [run.hooks.shown(taken[c]) for c in captures] if captures is not None else []
 
 
 SHAPES = re.compile(r"\((\d[\d,]*)?\)")
@@ -134,7 +135,9 @@ def _tell_depth(error: RecursionError) -> None:
 class _Run:
     """The state of one backward pass."""
 
-    def __init__(self, waiting: Any, wanted: Any, taken: Any, accumulate: bool, keep: bool, create_graph: bool) -> None:
+    def __init__(
+        self, waiting: Any, wanted: Any, taken: Any, accumulate: bool, keep: bool, create_graph: bool, given: Any
+    ) -> None:
         self.waiting = waiting
         self.arrived: dict[Any, Any] = {}
         self.wanted = wanted
@@ -143,7 +146,7 @@ class _Run:
         self.keep = keep
         self.create_graph = create_graph
         self.ready: list[Any] = []
-        self.hooks = Hooks(create_graph, self.arrived)
+        self.hooks = Hooks(create_graph, self.arrived, given)
         self.sums: set[Any] = set()  # where what arrived is a sum of our own, which nobody else holds
 
     def will_run(self, node: Any) -> bool:
@@ -425,7 +428,7 @@ def run_alone(node: Node, grads: tuple[Any, ...]) -> Any:
             raise TypeError(f"argument {place} is not a Variable")
     found: Sequence[Any] = (None,) * len(node.targets)
     if any(gradient is not None for gradient in grads):
-        run = _Run({}, None, {}, False, True, mode.enabled)
+        run = _Run({}, None, {}, False, True, mode.enabled, {})
         given = [run.hooks.inner(gradient) for gradient in grads]
         made = multiplied(run.vjp(node, given if node.metas is not None else given[0]))
         found = [None if target is None else c for c, target in zip(made, node.targets, strict=True)]

@@ -17,17 +17,27 @@ from .slot import slot
 from .tensor import Tensor
 
 
+def as_tensor(gradient: Any, given: Mapping[int, Tensor]) -> Tensor:
+    """The Tensor of a gradient's array: where it comes back as it was given, that very one."""
+    known = given.get(id(gradient))
+    return Tensor(gradient) if known is None else known
+
+
 class Hooks:
     """Runs hooks on gradients, which are Tensors with `graph`, else arrays; `arrived` is what waits in the loop
-    meanwhile."""
+    meanwhile, `given` are the Tensors that the user gave, by the id of their array."""
 
-    def __init__(self, graph: bool, arrived: Mapping[Any, Any] = MappingProxyType({})) -> None:
+    def __init__(
+        self, graph: bool, arrived: Mapping[Any, Any] = MappingProxyType({}),
+        given: Mapping[int, Tensor] = MappingProxyType({}),
+    ) -> None:  # fmt: skip
         self.graph = graph
         self.arrived = arrived
+        self.given = given
 
     def shown(self, gradient: Any) -> Any:
         """A gradient as the user's hook sees it."""
-        return gradient if gradient is None or self.graph else Tensor(gradient)
+        return gradient if gradient is None or self.graph else as_tensor(gradient, self.given)
 
     def inner(self, gradient: Any) -> Any:
         """What a hook returned as the loop carries it."""

@@ -51,6 +51,7 @@ class Recorder(Short):
         self.waiting = 0
         self.call: int | None = None
         self.calls = 0
+        self.begun = 0  # how many values there were when the backward call began, the outermost of those that run
         self.errors: dict[int, BaseException] = {}
         self.names: dict[int, tuple[str, object]] = {}  # of modules and parameters, by id; kept alive here
         self.held: dict[int, tuple[tuple[int | None, ...], object]] = {}  # what an optimiser holds, by id; kept alive
@@ -97,14 +98,9 @@ class Recorder(Short):
     def before_write(self, tensor: Any) -> None:
         """Copy what is recorded of the storage of `tensor`, about to be written, be it through `.data`."""
         shared = tensor._storage
-        if shared.handed:
-            mine = tensor._array if tensor._array.base is None else tensor._array.base
-            for place, kept in enumerate(self.values):
-                if isinstance(kept, Summary):
-                    if kept.is_of(mine):
-                        kept.secure()
-                elif kept is mine or (array.is_array(kept) and kept.base is mine):
-                    self.values[place] = kept.copy()
+        if shared.handed is not None:
+            self.secure(tensor._array, shared.handed)
+            shared.handed = len(self.values)
         for one in (shared, *shared.touched()) if shared.origin is not None or shared.kin is not None else (shared,):
             if one.number >= self.first:
                 for value in one.recorded:
@@ -114,6 +110,17 @@ class Recorder(Short):
                     elif array.is_array(data):
                         self.values[value] = data.copy()
             one.recorded = []
+
+    def secure(self, data: Any, since: int) -> None:
+        """Copy what is kept of an array that is about to be written, among the values from `since` on."""
+        mine = data if data.base is None else data.base
+        for place in range(since, len(self.values)):
+            kept = self.values[place]
+            if isinstance(kept, Summary):
+                if kept.is_of(mine):
+                    kept.secure()
+            elif kept is mine or (array.is_array(kept) and kept.base is mine):
+                self.values[place] = kept.copy()
 
     def see(self, tensor: Any, source: str = "seen", name: str | None = None) -> tuple[int, int]:
         """(number, version) of a tensor that is used now, recorded as a leaf where the trace does not know it."""
@@ -272,8 +279,11 @@ class Recorder(Short):
         keep: bool, graph: bool, legacy: bool, anomaly: bool,
     ) -> int:  # fmt: skip
         """A backward call begins; its number.  `given` are the gradients as the user passed them, None where none."""
+        if self.call is None:
+            self.begun = len(self.values)
         seen = [self.see(root)[0] for root in roots]
         sources = [self.see(g)[0] if hasattr(g, "_storage") else g for g in given]
+        self.hand_out([g for g in given if hasattr(g, "_storage")])
         held = [self.keep_copy(g) for g in gradients]
         asked = None if inputs is None else [self.see(t)[0] for t in inputs]
         self.call = call = self.calls
@@ -329,10 +339,11 @@ class Recorder(Short):
         self.log.append(("code", -1, self.call, place, seen, sequence, nr, numbers, split))
 
     def hand_out(self, gradients: Any) -> None:
-        """The user gets gradients, of whose arrays what ran before has values."""
+        """The user has gradients of whose arrays this backward call has values of its own."""
         for gradient in gradients:
-            if gradient is not None and gradient._id < self.first:
-                gradient._storage.handed = True
+            if gradient is not None:
+                shared = gradient._storage
+                shared.handed = self.begun if shared.handed is None else min(shared.handed, self.begun)
 
     def leave_code(self, results: Any, completed: bool) -> None:
         """The code that was entered last ended; `results` are tensors and None, or None."""

@@ -18,13 +18,14 @@ class Storage:
     `unseen` counts the writes through `.data`, which history does not see but a recording tells; `origin` is, for what
     `.data` gave, the storage that such a write changes, and `kin`, after `x.data = y`, those that have the same memory.
     `outside`: the memory is a numpy array of the program's too, who may write there past all of this; a recording looks
-    whether it did.  `handed`: the array of a gradient on its way, of which a recording has values of its own.
+    whether it did.  `handed`: the array is a gradient's too, which a recording may have by itself among its values from
+    this one on.
     """
 
     version = 0
     unseen = 0
     outside = False
-    handed = False
+    handed: int | None = None
     origin: Storage | None = None
     kin: list[weakref.ref[Storage]] | None = None
     recorded: Sequence[int] = ()

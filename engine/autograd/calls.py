@@ -191,10 +191,8 @@ def call(
     try:
         with xp.errstate(all="ignore"):  # inf and nan are results here, as in torch
             found = run_backward(
-                edges, given if create_graph else [g._array for g in given],
-                keep=keep, create_graph=create_graph, captures=captures, accumulate=accumulate,
-            )  # fmt: skip
-        found = [g if g is None or create_graph else Tensor(g) for g in found]
+                edges, given, keep=keep, create_graph=create_graph, captures=captures, accumulate=accumulate
+            )
         if function == "grad":
             found = [g if g is None else _in_rows(g, tensor) for g, tensor in zip(found, inputs, strict=True)]
         completed = True

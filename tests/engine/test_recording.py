@@ -13,6 +13,7 @@ import pytest
 
 import engine
 from engine.later import Product
+from engine.recorder import Recorder
 from engine.replay import replay
 from engine.trace import ErrorRaised, LeafCreated, OpCalled, Refreshed, VjpRun
 
@@ -207,6 +208,36 @@ def test_a_write_into_a_gradient_that_was_handed_out_leaves_what_ran_before(how:
     ran = [event for event in trace.events if isinstance(event, VjpRun)][1]  # after that of the sum
     (cotangent,) = (value for value in ran.cotangents if value is not None)
     assert [trace.value(cotangent).stats[which] for which in ("min", "max")] == [5.0, 8.0]
+
+
+def test_a_write_into_a_gradient_that_was_given_leaves_what_ran_before() -> None:
+    with engine.record() as trace:
+        x = engine.ones(2, requires_grad=True)
+        given = engine.ones(2)
+        for factor in (5, 1):
+            ((x + 1) + 1).backward(given)
+            given.mul_(factor)
+        (found,) = engine.autograd.grad(x + 2, x, given)
+        found.mul_(7)
+    upstream = [trace.value(event.upstream[0]).array for event in trace.events if isinstance(event, VjpRun)]
+    assert [value.tolist() for value in upstream] == [[1, 1]] * 2 + [[5, 5]] * 3
+
+
+def test_each_value_is_looked_at_once_however_often_gradients_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = []
+    secure = Recorder.secure
+
+    def counted(self: Recorder, data: Any, since: int) -> None:
+        looked.append(len(self.values) - since)
+        secure(self, data, since)
+
+    monkeypatch.setattr(Recorder, "secure", counted)
+    with engine.record():
+        x = engine.ones(2, requires_grad=True)
+        for _ in range(50):
+            (gradient,) = engine.autograd.grad((x * x).sum(), x)
+            gradient.mul_(0.1).add_(1)
+    assert len(looked) == 100 and max(looked) < 20
 
 
 def test_statistics_of_a_large_value_wait_although_it_may_be_written(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -70,3 +71,20 @@ def test_batched_grad_gives_a_row_per_weighting() -> None:
         x = library.tensor([1.0, 2.0], requires_grad=True)
         (rows,) = library.autograd.grad(x * x, x, library.eye(2), is_grads_batched=True)
         assert values(rows) == [[2, 0], [0, 4]]
+
+
+@pytest.mark.parity
+def test_gradient_that_passes_unchanged_is_the_very_one_that_was_given() -> None:
+    torch = pytest.importorskip("torch")
+
+    def told(library: Any) -> Any:
+        x, given = library.ones(2, requires_grad=True), library.ones(2)
+        seen: list[Any] = []
+        y = x + 2
+        y.register_hook(seen.append)
+        (found,) = library.autograd.grad(y + 1, x, given)
+        (other,) = library.autograd.grad(x * 2, x, given)
+        (x + 1).backward(given)
+        return [one is given for one in (found, *seen, other, x.grad)]
+
+    assert told(engine) == told(torch) == [True, True, False, False]
