@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -55,38 +54,9 @@ def whole(dim: Any) -> int:
     counts = dim._array.dtype.kind in "iu" if isinstance(dim, Tensor) else hasattr(dim, "__index__")
     if counts and not isinstance(dim, bool):
         return int(dim.__index__())
-    error = _not_a_dim(dim)
-    if isinstance(dim, bool) and error is None:
+    if isinstance(dim, bool):
         return int(dim)  # one of several dimensions, which torch does not look at
-    raise error or TypeError(f"dim must be an int, not {type(dim).__name__}")
-
-
-OVERLOADED = frozenset({"all", "any", "max", "mean", "min", "prod", "sort", "squeeze", "std", "sum", "var"})
-"""Functions of which torch has several signatures: it says that none of them fits."""
-LISTS_OF_DIMS = frozenset({"amax", "amin", "count_nonzero", "logsumexp", "nansum"})
-
-
-def _not_a_dim(dim: Any) -> TypeError | None:
-    """torch's TypeError, which names the function that was given the dimension: the outermost one of these rooms."""
-    frame, word = sys._getframe(1), type(dim).__name__
-    function, name, position = "", "dim", 1
-    while frame is not None and frame.f_globals.get("__name__", "").startswith(ROOMS):
-        code = frame.f_code
-        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        held = [place for place, n in enumerate(names) if n != "keepdim" and frame.f_locals.get(n) is dim]
-        if held and code.co_filename != __file__ and not code.co_name.startswith("_"):
-            bound = isinstance(frame.f_locals[names[0]], Tensor)  # a method: torch does not count what it belongs to
-            function, name, position = code.co_name, names[held[0]], held[0] + (not bound)
-        frame = frame.f_back  # type: ignore[assignment]  # None ends the loop
-    if not function:
-        return None
-    if function in OVERLOADED:
-        return combination(function, dim)
-    wanted = "tuple of ints" if function in LISTS_OF_DIMS else "int"
-    return TypeError(f"{function}(): argument '{name}' (position {position}) must be {wanted}, not {word}")
-
-
-ROOMS = ("engine.api.", "engine.nn.functional.")
+    raise TypeError(f"dim must be an int, not {type(dim).__name__}")
 
 
 def sizes_of(given: tuple[Any, ...]) -> tuple[int, ...]:
