@@ -53,7 +53,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reports = terminalreporter.getreports("passed")
     given = [pair for report in reports for pair in report.user_properties]
     for kind in ("ops", "modules", "optimisers"):
-        counts = [value for name, value in given if name == f"torch's database of {kind}"]
+        counts = [Counter(value) for name, value in given if name == f"torch's database of {kind}"]
         if counts:
             told = "; ".join(f"{check}: {n:,}" for check, n in sum(counts, Counter()).items())
             terminalreporter.write_line(f"compared with torch on its own samples: {len(counts):,} {kind}; {told}")

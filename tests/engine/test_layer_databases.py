@@ -81,7 +81,7 @@ def test_module_does_on_torchs_samples_what_torchs_does(name: str, record_proper
         if info.module_error_inputs_func is not None:
             for refused in info.module_error_inputs_func(info, **given):
                 _compare_refusal(findings, info.module_cls, opdb.found(name), refused.module_error_input)
-    record_property("torch's database of modules", findings.counts)
+    record_property("torch's database of modules", dict(findings.counts))
     _same(findings, name)
 
 
@@ -152,7 +152,7 @@ def test_optimiser_does_on_torchs_samples_what_torchs_does(
             )
         ]
         findings.see("error", opdb.unlike(*made), sample.desc)
-    record_property("torch's database of optimisers", findings.counts)
+    record_property("torch's database of optimisers", dict(findings.counts))
     _same(findings, name)
 
 

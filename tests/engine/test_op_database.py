@@ -50,7 +50,7 @@ def test_op_does_on_torchs_samples_what_torchs_does(name: str, record_property: 
     except opdb.Absent:
         assert _why_absent(info.name), f"the engine has no {name}, and docs/left-out.toml no reason"
         return
-    record_property("torch's database of ops", findings.counts)
+    record_property("torch's database of ops", dict(findings.counts))
     new = {check: text for check, text in findings.unlike.items() if check not in expected}
     gone = [check for check in expected if check not in findings.unlike]
     assert not new, f"unlike torch's: {new}"
