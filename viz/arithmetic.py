@@ -28,7 +28,10 @@ def value_line(label: str, value: Value, tone: str = "plain") -> Line:
         made = line(label, [text.number(v) for v in value.array.reshape(-1)], tone)
         return {**made, "cols": value.array.shape[-1]} if value.array.ndim > 1 else made
     stats = value.stats
-    cells = [f"norm {text.number(stats['norm'])}", f"from {text.number(stats['min'])} to {text.number(stats['max'])}"]
+    cells = [
+        f"norm {text.number(text.norm(stats))}",
+        f"from {text.number(stats['min'])} to {text.number(stats['max'])}",
+    ]
     if stats["nan"] or stats["inf"]:
         cells.append(f"{text.count(int(stats['nan']), 'nan')}, {int(stats['inf'])} inf")
     return line(f"{label} ({text.shape(value.shape)})", cells, tone)

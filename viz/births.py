@@ -21,7 +21,7 @@ _STEEP = (
     "in `(x + 1e-12).sqrt()`, or take torch.linalg.vector_norm, which sends 0 there."
 )
 _DIVIDE = "Keep the divisor away from 0: add a small number to it, or put a 1 there with where() *before* dividing."
-_EXP = "exp overflows float32 above 88.7: subtract the maximum first, or use softmax, log_softmax or logsumexp."
+_EXP = "{name} overflows {dtype} above {most}: subtract the maximum first, or use softmax, log_softmax or logsumexp."
 _ROOT = "The slope of a root is infinite at 0, and it has no value below: add a small number inside, or clamp it."
 _REMEDIES: Mapping[str, str] = {
     "log": _LOG, "log2": _LOG, "log10": _LOG, "log1p": _LOG, "div": _DIVIDE, "reciprocal": _DIVIDE, "exp": _EXP,
@@ -32,10 +32,17 @@ _MASKED = (
     "What comes from above is 0 there (a mask or where() threw the value away), but 0 · inf is nan. "
     "Put a harmless value in *before* this op, as in `torch.where(ok, x, 1.0)`."
 )
+_NEAR = 1e-3
+"""The share of the largest number from which on a product of the largest inputs counts as past it: sums add up."""
 _CHOOSING = frozenset({"where", "masked_fill", "masked_select", "getitem", "index", "masked_scatter"})
 _MASKS = frozenset({"mask_scores"})
 """Ops that write -inf where a mask says so: the program's own infinity, in the words of attention."""
 _FLAT = "Mend the place where that inf was born: this op only multiplied it."
+_GIVEN = "inf ÷ inf, inf − inf and 0 · inf have no value. Mend the place that the inf comes from."
+_KEPT = "Mend the place where that {kind} was born on the way forward: backward only works with what it finds."
+_OVERFLOW = "{dtype} ends at {most}: keep the numbers before this op smaller."
+_EXPONENTIALS: Mapping[str, Callable[[float], Any]] = {"exp": np.log, "exp2": np.log2, "expm1": np.log}
+"""Ops that overflow by themselves, and what gives the largest number that they take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +106,7 @@ class _Search:
         bad = next((out for out in event.outputs if self.kinds(out.value)), None)
         if bad is None or event.call is not None:
             return
-        inputs = [i for i in event.inputs if i.tensor is not None]
-        given = self.all_kinds(self.facts.value(i.tensor, i.version) for i in inputs if i.tensor is not None)
+        given = self.all_kinds(self.inputs(event))
         given |= frozenset[str]().union(*(_written_kinds(v) for v in self.numbers(event)))
         if event.name in _MASKS:
             given |= {"inf"}
@@ -114,7 +120,7 @@ class _Search:
             else:
                 sample = self.example(event, bad.value, kind)
                 why = f"No {kind} goes into {name}, but one comes out{sample}. It is born here"
-                fix = _REMEDIES.get(name, "")
+                fix = _GIVEN if "inf" in given else self.remedy(event, kind, bad.value, bad.dtype)
             yield self.finding(kind, event, event, f"first {kind}: {name}", why, fix)
 
     def numbers(self, event: OpCalled) -> list[Any]:
@@ -144,14 +150,49 @@ class _Search:
             if kind in upstream or (kind == "inf" and upstream):
                 continue
             sample, came = self.slope(event, called, kind)
-            born = "Born in its local derivative"
-            fix = _REMEDIES.get(labels.written_name(called), "")
-            if came == 0.0:
-                fix = _MASKED if self.is_masked(called, event.index) or fix is not _ROOT else _STEEP
-            if kind == "nan" and came is not None and np.isinf(came):
-                born, fix = "The inf meets a slope of 0 there, and 0 · inf is nan", _FLAT
+            born, fix = self.reason(event, called, kind, came)
             why = f"No {kind} comes to {name} from above, but it sends one on{sample}. {born}"
             yield self.finding(kind, event, called, f"first {kind} gradient: {name}", why, fix)
+
+    def reason(self, event: VjpRun, called: OpCalled, kind: str, came: float | None) -> tuple[str, str]:
+        """Why a VJP gives what nobody gave it, and what helps; `came` is what came from above at the place."""
+        born = "Born in its local derivative"
+        fix = _REMEDIES.get(labels.written_name(called), "")
+        if came == 0.0:
+            return born, _MASKED if self.is_masked(called, event.index) or fix is not _ROOT else _STEEP
+        if kind == "nan" and came is not None and np.isinf(came):
+            return "The inf meets a slope of 0 there, and 0 · inf is nan", _FLAT
+        if kind == "nan" and "inf" in self.all_kinds(event.upstream):
+            return "An inf comes from above, and its products with 0 and differences with another inf are nan", _GIVEN
+        values, dtype = self.inputs(called), called.outputs[0].dtype
+        given, made = self.all_kinds(values), self.all_kinds(out.value for out in called.outputs)
+        found = kind if kind in given else "inf" if "inf" in given else kind if kind in made and not fix else None
+        if found is not None:
+            return f"The {found} is in the numbers of the way forward, which its derivative is made of", _KEPT.format(
+                kind=found
+            )
+        if kind == "inf" and self.largest(event.upstream) * max(self.largest(values), 1.0) > _NEAR * _most(dtype):
+            return "A product passes the largest number there is", _too_large(dtype)
+        return born, fix
+
+    def remedy(self, event: OpCalled, kind: str, value: int, dtype: str) -> str:
+        """What helps where an op gives what did not go in."""
+        name = labels.written_name(event)
+        if kind == "inf" and name in _EXPONENTIALS:
+            most = text.number(float(np.floor(10 * _EXPONENTIALS[name](_most(dtype))) / 10))
+            return _EXP.format(name=name, dtype=dtype, most=most)
+        if kind == "inf" and self.largest(self.inputs(event)) ** 2 > _NEAR * _most(dtype):
+            return _too_large(dtype)
+        return _REMEDIES.get(name, "")
+
+    def inputs(self, event: OpCalled) -> list[int | None]:
+        """The values of the tensors that went into an op."""
+        return [self.facts.value(i.tensor, i.version) for i in event.inputs if i.tensor is not None]
+
+    def largest(self, values: Iterable[int | None]) -> float:
+        """The largest finite number of some values, without its sign."""
+        held = [self.facts.trace.value(index) for index in values if index is not None]
+        return max((abs(float(value.stats[key])) for value in held for key in ("min", "max")), default=0.0)
 
     def is_masked(self, called: OpCalled, before: int) -> bool:
         """Whether what an op gave went straight into a where() or a mask, which threw a part of it away."""
@@ -233,6 +274,15 @@ def _kinds(value: Any) -> frozenset[str]:
 
 
 _TESTS: Mapping[str, Callable[[Any], Any]] = {"nan": np.isnan, "inf": np.isinf}
+
+
+def _most(dtype: str) -> float:
+    """The largest number of a dtype of the trace."""
+    return float(np.finfo(dtype if dtype in ("float16", "float64") else "float32").max)
+
+
+def _too_large(dtype: str) -> str:
+    return _OVERFLOW.format(dtype=dtype, most=f"{_most(dtype):.2g}".replace("e+", "e"))
 
 
 def _written_kinds(number: Any) -> frozenset[str]:

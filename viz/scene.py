@@ -369,8 +369,10 @@ def _sign(stats: Mapping[str, Any]) -> int | None:
 def _size(stats: Mapping[str, Any]) -> float:
     """How large a gradient is drawn, 0 to 1: by the logarithm of its norm, so that 1e-4 and 1e4 both can be told."""
     norm = stats["norm"]
-    if not isinstance(norm, (int, float)) or norm <= 0:
-        return 1.0 if stats["inf"] or norm == "inf" else 0.0
+    if not isinstance(norm, (int, float)):  # inf and nan arrive all the same
+        return 1.0
+    if norm <= 0:
+        return 0.0
     return round(float(min(1.0, max(0.08, (np.log10(norm) + 5) / 8))), 3)
 
 

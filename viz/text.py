@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -98,7 +98,16 @@ def brief(value: Value) -> str:
             return flat(array.reshape(-1))
         if array.size <= 9 or array.shape == (array.size, 1):
             return listing(array)
-    return f"{shape(value.shape)}, norm {number(value.stats['norm'])}"
+    return f"{shape(value.shape)}, norm {number(norm(value.stats))}"
+
+
+def norm(stats: Mapping[str, Any]) -> float:
+    """The norm of all elements, as torch has it: the statistics of a value have that of its finite ones.
+
+    >>> norm({"norm": 3.0, "nan": 0, "inf": 0}), norm({"norm": 3.0, "nan": 0, "inf": 1})
+    (3.0, inf)
+    """
+    return math.nan if stats["nan"] else math.inf if stats["inf"] else float(stats["norm"])
 
 
 def count(n: int, noun: str) -> str:

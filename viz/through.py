@@ -18,7 +18,6 @@ from .facts import Facts
 from .graph import Item
 from .reading import Reading
 from .values import as_json
-from .wiring import value as number
 
 Json = dict[str, Any]
 
@@ -141,8 +140,7 @@ def _series(read: Reading, title: str, kind: str, points: Sequence[Point], here:
     trace, step_of = read.facts.trace, read.line.step_of
 
     def size(index: int) -> Any:
-        stats = as_json(trace.value(index))["stats"]
-        return number(stats["norm"]) if not stats["nan"] and not stats["inf"] else "nan" if stats["nan"] else "inf"
+        return as_json(trace.value(index))["stats"]["norm"]
 
     return {
         "title": title, "kind": kind, "of": len(points),

@@ -62,7 +62,7 @@ def as_json(value: Value, limit: int = text.SMALL) -> dict[str, Any]:
         stats = {key: value.stats[key] for key in ("min", "max", "mean", "norm", "nan", "inf", "zeros")}
     return {
         "shape": list(value.shape), "dtype": value.dtype, "data": data, "strip": strip,
-        "stats": {key: number(v) for key, v in stats.items()} | {"size": size},
+        "stats": {key: number(v) for key, v in stats.items()} | {"norm": number(text.norm(stats)), "size": size},
     }  # fmt: skip
 
 

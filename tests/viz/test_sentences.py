@@ -178,3 +178,14 @@ def test_sums_that_are_told_are_right(spoken: list[tuple[str, str, str]]) -> Non
         assert np.allclose(before + added, after, rtol=2e-3, atol=1e-3, equal_nan=True), found[
             0
         ]  # four digits are told
+
+
+@pytest.mark.parametrize(("written", "norm"), [("x * 0", "nan"), ("x.abs()", "inf"), ("x.clamp(-1, 1)", "5")])
+def test_the_norm_of_what_holds_an_inf_or_a_nan_is_no_number(written: str, norm: str, tmp_path: Path) -> None:
+    before = "import engine as torch\nx = torch.ones(5, 5)\nx[1, 2] = -float('inf')\nx.requires_grad_()\n"
+    source = f"{before}y = {written}\ny.sum().backward()\n"
+    assert any(f"gives y = 5×5, norm {norm}." in sentence for sentence in said(source, tmp_path))
+    shown = [
+        value["stats"]["norm"] for value in scene(recorded(source, tmp_path))["values"] if value["shape"] == [5, 5]
+    ]
+    assert norm in [f"{one:g}" if isinstance(one, float) else str(one) for one in shown]
