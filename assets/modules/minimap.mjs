@@ -15,6 +15,7 @@ const CORNERS = {
   "low-left": (view) => [EDGE, view.height - LEGEND - H],
   "top-right": (view) => [view.width - EDGE - W, EDGE + 52],
 };
+const LEAST = 3; // of a view that is smaller than so many minimaps, it would cover too much
 const THICK = 30; // a long ribbon is drawn at least so thick, or it would be a hairline
 
 export class Minimap {
@@ -30,14 +31,14 @@ export class Minimap {
     this.element.addEventListener("pointermove", (event) => event.buttons & 1 && this.moveTo(event, moveTo));
   }
 
-  /** Out of the way: gone where all is in view, else in the first corner in which it covers nothing. */
+  /** Out of the way: gone where all is in view or the view is small, else in the first corner in which it covers nothing. */
   settle(frame, view) {
     const { camera, plane, callout } = frame;
     const seen = visibleBox(camera, view, 12 / camera.zoom);
     const { bounds } = plane;
     const whole = bounds[0] >= seen[0] && bounds[1] >= seen[1] && bounds[2] <= seen[2] && bounds[3] <= seen[3];
-    this.element.hidden = whole;
-    if (whole) return;
+    this.element.hidden = whole || view.width < LEAST * W || view.height < LEAST * H;
+    if (this.element.hidden) return;
     const free = Object.entries(CORNERS).find(([, place]) => {
       const [x, y] = place(view);
       const [x0, y0] = toWorld(camera, view, x, y);

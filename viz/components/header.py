@@ -44,7 +44,10 @@ def header() -> html.Header:
     return html.Header(
         [
             html.A(
-                [html.Span("◂", className="logo-mark", **also(aria_hidden="true")), " Backstep"],
+                [
+                    html.Span("◂", className="logo-mark", **also(aria_hidden="true")),
+                    html.Span(" Backstep", className="logo-name"),
+                ],
                 href="/",
                 className="logo",
                 **also(data_act="home", aria_label="Backstep, to the gallery"),

@@ -65,7 +65,7 @@ function write() {
   const place = byId("code");
   const held = files[file];
   if (!held) {
-    fill(place, title("Program"), h("p.empty", {}, "The source of this program was not recorded: it ran without a file."));
+    fill(place, title(), h("p.empty", {}, "The source of this program was not recorded: it ran without a file."));
     lines = [];
     return;
   }
@@ -80,7 +80,7 @@ function write() {
     type: "button", "aria-pressed": i === file ? "true" : "false", onclick: () => { file = i; marked = ""; write(); seek(player.t()); },
   }, one.name))) : null;
   const wide = held.text.split("\n").some((line) => line.length > NARROW);
-  fill(place, title(files.length > 1 ? "Program" : `Program · ${held.name}`), tabs,
+  fill(place, title(files.length > 1 ? "" : held.name), tabs,
     h(`ol.program${wide ? ".wide" : ""}`, { role: "group", "aria-label": "Source lines" }, withGone(lines)), changeKey(), h("p.code-key", { id: "code-key" }));
   texts().forEach((text, i) => plainLine(lines[i], text));
   marked = "";
@@ -123,6 +123,7 @@ function commentStart(text) {
 }
 
 function mark(at, call, tone) {
+  if (!lines.length) return;
   const source = texts();
   lines.forEach((line, i) => {
     if (line.dataset.written) { plainLine(line, source[i]); delete line.dataset.written; }
@@ -216,4 +217,5 @@ function step(line, by) {
   next.focus();
 }
 
-const title = (text) => h("div.over", {}, h("h2", {}, text), h("span.space"), what("code"));
+/** The name of the file where it has room; that of a script stands in the bar and as a title, too. */
+const title = (name = "") => h("div.over", {}, h("h2.fitting", {}, h("span", {}, "Program"), name ? h("span", {}, ` · ${name}`) : null), what("code"));

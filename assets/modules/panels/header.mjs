@@ -19,6 +19,19 @@ export function setUp(given) {
   });
   document.addEventListener("keydown", pressed);
   document.querySelectorAll("#top [aria-haspopup=menu]").forEach(handOver);
+  const fitting = new ResizeObserver(settle);
+  document.querySelectorAll("#top, #top > *").forEach((part) => fitting.observe(part));
+}
+
+const ASIDE = ["tour", "revision", "way", "idle", "name"]; // what leaves the bar first where its title has no room
+
+/** Before the title is cut, what is less needed steps aside. */
+function settle() {
+  const bar = byId("top");
+  const heading = document.querySelector("#crumbs h1");
+  const isCut = () => heading && heading.scrollWidth > heading.clientWidth;
+  delete bar.dataset.aside;
+  for (let n = 1; n <= ASIDE.length && isCut(); n += 1) bar.dataset.aside = ASIDE.slice(0, n).join(" ");
 }
 
 /** The component library says of a box around a menu's button what is to be said of the button. */
@@ -71,6 +84,7 @@ export function load(scene) {
   document.title = `${program.title} · Backstep`;
   doubt(scene);
   markLayout();
+  settle();
   if (scene.layout_note) toast(scene.layout_note);
 }
 

@@ -103,7 +103,7 @@ function show() {
   const { title, question, chapters } = scene.program;
   const place = byId("story");
   if (!chapters.length) {
-    fill(place, h("div.over", {}, h("span", {}, "Program"), h("span.space"), what("story")), h("h1.story-title", {}, title), question && question !== title ? h("p", {}, question) : null);
+    fill(place, h("div.over", {}, h("span", {}, "Program"), h("span.space"), what("story")), h("h1.story-title", {}, breakable(title)), question && question !== title ? h("p", {}, question) : null);
     return;
   }
   const hint = hintOf(chapters);
@@ -117,11 +117,14 @@ function show() {
   const isOver = player.t() >= endOf(chapters, chapter) && endOf(chapters, chapter) > restOf(chapters, chapter);
   fill(
     place,
-    h("div.over", {}, h("span", {}, `${chapter + 1} of ${chapters.length} · ${title}`), h("div.row.turns", {}, arrow(-1, "Chapter before", "‹"), arrow(1, "Next chapter", "›"), what("story"))),
+    h("div.over", {}, h("span.fitting", {}, h("span", {}, `${chapter + 1} of ${chapters.length}`), h("span", {}, ` · ${title}`)), h("div.row.turns", {}, arrow(-1, "Chapter before", "‹"), arrow(1, "Next chapter", "›"), what("story"))),
     h("div.chapters", {}, told(chapter, hint, hint !== WATCH && isOver), ...room),
   );
   if (held) place.querySelector(`[data-turn="${held}"]:not(:disabled)`)?.focus({ preventScroll: true });
 }
+
+/** A name that may be long, as of a file: it breaks after what joins its words. */
+const breakable = (name) => name.split(/(?<=[_.-])/).flatMap((part) => [part, h("wbr")]);
 
 /** A chapter as it is read. */
 function told(number, hint, again) {

@@ -1,0 +1,72 @@
+"""Little room: a window zoomed to 200 %, long names, and recordings without a source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import engine
+from tests.browser.conftest import App, View
+
+LONG = "a_rather_long_name_of_my_own_training_script.py"
+SMALL = "import engine as torch\nx = torch.tensor([1., 2.], requires_grad=True)\ny = (x * x).sum()\ny.backward()\n"
+CUT = """[...document.querySelectorAll('#crumbs h1, #live-bar, #top button, #left h1, #left .fitting > span')]
+    .filter(e => e.offsetParent && e.clientWidth && e.scrollWidth > e.clientWidth + 1)
+    .filter(e => !e.matches('.fitting > :not(:first-child)') || e.offsetTop === e.previousSibling.offsetTop)
+    .map(e => e.textContent)"""
+"""What is cut off; what of a heading has no room in its line stands below it, out of sight."""
+
+
+def sized(view: View, width: int, height: int) -> None:
+    view.page.set_viewport_size({"width": width, "height": height})
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1440, 900), (1920, 1080)])
+def test_titles_of_the_bar_and_of_the_left_panel_are_never_cut(view: View, width: int, height: int) -> None:
+    sized(view, width, height)
+    for program in ("second_backward", "inner_adds_up_fixed", "training_loop"):
+        view.open(f"?program={program}")
+        assert view.js(CUT) == []
+
+
+def test_long_name_of_a_watched_script_is_read_whole_and_so_is_what_watches_it(
+    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+) -> None:
+    script = tmp_path / LONG
+    script.write_text(SMALL)
+    view = view_of(start("run", "--watch", str(script)))
+    sized(view, 1280, 720)
+    view.open("?" + view.app.address.split("/?")[1])
+    assert view.page.locator("#crumbs h1").inner_text() == LONG
+    assert view.js(CUT) == []
+    seen = view.js("document.querySelector('#live-bar .dot').getBoundingClientRect().width")
+    assert seen == 8
+
+
+def test_small_stage_has_the_legend_as_a_button_and_no_minimap_until_it_grows(view: View) -> None:
+    strip = "document.querySelector('.bs-legend ul').offsetHeight > 0"
+    minimap = "!document.querySelector('.bs-minimap').hidden"
+    view.open("?program=training_loop")
+    sized(view, 1280, 720)
+    view.until(f"{strip} && {minimap}")
+    for width, height in ((720, 450), (640, 360)):
+        sized(view, width, height)
+        view.until(f"!({strip}) && !({minimap})")
+        assert view.page.get_by_role("button", name="Legend", exact=True).is_visible()
+    sized(view, 1280, 720)
+    view.until(f"{strip} && {minimap}")
+
+
+def test_recording_of_a_program_without_a_file_is_opened_and_played(
+    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+) -> None:
+    with engine.record() as trace:
+        exec(compile(SMALL, "<string>", "exec"), {})  # as `python -c` has it
+    trace.save(str(tmp_path / "no_file.backstep"))
+    view = view_of(start("open", str(tmp_path / "no_file.backstep")))
+    view.open("?" + view.app.address.split("/?")[1])
+    assert "was not recorded" in view.page.locator("#code").inner_text()
+    view.end()
+    view.until("document.querySelector('.bs-say').textContent.includes('receives')")
