@@ -51,7 +51,7 @@ NODE = ("metadata", "name", "next_functions", "register_hook", "register_prehook
 """What torch's nodes have too; the rest is the engine's."""
 EVENTS = "Events of a trace"
 SAID: Mapping[str, str] = {
-    "__version__": "The version of Backstep.",
+    "__version__": "The PyTorch that the engine stands for, and Backstep's own version; compares as a version.",
     "channels_last": "A memory format: of images, channels innermost.",
     "contiguous_format": "A memory format: the last dimension innermost.",
     "cpu": "The tensor in the memory of the host.",

@@ -19,7 +19,9 @@ from . import (
     optim,
     random,
     special,
+    torch_version,
     utils,
+    version,
 )
 from . import attributes as attributes  # gives nodes what they keep as attributes
 from . import tracefile as tracefile  # gives Trace its save and open
@@ -141,6 +143,7 @@ from .printing import set_printoptions
 from .recording import record
 from .replay import replay
 from .tensor import Size, Tensor
+from .torch_version import __version__
 from .trace import Trace
 from .utils.saving import load, save
 
@@ -201,8 +204,10 @@ __all__ = [
     "short",
     "special",
     "strided",
+    "torch_version",
     "uint8",
     "utils",
+    "version",
 ]
 __all__ += _arrange.__all__
 __all__ += _counting.__all__
@@ -284,4 +289,3 @@ pi = array.xp.pi
 e = array.xp.e
 newaxis = None
 strided = _storage.strided_layout
-__version__ = "0.1.0"
