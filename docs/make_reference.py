@@ -37,9 +37,11 @@ TWICE = frozenset(
         "torch.cuda.amp",
         "torch.nn.modules",
         "torch.nn.parameter",
+        "torch.torch_version",
+        "torch.version",
     }
 )
-"""Where torch keeps what it also has under a shorter name."""
+"""Where torch keeps what it also has under a shorter name, or that `torch.__version__` says."""
 CLASSES: tuple[tuple[str, type], ...] = (
     ("torch.autograd.Function", autograd.Function),
     ("torch.nn.Module", nn.Module),
