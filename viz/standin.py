@@ -23,8 +23,10 @@ LIST = "docs/ops.md lists those that are there"
 MOVED = {
     "nn.utils.clip_grad": "nn.utils", "utils.data.dataloader": "utils.data",
     "utils.data.sampler": "utils.data", **{f"distributions.{name}": "distributions" for name in (
-        "bernoulli", "beta", "categorical", "dirichlet", "exponential", "gamma", "laplace", "multivariate_normal",
-        "normal", "uniform",
+        "bernoulli", "beta", "categorical", "cauchy", "dirichlet", "exponential", "gamma", "gumbel", "half_cauchy",
+        "half_normal", "laplace", "log_normal", "logistic_normal", "multivariate_normal", "normal",
+        "one_hot_categorical", "pareto", "relaxed_bernoulli", "relaxed_categorical", "transformed_distribution",
+        "uniform", "weibull",
     )},
 }  # fmt: skip
 """Rooms of torch's whose names stand in another one here."""

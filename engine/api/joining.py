@@ -272,9 +272,10 @@ def broadcast_shapes(*shapes: Any) -> Any:
             if n == 1 or n == made[back]:
                 continue
             if made[back] != 1:
+                had = shape if isinstance(shapes[number], int) else shapes[number]
                 raise errors.runtime(
                     f"Attempting to broadcast a dimension of length {n} at {back}! Mismatching argument at index "
-                    f"{number} had {shape}; but expected shape should be broadcastable to {made}"
+                    f"{number} had {had}; but expected shape should be broadcastable to {made}"
                 )
             made[back] = n
     return Size(made)

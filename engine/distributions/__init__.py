@@ -1,25 +1,87 @@
-"""torch.distributions: those that policies and latent variables are made of."""
+"""torch.distributions: those that policies and latent variables are made of, and the maps of normalizing flows."""
 
-from . import constraints, kl
-from .continuous import Exponential, Laplace, MultivariateNormal, Normal, Uniform
-from .discrete import Bernoulli, Categorical, OneHotCategorical
+from . import constraint_registry, constraints, kl, transforms
+from .constraint_registry import biject_to, transform_to
+from .continuous import Cauchy, Exponential, Laplace, MultivariateNormal, Normal, Uniform
+from .derived import Gumbel, HalfCauchy, HalfNormal, LogisticNormal, LogNormal, Pareto, Weibull
+from .discrete import Bernoulli, Categorical, OneHotCategorical, OneHotCategoricalStraightThrough
 from .distribution import Distribution
 from .independent import Independent
 from .kl import kl_divergence, register_kl
+from .relaxed import RelaxedBernoulli, RelaxedOneHotCategorical
+from .transformed import TransformedDistribution
+from .transforms import (
+    AbsTransform,
+    AffineTransform,
+    CatTransform,
+    ComposeTransform,
+    CorrCholeskyTransform,
+    CumulativeDistributionTransform,
+    ExpTransform,
+    IndependentTransform,
+    LowerCholeskyTransform,
+    PositiveDefiniteTransform,
+    PowerTransform,
+    ReshapeTransform,
+    SigmoidTransform,
+    SoftmaxTransform,
+    SoftplusTransform,
+    StackTransform,
+    StickBreakingTransform,
+    TanhTransform,
+    Transform,
+    identity_transform,
+)
 
 __all__ = [
+    "AbsTransform",
+    "AffineTransform",
     "Bernoulli",
+    "CatTransform",
     "Categorical",
+    "Cauchy",
+    "ComposeTransform",
+    "CorrCholeskyTransform",
+    "CumulativeDistributionTransform",
     "Distribution",
+    "ExpTransform",
     "Exponential",
+    "Gumbel",
+    "HalfCauchy",
+    "HalfNormal",
     "Independent",
+    "IndependentTransform",
     "Laplace",
+    "LogNormal",
+    "LogisticNormal",
+    "LowerCholeskyTransform",
     "MultivariateNormal",
     "Normal",
     "OneHotCategorical",
+    "OneHotCategoricalStraightThrough",
+    "Pareto",
+    "PositiveDefiniteTransform",
+    "PowerTransform",
+    "RelaxedBernoulli",
+    "RelaxedOneHotCategorical",
+    "ReshapeTransform",
+    "SigmoidTransform",
+    "SoftmaxTransform",
+    "SoftplusTransform",
+    "StackTransform",
+    "StickBreakingTransform",
+    "TanhTransform",
+    "Transform",
+    "TransformedDistribution",
     "Uniform",
+    "Weibull",
+    "biject_to",
+    "constraint_registry",
     "constraints",
+    "identity_transform",
     "kl",
     "kl_divergence",
     "register_kl",
+    "transform_to",
+    "transforms",
 ]

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from ..linalg import cholesky_ex
+from .. import array as arrays
+from ..api.joining import cat as joined
+from ..api.joining import stack as stacked
+from ..creation import full
+from ..linalg import cholesky_ex, eigvalsh, vector_norm
 from ..tensor import Tensor
 
-__all__ = ["Constraint", "boolean", "interval", "nonnegative_integers_below", "positive", "real", "real_vector"]
+__all__ = [
+    "Constraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property", "greater_than",
+    "greater_than_eq", "half_open_interval", "independent", "integer_interval", "interval", "is_dependent", "less_than",
+    "lower_cholesky", "lower_triangular", "multinomial", "nonnegative", "nonnegative_integer", "one_hot", "positive",
+    "positive_definite", "positive_integer", "positive_semidefinite", "real", "real_vector", "simplex", "square",
+    "stack", "symmetric", "unit_interval",
+]  # fmt: skip
 
 
-@dataclass(frozen=True)
 class Constraint:
     """`check(value)` tells of each value (of the last `event_dim` dimensions together) whether it is allowed.
 
@@ -20,52 +29,366 @@ class Constraint:
     tensor([ True, False])
     """
 
-    text: str
-    check: Callable[[Tensor], Tensor]
+    is_discrete: bool = False
     event_dim: int = 0
 
+    def check(self, value: Any) -> Tensor:
+        raise NotImplementedError
+
     def __repr__(self) -> str:
-        return self.text
+        return f"{type(self).__name__[1:]}()"
 
 
-def _lower(matrix: Tensor) -> Tensor:
-    triangular = matrix.tril().eq(matrix).flatten(-2).all(-1)
-    return triangular & (matrix.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
+class _Dependent(Constraint):
+    """Stands where other parameters say what is allowed; what it is told of itself it knows."""
+
+    def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
+        self._is_discrete, self._event_dim = is_discrete, event_dim
+
+    @property
+    def is_discrete(self) -> bool:  # type: ignore[override]  # a constant of other classes
+        if self._is_discrete is NotImplemented:
+            raise NotImplementedError(".is_discrete cannot be determined statically")
+        return self._is_discrete
+
+    @property
+    def event_dim(self) -> int:  # type: ignore[override]  # a constant of other classes
+        if self._event_dim is NotImplemented:
+            raise NotImplementedError(".event_dim cannot be determined statically")
+        return self._event_dim
+
+    def __call__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> Any:
+        return _Dependent(
+            is_discrete=self._is_discrete if is_discrete is NotImplemented else is_discrete,
+            event_dim=self._event_dim if event_dim is NotImplemented else event_dim,
+        )
+
+    def check(self, value: Any) -> Tensor:
+        raise ValueError("Cannot determine validity of dependent constraint")
 
 
-def _definite(matrix: Tensor) -> Tensor:
-    return matrix.isclose(matrix.mT, atol=1e-6).all(-2).all(-1) & cholesky_ex(matrix).info.eq(0)
+class _DependentProperty(property, _Dependent):
+    """Asked of an object a property, asked of its class a constraint that depends; a decorator, with options too."""
+
+    def __init__(
+        self, fn: Callable[[Any], Any] | None = None, *, is_discrete: Any = NotImplemented,
+        event_dim: Any = NotImplemented,
+    ) -> None:  # fmt: skip
+        super().__init__(fn)
+        self._is_discrete, self._event_dim = is_discrete, event_dim
+
+    def __call__(self, fn: Callable[[Any], Any]) -> Any:  # type: ignore[override]  # the decorator, with options
+        return _DependentProperty(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 
-def interval(low: object, high: object) -> Constraint:
+class _IndependentConstraint(Constraint):
+    """Each of the last dimensions obeys; together they are one event."""
+
+    def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
+        base, count = base_constraint, reinterpreted_batch_ndims
+        if not isinstance(base, Constraint):
+            raise AssertionError(f"base_constraint must be a Constraint, got {type(base).__name__}")
+        if not isinstance(count, int):
+            raise AssertionError(f"reinterpreted_batch_ndims must be an int, got {type(count).__name__}")
+        if count < 0:
+            raise AssertionError(f"reinterpreted_batch_ndims must be >= 0, got {count}")
+        self.base_constraint, self.reinterpreted_batch_ndims = base, count
+
+    @property
+    def is_discrete(self) -> bool:  # type: ignore[override]  # a constant of other classes
+        return self.base_constraint.is_discrete
+
+    @property
+    def event_dim(self) -> int:  # type: ignore[override]  # a constant of other classes
+        return self.base_constraint.event_dim + self.reinterpreted_batch_ndims
+
+    def check(self, value: Any) -> Tensor:
+        found, count = self.base_constraint.check(value), self.reinterpreted_batch_ndims
+        if found.dim() < count:
+            raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.dim()}")
+        return found.reshape((*found.shape[: found.dim() - count], -1)).all(-1)
+
+    def __repr__(self) -> str:
+        return f"IndependentConstraint({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
+
+
+class _Bounded(Constraint):
+    """Named by its bounds, which are its attributes."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__[1:]}({', '.join(f'{name}={bound}' for name, bound in vars(self).items())})"
+
+
+class _From(_Bounded):
+    """From a bound on."""
+
+    def __init__(self, lower_bound: Any) -> None:
+        self.lower_bound = lower_bound
+
+
+class _To(_Bounded):
+    """Up to a bound."""
+
+    def __init__(self, upper_bound: Any) -> None:
+        self.upper_bound = upper_bound
+
+
+class _Between(_Bounded):
+    """Between two bounds."""
+
+    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
+        self.lower_bound, self.upper_bound = lower_bound, upper_bound
+
+
+class _Boolean(Constraint):
+    """0 or 1."""
+
+    is_discrete = True
+
+    def check(self, value: Any) -> Tensor:
+        return value.eq(0) | value.eq(1)
+
+
+class _OneHot(Constraint):
+    """Vectors that are 1 in one place and 0 elsewhere."""
+
+    is_discrete, event_dim = True, 1
+
+    def check(self, value: Any) -> Tensor:
+        return (value.eq(0) | value.eq(1)).all(-1) & value.sum(-1).eq(1)
+
+
+class _IntegerInterval(_Between):
+    """Whole numbers, both bounds included."""
+
+    is_discrete = True
+
+    def check(self, value: Any) -> Tensor:
+        return (value % 1).eq(0) & (value >= self.lower_bound) & (value <= self.upper_bound)
+
+
+class _IntegerGreaterThan(_From):
+    """Whole numbers from a bound on."""
+
+    is_discrete = True
+
+    def check(self, value: Any) -> Tensor:
+        return (value % 1).eq(0) & (value >= self.lower_bound)
+
+
+class _Real(Constraint):
+    """Any number but nan."""
+
+    def check(self, value: Any) -> Tensor:
+        return ~value.isnan()
+
+
+class _GreaterThan(_From):
+    """Above a bound."""
+
+    def check(self, value: Any) -> Tensor:
+        return value > self.lower_bound
+
+
+class _GreaterThanEq(_From):
+    """A bound, or above."""
+
+    def check(self, value: Any) -> Tensor:
+        return value >= self.lower_bound
+
+
+class _LessThan(_To):
+    """Below a bound."""
+
+    def check(self, value: Any) -> Tensor:
+        return value < self.upper_bound
+
+
+class _Interval(_Between):
     """Both bounds included.
 
     >>> import engine as torch
     >>> torch.distributions.constraints.interval(0, 1).check(torch.tensor([0.5, 2.0]))
     tensor([ True, False])
     """
-    return Constraint(
-        f"Interval(lower_bound={low}, upper_bound={high})", lambda value: (value >= low) & (value <= high)
-    )
+
+    def check(self, value: Any) -> Tensor:
+        return (value >= self.lower_bound) & (value <= self.upper_bound)
 
 
-def nonnegative_integers_below(count: int) -> Constraint:
-    """0 to count - 1."""
-    return Constraint(
-        f"IntegerInterval(lower_bound=0, upper_bound={count - 1})",
-        lambda value: (value % 1).eq(0) & (value >= 0) & (value <= count - 1),
-    )
+class _HalfOpenInterval(_Between):
+    """The lower bound included, the upper one not."""
+
+    def check(self, value: Any) -> Tensor:
+        return (value >= self.lower_bound) & (value < self.upper_bound)
 
 
-real = Constraint("Real()", lambda value: ~value.isnan())
-real_vector = Constraint("IndependentConstraint(Real(), 1)", lambda value: (~value.isnan()).all(-1), 1)
-positive = Constraint("GreaterThan(lower_bound=0.0)", lambda value: value > 0)
-nonnegative = Constraint("GreaterThanEq(lower_bound=0.0)", lambda value: value >= 0)
-unit_interval = interval(0.0, 1.0)
-boolean = Constraint("Boolean()", lambda value: value.eq(0) | value.eq(1))
-simplex = Constraint("Simplex()", lambda value: (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6), 1)
-one_hot = Constraint("OneHot()", lambda value: (value.eq(0) | value.eq(1)).all(-1) & value.sum(-1).eq(1), 1)
-lower_cholesky = Constraint("LowerCholesky()", _lower, 2)
-positive_definite = Constraint("PositiveDefinite()", _definite, 2)
+class _Simplex(Constraint):
+    """Vectors of probabilities: none below 0, and 1 together."""
+
+    event_dim = 1
+
+    def check(self, value: Any) -> Tensor:
+        return (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6)
+
+
+class _Multinomial(Constraint):
+    """Counts; that they are no more than were drawn is all that is asked, as in torch."""
+
+    is_discrete, event_dim = True, 1
+
+    def __init__(self, upper_bound: Any) -> None:
+        self.upper_bound = upper_bound
+
+    def check(self, value: Any) -> Tensor:
+        return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
+
+
+class _Matrix(Constraint):
+    """Matrices, each one event."""
+
+    event_dim = 2
+
+
+class _LowerTriangular(_Matrix):
+    """Square matrices with nothing above the diagonal."""
+
+    def check(self, value: Any) -> Tensor:
+        return value.tril().eq(value).flatten(-2).all(-1)
+
+
+class _LowerCholesky(_LowerTriangular):
+    """Lower-triangular matrices with a positive diagonal."""
+
+    def check(self, value: Any) -> Tensor:
+        return super().check(value) & (value.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
+
+
+class _CorrCholesky(_LowerCholesky):
+    """Rows of length 1, up to ten times the rounding of their sum."""
+
+    def check(self, value: Any) -> Tensor:
+        near = float(arrays.xp.finfo(value._array.dtype).eps) * value.size(-1) * 10
+        length = vector_norm(value.detach(), dim=-1)
+        return super().check(value) & (length - 1.0).abs().le(near).all(-1)
+
+
+class _Square(_Matrix):
+    """Square matrices."""
+
+    def check(self, value: Any) -> Tensor:
+        return full(value.shape[:-2], value.shape[-2] == value.shape[-1], dtype=arrays.bool_, device=value.device)
+
+
+class _Symmetric(_Square):
+    """Symmetric matrices, up to a rounding of 1e-6."""
+
+    def check(self, value: Any) -> Tensor:
+        square = super().check(value)
+        return value.isclose(value.mT, atol=1e-6).all(-2).all(-1) if square.all() else square
+
+
+class _PositiveSemidefinite(_Symmetric):
+    """Symmetric matrices without a negative eigenvalue."""
+
+    def check(self, value: Any) -> Tensor:
+        symmetric = super().check(value)
+        return eigvalsh(value).ge(0).all(-1) if symmetric.all() else symmetric
+
+
+class _PositiveDefinite(_Symmetric):
+    """Symmetric matrices that have a Cholesky factor."""
+
+    def check(self, value: Any) -> Tensor:
+        symmetric = super().check(value)
+        return cholesky_ex(value).info.eq(0) if symmetric.all() else symmetric
+
+
+class _Several(Constraint):
+    """One for each part along a dimension."""
+
+    def __init__(self, cseq: Sequence[Constraint], dim: int = 0) -> None:
+        if not all(isinstance(one, Constraint) for one in cseq):
+            raise AssertionError("All elements of cseq must be Constraint instances")
+        self.cseq, self.dim = list(cseq), dim
+
+    @property
+    def is_discrete(self) -> bool:  # type: ignore[override]  # a constant of other classes
+        return any(one.is_discrete for one in self.cseq)
+
+    @property
+    def event_dim(self) -> int:  # type: ignore[override]  # a constant of other classes
+        return max(one.event_dim for one in self.cseq)
+
+    def _reaches(self, value: Tensor) -> None:
+        if not -value.dim() <= self.dim < value.dim():
+            raise AssertionError(f"dim {self.dim} out of range for value with {value.dim()} dimensions")
+
+
+class _Cat(_Several):
+    """One for each part of the given lengths along a dimension."""
+
+    def __init__(self, cseq: Sequence[Constraint], dim: int = 0, lengths: Sequence[int] | None = None) -> None:
+        super().__init__(cseq, dim)
+        self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
+        if len(self.lengths) != len(self.cseq):
+            raise AssertionError(f"lengths ({len(self.lengths)}) must match cseq ({len(self.cseq)})")
+
+    def check(self, value: Any) -> Tensor:
+        self._reaches(value)
+        starts = [sum(self.lengths[:number]) for number in range(len(self.lengths))]
+        slices = [value.narrow(self.dim, *place) for place in zip(starts, self.lengths, strict=True)]
+        return joined([one.check(part) for one, part in zip(self.cseq, slices, strict=True)], self.dim)
+
+
+class _Stack(_Several):
+    """One for each slice along a dimension."""
+
+    @property
+    def event_dim(self) -> int:  # type: ignore[override]  # a constant of other classes
+        most = max(one.event_dim for one in self.cseq)
+        return most + 1 if self.dim + most < 0 else most
+
+    def check(self, value: Any) -> Tensor:
+        self._reaches(value)
+        slices = [value.select(self.dim, number) for number in range(value.size(self.dim))]
+        return stacked([one.check(part) for part, one in zip(slices, self.cseq, strict=False)], self.dim)
+
+
+def is_dependent(constraint: Any) -> bool:
+    """Whether other parameters say what is allowed.
+
+    >>> import engine as torch
+    >>> torch.distributions.constraints.is_dependent(torch.distributions.Uniform.support)
+    True
+    """
+    return isinstance(constraint, _Dependent)
+
+
+dependent = _Dependent()
+dependent_property = _DependentProperty
+independent = _IndependentConstraint
+boolean = _Boolean()
+one_hot = _OneHot()
+integer_interval = _IntegerInterval
+nonnegative_integer = _IntegerGreaterThan(0)
+positive_integer = _IntegerGreaterThan(1)
+real = _Real()
+real_vector = independent(real, 1)
+greater_than, greater_than_eq, less_than = _GreaterThan, _GreaterThanEq, _LessThan
+positive = _GreaterThan(0.0)
+nonnegative = _GreaterThanEq(0.0)
+interval, half_open_interval = _Interval, _HalfOpenInterval
+unit_interval = _Interval(0.0, 1.0)
+simplex = _Simplex()
+multinomial = _Multinomial
+lower_triangular = _LowerTriangular()
+lower_cholesky = _LowerCholesky()
+corr_cholesky = _CorrCholesky()
+square = _Square()
+symmetric = _Symmetric()
+positive_semidefinite = _PositiveSemidefinite()
+positive_definite = _PositiveDefinite()
+cat, stack = _Cat, _Stack
 
 Constraints = Mapping[str, Constraint]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from .. import linalg
 from ..api.drawing import normal, rand
+from ..creation import full, zeros_like
 from ..mode import no_grad
 from ..ops import elementwise as el
 from ..tensor import Tensor
@@ -15,7 +16,7 @@ from . import constraints
 from .constraints import Constraint, Constraints
 from .distribution import Distribution, lazy, together
 
-__all__ = ["Exponential", "Laplace", "MultivariateNormal", "Normal", "Uniform"]
+__all__ = ["Cauchy", "Exponential", "Laplace", "MultivariateNormal", "Normal", "Uniform"]
 
 
 def _standard(like: Tensor, shape: Sequence[int]) -> Tensor:
@@ -93,22 +94,27 @@ class Uniform(Distribution):
     tensor(2.)
     """
 
-    arg_constraints: ClassVar[Constraints] = {"low": constraints.real, "high": constraints.real}
     has_rsample = True
+
+    @property
+    def arg_constraints(self) -> Constraints:  # type: ignore[override]  # a constant elsewhere
+        return {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)}
 
     def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
         self.low, self.high = together(low, high)
         super().__init__(self.low.shape, (), validate_args)
-        if self._checks and not (self.low < self.high).all():
-            raise ValueError("Uniform is not defined when low>= high")
 
-    @property
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Constraint:
         return constraints.interval(self.low, self.high)
 
     @property
     def mean(self) -> Tensor:
         return (self.high + self.low) / 2
+
+    @property
+    def mode(self) -> Tensor:
+        return math.nan * self.high
 
     @property
     def stddev(self) -> Tensor:
@@ -169,6 +175,10 @@ class Exponential(Distribution):
         made: Tensor = self.rate.pow(-2)
         return made
 
+    @property
+    def mode(self) -> Tensor:
+        return zeros_like(self.rate)
+
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         drawn = self.rate.new_empty(self._extended_shape(sample_shape)).exponential_()
         made: Tensor = drawn / self.rate
@@ -182,6 +192,10 @@ class Exponential(Distribution):
     def cdf(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
         made: Tensor = 1 - (-self.rate * value).exp()
+        return made
+
+    def icdf(self, value: Tensor) -> Tensor:
+        made: Tensor = -(-value).log1p() / self.rate
         return made
 
     def entropy(self) -> Tensor:
@@ -211,8 +225,64 @@ class Laplace(_Located):
         made: Tensor = -(2 * self.scale).log() - (value - self.loc).abs() / self.scale
         return made
 
+    def cdf(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        away = value - self.loc
+        made: Tensor = 0.5 - 0.5 * away.sign() * (-away.abs() / self.scale).expm1()
+        return made
+
+    def icdf(self, value: Tensor) -> Tensor:
+        away = value - 0.5
+        made: Tensor = self.loc - self.scale * away.sign() * (-2 * away.abs()).log1p()
+        return made
+
     def entropy(self) -> Tensor:
         made: Tensor = 1 + (2 * self.scale).log()
+        return made
+
+
+class Cauchy(_Located):
+    """A bell with tails so heavy that it has no mean.
+
+    >>> import engine as torch
+    >>> torch.distributions.Cauchy(0.0, 1.0).log_prob(torch.tensor(0.0))
+    tensor(-1.1447)
+    """
+
+    @property
+    def mean(self) -> Tensor:
+        return full(self._extended_shape(), math.nan, dtype=self.loc.dtype, device=self.loc.device)
+
+    @property
+    def mode(self) -> Tensor:
+        return self.loc
+
+    @property
+    def variance(self) -> Tensor:
+        return full(self._extended_shape(), math.inf, dtype=self.loc.dtype, device=self.loc.device)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        drawn = self.loc.new_empty(self._extended_shape(sample_shape)).cauchy_()
+        made: Tensor = self.loc + drawn * self.scale
+        return made
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        away = ((value - self.loc) / self.scale) ** 2
+        made: Tensor = -math.log(math.pi) - self.scale.log() - away.log1p()
+        return made
+
+    def cdf(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        made: Tensor = ((value - self.loc) / self.scale).atan() / math.pi + 0.5
+        return made
+
+    def icdf(self, value: Tensor) -> Tensor:
+        made: Tensor = (math.pi * (value - 0.5)).tan() * self.scale + self.loc
+        return made
+
+    def entropy(self) -> Tensor:
+        made: Tensor = math.log(4 * math.pi) + self.scale.log()
         return made
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from .. import array as arrays
+from ..api.counting import arange, eye
 from ..api.drawing import bernoulli, multinomial
 from ..api.joining import broadcast_tensors
 from ..mode import no_grad
@@ -15,7 +17,7 @@ from . import constraints
 from .constraints import Constraint, Constraints
 from .distribution import Distribution, lazy, one_of, to_logits, together
 
-__all__ = ["Bernoulli", "Categorical", "OneHotCategorical"]
+__all__ = ["Bernoulli", "Categorical", "OneHotCategorical", "OneHotCategoricalStraightThrough"]
 
 
 class Bernoulli(Distribution):
@@ -28,6 +30,7 @@ class Bernoulli(Distribution):
 
     arg_constraints: ClassVar[Constraints] = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.boolean
+    has_enumerate_support = True
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         one_of(probs=probs, logits=logits)
@@ -48,9 +51,20 @@ class Bernoulli(Distribution):
         return made
 
     @property
+    def param_shape(self) -> Size:
+        """The shape of the probabilities."""
+        return self._param.shape
+
+    @property
     def mean(self) -> Tensor:
         found: Tensor = self.probs
         return found
+
+    @property
+    def mode(self) -> Tensor:
+        likely = (self.probs >= 0.5).to(self.probs)
+        likely[self.probs == 0.5] = math.nan
+        return likely
 
     @property
     def variance(self) -> Tensor:
@@ -69,6 +83,9 @@ class Bernoulli(Distribution):
     def entropy(self) -> Tensor:
         return binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
 
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        return self._spread_values(arange(2, dtype=self._param.dtype, device=self._param.device), expand)
+
 
 class Categorical(Distribution):
     """A class, by its number; the last dimension of `probs` (or their logarithms, `logits`) runs over the classes.
@@ -79,6 +96,7 @@ class Categorical(Distribution):
     """
 
     arg_constraints: ClassVar[Constraints] = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    has_enumerate_support = True
 
     def __init__(
         self, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None
@@ -108,9 +126,9 @@ class Categorical(Distribution):
         made: Tensor = self.logits.softmax(-1)
         return made
 
-    @property
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Constraint:
-        return constraints.nonnegative_integers_below(self._num_events)
+        return constraints.integer_interval(0, self._num_events - 1)
 
     @property
     def param_shape(self) -> Size:
@@ -144,6 +162,9 @@ class Categorical(Distribution):
         made: Tensor = -(self.logits.clamp(min=least) * self.probs).sum(-1)
         return made
 
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        return self._spread_values(arange(self._num_events, device=self._param.device), expand)
+
 
 class OneHotCategorical(Distribution):
     """A class, as a vector that is 1 in its place and 0 elsewhere.
@@ -155,6 +176,7 @@ class OneHotCategorical(Distribution):
 
     arg_constraints: ClassVar[Constraints] = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.one_hot
+    has_enumerate_support = True
 
     def __init__(
         self, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None
@@ -175,8 +197,17 @@ class OneHotCategorical(Distribution):
         return found
 
     @property
+    def param_shape(self) -> Size:
+        """The shape of the probabilities."""
+        return self._categorical.param_shape
+
+    @property
     def mean(self) -> Tensor:
         return self.probs
+
+    @property
+    def mode(self) -> Tensor:
+        return one_hot(self._categorical.mode, self._event_shape[0]).to(self.probs)
 
     @property
     def variance(self) -> Tensor:
@@ -191,3 +222,22 @@ class OneHotCategorical(Distribution):
 
     def entropy(self) -> Tensor:
         return self._categorical.entropy()
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        return self._spread_values(eye(self._event_shape[0], dtype=self.probs.dtype, device=self.probs.device), expand)
+
+
+class OneHotCategoricalStraightThrough(OneHotCategorical):
+    """The same, with gradients that go to the probabilities as if they were the draw.
+
+    >>> import engine as torch
+    >>> probs = torch.tensor([0.0, 1.0], requires_grad=True)
+    >>> torch.distributions.OneHotCategoricalStraightThrough(probs).rsample()
+    tensor([0., 1.], grad_fn=<AddBackward0>)
+    """
+
+    has_rsample = True
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        drawn = self.sample(sample_shape)
+        return drawn + (self.probs - self.probs.detach())

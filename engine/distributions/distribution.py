@@ -10,7 +10,7 @@ from ..api.joining import broadcast_tensors
 from ..creation import tensor
 from ..mode import enable_grad, no_grad
 from ..tensor import Size, Tensor
-from .constraints import Constraint, Constraints
+from .constraints import Constraint, Constraints, is_dependent
 
 __all__ = ["Distribution"]
 
@@ -27,17 +27,23 @@ class Distribution:
 
     arg_constraints: ClassVar[Constraints] = {}
     has_rsample = False
-    _validates: ClassVar[bool] = True
+    has_enumerate_support = False
+    _validate_args: bool = True
 
     def __init__(
         self, batch_shape: Sequence[int] = (), event_shape: Sequence[int] = (), validate_args: bool | None = None
     ) -> None:
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
-        self._checks = self._validates if validate_args is None else validate_args
-        if self._checks:
+        if validate_args is not None:
+            self._validate_args = validate_args
+        if self._validate_args:
             for name, constraint in self.arg_constraints.items():
-                if name in vars(self):
-                    self._check_parameter(name, vars(self)[name], constraint)
+                if not is_dependent(constraint) and self._is_given(name):
+                    self._check_parameter(name, getattr(self, name), constraint)
+
+    def _is_given(self, name: str) -> bool:
+        """Whether a parameter is there; one that is computed from another is not."""
+        return name in vars(self) or not isinstance(getattr(type(self), name, None), lazy)
 
     def _check_parameter(self, name: str, value: Tensor, constraint: Constraint) -> None:
         if not constraint.check(value).all():
@@ -51,7 +57,40 @@ class Distribution:
         """Whether distributions check their parameters and samples where they are not told."""
         if value not in (True, False):
             raise ValueError
-        Distribution._validates = value
+        Distribution._validate_args = value
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+        """The same distributions as a larger batch; their parameters are expanded, and no memory is used."""
+        kind = next(one for one in type(self).__mro__ if one.__module__.startswith(__package__))
+        if kind is Distribution:
+            raise NotImplementedError
+        new = self._get_checked_instance(kind, _instance)
+        self._spread(new, Size(batch_shape))
+        Distribution.__init__(new, batch_shape, self._event_shape, validate_args=False)
+        new._validate_args = self._validate_args
+        return new
+
+    def _spread(self, new: Any, shape: Size) -> None:
+        """Give a new instance what this one has: its parameters, and those of the distributions in it, expanded."""
+        made: dict[int, Any] = {}
+        for name, value in vars(self).items():
+            if isinstance(value, Distribution):
+                made[id(value)] = value.expand(shape)
+            elif name in self.arg_constraints:
+                size = tuple(value.shape)
+                made[id(value)] = value.expand((*shape, *size[len(size) - self.arg_constraints[name].event_dim :]))
+        for name, value in vars(self).items():
+            vars(new).setdefault(name, made.get(id(value), value))
+
+    def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
+        """What `expand` is to fill; a class below `cls` that has an __init__ of its own makes it itself."""
+        kind: Any = type(self)
+        if _instance is None and kind.__init__ is not cls.__init__:  # type: ignore[misc]  # compared, not called
+            raise NotImplementedError(
+                f"Subclass {kind.__name__} of {cls.__name__} that defines a custom __init__ method must also define a "
+                "custom .expand() method."
+            )
+        return kind.__new__(kind) if _instance is None else _instance
 
     @property
     def batch_shape(self) -> Size:
@@ -106,6 +145,16 @@ class Distribution:
     def icdf(self, value: Tensor) -> Tensor:
         raise NotImplementedError
 
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """All values that have a probability, along a new first dimension."""
+        raise NotImplementedError
+
+    def _spread_values(self, values: Tensor, expand: bool) -> Tensor:
+        """Values (or events) one after the other, as many times as there are distributions in the batch."""
+        batch, event = tuple(self._batch_shape), tuple(self._event_shape)
+        values = values.view((-1, *(1,) * len(batch), *event))
+        return values.expand((-1, *batch, *event)) if expand else values
+
     def entropy(self) -> Tensor:
         raise NotImplementedError
 
@@ -118,7 +167,7 @@ class Distribution:
 
     def _validate_sample(self, value: Any) -> None:
         """Raise torch's ValueError where `value` can be no draw."""
-        if not self._checks:
+        if not self._validate_args:
             return
         if not isinstance(value, Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")
@@ -167,6 +216,11 @@ def together(*values: Any) -> tuple[Tensor, ...]:
     return tuple(broadcast_tensors(*(v if isinstance(v, Tensor) else tensor(v, dtype=which) for v in values)))
 
 
+def sum_rightmost(value: Tensor, count: int) -> Tensor:
+    """The sum over the last `count` dimensions, those of one event."""
+    return value if count == 0 else value.reshape((*value.shape[:-count], -1)).sum(-1)
+
+
 def one_of(**given: Any) -> None:
     """Raise torch's ValueError unless exactly one of two parameters is given."""
     if sum(value is not None for value in given.values()) != 1:
@@ -174,8 +228,13 @@ def one_of(**given: Any) -> None:
         raise ValueError(f"Either `{first}` or `{second}` must be specified, but not both.")
 
 
+def off_the_ends(probs: Tensor) -> Tensor:
+    """Probabilities kept off 0 and 1 by the rounding of their dtype."""
+    eps = float(arrays.xp.finfo(probs._array.dtype).eps)
+    return probs.clamp(min=eps, max=1 - eps)
+
+
 def to_logits(probs: Tensor, binary: bool = False) -> Tensor:
     """Logarithms of probabilities, or log-odds, kept finite."""
-    eps = float(arrays.xp.finfo(probs._array.dtype).eps)
-    kept = probs.clamp(min=eps, max=1 - eps)
+    kept = off_the_ends(probs)
     return kept.log() - (-kept).log1p() if binary else kept.log()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from ..tensor import Tensor
+from ..tensor import Size, Tensor
+from . import constraints
 from .constraints import Constraint
-from .distribution import Distribution
+from .distribution import Distribution, sum_rightmost
 
 __all__ = ["Independent"]
 
@@ -38,8 +40,13 @@ class Independent(Distribution):
         return self.base_dist.has_rsample
 
     @property
+    def has_enumerate_support(self) -> bool:  # type: ignore[override]  # a constant of the class elsewhere
+        return self.base_dist.has_enumerate_support and self.reinterpreted_batch_ndims == 0
+
+    @constraints.dependent_property
     def support(self) -> Constraint:
-        return self.base_dist.support
+        found, count = self.base_dist.support, self.reinterpreted_batch_ndims
+        return constraints.independent(found, count) if count else found
 
     @property
     def mean(self) -> Tensor:
@@ -59,16 +66,29 @@ class Independent(Distribution):
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         return self.base_dist.rsample(sample_shape)
 
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+        new = self._get_checked_instance(Independent, _instance)
+        shape = Size(batch_shape)
+        new.base_dist = self.base_dist.expand((*shape, *self._event_shape[: self.reinterpreted_batch_ndims]))
+        new.reinterpreted_batch_ndims = self.reinterpreted_batch_ndims
+        Distribution.__init__(new, shape, self._event_shape, validate_args=False)
+        new._validate_args = self._validate_args
+        return new
+
     def summed(self, value: Tensor) -> Tensor:
         """The sum over the dimensions that belong to the event."""
-        count = self.reinterpreted_batch_ndims
-        return value if count == 0 else value.reshape((*value.shape[: value.dim() - count], -1)).sum(-1)
+        return sum_rightmost(value, self.reinterpreted_batch_ndims)
 
     def log_prob(self, value: Tensor) -> Tensor:
         return self.summed(self.base_dist.log_prob(value))
 
     def entropy(self) -> Tensor:
         return self.summed(self.base_dist.entropy())
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        if self.reinterpreted_batch_ndims > 0:
+            raise NotImplementedError("Enumeration over cartesian product is not implemented")
+        return self.base_dist.enumerate_support(expand=expand)
 
     def __repr__(self) -> str:
         return f"Independent({self.base_dist!r}, {self.reinterpreted_batch_ndims})"

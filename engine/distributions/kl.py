@@ -8,10 +8,12 @@ from typing import Any, TypeVar
 from .. import linalg
 from ..nn.functional import softplus
 from ..tensor import Tensor
-from .continuous import Laplace, MultivariateNormal, Normal, Uniform
+from .continuous import Cauchy, Exponential, Laplace, MultivariateNormal, Normal, Uniform
+from .derived import EULER, Gumbel, HalfNormal, Pareto
 from .discrete import Bernoulli, Categorical, OneHotCategorical
 from .distribution import Distribution
 from .independent import Independent
+from .transformed import TransformedDistribution
 
 __all__ = ["kl_divergence", "register_kl"]
 
@@ -121,3 +123,43 @@ def _independent(p: Independent, q: Independent) -> Tensor:
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
         raise NotImplementedError
     return p.summed(kl_divergence(p.base_dist, q.base_dist))
+
+
+@register_kl(Exponential, Exponential)
+def _exponential(p: Exponential, q: Exponential) -> Tensor:
+    ratio = q.rate / p.rate
+    made: Tensor = -ratio.log() + ratio - 1
+    return made
+
+
+@register_kl(Cauchy, Cauchy)
+def _cauchy(p: Cauchy, q: Cauchy) -> Tensor:
+    made: Tensor = ((p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)).log() - (4 * p.scale * q.scale).log()
+    return made
+
+
+@register_kl(Gumbel, Gumbel)
+def _gumbel(p: Gumbel, q: Gumbel) -> Tensor:
+    ratio, here, there = p.scale / q.scale, q.loc / q.scale, p.loc / q.scale
+    made: Tensor = -ratio.log() - here + there + ratio * EULER
+    return made + (here + (1 + ratio).lgamma() - there).exp() - (1 + EULER)
+
+
+@register_kl(HalfNormal, HalfNormal)
+def _half_normal(p: HalfNormal, q: HalfNormal) -> Tensor:
+    return _normal(p.base_dist, q.base_dist)
+
+
+@register_kl(Pareto, Pareto)
+def _pareto(p: Pareto, q: Pareto) -> Tensor:
+    power = q.alpha / p.alpha
+    made: Tensor = q.alpha * (p.scale / q.scale).log() - power.log() + power - 1
+    made[p.scale < q.scale] = float("inf")
+    return made
+
+
+@register_kl(TransformedDistribution, TransformedDistribution)
+def _transformed(p: TransformedDistribution, q: TransformedDistribution) -> Tensor:
+    if p.transforms != q.transforms or p.event_shape != q.event_shape:
+        raise NotImplementedError
+    return kl_divergence(p.base_dist, q.base_dist)
