@@ -203,7 +203,7 @@ def _cut(facts: Facts, root: int) -> OpCalled | None:
     while todo:
         tensor = todo.pop(0)
         fact = facts.tensors.get(tensor)
-        op = facts.producer(tensor, max(fact.values)) if fact is not None and fact.values else None
+        op = facts.producer(tensor, fact.last) if fact is not None and fact.versions else None
         if op is None:
             continue
         event = facts.ops[op].event

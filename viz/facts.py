@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import itemgetter
 
 from engine.trace import (
     Accumulated,
@@ -67,6 +70,28 @@ class TensorFact:
     asked: bool = False
     since: dict[int, int] = field(default_factory=dict)
     replaced: list[int] = field(default_factory=list)
+    versions: list[int] = field(default_factory=list)
+    recorded: int | None = None
+    """The first version that an op gave which is recorded for backward."""
+    differentiable: int | None = None
+    """The first version that was given with `requires_grad`."""
+
+    def hold(self, version: int, value: int, event: int) -> None:
+        """The tensor has a value in a version, from an event on; versions come in their order, but for rare ones."""
+        if version not in self.values:
+            insort(self.versions, version)
+        self.values[version] = value
+        self.since.setdefault(version, event)
+
+    @property
+    def last(self) -> int:
+        """The newest version; of a tensor without a value, the first one."""
+        return self.versions[-1] if self.versions else self.first
+
+    def before(self, event: int) -> Iterator[int]:
+        """The versions that there were before an event, the newest first."""
+        count = bisect_left(self.versions, event, key=lambda version: self.since[version])
+        return (self.versions[place] for place in range(count - 1, -1, -1))
 
 
 @dataclass(slots=True)
@@ -123,8 +148,8 @@ class Facts:
             return None
         if version in fact.values:
             return version
-        known = [v for v in fact.values if v <= version]
-        return max(known) if known else fact.first
+        place = bisect_right(fact.versions, version)
+        return fact.versions[place - 1] if place else fact.first
 
     def value(self, tensor: int, version: int) -> int | None:
         """The trace value that a tensor holds in a version."""
@@ -137,12 +162,18 @@ class Facts:
         What was written before `x.data = y` is gone.
         """
         fact = self.tensors[tensor]
-        best = fact.producers.get(version)
-        begun = max((fresh for fresh in fact.replaced if fresh <= version), default=fact.first)
-        for written, op in self._writers.get(self._storages.get(tensor, -1), ()):
-            if begun < written <= version and (best is None or op > best):
-                best = op
-        return best
+        own = fact.producers.get(version)
+        fresh = bisect_right(fact.replaced, version)
+        begun = fact.replaced[fresh - 1] if fresh else fact.first
+        writers = self._writers.get(self._storages.get(tensor, -1), [])
+        place = bisect_right(writers, version, key=itemgetter(0))
+        written, op = writers[place - 1] if place else (begun, -1)
+        return op if written > begun and (own is None or op > own) else own
+
+    def following(self, event: int) -> Iterator[AnyEvent]:
+        """The events behind one, as far as they are asked for."""
+        events = self.trace.events
+        return (events[place] for place in range(event + 1, len(events)))
 
     def owner_at(self, gradient: int, event: int) -> int | None:
         """The leaf whose `.grad` a tensor was before an event: the last one that it was given to."""
@@ -153,7 +184,9 @@ class Facts:
         fact = self.tensors.get(tensor)
         if fact is None:
             return None
-        known = (self.producer(tensor, v) for v in sorted(fact.values, reverse=True))
+        if fact.leaf is not None and len(fact.producers) == 1 and self._storages.get(tensor) not in self._writers:
+            return None
+        known = (self.producer(tensor, version) for version in fact.before(before))
         return next((op for op in known if op is not None and self.ops[op].event.index < before), None)
 
     def name(self, tensor: int) -> str | None:
@@ -188,11 +221,10 @@ class Facts:
         fact = self.tensors[tensor]
         if not fact.requires_grad:
             return False
-        until = max(fact.values, default=0) if version is None else version
-        made = [self.ops[op].event for v, op in fact.producers.items() if v <= until and op is not None]
+        until = fact.last if version is None else version
         asks = fact.asked or (fact.leaf is not None and fact.leaf.requires_grad)
-        asks = asks or any(out.requires_grad for event in made for out in event.outputs if out.tensor == tensor)
-        return asks and all(event.node is None for event in made)
+        asks = asks or (fact.differentiable is not None and fact.differentiable <= until)
+        return asks and (fact.recorded is None or fact.recorded > until)
 
     def shares(self, one: int, other: int) -> bool:
         """Whether two tensors lie in the same memory."""
@@ -270,8 +302,7 @@ def facts(trace: Trace) -> Facts:
                     table.seeds.add(event.tensor)
             case Refreshed() if event.tensor in table.tensors:
                 fact = table.tensors[event.tensor]
-                fact.values[event.version] = event.value
-                fact.since.setdefault(event.version, event.index)
+                fact.hold(event.version, event.value, event.index)
                 if isinstance(event, DataSet):
                     fact.replaced.append(event.version)
             case FlagChanged(flag="requires_grad") if event.tensor in table.tensors:
@@ -306,10 +337,11 @@ def facts(trace: Trace) -> Facts:
 
 
 def _leaf(table: Facts, event: LeafCreated) -> None:
-    table.tensors[event.tensor] = TensorFact(
+    fact = table.tensors[event.tensor] = TensorFact(
         event.tensor, event.shape, event.dtype, event.requires_grad, event, event.version, event.index,
-        {event.version: event.value}, {event.version: None}, since={event.version: event.index},
+        producers={event.version: None},
     )  # fmt: skip
+    fact.hold(event.version, event.value, event.index)
     table._storages[event.tensor] = event.storage
     if event.grad is not None:
         _hand(table, event.grad, event.tensor, event.index)
@@ -331,8 +363,8 @@ def _gradient(table: Facts, event: Accumulated) -> None:
     kept = table.trace.value(event.after)
     if fact is None:
         fact = table.tensors[event.grad] = TensorFact(event.grad, kept.shape, kept.dtype, False, None, 0, event.index)
-    if fact.producers.get(max(fact.values, default=0)) is None or event.before is not None:
-        fact.values[max(fact.values, default=-1) + 1] = event.after
+    if fact.producers.get(fact.last) is None or event.before is not None:
+        fact.hold(fact.last + 1 if fact.versions else 0, event.after, event.index)
 
 
 def _op(table: Facts, event: OpCalled, current: CallFact | None) -> None:
@@ -362,9 +394,12 @@ def _op(table: Facts, event: OpCalled, current: CallFact | None) -> None:
             )
             table._storages[out.tensor] = out.storage
         fact.requires_grad |= out.requires_grad
-        fact.values[out.version] = out.value
+        fact.hold(out.version, out.value, event.index)
         fact.producers[out.version] = index
-        fact.since[out.version] = event.index
+        if out.requires_grad and fact.differentiable is None:
+            fact.differentiable = out.version
+        if event.node is not None and fact.recorded is None:
+            fact.recorded = out.version
         if event.inplace is not None:
             table._writers[out.storage].append((out.version, index))
 
@@ -396,7 +431,7 @@ def _call(table: Facts, event: BackwardStarted) -> CallFact:
 def _highest_order(table: Facts, tensor: int) -> int:
     """The highest order among the ops that a backward from `tensor` would reach."""
     fact = table.tensors[tensor]
-    first = table.producer(tensor, max(fact.values)) if fact.values else None
+    first = table.producer(tensor, fact.last) if fact.versions else None
     if first is None:
         return 0
     if not table.derived:

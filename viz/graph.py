@@ -75,7 +75,7 @@ class Drawing:
     def card(self, tensor: int) -> str | None:
         """The newest card of a tensor."""
         fact = self.facts.tensors.get(tensor)
-        versions = sorted(fact.values, reverse=True) if fact is not None else ()
+        versions = reversed(fact.versions) if fact is not None else ()
         return next((self.cards[tensor, v] for v in versions if (tensor, v) in self.cards), None)
 
     def place(self, tensor: int) -> str | None:
@@ -83,7 +83,7 @@ class Drawing:
         found = self.card(tensor)
         if found is None and tensor in self.facts.tensors:
             fact = self.facts.tensors[tensor]
-            op = self.facts.producer(tensor, max(fact.values)) if fact.values else None
+            op = self.facts.producer(tensor, fact.last) if fact.versions else None
             found = self.facts.ops[op].id if op is not None and self.facts.ops[op].id in self.items else None
         return found
 
@@ -157,7 +157,7 @@ def _cards(facts: Facts) -> Mapping[tuple[int, int], str]:
 
 def _latest_root(facts: Facts, tensor: int, cards: dict[tuple[int, int], str]) -> None:
     """Backward calls start from a tensor as it is then: of several versions only the newest is drawn as a root."""
-    held = sorted(version for version in facts.tensors[tensor].values if (tensor, version) in cards)
+    held = [version for version in facts.tensors[tensor].versions if (tensor, version) in cards]
     for version in held[:-1]:
         cards[tensor, version] = "leaf" if facts.is_leaf(tensor, version) else "inner"
 
@@ -238,8 +238,7 @@ def _source(drawing: Drawing, tensor: int, version: int, op: int) -> str | None:
     fact = facts.tensors.get(owner) if owner is not None else None
     if owner is None or fact is None:
         return None
-    held = (then for then in sorted(fact.values, reverse=True) if fact.since.get(then, -1) < now)
-    return next((drawing.cards[owner, then] for then in held if (owner, then) in drawing.cards), None)
+    return next((drawing.cards[owner, then] for then in fact.before(now) if (owner, then) in drawing.cards), None)
 
 
 def _writes_unrecorded(facts: Facts, op: int | None) -> bool:

@@ -237,11 +237,10 @@ class _Search:
 
     def copies(self) -> Iterator[Finding]:
         """A leaf that torch.tensor() made of a tensor with a past."""
-        events = self.trace.events
-        for index, event in enumerate(events):
+        for event in self.trace.events:
             if not isinstance(event, Escaped) or event.kind != "tensor":
                 continue
-            leaf = next((e for e in events[index:] if isinstance(e, LeafCreated)), None)
+            leaf = next((e for e in self.facts.following(event.index) if isinstance(e, LeafCreated)), None)
             old = self.facts.tensors.get(event.tensor)
             if leaf is None or old is None or not old.requires_grad:
                 continue
@@ -272,7 +271,7 @@ class _Search:
             if tensor is None or not asked.endswith(".grad") or tensor not in self.facts.tensors:
                 continue
             fact = self.facts.tensors[tensor]
-            made = self.facts.producer(tensor, max(fact.values))
+            made = self.facts.producer(tensor, fact.last)
             op = self.facts.ops[made] if made is not None else None
             came = self.arrived(op.event, event.index) if op is not None else []
             passed = f" The gradient {self.brief(came[-1])} passed through it and went on." if came else ""
@@ -332,19 +331,18 @@ class _Search:
 
     def casts(self) -> Iterator[Finding]:
         """A gradient of another type, which lost something when it was cast."""
-        events = self.trace.events
-        for event in events:
+        for event in self.trace.events:
             for root in event.roots if isinstance(event, BackwardStarted) else ():
                 given = self.facts.tensors.get(root.source) if root.source is not None else None
                 to = self.facts.tensors.get(root.tensor)
                 if given is None or to is None or given.dtype == to.dtype:
                     continue
-                old = self.trace.value(given.values[max(given.values)]).array
+                old = self.trace.value(given.values[given.last]).array
                 new = self.trace.value(root.gradient).array
                 if old is None or new is None or old.shape != new.shape:
                     continue
                 lost = np.argwhere((old != new) & ~np.isclose(old, new.astype(np.float64), 1e-6, 0))
-                first = next((e for e in events[event.index :] if isinstance(e, VjpRun)), None)
+                first = next((e for e in self.facts.following(event.index) if isinstance(e, VjpRun)), None)
                 if not len(lost) or first is None:
                     continue
                 pairs = [f"{text.number(old[tuple(p)])} became {text.number(new[tuple(p)])}" for p in lost[:2]]

@@ -212,8 +212,9 @@ class _Player:
 
     def behind(self, event: OpCalled, tensor: int, done: int) -> None:
         """What was written to `x.data` stands on the card of x; of `x.data = …` on the one that x gets then."""
-        later = self.facts.trace.events[event.index + 1 :]
-        next_ = next((e for e in later if isinstance(e, Refreshed) and e.tensor == tensor), None)
+        next_ = next(
+            (e for e in self.facts.following(event.index) if isinstance(e, Refreshed) and e.tensor == tensor), None
+        )
         card = self.latest.get(tensor)
         moves = next_ is not None and self.drawing.cards.get((tensor, next_.version), card) != card
         if card is not None and not moves:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from engine.trace import Accumulated, GradSet, GroupEntered, LeafCreated, OpCalled, Refreshed
@@ -88,18 +88,16 @@ class _Search:
 
     def _behind_roots(self) -> set[int]:
         """The ops that some root of a backward call was computed with, whether or not gradients flow there."""
-        todo = [op for root in self.facts.roots for op in self._makers(root)]
-        found = set(todo)
+        todo = list(self.facts.roots)
+        seen, found = set(todo), set[int]()
         while todo:
-            for given in self.facts.ops[todo.pop()].event.inputs:
-                fresh = [op for op in self._makers(given.tensor) if op not in found]
-                found.update(fresh)
-                todo += fresh
+            fact = self.facts.tensors.get(todo.pop())
+            fresh = {op for op in fact.producers.values() if op is not None} - found if fact is not None else set()
+            found |= fresh
+            given = {i.tensor for op in fresh for i in self.facts.ops[op].event.inputs if i.tensor is not None} - seen
+            seen |= given
+            todo += given
         return found
-
-    def _makers(self, tensor: int | None) -> Iterable[int]:
-        fact = self.facts.tensors.get(tensor) if tensor is not None else None
-        return [op for op in fact.producers.values() if op is not None] if fact is not None else []
 
     def _cuts(self) -> dict[int, int]:
         """By tensor, the first op on the way from it to the loss that gives no gradient back; none where no way leads
