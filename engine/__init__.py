@@ -260,6 +260,8 @@ _late.offer(vars(linalg), _late.LINALG)
 def is_tensor(obj: object) -> "bool":  # type: ignore[valid-type]  # `bool` and `int` are torch functions here
     """Whether `obj` is a Tensor.
 
+    Source: torch.is_tensor.
+
     >>> import engine as torch
     >>> torch.is_tensor(torch.tensor(1.0))
     True
@@ -269,6 +271,8 @@ def is_tensor(obj: object) -> "bool":  # type: ignore[valid-type]  # `bool` and 
 
 def numel(input: Tensor) -> "int":  # type: ignore[valid-type]  # `bool` and `int` are torch functions here
     """The number of elements.
+
+    Source: torch.numel.
 
     >>> import engine as torch
     >>> torch.numel(torch.zeros(2, 3))

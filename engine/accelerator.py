@@ -13,6 +13,8 @@ device_count = array.cuda_count
 def current_accelerator(check_available: bool = False) -> array.device | None:
     """The device of the GPU, None where there is none.
 
+    Source: torch.accelerator.current_accelerator.
+
     >>> import engine as torch
     >>> torch.accelerator.current_accelerator() is None or torch.accelerator.is_available()
     True

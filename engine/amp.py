@@ -70,6 +70,7 @@ class GradScaler:
     """Multiplies a loss so that small gradients survive, and leaves out the steps that would write inf or nan.
 
     On a machine without CUDA it is switched off, with torch's warning, unless made for the "cpu".
+
     Source: torch.amp.GradScaler.
 
     >>> import engine as torch

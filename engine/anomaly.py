@@ -117,6 +117,8 @@ def tell(node: Any) -> None:
 class set_detect_anomaly:
     """Switch anomaly detection, as a call or a context manager.
 
+    Source: torch.autograd.set_detect_anomaly.
+
     >>> import engine as torch
     >>> with torch.autograd.set_detect_anomaly(True):
     ...     torch.is_anomaly_enabled()
@@ -142,6 +144,8 @@ def _switch(enabled: bool, check_nan: bool) -> None:
 
 class detect_anomaly:
     """Inside, a nan that appears in backward raises an error that says in which op.
+
+    Source: torch.autograd.detect_anomaly.
 
     >>> import engine as torch
     >>> import warnings
@@ -171,6 +175,8 @@ class detect_anomaly:
 
 def is_anomaly_enabled() -> bool:
     """Whether anomaly detection is on.
+
+    Source: torch.is_anomaly_enabled.
 
     >>> import engine as torch
     >>> torch.is_anomaly_enabled()

@@ -40,6 +40,8 @@ Arrays = Sequence[Any]
 class dtype:
     """An element type under torch's name.
 
+    Source: torch.dtype.
+
     >>> import engine as torch
     >>> torch.float32
     torch.float32
@@ -106,6 +108,8 @@ def as_numpy_dtype(which: dtype | type | None) -> xp.dtype | None:
 class device:
     """Where an array lives: `cpu` or `cuda`.
 
+    Source: torch.device.
+
     >>> device("cpu")
     device(type='cpu')
     """
@@ -143,6 +147,8 @@ CPU = device("cpu")
 def cuda_count() -> int:
     """How many GPUs cupy finds; 0 where it is not installed.
 
+    Source: torch.accelerator.device_count.
+
     >>> import engine as torch
     >>> torch.cuda.device_count() >= 0
     True
@@ -157,6 +163,8 @@ def cuda_count() -> int:
 
 def cuda_is_available() -> bool:
     """Whether cupy is installed and finds a GPU.
+
+    Source: torch.accelerator.is_available.
 
     >>> import engine as torch
     >>> torch.cuda.is_available() == (torch.cuda.device_count() > 0)

@@ -45,7 +45,8 @@ class _Kind(type):
 def _legacy(name: str, which: dtype) -> Any:
     constructor = _Kind(name, (), {"which": which, "__module__": "torch"})
     constructor.__doc__ = (
-        f"A tensor of dtype {which}, of a sequence's numbers or of a shape.\n\n    >>> import engine as torch\n"
+        f"A tensor of dtype {which}, of a sequence's numbers or of a shape.\n\n"
+        f"    Shapes: numbers -> (*).  Source: torch.{name}.\n\n    >>> import engine as torch\n"
         f"    >>> torch.{name}([0, 1]).dtype\n    {which}\n    "
     )
     return constructor

@@ -66,7 +66,10 @@ def tensor(
 ) -> Tensor:
     """A leaf that holds a copy of `data`: numbers in nested lists, a number, or an array.
 
-    Floats become float32, ints int64.  Raises ValueError for ragged lists.  Source: torch.tensor.
+    Floats become float32, ints int64.
+
+    Shapes: numbers -> (*), the lists' lengths.  Raises ValueError where the lists differ in length.
+    Source: torch.tensor.
 
     >>> tensor([[1.0, 2], [3, 4]], requires_grad=True)
     tensor([[1., 2.],
@@ -84,6 +87,9 @@ def tensor(
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """`data` as a tensor, sharing memory with a tensor or array where it can.
+
+    Shapes: numbers -> (*), the lists' lengths.  Raises ValueError where the lists differ in length.
+    Source: torch.as_tensor.
 
     >>> import numpy
     >>> array = numpy.zeros(2)
@@ -104,6 +110,9 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 def from_numpy(data: Any) -> Tensor:
     """A tensor that shares memory with a numpy array.
 
+    Shapes: (*) -> (*).  Raises TypeError for what is no array, or of a dtype that torch has not.
+    Source: torch.from_numpy.
+
     >>> import numpy
     >>> from_numpy(numpy.ones(2, "float32"))
     tensor([1., 1.])
@@ -118,6 +127,8 @@ def from_numpy(data: Any) -> Tensor:
 
 def Variable(data: Any, requires_grad: bool = False, volatile: bool = False) -> Tensor:
     """A tensor (as in torch since 0.4): of the same elements, a leaf.
+
+    Source: torch.autograd.Variable.
 
     >>> import engine as torch
     >>> torch.autograd.Variable(torch.tensor([1.0]), requires_grad=True)
@@ -166,6 +177,8 @@ def floating(wanted: Any) -> Any:
 def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """Zeros of a shape.
 
+    Shapes: sizes -> (*size).  Raises RuntimeError for a negative size.  Source: torch.zeros.
+
     >>> zeros(2)
     tensor([0., 0.])
     """
@@ -175,6 +188,8 @@ def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool
 
 def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """Ones of a shape.
+
+    Shapes: sizes -> (*size).  Raises RuntimeError for a negative size.  Source: torch.ones.
 
     >>> ones(2, 3)
     tensor([[1., 1., 1.],
@@ -187,6 +202,8 @@ def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool 
 def empty(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """A tensor of a shape whose elements nobody has set: zeros here, so that a recording can be run again.
 
+    Shapes: sizes -> (*size).  Raises RuntimeError for a negative size.  Source: torch.empty.
+
     >>> empty(2, 3).shape
     torch.Size([2, 3])
     """
@@ -198,6 +215,8 @@ def full(
     size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
     """`fill_value` in a shape; its dtype is the value's.
+
+    Shapes: numbers -> (*size).  Raises RuntimeError for a negative size.  Source: torch.full.
 
     >>> full((2, 2), 7)
     tensor([[7, 7],
@@ -235,6 +254,8 @@ def zeros_like(
 ) -> Tensor:
     """Zeros in the shape and dtype of `input`.
 
+    Shapes: (*) -> (*).  Source: torch.zeros_like.
+
     >>> import engine as torch
     >>> torch.zeros_like(torch.ones(2))
     tensor([0., 0.])
@@ -246,6 +267,8 @@ def zeros_like(
 
 def ones_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
     """Ones in the shape and dtype of `input`.
+
+    Shapes: (*) -> (*).  Source: torch.ones_like.
 
     >>> import engine as torch
     >>> torch.ones_like(torch.zeros(2))
@@ -261,6 +284,8 @@ def empty_like(
 ) -> Tensor:
     """As `empty`, in the shape and dtype of `input`.
 
+    Shapes: (*) -> (*).  Source: torch.empty_like.
+
     >>> import engine as torch
     >>> torch.empty_like(torch.ones(2, 3)).shape
     torch.Size([2, 3])
@@ -274,6 +299,8 @@ def full_like(
     input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
     """`fill_value` in the shape and dtype of `input`.
+
+    Shapes: (*) -> (*).  Source: torch.full_like.
 
     >>> import engine as torch
     >>> torch.full_like(torch.ones(2), 7)
@@ -289,6 +316,9 @@ def empty_strided(
     size: Any, stride: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
     """As `empty`, with given strides (in elements).
+
+    Shapes: sizes -> (*size).  Raises RuntimeError where sizes and strides differ in number.
+    Source: torch.empty_strided.
 
     >>> import engine as torch
     >>> torch.empty_strided((2, 3), (1, 2)).stride()
@@ -311,6 +341,9 @@ def asarray(
 ) -> Tensor:
     """`obj` as a tensor: itself, sharing memory with an array, or of numbers; a copy of its own with `copy`.
 
+    Shapes: numbers -> (*), the lists' lengths.  Raises ValueError where the lists differ in length.
+    Source: torch.asarray.
+
     >>> import engine as torch
     >>> torch.asarray([1, 2])
     tensor([1, 2])
@@ -325,6 +358,9 @@ def asarray(
 
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """The bytes of a Python buffer as a vector that shares memory with it.
+
+    Shapes: bytes -> (N) of N elements.  Raises ValueError for a buffer that is too short, or empty.
+    Source: torch.frombuffer.
 
     >>> import engine as torch
     >>> torch.frombuffer(bytearray(b"abc"), dtype=torch.uint8)
@@ -375,6 +411,8 @@ for _name in ("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empt
 def set_default_dtype(which: dtype) -> None:
     """The dtype that Python floats become.
 
+    Raises TypeError for a dtype that is not floating.  Source: torch.set_default_dtype.
+
     >>> import engine as torch
     >>> torch.set_default_dtype(torch.float64)
     >>> torch.tensor(1.5).dtype
@@ -389,6 +427,8 @@ def set_default_dtype(which: dtype) -> None:
 
 def get_default_dtype() -> dtype:
     """The dtype that Python floats become.
+
+    Source: torch.get_default_dtype.
 
     >>> get_default_dtype()
     torch.float32

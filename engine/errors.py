@@ -46,6 +46,8 @@ def runtime(message: str, note: str = "", *, node: object = None, tensors: tuple
 class LinAlgError(RuntimeError):
     """A matrix that cannot be decomposed or inverted: torch.linalg.LinAlgError.
 
+    Source: torch.linalg.LinAlgError.
+
     >>> import engine as torch
     >>> try:
     ...     torch.linalg.inv(torch.zeros(2, 2))

@@ -82,7 +82,9 @@ __all__ = [
 
 
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """The diagonals of matrices, as a view.  Source: torch.linalg.diagonal.
+    """The diagonals of matrices, as a view.
+
+    Shapes: (*, M, N) -> (*, D).  Raises IndexError where there is no such dimension.  Source: torch.linalg.diagonal.
 
     >>> import engine as torch
     >>> torch.linalg.diagonal(torch.tensor([[1, 2], [3, 4]]))
@@ -92,7 +94,10 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
 
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
-    """The sums of products along `dim`, the other dimensions broadcast.  Source: torch.linalg.vecdot.
+    """The sums of products along `dim`, the other dimensions broadcast.
+
+    Shapes: (*, D, *), (*, D, *) -> (*, *), broadcast.  Raises RuntimeError where the dtypes differ, or the shapes do
+    not broadcast.  Source: torch.linalg.vecdot.
 
     >>> import engine as torch
     >>> torch.linalg.vecdot(torch.ones(2, 3), torch.ones(3))

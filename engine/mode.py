@@ -61,6 +61,8 @@ mode = _Mode()
 def is_grad_enabled() -> bool:
     """Whether ops record gradients in this thread.
 
+    Source: torch.is_grad_enabled.
+
     >>> is_grad_enabled()
     True
     """
@@ -69,6 +71,8 @@ def is_grad_enabled() -> bool:
 
 def is_inference_mode_enabled() -> bool:
     """Whether this thread is in inference mode.
+
+    Source: torch.is_inference_mode_enabled.
 
     >>> import engine as torch
     >>> torch.is_inference_mode_enabled()
@@ -143,7 +147,7 @@ class _Decorator:
 class set_grad_enabled(_Decorator):
     """Switch gradient recording, as a call, a context manager or a decorator.
 
-    Source: torch.autograd.set_grad_enabled.
+    Source: torch.set_grad_enabled.
 
     >>> import engine as torch
     >>> with torch.set_grad_enabled(False):
@@ -196,7 +200,9 @@ class _Fixed(_Decorator):
 
 
 class no_grad(_Fixed):
-    """Ops inside record no gradients.  Source: torch.no_grad.
+    """Ops inside record no gradients.
+
+    Source: torch.no_grad.
 
     >>> import engine as torch
     >>> with torch.no_grad():
@@ -208,7 +214,9 @@ class no_grad(_Fixed):
 
 
 class enable_grad(_Fixed):
-    """Ops inside record gradients again.  Source: torch.enable_grad.
+    """Ops inside record gradients again.
+
+    Source: torch.enable_grad.
 
     >>> import engine as torch
     >>> x = torch.tensor(2.0, requires_grad=True)
@@ -221,7 +229,9 @@ class enable_grad(_Fixed):
 
 
 class inference_mode(_Decorator):
-    """As no_grad, and what is made inside can never become part of a graph.  Source: torch.inference_mode.
+    """As no_grad, and what is made inside can never become part of a graph.
+
+    Source: torch.inference_mode.
 
     >>> import engine as torch
     >>> with torch.inference_mode():
@@ -285,6 +295,8 @@ class set_multithreading_enabled(_Decorator):
 
 class legacy_broadcasting:
     """PyTorch 0.3's rule for `gradient`: one that broadcasts with the root is expanded to its shape, or summed down.
+
+    Source: PyTorch 0.3.
 
     >>> with legacy_broadcasting():
     ...     mode.legacy_broadcasting

@@ -35,7 +35,9 @@ def set_printoptions(
     precision: int | None = None, threshold: float | None = None, edgeitems: int | None = None,
     linewidth: int | None = None, profile: str | None = None, sci_mode: bool | None = None,
 ) -> None:  # fmt: skip
-    """Change how tensors are printed.  Source: torch.set_printoptions.
+    """Change how tensors are printed.
+
+    Source: torch.set_printoptions.
 
     >>> import engine as torch
     >>> torch.set_printoptions(precision=2)

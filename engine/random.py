@@ -32,6 +32,8 @@ __all__ = [
 def fork_rng(devices: Any = None, enabled: bool = True, *_: Any, **__: Any) -> Iterator[None]:
     """Inside, draws are made from the same stream; behind, it stands where it stood before.
 
+    Source: torch.random.fork_rng.
+
     >>> import engine as torch
     >>> _ = torch.manual_seed(0)
     >>> with torch.random.fork_rng(devices=[]):

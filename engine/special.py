@@ -96,6 +96,8 @@ multigammaln = mvlgamma
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     """The nearest number of so many decimals, halves to even.
 
+    Shapes: (*) -> (*).  Source: torch.special.round.
+
     >>> import engine as torch
     >>> torch.special.round(torch.tensor([0.5, 1.26]), decimals=1)
     tensor([0.5000, 1.3000])

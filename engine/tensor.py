@@ -55,6 +55,8 @@ def _whole_size(number: Any, place: int) -> int:
 class Size(tuple[int, ...]):
     """A shape, printed as torch prints it.
 
+    Source: torch.Size.
+
     >>> Size((2, 3))
     torch.Size([2, 3])
     """
@@ -97,10 +99,12 @@ class Size(tuple[int, ...]):
 
 
 class Tensor:
-    """A multi-dimensional array with gradient.  Source: torch.Tensor.
+    """A multi-dimensional array with gradient.
 
     `_array` is the numpy or cupy array, `_node` and `_nr` the node (and its output) that computed it, `_storage` what
     it shares with its views.  The other attributes are class-level defaults, so that a fresh result sets few.
+
+    Source: torch.Tensor.
 
     >>> import engine as torch
     >>> x = torch.tensor([1.0, 2.0], requires_grad=True)

@@ -16,7 +16,7 @@ def _absent(name: str, what: str) -> Callable[..., Any]:
         raise errors.OutOfScope(f"{name}(): {what} are out of scope in Backstep")
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Raises OutOfScope: {what} are left out."
+    function.__doc__ = f"Raises OutOfScope: {what} are left out.  Source: torch.{name}."
     return function
 
 

@@ -58,6 +58,8 @@ def repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
 def tile(input: Tensor, dims: Any) -> Tensor:
     """The tensor several times along its last dimensions.
 
+    Shapes: (*) -> (*'), each size times its number in `dims`.  Source: torch.tile.
+
     >>> import engine as torch
     >>> torch.tile(torch.tensor([1, 2]), (2,))
     tensor([1, 2, 1, 2])
@@ -83,6 +85,9 @@ def repeat_interleave(
     input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
     """Each element (or part along `dim`) `repeats` times in a row; with one tensor alone, each place so many times.
+
+    Shapes: (*) -> (N) of N elements; along `dim` (*, D, *) -> (*, D', *).  Raises RuntimeError for negative repeats, or
+    another number of them.  Source: torch.repeat_interleave.
 
     >>> import engine as torch
     >>> torch.tensor([1, 2]).repeat_interleave(torch.tensor([2, 1]))
@@ -143,6 +148,9 @@ def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
 
     Without `dims` the tensor is rolled as if it were flattened.
 
+    Shapes: (*) -> (*).  Raises RuntimeError where `shifts` and `dims` differ in length, IndexError where there is no
+    such dimension.  Source: torch.roll.
+
     >>> import engine as torch
     >>> torch.roll(torch.arange(5), 2)
     tensor([3, 4, 0, 1, 2])
@@ -160,6 +168,9 @@ def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
 
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     """Turned by `k` quarters of a circle in the plane of two dimensions, from the first towards the second.
+
+    Shapes: (*, N, *, M, *) -> (*, N', *, M', *).  Raises RuntimeError where `dims` are not two different ones.
+    Source: torch.rot90.
 
     >>> import engine as torch
     >>> torch.rot90(torch.tensor([[1, 2], [3, 4]]))
@@ -180,6 +191,8 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
 def fliplr(input: Tensor) -> Tensor:
     """Columns in the opposite order.
 
+    Shapes: (N, M, *) -> (N, M, *).  Raises RuntimeError for fewer than two dimensions.  Source: torch.fliplr.
+
     >>> import engine as torch
     >>> torch.fliplr(torch.tensor([[1, 2, 3]]))
     tensor([[3, 2, 1]])
@@ -191,6 +204,8 @@ def fliplr(input: Tensor) -> Tensor:
 
 def flipud(input: Tensor) -> Tensor:
     """Rows in the opposite order.
+
+    Shapes: (N, *) -> (N, *).  Raises RuntimeError for no dimension.  Source: torch.flipud.
 
     >>> import engine as torch
     >>> torch.flipud(torch.tensor([[1], [2]]))
@@ -209,6 +224,9 @@ def flipud(input: Tensor) -> Tensor:
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """A matrix with a vector on its diagonal, or the diagonal of a matrix (a copy).
 
+    Shapes: (N) -> (N', N'), N' = N + the size of `diagonal`; (N, M) -> (D).  Raises RuntimeError for other dimensions.
+    Source: torch.diag.
+
     >>> import engine as torch
     >>> torch.diag(torch.tensor([1, 2]))
     tensor([[1, 0],
@@ -225,6 +243,9 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Matrices, in the plane of two new dimensions, with the last dimension of `input` on their diagonals.
 
+    Shapes: (*, N) -> (*'), one dimension more.  Raises RuntimeError where `dim1` and `dim2` are the same.
+    Source: torch.diag_embed.
+
     >>> import engine as torch
     >>> torch.diag_embed(torch.tensor([[1, 2]]))
     tensor([[[1, 0],
@@ -237,6 +258,8 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """A matrix with all elements on its diagonal.
 
+    Shapes: (*) -> (N, N).  Source: torch.diagflat.
+
     >>> import engine as torch
     >>> torch.diagflat(torch.tensor([1, 2]))
     tensor([[1, 0],
@@ -247,6 +270,9 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
 
 def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
     """With a border of `value`: `pad` has how many places before and after, the last dimension first.
+
+    Shapes: (*) -> (*'), as many dimensions.  Raises RuntimeError where `pad` is odd or too long.
+    Source: torch.constant_pad_nd.
 
     >>> import engine as torch
     >>> torch.constant_pad_nd(torch.tensor([1, 2]), (1, 2))

@@ -19,6 +19,8 @@ __all__ = [
 def chain_matmul(*matrices: Any) -> Tensor:
     """The product of matrices, in the order that takes the fewest multiplications.
 
+    Shapes: (N, K), (K, *), ... -> (N, M).  Raises RuntimeError where the sizes do not fit.  Source: torch.chain_matmul.
+
     >>> import engine as torch
     >>> import warnings
     >>> with warnings.catch_warnings():
@@ -42,6 +44,7 @@ def chain_matmul(*matrices: Any) -> Tensor:
 def multi_dot(tensors: Any) -> Tensor:
     """The product of matrices, in the order that takes the fewest multiplications; the first and last may be vectors.
 
+    Shapes: (N, K), (K, *), ... -> (N, M).  Raises RuntimeError where the sizes do not fit.
     Source: torch.linalg.multi_dot.
 
     >>> import engine as torch

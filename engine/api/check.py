@@ -81,6 +81,8 @@ def kind(tensor: Tensor) -> str:
 def typename(thing: object) -> str:
     """What torch calls the type of `thing` in its messages: `torch.FloatTensor`, `int`, `list`.
 
+    Source: torch.typename.
+
     >>> import engine as torch
     >>> torch.typename(1), torch.typename(torch.tensor([1.0]))
     ('int', 'torch.FloatTensor')

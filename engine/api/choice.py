@@ -11,7 +11,7 @@ from ..ops import arithmetic as ar
 from ..ops import choice as ch
 from ..tensor import Tensor, escape
 from .check import combination, kind, need_filling, need_tensor, need_whole, refused
-from .examples import with_example
+from .examples import TWO, with_example
 from .out import takes_out
 
 __all__ = [
@@ -40,6 +40,8 @@ __all__ = [
 def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """`input` kept between `min` and `max`; at a bound the gradient passes.
 
+    Shapes: (*), (*) -> (*), broadcast.  Raises RuntimeError where they do not.  Source: torch.clamp.
+
     >>> import engine as torch
     >>> torch.clamp(torch.tensor([-2.0, 0.5, 3.0]), 0, 1)
     tensor([0.0000, 0.5000, 1.0000])
@@ -60,6 +62,8 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
 def clamp_min(input: Tensor, min: Any) -> Tensor:
     """The larger of `input` and `min`.
 
+    Shapes: (*), (*) -> (*), broadcast.  Raises RuntimeError where they do not.  Source: torch.clamp_min.
+
     >>> import engine as torch
     >>> torch.clamp_min(torch.tensor([-2.0, 3.0]), 0)
     tensor([0., 3.])
@@ -73,6 +77,8 @@ def clamp_min(input: Tensor, min: Any) -> Tensor:
 def clamp_max(input: Tensor, max: Any) -> Tensor:
     """The smaller of `input` and `max`.
 
+    Shapes: (*), (*) -> (*), broadcast.  Raises RuntimeError where they do not.  Source: torch.clamp_max.
+
     >>> import engine as torch
     >>> torch.clamp_max(torch.tensor([-2.0, 3.0]), 0)
     tensor([-2.,  0.])
@@ -84,6 +90,9 @@ def clamp_max(input: Tensor, max: Any) -> Tensor:
 
 def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     """`input` where `condition`, else `other`; with the condition alone the places where it holds.
+
+    Shapes: (*), (*), (*) -> (*), broadcast; the condition alone (*) -> (N), ...  Raises RuntimeError where the shapes
+    do not broadcast, or the condition is not bool.  Source: torch.where.
 
     >>> import engine as torch
     >>> torch.where(torch.tensor([True, False]), torch.tensor([1.0, 2.0]), 0.0)
@@ -112,6 +121,9 @@ def where_method(input: Tensor, condition: Tensor, other: Any) -> Tensor:
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """`value` where `mask`, else `input`.
 
+    Shapes: (*), (*) -> (*), broadcast.  Raises RuntimeError where the mask is not bool, or the shapes do not broadcast.
+    Source: torch.masked_fill.
+
     >>> import engine as torch
     >>> x = torch.tensor([1.0, 2.0])
     >>> torch.masked_fill(x, x > 1, 0.0)
@@ -136,6 +148,9 @@ def differs(self: Tensor, other: Any) -> Any:
     return ch.ne(self, other) if isinstance(other, (Tensor, bool, int, float)) else NotImplemented
 
 
+WHOLE = TWO.format(", NotImplementedError for floats")
+
+
 def _integral(op: Callable[..., Any], name: str, kernel: str = "") -> Callable[..., Tensor]:
     def function(input: Any, other: Any) -> Tensor:
         need_whole(kernel or f"{name}_cpu", input, other)
@@ -144,7 +159,7 @@ def _integral(op: Callable[..., Any], name: str, kernel: str = "") -> Callable[.
         return op(input, other)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = with_example(f"torch.{name}, on integers and booleans.", name)
+    function.__doc__ = with_example(f"torch.{name}, on integers and booleans.", name, told=WHOLE)
     return function
 
 
@@ -169,6 +184,8 @@ def shifted_back_by(input: Tensor, other: Any) -> Tensor:
 def bitwise_not(input: Tensor) -> Tensor:
     """~input, on integers and booleans.
 
+    Shapes: (*) -> (*).  Raises NotImplementedError for floats.  Source: torch.bitwise_not.
+
     >>> import engine as torch
     >>> torch.bitwise_not(torch.tensor([0, 5]))
     tensor([-1, -6])
@@ -188,6 +205,8 @@ def inverted(input: Tensor) -> Tensor:
 def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """Where |input - other| <= atol + rtol * |other|.
 
+    Shapes: (*), (*) -> (*), broadcast.  Raises RuntimeError where they do not.  Source: torch.isclose.
+
     >>> import engine as torch
     >>> torch.isclose(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1]))
     tensor([ True, False])
@@ -205,6 +224,8 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether all elements are close; see isclose.
 
+    Raises RuntimeError where the shapes do not broadcast, or the dtypes differ.  Source: torch.allclose.
+
     >>> import engine as torch
     >>> torch.allclose(torch.tensor([1.0]), torch.tensor([1.0 + 1e-7]))
     True
@@ -214,6 +235,8 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
 
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether shapes and all elements are equal.
+
+    Source: torch.equal.
 
     >>> import engine as torch
     >>> torch.equal(torch.tensor([1, 2]), torch.tensor([1, 2]))
@@ -232,6 +255,8 @@ def _left(*tensors: Tensor) -> bool:
 @takes_out
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """Where an element is one of `test_elements`.
+
+    Shapes: (*), (*') -> (*).  Source: torch.isin.
 
     >>> import engine as torch
     >>> torch.isin(torch.tensor([1, 2, 3]), torch.tensor([2, 5]))

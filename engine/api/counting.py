@@ -45,6 +45,8 @@ def arange(
 ) -> Tensor:  # fmt: skip
     """start, start + step, ... up to but without `end`.
 
+    Shapes: numbers -> (N).  Raises RuntimeError where `step` is 0, or leads away from `end`.  Source: torch.arange.
+
     >>> arange(3)
     tensor([0, 1, 2])
     """
@@ -104,6 +106,8 @@ def range(
 ) -> Tensor:  # fmt: skip
     """start, start + step, ... up to and with `end`: deprecated in torch, which recommends arange.
 
+    Shapes: numbers -> (N).  Raises RuntimeError where `step` is 0, or leads away from `end`.  Source: torch.range.
+
     >>> import engine as torch
     >>> import warnings
     >>> with warnings.catch_warnings():
@@ -130,6 +134,8 @@ def linspace(
 ) -> Tensor:
     """`steps` numbers from `start` to `end`, evenly apart.
 
+    Shapes: numbers -> (steps).  Raises RuntimeError for negative `steps`.  Source: torch.linspace.
+
     >>> import engine as torch
     >>> torch.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
@@ -145,6 +151,8 @@ def logspace(
 ) -> Tensor:  # fmt: skip
     """`base` to the power of `steps` numbers from `start` to `end`, evenly apart.
 
+    Shapes: numbers -> (steps).  Raises RuntimeError for negative `steps`.  Source: torch.logspace.
+
     >>> import engine as torch
     >>> torch.logspace(0, 2, 3)
     tensor([  1.,  10., 100.])
@@ -155,6 +163,8 @@ def logspace(
 
 def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
     """A number as a tensor without dimensions, of the default floating dtype where none is named.
+
+    Shapes: a number -> ().  Source: torch.scalar_tensor.
 
     >>> import engine as torch
     >>> torch.scalar_tensor(2)
@@ -171,6 +181,8 @@ def eye(
     n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
     """Ones on the diagonal of an n x m matrix.
+
+    Shapes: numbers -> (n, m).  Raises RuntimeError for a negative size.  Source: torch.eye.
 
     >>> import engine as torch
     >>> torch.eye(2)
@@ -195,8 +207,9 @@ def _triangle(name: str, kept: Any) -> Any:
         return new_leaf(places.astype(wanted), name, where=device)
 
     function.__name__ = function.__qualname__ = name
+    told = "Shapes: numbers -> (2, K) of K places.  Raises RuntimeError for a negative size."
     doc = f"Rows and columns of the places that torch.{name[:4]} keeps of a row x col matrix."
-    function.__doc__ = with_example(doc, name)
+    function.__doc__ = with_example(doc, name, told=told)
     return function
 
 

@@ -110,7 +110,10 @@ def _inverted(A: Tensor, function: str, check: bool) -> tuple[Tensor, Tensor]:
 
 
 def inv(A: Tensor) -> Tensor:
-    """The inverse of every matrix; raises LinAlgError where there is none.
+    """The inverse of every matrix.
+
+    Shapes: (*, N, N) -> (*, N, N).  Raises LinAlgError where there is none, RuntimeError where a matrix is not square.
+    Source: torch.linalg.inv.
 
     >>> import engine as torch
     >>> torch.linalg.inv(torch.tensor([[2.0, 0.0], [0.0, 4.0]]))
@@ -123,6 +126,9 @@ def inv(A: Tensor) -> Tensor:
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     """(inverse, info): info is 0, or which pivot was 0.
 
+    Shapes: (*, N, N) -> (*, N, N), (*).  Raises RuntimeError where a matrix is not square.
+    Source: torch.linalg.inv_ex.
+
     >>> import engine as torch
     >>> torch.linalg.inv_ex(torch.zeros(2, 2)).info
     tensor(1, dtype=torch.int32)
@@ -132,6 +138,9 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
 
 def inverse(input: Tensor) -> Tensor:
     """The inverse of every matrix.
+
+    Shapes: (*, N, N) -> (*, N, N).  Raises LinAlgError where there is none, RuntimeError where a matrix is not square.
+    Source: torch.inverse.
 
     >>> import engine as torch
     >>> torch.inverse(torch.tensor([[2.0, 0.0], [0.0, 4.0]]))
@@ -143,6 +152,8 @@ def inverse(input: Tensor) -> Tensor:
 
 def det(A: Tensor) -> Tensor:
     """The determinant of every matrix.
+
+    Shapes: (*, N, N) -> (*).  Raises RuntimeError where a matrix is not square.  Source: torch.linalg.det.
 
     >>> import engine as torch
     >>> torch.det(torch.tensor([[2.0, 1.0], [0.0, 3.0]]))
@@ -165,6 +176,8 @@ def _slogdet(A: Tensor, function: str) -> tuple[Tensor, Tensor]:
 def linalg_slogdet(A: Tensor) -> Any:
     """(sign, logabsdet): the determinant is sign * exp(logabsdet).
 
+    Shapes: (*, N, N) -> (*), (*).  Raises RuntimeError where a matrix is not square.  Source: torch.linalg.slogdet.
+
     >>> import engine as torch
     >>> torch.linalg.slogdet(torch.tensor([[-1.0, 0.0], [0.0, 1.0]])).sign
     tensor(-1.)
@@ -175,6 +188,8 @@ def linalg_slogdet(A: Tensor) -> Any:
 def slogdet(input: Tensor) -> Any:
     """(sign, logabsdet): the determinant is sign * exp(logabsdet).
 
+    Shapes: (*, N, N) -> (*), (*).  Raises RuntimeError where a matrix is not square.  Source: torch.slogdet.
+
     >>> import engine as torch
     >>> torch.slogdet(torch.tensor([[-1.0, 0.0], [0.0, 1.0]])).logabsdet
     tensor(0.)
@@ -184,6 +199,8 @@ def slogdet(input: Tensor) -> Any:
 
 def logdet(input: Tensor) -> Tensor:
     """The logarithm of the determinant: nan where that is negative, -inf where it is 0.
+
+    Shapes: (*, N, N) -> (*).  Raises RuntimeError where a matrix is not square.  Source: torch.logdet.
 
     >>> import engine as torch
     >>> torch.logdet(torch.eye(2))
@@ -196,6 +213,9 @@ def logdet(input: Tensor) -> Tensor:
 
 def matrix_power(input: Tensor, n: int) -> Tensor:
     """A matrix times itself, n factors; of negative n the inverse.
+
+    Shapes: (*, N, N) -> (*, N, N).  Raises RuntimeError where a matrix is not square, LinAlgError where it has no
+    inverse and n is negative.  Source: torch.matrix_power.
 
     >>> import engine as torch
     >>> torch.matrix_power(torch.tensor([[1.0, 1.0], [0.0, 1.0]]), 3)
@@ -266,6 +286,9 @@ def _solved(A: Tensor, B: Tensor, left: bool, check: bool) -> tuple[Tensor, Tens
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """X of A X = B (X A = B for `left` False), where B is matrices, or vectors.
 
+    Shapes: (*, N, N), (*, N, K) -> (*, N, K), broadcast; vectors (*, N, N), (*, N) -> (*, N).  Raises LinAlgError where
+    A has no inverse, RuntimeError where the sizes do not fit.  Source: torch.linalg.solve.
+
     >>> import engine as torch
     >>> torch.linalg.solve(torch.tensor([[2.0, 0.0], [0.0, 4.0]]), torch.tensor([2.0, 2.0]))
     tensor([1.0000, 0.5000])
@@ -276,6 +299,9 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
     """(result, info): info is 0, or which pivot was 0.
 
+    Shapes: (*, N, N), (*, N, K) -> (*, N, K), (*), broadcast; vectors (*, N, N), (*, N) -> (*, N), (*).  Raises
+    RuntimeError where the sizes do not fit.  Source: torch.linalg.solve_ex.
+
     >>> import engine as torch
     >>> torch.linalg.solve_ex(2 * torch.eye(2), torch.ones(2)).result
     tensor([0.5000, 0.5000])
@@ -285,6 +311,9 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
 
 def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
     """X of A X = B for a triangle A, of which the other half is not read; with `unitriangular` nor the diagonal.
+
+    Shapes: (*, N, N), (*, N, K) -> (*, N, K), broadcast; with `left` False (*, N, N), (*, K, N) -> (*, K, N).  Raises
+    RuntimeError where the sizes do not fit.  Source: torch.linalg.solve_triangular.
 
     >>> import engine as torch
     >>> torch.linalg.solve_triangular(torch.tensor([[2.0, 1.0], [0.0, 1.0]]), torch.ones(2, 1), upper=True)
@@ -303,6 +332,9 @@ def triangular_solve(
 ) -> Any:
     """(solution, cloned_coefficient) of A X = input for a triangle A, which `transpose` turns.
 
+    Shapes: (*, N, K), (*, N, N) -> (*, N, K), (*, N, N), broadcast.  Raises RuntimeError where the sizes do not fit.
+    Source: torch.triangular_solve.
+
     >>> import engine as torch
     >>> import warnings
     >>> with warnings.catch_warnings():
@@ -318,6 +350,9 @@ def triangular_solve(
 
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """The inverse of the map from the last dimensions to the first `ind`.
+
+    Shapes: (*) -> (*'), the first `ind` sizes behind the others.  Raises RuntimeError where the two parts have other
+    numbers of elements.  Source: torch.linalg.tensorinv.
 
     >>> import engine as torch
     >>> torch.linalg.tensorinv(2 * torch.eye(4).reshape(2, 2, 4)).shape
@@ -339,6 +374,9 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
 
 def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
     """X of A X = B, where A maps its last dimensions (`dims` moved there) to those of B.
+
+    Shapes: (*B, *X), (*B) -> (*X).  Raises RuntimeError where the two parts have other numbers of elements.
+    Source: torch.linalg.tensorsolve.
 
     >>> import engine as torch
     >>> torch.linalg.tensorsolve(2 * torch.eye(4).reshape(2, 2, 2, 2), torch.ones(2, 2))

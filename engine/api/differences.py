@@ -20,7 +20,9 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: in
 
     `spacing` is the distance of two points, or for each dimension a distance or the places of the points (of one
     dimension each).  At the two ends the difference has one side; with `edge_order=2` a parabola through three points.
-    Every result has the shape of `input`.  Errors are torch's.  Source: torch.gradient.
+    Every result has the shape of `input`.  Errors are torch's.
+
+    Shapes: (*) -> (*), ...  Raises RuntimeError where a size is not above `edge_order`.  Source: torch.gradient.
 
     >>> import engine as torch
     >>> torch.gradient(torch.tensor([1.0, 2.0, 4.0, 7.0]))

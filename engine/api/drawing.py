@@ -71,6 +71,8 @@ def rand(
 ) -> Tensor:
     """Even draws from [0, 1).
 
+    Shapes: sizes -> (*size).  Raises RuntimeError for a negative size.  Source: torch.rand.
+
     >>> import engine as torch
     >>> torch.rand(2, 3).shape
     torch.Size([2, 3])
@@ -84,6 +86,8 @@ def randn(
     *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None, **named: Any
 ) -> Tensor:
     """Standard normal draws.
+
+    Shapes: sizes -> (*size).  Raises RuntimeError for a negative size.  Source: torch.randn.
 
     >>> import engine as torch
     >>> torch.randn(2, 3).shape
@@ -99,6 +103,8 @@ def rand_like(
 ) -> Tensor:  # fmt: skip
     """Even draws from [0, 1) in the shape and dtype of `input`.
 
+    Shapes: (*) -> (*).  Raises NotImplementedError for integers.  Source: torch.rand_like.
+
     >>> import engine as torch
     >>> torch.rand_like(torch.zeros(2, dtype=torch.float64)).dtype
     torch.float64
@@ -113,6 +119,8 @@ def randn_like(
     **_: Any,
 ) -> Tensor:  # fmt: skip
     """Standard normal draws in the shape and dtype of `input`.
+
+    Shapes: (*) -> (*).  Raises NotImplementedError for integers.  Source: torch.randn_like.
 
     >>> import engine as torch
     >>> torch.randn_like(torch.zeros(2, 3)).shape
@@ -142,6 +150,8 @@ def randint(
 ) -> Tensor:  # fmt: skip
     """Even draws from the integers low, ..., high - 1 (from 0 where one bound is given).
 
+    Shapes: numbers -> (*size).  Raises RuntimeError where no integer lies between the bounds.  Source: torch.randint.
+
     >>> import engine as torch
     >>> torch.randint(3, 4, (2,))
     tensor([3, 3])
@@ -168,6 +178,8 @@ def randint_like(
 ) -> Tensor:  # fmt: skip
     """Even draws from the integers low, ..., high - 1, in the shape and dtype of `input`.
 
+    Shapes: (*) -> (*).  Raises RuntimeError where no integer lies between the bounds.  Source: torch.randint_like.
+
     >>> import engine as torch
     >>> torch.randint_like(torch.zeros(2), 3, 4)
     tensor([3., 3.])
@@ -182,6 +194,8 @@ def randperm(
     n: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None, **_: Any
 ) -> Tensor:
     """The integers 0, ..., n - 1 in a random order.
+
+    Shapes: a number -> (n).  Raises RuntimeError for a negative n.  Source: torch.randperm.
 
     >>> import engine as torch
     >>> torch.randperm(3).sort().values
@@ -204,6 +218,9 @@ def drawn(values: Any, source: Tensor) -> Tensor:
 
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, **named: Any) -> Tensor:
     """Normal draws of a mean and a standard deviation: numbers with a `size`, or tensors that broadcast.
+
+    Shapes: (*), (*) -> (*), broadcast; numbers -> (*size).  Raises RuntimeError for a negative standard deviation.
+    Source: torch.normal.
 
     >>> import engine as torch
     >>> torch.normal(0.0, 1.0, (2, 3)).shape
@@ -240,6 +257,8 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None) -> Tensor:
     """1 with the probability that the element is (or `p`), else 0.
 
+    Shapes: (*), (*) -> (*).  Raises RuntimeError where a probability is none.  Source: torch.bernoulli.
+
     >>> import engine as torch
     >>> torch.bernoulli(torch.tensor([0.0, 1.0]))
     tensor([0., 1.])
@@ -263,6 +282,8 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None) -
 def poisson(input: Tensor, generator: Any = None) -> Tensor:
     """Poisson draws of the elements' rates.
 
+    Shapes: (*) -> (*).  Raises RuntimeError for a negative rate.  Source: torch.poisson.
+
     >>> import engine as torch
     >>> torch.poisson(torch.zeros(2))
     tensor([0., 0.])
@@ -278,6 +299,8 @@ def poisson(input: Tensor, generator: Any = None) -> Tensor:
 def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
     """How many of `count` trials with chance `prob` succeed.
 
+    Shapes: (*), (*) -> (*), broadcast.  Source: torch.binomial.
+
     >>> import engine as torch
     >>> torch.binomial(torch.tensor([3.0, 3.0]), torch.tensor([0.0, 1.0]))
     tensor([0., 3.])
@@ -290,6 +313,9 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
 @takes_out
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
     """Places drawn with the elements (of each row) as weights.
+
+    Shapes: ([N,] C) -> ([N,] num_samples).  Raises RuntimeError for weights that are negative, or too few of them.
+    Source: torch.multinomial.
 
     >>> import engine as torch
     >>> torch.multinomial(torch.tensor([0.0, 2.0, 0.0]), 1)

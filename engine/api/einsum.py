@@ -37,6 +37,9 @@ class Equation:
 def einsum(*args: Any) -> Tensor:
     """The sum of products that an equation such as "ij,jk->ik" names, or lists of subscripts after each operand.
 
+    Shapes: those of the equation.  Raises RuntimeError where the operands do not fit the equation.
+    Source: torch.einsum.
+
     >>> import engine as torch
     >>> torch.einsum("ij,j->i", torch.ones(2, 3), torch.arange(3.0))
     tensor([3., 3.])

@@ -53,6 +53,8 @@ Number = bool | int | float
 def add(input: Any, other: Any, *, alpha: Number = 1, out: Any = None) -> Tensor:
     """input + alpha * other.
 
+    Shapes: (*), (*) -> (*), broadcast.  Raises RuntimeError where they do not.  Source: torch.add.
+
     >>> import engine as torch
     >>> torch.add(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0]), alpha=2)
     tensor([ 7., 10.])
@@ -68,6 +70,8 @@ def add(input: Any, other: Any, *, alpha: Number = 1, out: Any = None) -> Tensor
 
 def sub(input: Any, other: Any, *, alpha: Number = 1, out: Any = None) -> Tensor:
     """input - alpha * other.
+
+    Shapes: (*), (*) -> (*), broadcast.  Raises RuntimeError where they do not.  Source: torch.sub.
 
     >>> import engine as torch
     >>> torch.sub(torch.tensor([3.0]), torch.tensor([1.0]))
@@ -86,6 +90,8 @@ def sub(input: Any, other: Any, *, alpha: Number = 1, out: Any = None) -> Tensor
 def rsub(input: Tensor, other: Any, *, alpha: Number = 1) -> Tensor:
     """other - alpha * input.
 
+    Shapes: (*), (*) -> (*), broadcast.  Raises RuntimeError where they do not.  Source: torch.rsub.
+
     >>> import engine as torch
     >>> torch.rsub(torch.tensor([1.0, 2.0]), 3)
     tensor([2., 1.])
@@ -102,6 +108,8 @@ def rsub(input: Tensor, other: Any, *, alpha: Number = 1) -> Tensor:
 
 def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Tensor:
     """input / other; with `rounding_mode` "trunc" or "floor" rounded, which passes no gradient.
+
+    Shapes: (*), (*) -> (*), broadcast.  Raises RuntimeError where they do not.  Source: torch.div.
 
     >>> import engine as torch
     >>> torch.div(torch.tensor([7, -7]), 2, rounding_mode="floor")
@@ -133,6 +141,8 @@ def _check_divisor(input: Any, other: Any) -> None:
 def floor_divide(input: Any, other: Any) -> Tensor:
     """input // other.
 
+    Shapes: (*), (*) -> (*), broadcast.  Raises RuntimeError where they do not.  Source: torch.floor_divide.
+
     >>> import engine as torch
     >>> torch.floor_divide(torch.tensor([7, -7]), 2)
     tensor([ 3, -4])
@@ -146,6 +156,8 @@ def floor_divide(input: Any, other: Any) -> Tensor:
 @takes_out
 def remainder(input: Any, other: Any) -> Tensor:
     """input % other, of the divisor's sign.
+
+    Shapes: (*), (*) -> (*), broadcast.  Raises RuntimeError where they do not.  Source: torch.remainder.
 
     >>> import engine as torch
     >>> torch.remainder(torch.tensor([-3.0, 3.0]), 2)
@@ -163,6 +175,8 @@ def remainder(input: Any, other: Any) -> Tensor:
 def fmod(input: Any, other: Any) -> Tensor:
     """The remainder of input / other, of the dividend's sign.
 
+    Shapes: (*), (*) -> (*), broadcast.  Raises RuntimeError where they do not.  Source: torch.fmod.
+
     >>> import engine as torch
     >>> torch.fmod(torch.tensor([-3.0, 3.0]), 2)
     tensor([-1.,  1.])
@@ -175,6 +189,8 @@ def fmod(input: Any, other: Any) -> Tensor:
 
 def pow(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
     """input ** exponent; one of the two may be a number.
+
+    Shapes: (*), (*) -> (*), broadcast.  Raises RuntimeError where they do not.  Source: torch.pow.
 
     >>> import engine as torch
     >>> torch.pow(torch.tensor([1.0, 2.0, 3.0]), 2)
@@ -218,6 +234,8 @@ def rmod(input: Tensor, other: Any) -> Tensor:
 def positive(input: Tensor) -> Tensor:
     """+input: itself.
 
+    Shapes: (*) -> (*).  Source: torch.positive.
+
     >>> import engine as torch
     >>> torch.positive(torch.tensor([1.0, -2.0]))
     tensor([ 1., -2.])
@@ -230,6 +248,8 @@ def positive(input: Tensor) -> Tensor:
 @takes_out
 def abs(input: Any) -> Tensor:
     """|input|; its derivative at 0 is 0.
+
+    Shapes: (*) -> (*).  Source: torch.abs.
 
     >>> import engine as torch
     >>> torch.abs(torch.tensor([-1.0, 2.0]))
@@ -246,6 +266,8 @@ def abs(input: Any) -> Tensor:
 def square(input: Tensor) -> Tensor:
     """input ** 2.
 
+    Shapes: (*) -> (*).  Source: torch.square.
+
     >>> import engine as torch
     >>> torch.square(torch.tensor([1.0, -3.0]))
     tensor([1., 9.])
@@ -256,6 +278,8 @@ def square(input: Tensor) -> Tensor:
 @takes_out
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     """The nearest number of so many decimals, halves to even.
+
+    Shapes: (*) -> (*).  Source: torch.round.
 
     >>> import engine as torch
     >>> torch.round(torch.tensor([0.5, 1.5, 2.5]))
@@ -275,6 +299,8 @@ def round(input: Tensor, *, decimals: int = 0) -> Tensor:
 def float_power(input: Any, exponent: Any) -> Tensor:
     """input ** exponent in float64.
 
+    Shapes: (*), (*) -> (*), broadcast.  Raises RuntimeError where they do not.  Source: torch.float_power.
+
     >>> import engine as torch
     >>> torch.float_power(torch.tensor([1, 2]), 3)
     tensor([1., 8.], dtype=torch.float64)
@@ -292,6 +318,8 @@ def float_power(input: Any, exponent: Any) -> Tensor:
 def copysign(input: Tensor, other: Any) -> Tensor:
     """|input| with the sign of `other`.
 
+    Shapes: (*), (*) -> (*), broadcast.  Raises RuntimeError where they do not.  Source: torch.copysign.
+
     >>> import engine as torch
     >>> torch.copysign(torch.tensor([1.0, 2.0]), torch.tensor([-1.0, 1.0]))
     tensor([-1.,  2.])
@@ -304,6 +332,8 @@ def copysign(input: Tensor, other: Any) -> Tensor:
 @takes_out
 def heaviside(input: Tensor, values: Tensor) -> Tensor:
     """0 below 0, 1 above, `values` at 0.
+
+    Shapes: (*), (*) -> (*), broadcast.  Raises RuntimeError where they do not.  Source: torch.heaviside.
 
     >>> import engine as torch
     >>> torch.heaviside(torch.tensor([-1.0, 0.0, 2.0]), torch.tensor(0.5))
@@ -320,6 +350,8 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
 def fill(input: Tensor, value: Any) -> Tensor:
     """A tensor of the shape of `input`, full of `value`.
 
+    Shapes: (*) -> (*).  Source: torch.fill.
+
     >>> import engine as torch
     >>> torch.fill(torch.zeros(2), 3)
     tensor([3., 3.])
@@ -334,6 +366,8 @@ def nan_to_num(
 ) -> Tensor:
     """nan, inf and -inf replaced: by 0, the largest and the smallest number where nothing else is said.
 
+    Shapes: (*) -> (*).  Source: torch.nan_to_num.
+
     >>> import engine as torch
     >>> torch.nan_to_num(torch.tensor([1.0, float("nan")]), nan=0.0)
     tensor([1., 0.])
@@ -345,6 +379,8 @@ def nan_to_num(
 def real(input: Tensor) -> Tensor:
     """The real part: of real numbers themselves.
 
+    Shapes: (*) -> (*).  Source: torch.real.
+
     >>> import engine as torch
     >>> torch.real(torch.tensor([1.0, -2.0]))
     tensor([ 1., -2.])
@@ -355,6 +391,8 @@ def real(input: Tensor) -> Tensor:
 
 def imag(input: Tensor) -> Tensor:
     """The imaginary part, which real numbers do not have.
+
+    Shapes: (*) -> (*).  Source: torch.imag.
 
     >>> import engine as torch
     >>> try:
@@ -370,6 +408,8 @@ def imag(input: Tensor) -> Tensor:
 def conj(input: Tensor) -> Tensor:
     """The complex conjugate: of real numbers themselves.
 
+    Shapes: (*) -> (*).  Source: torch.conj.
+
     >>> import engine as torch
     >>> torch.conj(torch.tensor([1.0, -2.0]))
     tensor([ 1., -2.])
@@ -381,6 +421,8 @@ def conj(input: Tensor) -> Tensor:
 @takes_out
 def frexp(input: Tensor) -> Any:
     """(mantissa, exponent): input = mantissa * 2 ** exponent, the mantissa between 1/2 and 1.
+
+    Shapes: (*) -> (*), (*).  Raises RuntimeError for integers.  Source: torch.frexp.
 
     >>> import engine as torch
     >>> torch.frexp(torch.tensor([1.0, 6.0])).mantissa
@@ -399,6 +441,8 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
 
 def clone(input: Tensor, *, memory_format: Any = "preserve") -> Tensor:
     """A copy that gradients pass through.
+
+    Shapes: (*) -> (*).  Source: torch.clone.
 
     >>> import engine as torch
     >>> x = torch.tensor([1.0], requires_grad=True)

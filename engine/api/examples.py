@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from textwrap import fill
 
 SHOWN = """
 torch.abs_(torch.tensor([-1.0, 2.0])) -> tensor([1., 2.])
@@ -181,14 +182,24 @@ CALLS = {
 }
 
 
-def with_example(doc: str, name: str, plain: str = "") -> str:
-    """The text of a function with its example, where there is one; the name is that behind `torch.`.
+INDENT = "    "
+ONE = "Shapes: (*) -> (*)."
+TWO = "Shapes: (*), (*) -> (*), broadcast.  Raises RuntimeError where they do not{}."
+"""What is said of functions of one tensor and of two, element by element; the second with its other errors."""
+
+
+def with_example(doc: str, name: str, plain: str = "", told: str = ONE, source: str = "") -> str:
+    """The text of a function with what is `told` of shapes and errors, torch's name (`source`, where it is another)
+    and the example, where there is one; the name is that behind `torch.`.
 
     `plain` is what the example is of where the function has none of its own: `cos` for `cos_`, which returns the same.
     """
+    doc = f"{doc}\n\n" + fill(
+        f"{told}  Source: torch.{source or name}.", 120, initial_indent=INDENT, subsequent_indent=INDENT
+    )
     of = name if name in CALLS else plain
     if of not in CALLS:
-        return doc
+        return f"{doc}\n    "
     call, shown = CALLS[of]
     lines = [
         ">>> import engine as torch",

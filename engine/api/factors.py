@@ -47,6 +47,9 @@ def _choleskied(A: Tensor, upper: bool, function: str, check: bool) -> tuple[Ten
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """L of A = L L^T, for symmetric positive definite matrices; with `upper` its transpose.
 
+    Shapes: (*, N, N) -> (*, N, N).  Raises LinAlgError where a matrix is not positive definite, RuntimeError where it
+    is not square.  Source: torch.linalg.cholesky.
+
     >>> import engine as torch
     >>> torch.linalg.cholesky(torch.tensor([[4.0, 2.0], [2.0, 5.0]]))
     tensor([[2., 0.],
@@ -58,6 +61,9 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
     """(L, info): info is 0, or the order of the first leading minor that is not positive.
 
+    Shapes: (*, N, N) -> (*, N, N), (*).  Raises RuntimeError where a matrix is not square.
+    Source: torch.linalg.cholesky_ex.
+
     >>> import engine as torch
     >>> torch.linalg.cholesky_ex(torch.tensor([[1.0, 2.0], [2.0, 1.0]])).info
     tensor(2, dtype=torch.int32)
@@ -67,6 +73,9 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
 
 def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     """X of A X = B, from the factor L of A = L L^T.
+
+    Shapes: (*, N, K), (*, N, N) -> (*, N, K), broadcast.  Raises RuntimeError where the sizes do not fit.
+    Source: torch.cholesky_solve.
 
     >>> import engine as torch
     >>> torch.cholesky_solve(torch.tensor([[4.0], [3.0]]), torch.tensor([[2.0, 0.0], [0.0, 1.0]]))
@@ -92,6 +101,8 @@ def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
 def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     """The inverse of A, from the factor L of A = L L^T.
 
+    Shapes: (*, N, N) -> (*, N, N).  Raises RuntimeError where a matrix is not square.  Source: torch.cholesky_inverse.
+
     >>> import engine as torch
     >>> torch.cholesky_inverse(torch.tensor([[2.0]]))
     tensor([[0.2500]])
@@ -115,6 +126,9 @@ def _factored(A: Tensor, pivot: bool, function: str) -> None:
 def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
     """(P, L, U): A = P L U, with rows exchanged by P, L a lower triangle with ones on its diagonal, U an upper one.
 
+    Shapes: (*, M, N) -> (*, M, M), (*, M, K), (*, K, N), K = min of M and N.  Raises RuntimeError for fewer than two
+    dimensions.  Source: torch.linalg.lu.
+
     >>> import engine as torch
     >>> torch.linalg.lu(torch.tensor([[1.0, 2.0], [4.0, 4.0]])).U
     tensor([[4., 4.],
@@ -126,6 +140,9 @@ def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
 
 def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     """(LU, pivots): both factors in one matrix, and the rows that were exchanged, counted from 1.
+
+    Shapes: (*, M, N) -> (*, M, N), (*, K), K = min of M and N.  Raises RuntimeError for fewer than two dimensions.
+    Source: torch.linalg.lu_factor.
 
     >>> import engine as torch
     >>> torch.linalg.lu_factor(torch.tensor([[1.0, 2.0], [4.0, 4.0]])).pivots
@@ -146,6 +163,9 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """(LU, pivots, info): info is 0, or which pivot was 0.
 
+    Shapes: (*, M, N) -> (*, M, N), (*, K), (*), K = min of M and N.  Raises RuntimeError for fewer than two dimensions.
+    Source: torch.linalg.lu_factor_ex.
+
     >>> import engine as torch
     >>> torch.linalg.lu_factor_ex(torch.zeros(2, 2)).info
     tensor(1, dtype=torch.int32)
@@ -156,6 +176,9 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
 
 def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
     """X of A X = B (A^T X = B for `adjoint`, X A = B for `left` False), from what `lu_factor` gave for A.
+
+    Shapes: (*, N, N), (*, N), (*, N, K) -> (*, N, K), broadcast; with `left` False (*, N, N), (*, N), (*, K, N) -> (*,
+    K, N).  Raises RuntimeError where the sizes do not fit.  Source: torch.linalg.lu_solve.
 
     >>> import engine as torch
     >>> a = torch.tensor([[2.0, 0.0], [0.0, 4.0]])
@@ -181,6 +204,9 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """X of A X = b, from what `torch.linalg.lu_factor` gave for A.
 
+    Shapes: (*, N, K), (*, N, N), (*, N) -> (*, N, K), broadcast.  Raises RuntimeError where the sizes do not fit.
+    Source: torch.lu_solve.
+
     >>> import engine as torch
     >>> a = torch.tensor([[2.0, 0.0], [0.0, 4.0]])
     >>> torch.lu_solve(torch.tensor([[2.0], [2.0]]), *torch.linalg.lu_factor(a))
@@ -193,6 +219,9 @@ def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
     """(LU, pivots), and info where it is asked for: `torch.linalg.lu_factor` by its older name.
 
+    Shapes: (*, M, N) -> (*, M, N), (*, K), K = min of M and N.  Raises RuntimeError for fewer than two dimensions.
+    Source: torch.lu.
+
     >>> import engine as torch
     >>> torch.lu(torch.tensor([[1.0, 2.0], [4.0, 4.0]]))[1]
     tensor([2, 2], dtype=torch.int32)
@@ -204,6 +233,8 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
 
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
     """(P, L, U) from what `torch.linalg.lu_factor` gave; what is not asked for is empty.
+
+    Shapes: (*, M, N), (*, K) -> (*, M, M), (*, M, K), (*, K, N), K = min of M and N.  Source: torch.lu_unpack.
 
     >>> import engine as torch
     >>> torch.lu_unpack(*torch.linalg.lu_factor(torch.tensor([[1.0, 2.0], [4.0, 4.0]]))).P

@@ -13,7 +13,7 @@ from ..ops import special as sp
 from ..shortcut import quick
 from ..tensor import Tensor
 from .check import as_operand, combination, need_float, need_tensor, need_whole
-from .examples import with_example
+from .examples import ONE, TWO, with_example
 from .out import written
 
 __all__ = [
@@ -115,14 +115,28 @@ FUNCTIONS: dict[str, Function] = {}
 """What is a function and a method: filled by the lines below."""
 WRITERS: dict[str, OpFunction] = {}
 """Ops that have an in-place form, by the name of the function."""
+WRONG: dict[Check, str] = {
+    need_float: "NotImplementedError for integers", need_whole: "NotImplementedError for floats",
+}  # fmt: skip
+"""What is raised by what looks at dtypes."""
 CHECKED: dict[str, tuple[Check, str]] = {}
 """Of these, the ones that take some dtypes alone: what looks at them, and torch's name of the kernel."""
 
 
-def _named(function: Function, name: str, words: str) -> Function:
+def _named(function: Function, name: str, told: str = ONE) -> Function:
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = with_example(f"torch.{name}, {words}.", name)
+    function.__doc__ = with_example(f"torch.{name}, elementwise.", name, told=told)
     return function
+
+
+def _one(check: Check | None) -> str:
+    """What is told of a function of one tensor."""
+    return ONE if check is None else f"{ONE}  Raises {WRONG[check]}."
+
+
+def _two(check: Check | None) -> str:
+    """What is told of a function of two tensors."""
+    return TWO.format("" if check is None else f", {WRONG[check]}")
 
 
 def _checked(op: OpFunction, check: Check | None, kernel: str) -> Function:
@@ -134,7 +148,7 @@ def _checked(op: OpFunction, check: Check | None, kernel: str) -> Function:
         check(kernel, *args)
         return op(*args)
 
-    return _named(checked, op.__name__, "elementwise")
+    return _named(checked, op.__name__)
 
 
 def unary(op: OpFunction, name: str, inplace: bool = True, check: Check | None = None, kernel: str = "") -> Function:
@@ -147,7 +161,7 @@ def unary(op: OpFunction, name: str, inplace: bool = True, check: Check | None =
         return called(input) if out is None else written(out, function, input)
 
     _writer(op, name, inplace, check, kernel)
-    return _with_method(_named(function, name, "elementwise"), op if check is None else called)
+    return _with_method(_named(function, name, _one(check)), op if check is None else called)
 
 
 def _with_method(function: Function, method: Function) -> Function:
@@ -178,7 +192,7 @@ def binary(op: OpFunction, name: str, inplace: bool = False) -> Function:
 
     if inplace:
         WRITERS[name] = op
-    return _with_method(_named(function, name, "elementwise"), op)
+    return _with_method(_named(function, name, _two(None)), op)
 
 
 def two_tensors(
@@ -197,9 +211,9 @@ def two_tensors(
         need_tensor(other, name, second)
         return called(self, other)
 
-    FUNCTIONS[name] = _named(method, name, "elementwise")
+    FUNCTIONS[name] = _named(method, name, _two(check))
     _writer(op, name, inplace, check, kernel)
-    return _named(function, name, "elementwise")
+    return _named(function, name, _two(check))
 
 
 # -- functions of one tensor --------------------------------------------------------------------------------------

@@ -165,6 +165,9 @@ def _other_dtype(target: Tensor, value: Tensor) -> BaseException:
 def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """A copy with `values` where the tensors `indices` say; with `accumulate` they are added.
 
+    Shapes: (*) -> (*).  Raises IndexError for a place that is not there, RuntimeError for values of another dtype.
+    Source: torch.index_put.
+
     >>> import engine as torch
     >>> torch.index_put(torch.zeros(3), (torch.tensor([0, 0]),), torch.tensor([1.0, 2.0]), accumulate=True)
     tensor([3., 0., 0.])
@@ -175,6 +178,9 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
 
 def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """Write `values` where the tensors `indices` say; with `accumulate` add them.
+
+    Shapes: (*) -> (*).  Raises IndexError for a place that is not there, RuntimeError for values of another dtype.
+    Source: torch.index_put_.
 
     >>> import engine as torch
     >>> torch.zeros(3).index_put_((torch.tensor([0, 2]),), torch.tensor([1.0, 2.0]))

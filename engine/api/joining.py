@@ -71,6 +71,9 @@ def _listed(tensors: tuple[Any, ...]) -> list[Any]:
 def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
     """Tensors one after the other along `dim`.
 
+    Shapes: (*, D, *), (*, D', *), ... -> (*, D'', *).  Raises RuntimeError where other sizes differ.
+    Source: torch.cat.
+
     >>> import engine as torch
     >>> torch.cat([torch.ones(1), torch.zeros(2)])
     tensor([1., 0., 0.])
@@ -108,6 +111,8 @@ concat = concatenate = cat
 def stack(tensors: Any, dim: int = 0) -> Tensor:
     """Tensors of one shape along a new dimension.
 
+    Shapes: (*, *), ... -> (*, N, *) of N tensors.  Raises RuntimeError where the shapes differ.  Source: torch.stack.
+
     >>> import engine as torch
     >>> torch.stack([torch.tensor(1.0), torch.tensor(2.0)])
     tensor([1., 2.])
@@ -128,6 +133,8 @@ def stack(tensors: Any, dim: int = 0) -> Tensor:
 def hstack(tensors: Any) -> Tensor:
     """Tensors side by side: along the second dimension, vectors along their only one.
 
+    Shapes: (*), ... -> (*').  Raises RuntimeError where other sizes differ.  Source: torch.hstack.
+
     >>> import engine as torch
     >>> torch.hstack([torch.tensor([1, 2]), torch.tensor([3])])
     tensor([1, 2, 3])
@@ -139,6 +146,9 @@ def hstack(tensors: Any) -> Tensor:
 @takes_out
 def vstack(tensors: Any) -> Tensor:
     """Tensors on top of each other: along the first dimension, vectors as rows.
+
+    Shapes: (*), ... -> (*'), two dimensions at least.  Raises RuntimeError where other sizes differ.
+    Source: torch.row_stack.
 
     >>> import engine as torch
     >>> torch.vstack([torch.tensor([1, 2]), torch.tensor([3, 4])])
@@ -155,6 +165,9 @@ row_stack = vstack
 def dstack(tensors: Any) -> Tensor:
     """Tensors behind each other: along the third dimension.
 
+    Shapes: (*), ... -> (*'), three dimensions at least.  Raises RuntimeError where other sizes differ.
+    Source: torch.dstack.
+
     >>> import engine as torch
     >>> torch.dstack((torch.tensor([1, 2]), torch.tensor([3, 4])))
     tensor([[[1, 3],
@@ -167,6 +180,8 @@ def dstack(tensors: Any) -> Tensor:
 def column_stack(tensors: Any) -> Tensor:
     """Tensors side by side, vectors as columns.
 
+    Shapes: (*), ... -> (*').  Raises RuntimeError where other sizes differ.  Source: torch.column_stack.
+
     >>> import engine as torch
     >>> torch.column_stack([torch.tensor([1, 2]), torch.tensor([3, 4])])
     tensor([[1, 3],
@@ -178,6 +193,9 @@ def column_stack(tensors: Any) -> Tensor:
 
 def block_diag(*tensors: Any) -> Tensor:
     """Matrices along the diagonal of a larger one, zeros elsewhere; vectors count as rows.
+
+    Shapes: (N, M), ... -> (N', M'), the sums of both.  Raises RuntimeError for more than two dimensions.
+    Source: torch.block_diag.
 
     >>> import engine as torch
     >>> torch.block_diag(torch.ones(1, 1), torch.tensor([2.0, 3.0]))
@@ -225,6 +243,8 @@ def _raised_to_3(x: Tensor) -> Tensor:
 def atleast_1d(*tensors: Any) -> Any:
     """With one dimension at least; a tuple for several tensors.
 
+    Shapes: (*) -> (*'), a tuple of them for several.  Source: torch.atleast_1d.
+
     >>> import engine as torch
     >>> torch.atleast_1d(torch.tensor(3))
     tensor([3])
@@ -235,6 +255,8 @@ def atleast_1d(*tensors: Any) -> Any:
 def atleast_2d(*tensors: Any) -> Any:
     """With two dimensions at least, the new one in front; a tuple for several tensors.
 
+    Shapes: (*) -> (*'), a tuple of them for several.  Source: torch.atleast_2d.
+
     >>> import engine as torch
     >>> torch.atleast_2d(torch.tensor([1, 2]))
     tensor([[1, 2]])
@@ -244,6 +266,8 @@ def atleast_2d(*tensors: Any) -> Any:
 
 def atleast_3d(*tensors: Any) -> Any:
     """With three dimensions at least, the last new one at the end; a tuple for several tensors.
+
+    Shapes: (*) -> (*'), a tuple of them for several.  Source: torch.atleast_3d.
 
     >>> import engine as torch
     >>> torch.atleast_3d(torch.tensor([1, 2])).shape
@@ -257,6 +281,8 @@ def atleast_3d(*tensors: Any) -> Any:
 
 def broadcast_shapes(*shapes: Any) -> Any:
     """The shape that shapes broadcast to.
+
+    Raises RuntimeError where they do not.  Source: torch.broadcast_shapes.
 
     >>> import engine as torch
     >>> torch.broadcast_shapes((2, 1), (3,))
@@ -283,6 +309,8 @@ def broadcast_shapes(*shapes: Any) -> Any:
 
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """Tensors expanded to the shape that they broadcast to.
+
+    Shapes: (*), (*) -> (*), (*), broadcast.  Raises RuntimeError where they do not.  Source: torch.broadcast_tensors.
 
     >>> import engine as torch
     >>> [t.shape for t in torch.broadcast_tensors(torch.ones(3, 1), torch.ones(2))]
@@ -313,6 +341,9 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """The coordinates of a grid: each vector along a dimension of its own, repeated along the others.
 
     With `indexing="xy"` the first two dimensions are exchanged.
+
+    Shapes: (N), (M), ... -> (N, M, ...), (N, M, ...), ...  Raises RuntimeError for more than one dimension, or two
+    dtypes.  Source: torch.meshgrid.
 
     >>> import engine as torch
     >>> torch.meshgrid(torch.arange(2), torch.arange(3), indexing="ij")[0]
@@ -353,6 +384,9 @@ def _shown(x: Tensor) -> str:
 def cartesian_prod(*tensors: Any) -> Tensor:
     """All combinations of an element of each vector, one per row.
 
+    Shapes: (N), (M), ... -> (N M ..., K) of K vectors; one (N) -> (N).  Raises RuntimeError for other dimensions than
+    one.  Source: torch.cartesian_prod.
+
     >>> import engine as torch
     >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([5]))
     tensor([[1, 5],
@@ -369,6 +403,9 @@ def cartesian_prod(*tensors: Any) -> Tensor:
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All choices of `r` elements of a vector, one per row.
+
+    Shapes: (N) -> (K, r) of K choices.  Raises RuntimeError for other dimensions than one, or a negative `r`.
+    Source: torch.combinations.
 
     >>> import engine as torch
     >>> torch.combinations(torch.tensor([1, 2, 3]))

@@ -37,6 +37,8 @@ def _same_dtype(a: Tensor, b: Tensor, words: str) -> None:
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """The product of two matrices.
 
+    Shapes: (N, K), (K, M) -> (N, M).  Raises RuntimeError where the sizes or dtypes do not fit.  Source: torch.mm.
+
     >>> import engine as torch
     >>> torch.mm(torch.tensor([[1, 2], [3, 4]]), torch.tensor([[1], [1]]))
     tensor([[3],
@@ -62,6 +64,9 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """The products of two batches of matrices.
 
+    Shapes: (B, N, K), (B, K, M) -> (B, N, M).  Raises RuntimeError where the sizes or dtypes do not fit.
+    Source: torch.bmm.
+
     >>> import engine as torch
     >>> torch.bmm(torch.ones(5, 2, 3), torch.ones(5, 3, 4)).shape
     torch.Size([5, 2, 4])
@@ -84,6 +89,8 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """The product of a matrix and a vector.
 
+    Shapes: (N, K), (K) -> (N).  Raises RuntimeError where the sizes or dtypes do not fit.  Source: torch.mv.
+
     >>> import engine as torch
     >>> torch.mv(torch.tensor([[1, 2], [3, 4]]), torch.tensor([1, 1]))
     tensor([3, 7])
@@ -101,6 +108,8 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
 
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """The sum of the products of two vectors' elements.
+
+    Shapes: (N), (N) -> ().  Raises RuntimeError where the sizes or dtypes differ.  Source: torch.dot.
 
     >>> import engine as torch
     >>> torch.dot(torch.tensor([1, 2]), torch.tensor([3, 4]))
@@ -123,6 +132,8 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """All products of an element of one vector and one of another.
 
+    Shapes: (N), (M) -> (N, M).  Raises RuntimeError for other dimensions than one.  Source: torch.outer.
+
     >>> import engine as torch
     >>> torch.outer(torch.tensor([1, 2]), torch.tensor([1, 10]))
     tensor([[ 1, 10],
@@ -136,6 +147,9 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:
     """The product of vectors, matrices or batches of them, whose batch dimensions broadcast.
+
+    Shapes: (*, N, K), (*, K, M) -> (*, N, M), broadcast; vectors (K), (K) -> (); (K), (*, K, M) -> (*, M); (*, N, K),
+    (K) -> (*, N).  Raises RuntimeError where the sizes or dtypes do not fit.  Source: torch.matmul.
 
     >>> import engine as torch
     >>> torch.matmul(torch.tensor([[1, 2], [3, 4]]), torch.tensor([1, 1]))
@@ -224,7 +238,7 @@ def _batched(a: Tensor, b: Tensor) -> Tensor:
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """beta * input + alpha * mat1 @ mat2, where `input` broadcasts to the shape of the product.
 
-    Shapes: (n, m) or what broadcasts to it, (n, k), (k, m).  Source: torch.addmm.
+    Shapes: (*), (N, K), (K, M) -> (N, M).  Raises RuntimeError where the sizes do not fit.  Source: torch.addmm.
 
     >>> import engine as torch
     >>> torch.addmm(torch.ones(1), torch.eye(2), torch.eye(2))
@@ -278,6 +292,8 @@ def _check_expands(start: Tensor, wanted: tuple[int, int]) -> None:
 def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     """The lower triangle of the last two dimensions, zeros elsewhere; `diagonal` is the last one that is kept.
 
+    Shapes: (*, N, M) -> (*, N, M).  Raises RuntimeError for fewer than two dimensions.  Source: torch.tril.
+
     >>> import engine as torch
     >>> torch.tril(torch.ones(2, 2))
     tensor([[1., 0.],
@@ -289,6 +305,8 @@ def tril(input: Tensor, diagonal: int = 0) -> Tensor:
 
 def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     """The upper triangle of the last two dimensions, zeros elsewhere; `diagonal` is the first one that is kept.
+
+    Shapes: (*, N, M) -> (*, N, M).  Raises RuntimeError for fewer than two dimensions.  Source: torch.triu.
 
     >>> import engine as torch
     >>> torch.triu(torch.ones(2, 2))

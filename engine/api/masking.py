@@ -42,6 +42,8 @@ def _check_places(name: str, input: Tensor, index: Tensor) -> None:
 def take(input: Tensor, index: Tensor) -> Tensor:
     """The elements at places of the flattened tensor, in the shape of `index`.
 
+    Shapes: (*), (*index) -> (*index).  Raises IndexError for a place that is not there.  Source: torch.take.
+
     >>> import engine as torch
     >>> torch.take(torch.tensor([[1, 2], [3, 4]]), torch.tensor([0, 3]))
     tensor([1, 4])
@@ -66,7 +68,12 @@ def _put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
     return pa.put, (input, index, source), {"accumulate": accumulate}
 
 
-put, put_ = both("put", _put, "A copy with the elements of `source` at places of the flattened tensor.")
+put, put_ = both(
+    "put", _put,
+    "A copy with the elements of `source` at places of the flattened tensor.",
+    "Shapes: (*), (*index), (*index) -> (*).  Raises IndexError for a place that is not there, RuntimeError for "
+    "another dtype.",
+)  # fmt: skip
 
 
 # -- by mask ------------------------------------------------------------------------------------------------------
@@ -75,6 +82,9 @@ put, put_ = both("put", _put, "A copy with the elements of `source` at places of
 @takes_out
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements where `mask`, in one dimension.
+
+    Shapes: (*), (*) -> (N) of N elements.  Raises RuntimeError where the mask is not bool, or the shapes do not
+    broadcast.  Source: torch.masked_select.
 
     >>> import engine as torch
     >>> x = torch.tensor([1.0, 2.0, 3.0])
@@ -104,6 +114,9 @@ def _masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Call:
 
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """A copy with the elements of `source`, one after the other, where `mask`.
+
+    Shapes: (*), (*), (*') -> (*), broadcast.  Raises RuntimeError where the mask is not bool, or `source` has too few
+    elements.  Source: torch.masked_scatter.
 
     >>> import engine as torch
     >>> torch.masked_scatter(torch.zeros(3), torch.tensor([True, False, True]), torch.tensor([1.0, 2.0]))

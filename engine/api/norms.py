@@ -26,6 +26,9 @@ __all__ = [
 def linalg_vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """(sum |x|^ord)^(1/ord) over `dim` or all elements; for ord 0 how many are not zero, for inf the largest.
 
+    Shapes: (*) -> (); over `dim` (*, D, *) -> (*, *); of several (*) -> (*'); with `keepdim` (*, D, *) -> (*, 1, *).
+    Raises IndexError where there is no dimension `dim`.  Source: torch.linalg.vector_norm.
+
     >>> import engine as torch
     >>> torch.linalg.vector_norm(torch.tensor([3.0, -4.0]), 1)
     tensor(7.)
@@ -57,6 +60,9 @@ def matrix_norm(
 ) -> Tensor:
     """The norm of matrices: "fro", "nuc", 1 and inf (the largest sum of a column, a row), 2 (the largest singular
     value), and the negative ones (the smallest).
+
+    Shapes: (*, M, N) -> (*); with `keepdim` (*, M, N) -> (*, 1, 1).  Raises RuntimeError for fewer than two dimensions.
+    Source: torch.linalg.matrix_norm.
 
     >>> import engine as torch
     >>> torch.linalg.matrix_norm(torch.tensor([[3.0, 0.0], [0.0, 4.0]]))
@@ -97,6 +103,9 @@ def matrix_norm(
 def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The norm of vectors (one `dim`, or all elements where neither `ord` nor `dim` is given) or of matrices (two).
 
+    Shapes: (*) -> (); over `dim` (*, D, *) -> (*, *); of two (*) -> (*'); with `keepdim` (*, D, *) -> (*, 1, *).
+    Raises IndexError where there is no dimension `dim`.  Source: torch.linalg.norm.
+
     >>> import engine as torch
     >>> torch.linalg.norm(torch.tensor([3.0, 4.0]))
     tensor(5.)
@@ -120,6 +129,9 @@ def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = Fal
 def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
     """The norm of all elements as one vector, or over `dim`; `p` "fro" is 2, "nuc" the sum of singular values.
 
+    Shapes: (*) -> (); over `dim` (*, D, *) -> (*, *); of two (*) -> (*'); with `keepdim` (*, D, *) -> (*, 1, *).
+    Raises IndexError where there is no dimension `dim`.  Source: torch.norm.
+
     >>> import engine as torch
     >>> torch.norm(torch.tensor([3.0, 4.0]))
     tensor(5.)
@@ -133,6 +145,9 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
 
 def cond(A: Tensor, p: Any = None) -> Tensor:
     """The norm of a matrix times that of its inverse: for `p` None, 2 the largest over the smallest singular value.
+
+    Shapes: (*, M, N) -> (*).  Raises RuntimeError where a matrix is not square and p is neither None, 2 nor -2.
+    Source: torch.linalg.cond.
 
     >>> import engine as torch
     >>> torch.linalg.cond(torch.tensor([[4.0, 0.0], [0.0, 2.0]]))

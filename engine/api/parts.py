@@ -36,6 +36,9 @@ __all__ = [
 def select(input: Tensor, dim: int, index: int) -> Tensor:
     """The part at `index` of dimension `dim`, which goes away.
 
+    Shapes: (*, D, *) -> (*, *).  Raises IndexError where there is no dimension `dim`, or no place `index`.
+    Source: torch.select.
+
     >>> import engine as torch
     >>> torch.select(torch.tensor([[1, 2], [3, 4]]), 1, 0)
     tensor([1, 3])
@@ -80,6 +83,9 @@ def narrowed(input: Tensor, dim: int, start: Any, length: Any) -> tuple[int, int
 def narrow(input: Tensor, dim: int, start: Any, length: Any) -> Tensor:
     """`length` places of dimension `dim` from `start`.
 
+    Shapes: (*, D, *) -> (*, length, *).  Raises RuntimeError where the part is not inside, IndexError where there is no
+    dimension `dim`.  Source: torch.narrow.
+
     >>> import engine as torch
     >>> torch.narrow(torch.arange(5), 0, 1, 3)
     tensor([1, 2, 3])
@@ -89,6 +95,9 @@ def narrow(input: Tensor, dim: int, start: Any, length: Any) -> Tensor:
 
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The slices along a dimension, as views.
+
+    Shapes: (*, D, *) -> (*, *), ... D of them.  Raises IndexError where there is no dimension `dim`.
+    Source: torch.unbind.
 
     >>> import engine as torch
     >>> torch.unbind(torch.tensor([1.0, 2.0]))
@@ -138,6 +147,9 @@ def _pieces(input: Tensor, sizes: tuple[int, ...], dim: int) -> int:
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of `split_size` places each, the last with what is left; or of given sizes.
 
+    Shapes: (*, D, *) -> (*, D', *), ...  Raises RuntimeError for a negative size, or sizes that do not sum to D.
+    Source: torch.split.
+
     >>> import engine as torch
     >>> torch.arange(5).split(2)
     (tensor([0, 1]), tensor([2, 3]), tensor([4]))
@@ -162,6 +174,9 @@ def split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, .
 def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of given sizes along `dim`.
 
+    Shapes: (*, D, *) -> (*, D', *), ...  Raises RuntimeError for a negative size, or sizes that do not sum to D.
+    Source: torch.split_with_sizes.
+
     >>> import engine as torch
     >>> torch.split_with_sizes(torch.arange(3), [1, 2])
     (tensor([0]), tensor([1, 2]))
@@ -179,6 +194,9 @@ def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Ten
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     """As split, of tensors that may each be written in place.
 
+    Shapes: (*, D, *) -> (*, D', *), ...  Raises RuntimeError for a negative size, or sizes that do not sum to D.
+    Source: torch.unsafe_split.
+
     >>> import engine as torch
     >>> torch.unsafe_split(torch.arange(3), 2)
     (tensor([0, 1]), tensor([2]))
@@ -189,6 +207,9 @@ def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, 
 
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """As split_with_sizes, of tensors that may each be written in place.
+
+    Shapes: (*, D, *) -> (*, D', *), ...  Raises RuntimeError for a negative size, or sizes that do not sum to D.
+    Source: torch.unsafe_split_with_sizes.
 
     >>> import engine as torch
     >>> torch.unsafe_split_with_sizes(torch.arange(3), [1, 2])
@@ -214,6 +235,9 @@ def _chunked(input: Tensor, chunks: int, dim: int) -> Any:
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` views of one size, the last may be smaller.
 
+    Shapes: (*, D, *) -> (*, D / chunks, *), ...  Raises RuntimeError for chunks below 1, IndexError where there is no
+    dimension `dim`.  Source: torch.chunk.
+
     >>> import engine as torch
     >>> torch.chunk(torch.arange(5), 2)
     (tensor([0, 1, 2]), tensor([3, 4]))
@@ -223,6 +247,9 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """As chunk, of tensors that may each be written in place.
+
+    Shapes: (*, D, *) -> (*, D / chunks, *), ...  Raises RuntimeError for chunks below 1, IndexError where there is no
+    dimension `dim`.  Source: torch.unsafe_chunk.
 
     >>> import engine as torch
     >>> torch.unsafe_chunk(torch.arange(4), 2)
@@ -236,6 +263,9 @@ def tensor_split(
     input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
 ) -> tuple[Tensor, ...]:
     """`sections` parts whose sizes differ by one at most, or parts that end at given places.
+
+    Shapes: (*, D, *) -> (*, D', *), ...  Raises RuntimeError for fewer than one part, IndexError where there is no
+    dimension `dim`.  Source: torch.tensor_split.
 
     >>> import engine as torch
     >>> torch.tensor_split(torch.arange(5), 2)
@@ -276,7 +306,7 @@ def _span(input: Tensor, dim: int, start: int, end: int) -> Tensor:
     return sh.slice_(input, dim, first, max(first, last))
 
 
-def _side_split(name: str, least: int, dim: int) -> Any:
+def _side_split(name: str, least: int, dim: int, told: str) -> Any:
     def function(
         input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
     ) -> tuple[Tensor, ...]:
@@ -300,13 +330,19 @@ def _side_split(name: str, least: int, dim: int) -> Any:
 
     function.__name__ = function.__qualname__ = name
     doc = f"Parts along dimension {dim}: a number of even ones, or parts that end at given places."
-    function.__doc__ = with_example(doc, name)
+    function.__doc__ = with_example(doc, name, told=f"Shapes: {told}, or a number that does not divide D.")
     return function
 
 
-hsplit = _side_split("hsplit", 1, 1)
-vsplit = _side_split("vsplit", 2, 0)
-dsplit = _side_split("dsplit", 3, 2)
+hsplit = _side_split(
+    "hsplit", 1, 1, "(N, D, *) -> (N, D', *), ...; vectors (D) -> (D'), ...  Raises RuntimeError for no dimension",
+)  # fmt: skip
+vsplit = _side_split(
+    "vsplit", 2, 0, "(D, N, *) -> (D', N, *), ...  Raises RuntimeError for fewer than two dimensions",
+)  # fmt: skip
+dsplit = _side_split(
+    "dsplit", 3, 2, "(N, M, D, *) -> (N, M, D', *), ...  Raises RuntimeError for fewer than three dimensions",
+)  # fmt: skip
 
 # -- by strides ---------------------------------------------------------------------------------------------------
 
@@ -321,6 +357,9 @@ def two_dims(input: Tensor, dim1: int, dim2: int, extra: int = 0) -> tuple[int, 
 
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The elements whose places along two dimensions differ by `offset`, in a last dimension: a view.
+
+    Shapes: (*) -> (*', D), the two dimensions gone.  Raises IndexError where there is no such dimension.
+    Source: torch.diagonal.
 
     >>> import engine as torch
     >>> torch.diagonal(torch.tensor([[1, 2], [3, 4]]))
@@ -396,6 +435,8 @@ def geometry(input: Tensor, size: Any, stride: Any, offset: int | None) -> dict[
 
 def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """The tensor's memory read with other sizes and strides (in elements): a view.
+
+    Shapes: (*) -> (*size).  Raises RuntimeError where the memory is too small.  Source: torch.as_strided.
 
     >>> import engine as torch
     >>> torch.as_strided(torch.arange(6), (2, 2), (3, 1))

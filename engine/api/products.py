@@ -113,25 +113,25 @@ def _baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, 
 
 
 addmv, addmv_ = both(
-    "addmv",
-    _addmv,
+    "addmv", _addmv,
     "beta * input + alpha * mat @ vec, where `input` broadcasts to the product.",
-)
+    "Shapes: (*), (N, K), (K) -> (N).  Raises RuntimeError where the sizes or dtypes do not fit.",
+)  # fmt: skip
 addr, addr_ = both(
-    "addr",
-    _addr,
+    "addr", _addr,
     "beta * input + alpha * (all products of an element of `vec1` and one of `vec2`).",
-)
+    "Shapes: (*), (N), (M) -> (N, M).  Raises RuntimeError for vectors of other dimensions than one.",
+)  # fmt: skip
 addbmm, addbmm_ = both(
-    "addbmm",
-    _addbmm,
+    "addbmm", _addbmm,
     "beta * input + alpha * (the sum of all products of a matrix of one batch and one of the other).",
-)
+    "Shapes: (*), (B, N, K), (B, K, M) -> (N, M).  Raises RuntimeError where the sizes or dtypes do not fit.",
+)  # fmt: skip
 baddbmm, baddbmm_ = both(
-    "baddbmm",
-    _baddbmm,
+    "baddbmm", _baddbmm,
     "beta * input + alpha * (the products of two batches of matrices).",
-)
+    "Shapes: (*), (B, N, K), (B, K, M) -> (B, N, M).  Raises RuntimeError where the sizes or dtypes do not fit.",
+)  # fmt: skip
 
 
 def _same_size(self: Tensor, wanted: tuple[int, ...]) -> None:
@@ -156,6 +156,8 @@ def addmm_(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
 @takes_out
 def vdot(input: Tensor, other: Tensor) -> Tensor:
     """The sum of the products of two vectors' elements; of real numbers the same as dot.
+
+    Shapes: (N), (N) -> ().  Raises RuntimeError where the sizes or dtypes differ.  Source: torch.vdot.
 
     >>> import engine as torch
     >>> torch.vdot(torch.tensor([1, 2]), torch.tensor([3, 4]))
@@ -182,6 +184,9 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
 def inner(input: Tensor, other: Tensor) -> Tensor:
     """The sums of products along the last dimensions of both; of a number the product.
 
+    Shapes: (*A, D), (*B, D) -> (*A, *B); a number (), (*) -> (*).  Raises RuntimeError where D differs.
+    Source: torch.inner.
+
     >>> import engine as torch
     >>> torch.inner(torch.tensor([1, 2]), torch.tensor([3, 4]))
     tensor(11)
@@ -200,6 +205,9 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
 @takes_out
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """The sums of products over the last `dims` dimensions of one and the first of the other, or over listed ones.
+
+    Shapes: (*A, *D), (*D, *B) -> (*A, *B).  Raises RuntimeError where the sizes that are summed over differ.
+    Source: torch.tensordot.
 
     >>> import engine as torch
     >>> torch.tensordot(torch.ones(2, 3), torch.ones(3, 4), 1)[0]
@@ -260,6 +268,8 @@ def _by_dot(left: Tensor, right: Tensor, size: int) -> Tensor:
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """Every element of one times the whole of the other, laid out in blocks.
 
+    Shapes: (*), (*') -> (*'), each size the product of both.  Source: torch.kron.
+
     >>> import engine as torch
     >>> torch.kron(torch.tensor([1, 2]), torch.tensor([1, 10]))
     tensor([ 1, 10,  2, 20])
@@ -277,6 +287,9 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
 @takes_out
 def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """The cross products of vectors along `dim`; without it along the first dimension of size 3.
+
+    Shapes: (*, 3, *), (*, 3, *) -> (*, 3, *), broadcast.  Raises RuntimeError where `dim` is not of size 3.
+    Source: torch.cross.
 
     >>> import engine as torch
     >>> torch.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]), dim=0)
@@ -298,7 +311,10 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
 
 
 def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
-    """The cross products of vectors along `dim`; the other dimensions broadcast.  Source: torch.linalg.cross.
+    """The cross products of vectors along `dim`; the other dimensions broadcast.
+
+    Shapes: (*, 3, *), (*, 3, *) -> (*, 3, *), broadcast.  Raises RuntimeError where `dim` is not of size 3.
+    Source: torch.linalg.cross.
 
     >>> import engine as torch
     >>> torch.linalg.cross(torch.tensor([1.0, 0.0, 0.0]), torch.tensor([0.0, 1.0, 0.0]))
@@ -318,6 +334,8 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
 
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
     """The p-norm of the difference of every row of one matrix and every row of the other; batches broadcast.
+
+    Shapes: (*, P, D), (*, R, D) -> (*, P, R), broadcast.  Raises RuntimeError where D differs.  Source: torch.cdist.
 
     >>> import engine as torch
     >>> torch.cdist(torch.zeros(1, 2), torch.tensor([[3.0, 4.0]]))

@@ -21,7 +21,9 @@ __all__ = [
 
 
 class Generator:
-    """A stream of random numbers.  Source: torch.Generator.
+    """A stream of random numbers.
+
+    Source: torch.Generator.
 
     >>> Generator().manual_seed(3).initial_seed()
     3
@@ -78,6 +80,8 @@ def generator(given: Generator | None = None) -> np.random.Generator:
 def manual_seed(seed: int) -> Generator:
     """Start the random stream over from `seed`: the same draws again.
 
+    Source: torch.manual_seed.
+
     >>> import engine as torch
     >>> _ = torch.manual_seed(0); a = torch.rand(2)
     >>> _ = torch.manual_seed(0); torch.equal(a, torch.rand(2))
@@ -89,6 +93,8 @@ def manual_seed(seed: int) -> Generator:
 def seed() -> int:
     """Start the random stream over from a seed that the system draws, and return it.
 
+    Source: torch.seed.
+
     >>> import engine as torch
     >>> torch.seed() == torch.initial_seed()
     True
@@ -98,6 +104,8 @@ def seed() -> int:
 
 def initial_seed() -> int:
     """The seed that the random stream was started with.
+
+    Source: torch.initial_seed.
 
     >>> import engine as torch
     >>> _ = torch.manual_seed(7)
@@ -110,6 +118,8 @@ def initial_seed() -> int:
 def get_rng_state() -> Tensor:
     """Where the random stream stands, as bytes.
 
+    Source: torch.get_rng_state.
+
     >>> import engine as torch
     >>> torch.get_rng_state().dtype
     torch.uint8
@@ -119,6 +129,8 @@ def get_rng_state() -> Tensor:
 
 def set_rng_state(new_state: Tensor) -> None:
     """Go on with the random stream from where `get_rng_state` was called.
+
+    Source: torch.set_rng_state.
 
     >>> import engine as torch
     >>> state = torch.get_rng_state()

@@ -50,6 +50,9 @@ def sum(
 ) -> Tensor:
     """The sum of all elements, or over `dim` (one or several).
 
+    Shapes: (*) -> (); over `dim` (*, D, *) -> (*, *); of several (*) -> (*'); with `keepdim` (*, D, *) -> (*, 1, *).
+    Raises IndexError where there is no dimension `dim`.  Source: torch.sum.
+
     >>> import engine as torch
     >>> torch.sum(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=0)
     tensor([4., 6.])
@@ -83,6 +86,9 @@ def mean(
     input: Tensor, dim: Any = NOT_GIVEN, keepdim: bool = False, *, dtype: Any = None, out: Any = None, **named: Any
 ) -> Tensor:
     """The mean of all elements, or over `dim`.
+
+    Shapes: (*) -> (); over `dim` (*, D, *) -> (*, *); of several (*) -> (*'); with `keepdim` (*, D, *) -> (*, 1, *).
+    Raises IndexError where there is no dimension `dim`.  Source: torch.mean.
 
     >>> import engine as torch
     >>> torch.mean(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), 0)
@@ -131,6 +137,9 @@ def var(
 ) -> Tensor:  # fmt: skip
     """The variance, divided by n - `correction` (1: the unbiased estimate).
 
+    Shapes: (*) -> (); over `dim` (*, D, *) -> (*, *); of several (*) -> (*'); with `keepdim` (*, D, *) -> (*, 1, *).
+    Raises IndexError where there is no dimension `dim`.  Source: torch.var.
+
     >>> import engine as torch
     >>> torch.var(torch.tensor([1.0, 3.0]))
     tensor(2.)
@@ -145,6 +154,9 @@ def std(
 ) -> Tensor:  # fmt: skip
     """The standard deviation, the root of `var`.
 
+    Shapes: (*) -> (); over `dim` (*, D, *) -> (*, *); of several (*) -> (*'); with `keepdim` (*, D, *) -> (*, 1, *).
+    Raises IndexError where there is no dimension `dim`.  Source: torch.std.
+
     >>> import engine as torch
     >>> torch.std(torch.tensor([1.0, 2.0, 3.0]))
     tensor(1.)
@@ -155,6 +167,9 @@ def std(
 @takes_out
 def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The product of all elements, or along `dim`.
+
+    Shapes: (*) -> (); along `dim` (*, D, *) -> (*, *); with `keepdim` (*, D, *) -> (*, 1, *).  Raises IndexError where
+    there is no dimension `dim`.  Source: torch.prod.
 
     >>> import engine as torch
     >>> torch.prod(torch.tensor([2, 3, 4]))
@@ -208,6 +223,9 @@ def _extreme(name: str, input: Any, other: Any, keepdim: bool, ops: tuple[Any, A
 def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The largest element (ties share the gradient), along `dim` (values, indices) of the first, or of two tensors.
 
+    Shapes: (*) -> (); along `dim` (*, D, *) -> (*, *), (*, *); two tensors (*), (*) -> (*), broadcast.  Raises
+    IndexError where there is no dimension `dim`.  Source: torch.max.
+
     >>> import engine as torch
     >>> torch.max(torch.tensor([1.0, 5.0, 3.0]))
     tensor(5.)
@@ -219,6 +237,9 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
 @takes_out
 def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The smallest element (ties share the gradient), along `dim` (values, indices) of the first, or of two tensors.
+
+    Shapes: (*) -> (); along `dim` (*, D, *) -> (*, *), (*, *); two tensors (*), (*) -> (*), broadcast.  Raises
+    IndexError where there is no dimension `dim`.  Source: torch.min.
 
     >>> import engine as torch
     >>> torch.min(torch.tensor([4.0, 1.0, 3.0]))
@@ -232,6 +253,9 @@ def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
 def amax(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
     """The largest element over `dim`; ties share the gradient.
 
+    Shapes: (*) -> (); over `dim` (*, D, *) -> (*, *); of several (*) -> (*'); with `keepdim` (*, D, *) -> (*, 1, *).
+    Raises IndexError where there is no dimension `dim`, or nothing along it.  Source: torch.amax.
+
     >>> import engine as torch
     >>> torch.amax(torch.tensor([[1, 5], [7, 2]]), 1)
     tensor([5, 7])
@@ -242,6 +266,9 @@ def amax(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
 @takes_out
 def amin(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
     """The smallest element over `dim`; ties share the gradient.
+
+    Shapes: (*) -> (); over `dim` (*, D, *) -> (*, *); of several (*) -> (*'); with `keepdim` (*, D, *) -> (*, 1, *).
+    Raises IndexError where there is no dimension `dim`, or nothing along it.  Source: torch.amin.
 
     >>> import engine as torch
     >>> torch.amin(torch.tensor([[1, 5], [7, 2]]), 1)
@@ -274,6 +301,9 @@ def _place(name: str, op: Any, input: Tensor, dim: Any, keepdim: bool) -> Tensor
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """The place of the largest element, the first among ties.
 
+    Shapes: (*) -> (); along `dim` (*, D, *) -> (*, *); with `keepdim` (*, D, *) -> (*, 1, *).  Raises IndexError where
+    there is no dimension `dim`.  Source: torch.argmax.
+
     >>> import engine as torch
     >>> torch.argmax(torch.tensor([1, 5, 3]))
     tensor(1)
@@ -284,6 +314,9 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 @takes_out
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """The place of the smallest element, the first among ties.
+
+    Shapes: (*) -> (); along `dim` (*, D, *) -> (*, *); with `keepdim` (*, D, *) -> (*, 1, *).  Raises IndexError where
+    there is no dimension `dim`.  Source: torch.argmin.
 
     >>> import engine as torch
     >>> torch.argmin(torch.tensor([4, 1, 3]))
@@ -305,6 +338,9 @@ def _truth(name: str, op: Any, input: Tensor, dim: Any, keepdim: bool) -> Tensor
 def all(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Whether all elements are nonzero.
 
+    Shapes: (*) -> (); along `dim` (*, D, *) -> (*, *); with `keepdim` (*, D, *) -> (*, 1, *).  Raises IndexError where
+    there is no dimension `dim`.  Source: torch.all.
+
     >>> import engine as torch
     >>> torch.all(torch.tensor([True, False]))
     tensor(False)
@@ -315,6 +351,9 @@ def all(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
 @takes_out
 def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Whether an element is nonzero.
+
+    Shapes: (*) -> (); along `dim` (*, D, *) -> (*, *); with `keepdim` (*, D, *) -> (*, 1, *).  Raises IndexError where
+    there is no dimension `dim`.  Source: torch.any.
 
     >>> import engine as torch
     >>> torch.any(torch.tensor([True, False]))
@@ -329,6 +368,9 @@ def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
 @takes_out
 def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     """log(sum(exp(input))) over `dim`, without overflow.
+
+    Shapes: (*) -> (); over `dim` (*, D, *) -> (*, *); of several (*) -> (*'); with `keepdim` (*, D, *) -> (*, 1, *).
+    Raises IndexError where there is no dimension `dim`.  Source: torch.logsumexp.
 
     >>> import engine as torch
     >>> torch.logsumexp(torch.zeros(2), 0)
@@ -354,6 +396,8 @@ def _normalised(name: str, op: Any, input: Tensor, dim: int | None, dtype: Any) 
 def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
     """exp(x) / sum(exp(x)) along `dim`.
 
+    Shapes: (*) -> (*).  Raises IndexError where there is no dimension `dim`.  Source: torch.softmax.
+
     >>> import engine as torch
     >>> torch.softmax(torch.tensor([0.0, 0.0]), dim=0)
     tensor([0.5000, 0.5000])
@@ -364,6 +408,8 @@ def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
 @takes_out
 def log_softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
     """x - log(sum(exp(x))) along `dim`.
+
+    Shapes: (*) -> (*).  Raises IndexError where there is no dimension `dim`.  Source: torch.log_softmax.
 
     >>> import engine as torch
     >>> torch.log_softmax(torch.zeros(2), 0)
@@ -405,6 +451,8 @@ def _need_elements(x: Tensor, ord: float, dims: Any) -> None:
 
 def flip(input: Tensor, *along: Any, dims: Any = None) -> Tensor:
     """The elements in the opposite order along `dims`.
+
+    Shapes: (*) -> (*).  Raises IndexError where there is no such dimension.  Source: torch.flip.
 
     >>> import engine as torch
     >>> torch.flip(torch.arange(3), (0,))

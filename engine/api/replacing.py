@@ -26,6 +26,8 @@ __all__ = [
 def narrow_copy(input: Tensor, dim: int, start: Any, length: Any) -> Tensor:
     """As narrow, with memory of its own.
 
+    Shapes: (*, D, *) -> (*, length, *).  Raises RuntimeError where the part is not inside.  Source: torch.narrow_copy.
+
     >>> import engine as torch
     >>> torch.narrow_copy(torch.arange(4), 0, 1, 2)
     tensor([1, 2])
@@ -37,6 +39,8 @@ def narrow_copy(input: Tensor, dim: int, start: Any, length: Any) -> Tensor:
 def as_strided_copy(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """As as_strided, with memory of its own.
 
+    Shapes: (*) -> (*size).  Raises RuntimeError where the memory is too small.  Source: torch.as_strided_copy.
+
     >>> import engine as torch
     >>> torch.as_strided_copy(torch.arange(4), (2,), (2,))
     tensor([0, 2])
@@ -46,6 +50,9 @@ def as_strided_copy(input: Tensor, size: Any, stride: Any, storage_offset: int |
 
 def view_copy(input: Tensor, size: Any) -> Tensor:
     """As view, with memory of its own.
+
+    Shapes: (*) -> (*'), as many elements.  Raises RuntimeError for another number of elements.
+    Source: torch.view_copy.
 
     >>> import engine as torch
     >>> torch.view_copy(torch.arange(4), (2, 2))
@@ -58,6 +65,9 @@ def view_copy(input: Tensor, size: Any) -> Tensor:
 
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """A copy with `src` in place of the part that select takes.
+
+    Shapes: (*, D, *), (*, *) -> (*, D, *).  Raises IndexError where there is no place `index`, RuntimeError for a `src`
+    of another shape.  Source: torch.select_scatter.
 
     >>> import engine as torch
     >>> torch.select_scatter(torch.zeros(2, 2), torch.ones(2), 0, 1)
@@ -77,6 +87,9 @@ def slice_scatter(
 ) -> Tensor:
     """A copy with `src` in place of a slice.
 
+    Shapes: (*, D, *), (*, D', *) -> (*, D, *).  Raises RuntimeError for a `src` of another shape.
+    Source: torch.slice_scatter.
+
     >>> import engine as torch
     >>> torch.slice_scatter(torch.zeros(4), torch.ones(2), 0, 1, 3)
     tensor([0., 1., 1., 0.])
@@ -95,6 +108,8 @@ def slice_scatter(
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A copy with `src` in place of a diagonal.
 
+    Shapes: (*), (*', D) -> (*).  Raises RuntimeError for a `src` of another shape.  Source: torch.diagonal_scatter.
+
     >>> import engine as torch
     >>> torch.diagonal_scatter(torch.zeros(2, 2), torch.ones(2))
     tensor([[1., 0.],
@@ -109,6 +124,8 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
 
 def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """A copy with `src` in place of what as_strided reads.
+
+    Shapes: (*), (*size) -> (*).  Raises RuntimeError for a `src` of another shape.  Source: torch.as_strided_scatter.
 
     >>> import engine as torch
     >>> torch.as_strided_scatter(torch.zeros(4), torch.ones(2), (2,), (2,))

@@ -112,6 +112,8 @@ def unsqueeze_(self: Tensor, dim: int) -> Tensor:
 def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """Other sizes and strides on the same memory, in this tensor.
 
+    Shapes: (*) -> (*size).  Raises RuntimeError where the memory is too small.  Source: torch.as_strided_.
+
     >>> import engine as torch
     >>> torch.arange(4).as_strided_((2,), (2,))
     tensor([0, 2])
@@ -208,6 +210,8 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
 
 def resize_as_(self: Tensor, the_template: Tensor) -> Tensor:
     """The shape of another tensor, as resize_ does it.
+
+    Shapes: (*), (*size) -> (*size).  Source: torch.resize_as_.
 
     >>> import engine as torch
     >>> torch.resize_as_(torch.arange(4), torch.zeros(2, 2))

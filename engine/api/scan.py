@@ -36,6 +36,8 @@ cummax_pair, cummin_pair = pair("cummax"), pair("cummin")
 def cumsum(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """The running sum along `dim`.
 
+    Shapes: (*) -> (*).  Raises IndexError where there is no dimension `dim`.  Source: torch.cumsum.
+
     >>> import engine as torch
     >>> torch.cumsum(torch.arange(4), 0)
     tensor([0, 1, 3, 6])
@@ -48,6 +50,8 @@ def cumsum(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 def cumprod(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """The running product along `dim`.
 
+    Shapes: (*) -> (*).  Raises IndexError where there is no dimension `dim`.  Source: torch.cumprod.
+
     >>> import engine as torch
     >>> torch.cumprod(torch.tensor([1.0, 2.0, 3.0]), dim=0)
     tensor([1., 2., 6.])
@@ -59,6 +63,8 @@ def cumprod(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 @takes_out
 def logcumsumexp(input: Tensor, dim: int) -> Tensor:
     """log of the running sum of exp(input) along `dim`, without overflow.
+
+    Shapes: (*) -> (*).  Raises IndexError where there is no dimension `dim`.  Source: torch.logcumsumexp.
 
     >>> import engine as torch
     >>> torch.logcumsumexp(torch.zeros(3), 0)
@@ -75,6 +81,8 @@ def logcumsumexp(input: Tensor, dim: int) -> Tensor:
 def cummax(input: Tensor, dim: int) -> Any:
     """(values, indices): the largest so far along `dim`, the last place among ties.
 
+    Shapes: (*) -> (*), (*).  Raises IndexError where there is no dimension `dim`.  Source: torch.cummax.
+
     >>> import engine as torch
     >>> torch.cummax(torch.tensor([1, 3, 2]), 0).values
     tensor([1, 3, 3])
@@ -86,6 +94,8 @@ def cummax(input: Tensor, dim: int) -> Any:
 @takes_out
 def cummin(input: Tensor, dim: int) -> Any:
     """(values, indices): the smallest so far along `dim`, the last place among ties.
+
+    Shapes: (*) -> (*), (*).  Raises IndexError where there is no dimension `dim`.  Source: torch.cummin.
 
     >>> import engine as torch
     >>> torch.cummin(torch.tensor([3, 1, 2]), 0).indices
@@ -103,6 +113,9 @@ def diff(
     input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
 ) -> Tensor:
     """The n-th difference of neighbours along `dim`; `prepend` and `append` are put before and after it first.
+
+    Shapes: (*, D, *) -> (*, D', *), D' = D - n, and what is put before and after.  Raises RuntimeError for no
+    dimension, or what is put there of another shape.  Source: torch.diff.
 
     >>> import engine as torch
     >>> torch.diff(torch.tensor([1, 4, 9]))
@@ -178,6 +191,8 @@ def _pairs(y: Tensor, dim: int) -> Tensor:
 def trapezoid(y: Tensor, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
     """The area under points `y` along `dim`, at `x` or `dx` apart, by trapezoids.
 
+    Shapes: (*, D, *), (D) -> (*, *).  Raises RuntimeError where `x` does not fit.  Source: torch.trapezoid.
+
     >>> import engine as torch
     >>> torch.trapezoid(torch.tensor([1.0, 5.0, 10.0]))
     tensor(10.5000)
@@ -199,6 +214,9 @@ def trapezoid(y: Tensor, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Tensor
 @takes_out
 def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
     """The area under points `y` up to each of them; see trapezoid.
+
+    Shapes: (*, D, *), (D) -> (*, D - 1, *).  Raises RuntimeError where `x` does not fit.
+    Source: torch.cumulative_trapezoid.
 
     >>> import engine as torch
     >>> torch.cumulative_trapezoid(torch.tensor([1.0, 3.0, 5.0]))

@@ -51,8 +51,10 @@ def written(call: Call) -> Tensor:
     return apply_inplace(op.op, inputs, statics)
 
 
-def both(name: str, build: Callable[..., Call], doc: str) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
-    """The function and the in-place method of what `build` makes of the user's arguments."""
+def both(
+    name: str, build: Callable[..., Call], doc: str, told: str
+) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
+    """The function and the in-place method of what `build` makes of the user's arguments; `told` are the shapes."""
 
     def function(input: Tensor, *args: Any, **named: Any) -> Tensor:
         need_tensor(input, name)
@@ -65,7 +67,8 @@ def both(name: str, build: Callable[..., Call], doc: str) -> tuple[Callable[...,
     pair: tuple[tuple[Any, str], ...] = ((function, name), (method, f"{name}_"))
     for made, called in pair:
         made.__name__ = made.__qualname__ = called
-        made.__doc__ = with_example(doc if made is function else f"{name}, written into the tensor.", called)
+        said = doc if made is function else f"{name}, written into the tensor."
+        made.__doc__ = with_example(said, called, told=told, source="" if made is function else f"Tensor.{called}")
         made.__signature__ = signature(build)
     return function, method
 
@@ -140,6 +143,9 @@ def _check_scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | None) -
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
     """The elements that `index` names along `dim`: out[i][j] = input[index[i][j]][j] for dim 0.
 
+    Shapes: (*), (*index) -> (*index).  Raises RuntimeError for a place that is not there, other dimensions, or an index
+    that is not int64.  Source: torch.gather.
+
     >>> import engine as torch
     >>> torch.tensor([[1, 2], [3, 4]]).gather(1, torch.tensor([[0], [1]]))
     tensor([[1],
@@ -200,20 +206,31 @@ def _scatter_reduce(
 
 
 scatter, scatter_ = both(
-    "scatter", _scatter, "A copy with the elements of `src` (or a number) where `index` says along `dim`."
-)
+    "scatter", _scatter,
+    "A copy with the elements of `src` (or a number) where `index` says along `dim`.",
+    "Shapes: (*), (*index), (*') -> (*).  Raises RuntimeError for a place that is not there, other dimensions, or "
+    "another dtype.",
+)  # fmt: skip
 scatter_add, scatter_add_ = both(
-    "scatter_add", _scatter_add, "A copy with the elements of `src` added where `index` says along `dim`."
-)
+    "scatter_add", _scatter_add,
+    "A copy with the elements of `src` added where `index` says along `dim`.",
+    "Shapes: (*), (*index), (*') -> (*).  Raises RuntimeError for a place that is not there, other dimensions, or "
+    "another dtype.",
+)  # fmt: skip
 scatter_reduce, scatter_reduce_ = both(
     "scatter_reduce", _scatter_reduce,
     "A copy with the elements of `src` folded in (sum, prod, mean, amax, amin) where `index` says along `dim`.",
+    "Shapes: (*), (*index), (*') -> (*).  Raises RuntimeError for a place that is not there, other dimensions, or "
+    "another dtype.",
 )  # fmt: skip
 
 
 @takes_out
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """The elements at `indices` along `dim`, both broadcast; without `dim`, of the flattened tensor.
+
+    Shapes: (*, D, *), (*, K, *) -> (*, K, *), broadcast; without `dim` (*), (K) -> (K).  Raises RuntimeError for
+    indices that are not int64, or of other dimensions.  Source: torch.take_along_dim.
 
     >>> import engine as torch
     >>> torch.take_along_dim(torch.tensor([[1, 2]]), torch.tensor([[1, 0]]), 1)
@@ -251,6 +268,9 @@ def _flat(x: Tensor) -> Tensor:
 @takes_out
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The parts of `dim` that the vector `index` names.
+
+    Shapes: (*, D, *), (K) -> (*, K, *).  Raises IndexError for an index that is no vector of integers, or a place that
+    is not there.  Source: torch.index_select.
 
     >>> import engine as torch
     >>> torch.index_select(torch.tensor([[1, 2], [3, 4]]), 0, torch.tensor([1, 1]))
@@ -371,18 +391,27 @@ def _index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Call:
 
 
 index_add, index_add_ = both(
-    "index_add", _index_add, "A copy with `alpha * source` added to the parts of `dim` that `index` names."
-)
+    "index_add", _index_add,
+    "A copy with `alpha * source` added to the parts of `dim` that `index` names.",
+    "Shapes: (*, D, *), (K), (*, K, *) -> (*, D, *).  Raises RuntimeError for another dtype, or a `source` that "
+    "does not fit.",
+)  # fmt: skip
 index_reduce, index_reduce_ = both(
     "index_reduce", _index_reduce,
     "A copy with the parts of `source` folded (prod, mean, amax, amin) into those of `dim` that `index` names.",
+    "Shapes: (*, D, *), (K), (*, K, *) -> (*, D, *).  Raises RuntimeError for another `reduce`.",
 )  # fmt: skip
 index_copy, index_copy_ = both(
-    "index_copy", _index_copy, "A copy with the parts of `source` in place of those of `dim` that `index` names."
-)
+    "index_copy", _index_copy,
+    "A copy with the parts of `source` in place of those of `dim` that `index` names.",
+    "Shapes: (*, D, *), (K), (*, K, *) -> (*, D, *).  Raises IndexError for a place that is not there, or a "
+    "`source` that does not fit, RuntimeError for another dtype.",
+)  # fmt: skip
 index_fill, index_fill_ = both(
-    "index_fill", _index_fill, "A copy with `value` in the parts of `dim` that `index` names."
-)
+    "index_fill", _index_fill,
+    "A copy with `value` in the parts of `dim` that `index` names.",
+    "Shapes: (*, D, *), (K) -> (*, D, *).  Raises IndexError for a place that is not there.",
+)  # fmt: skip
 
 METHODS = (
     "gather", "index_add", "index_add_", "index_copy", "index_copy_", "index_fill", "index_fill_", "index_reduce",

@@ -32,6 +32,8 @@ def _found(places: Any, source: str) -> Tensor:
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
     """The places of the elements that are not zero, one row each; or one vector per dimension.
 
+    Shapes: (*) -> (N, D) of N places in D dimensions; with `as_tuple` (*) -> (N), ...  Source: torch.nonzero.
+
     >>> import engine as torch
     >>> torch.nonzero(torch.tensor([0, 3, 5]))
     tensor([[1],
@@ -54,6 +56,8 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None)
 
 def argwhere(input: Tensor) -> Tensor:
     """The places of the elements that are not zero, one row each.
+
+    Shapes: (*) -> (N, D) of N places in D dimensions.  Source: torch.argwhere.
 
     >>> import engine as torch
     >>> torch.argwhere(torch.tensor([0, 7, 7]))
@@ -105,6 +109,9 @@ def searchsorted(
 ) -> Tensor:  # fmt: skip
     """Where each value would stand in a sorted sequence: before equal ones, or with `right` after them.
 
+    Shapes: (*, D), (*, N) -> (*, N); (D), (*) -> (*).  Raises RuntimeError where the first dimensions differ.
+    Source: torch.searchsorted.
+
     >>> import engine as torch
     >>> torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([3, 6]))
     tensor([1, 3])
@@ -146,6 +153,8 @@ def _ordered(edges: Any, sorter: Tensor) -> Any:
 def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
     """Between which of the sorted `boundaries` each element lies.
 
+    Shapes: (*), (D) -> (*).  Raises RuntimeError for boundaries of other dimensions than one.  Source: torch.bucketize.
+
     >>> import engine as torch
     >>> torch.bucketize(torch.tensor([1, 4, 9]), torch.tensor([3, 5]))
     tensor([0, 1, 2])
@@ -165,6 +174,8 @@ def _as_torch_writes(thing: Any) -> str:
 
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     """The place in each dimension of a `shape`, from places in its elements one after the other.
+
+    Shapes: (*) -> (*), ... one per dimension.  Source: torch.unravel_index.
 
     >>> import engine as torch
     >>> torch.unravel_index(torch.tensor([1, 5]), (2, 3))

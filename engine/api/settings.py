@@ -51,6 +51,8 @@ def _threads(name: str, count: Any) -> int:
 def set_num_threads(int: int) -> None:
     """Kept; how many threads compute is numpy's affair.
 
+    Source: torch.set_num_threads.
+
     >>> import engine as torch
     >>> threads = torch.get_num_threads()
     >>> torch.set_num_threads(2)
@@ -64,6 +66,8 @@ def set_num_threads(int: int) -> None:
 def get_num_threads() -> int:
     """What `set_num_threads` was given, else 1.
 
+    Source: torch.get_num_threads.
+
     >>> import engine as torch
     >>> torch.get_num_threads() > 0
     True
@@ -73,6 +77,8 @@ def get_num_threads() -> int:
 
 def set_num_interop_threads(int: int) -> None:
     """Kept.
+
+    Source: torch.set_num_interop_threads.
 
     >>> import engine as torch
     >>> torch.get_num_interop_threads() > 0
@@ -84,6 +90,8 @@ def set_num_interop_threads(int: int) -> None:
 def get_num_interop_threads() -> int:
     """What `set_num_interop_threads` was given, else 1.
 
+    Source: torch.get_num_interop_threads.
+
     >>> import engine as torch
     >>> torch.get_num_interop_threads() > 0
     True
@@ -94,6 +102,8 @@ def get_num_interop_threads() -> int:
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Kept: everything here is deterministic.
 
+    Source: torch.use_deterministic_algorithms.
+
     >>> import engine as torch
     >>> torch.use_deterministic_algorithms(False)
     """
@@ -102,6 +112,8 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
 def are_deterministic_algorithms_enabled() -> bool:
     """What `use_deterministic_algorithms` was given, else False.
+
+    Source: torch.are_deterministic_algorithms_enabled.
 
     >>> import engine as torch
     >>> torch.are_deterministic_algorithms_enabled()
@@ -113,6 +125,8 @@ def are_deterministic_algorithms_enabled() -> bool:
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     """Kept: everything here is deterministic.
 
+    Source: torch.set_deterministic_debug_mode.
+
     >>> import engine as torch
     >>> torch.set_deterministic_debug_mode("default")
     """
@@ -121,6 +135,8 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 def set_float32_matmul_precision(precision: str) -> None:
     """Kept: products are always computed in full precision.
+
+    Source: torch.set_float32_matmul_precision.
 
     >>> import engine as torch
     >>> torch.set_float32_matmul_precision("highest")
@@ -139,6 +155,8 @@ def set_float32_matmul_precision(precision: str) -> None:
 def get_float32_matmul_precision() -> str:
     """What `set_float32_matmul_precision` was given, else "highest".
 
+    Source: torch.get_float32_matmul_precision.
+
     >>> import engine as torch
     >>> torch.get_float32_matmul_precision()
     'highest'
@@ -148,6 +166,8 @@ def get_float32_matmul_precision() -> str:
 
 def set_flush_denormal(mode: bool) -> bool:
     """False: the processor's treatment of tiny numbers is left as it is.
+
+    Source: torch.set_flush_denormal.
 
     >>> import engine as torch
     >>> isinstance(torch.set_flush_denormal(False), bool)
@@ -159,6 +179,8 @@ def set_flush_denormal(mode: bool) -> bool:
 def set_warn_always(b: bool) -> None:
     """Accepted; Python's warning filters decide.
 
+    Source: torch.set_warn_always.
+
     >>> import engine as torch
     >>> torch.set_warn_always(False)
     """
@@ -166,6 +188,8 @@ def set_warn_always(b: bool) -> None:
 
 def is_autocast_enabled(device_type: str | None = None) -> bool:
     """Never: nothing computes in lower precision by itself.
+
+    Source: torch.is_autocast_enabled.
 
     >>> import engine as torch
     >>> torch.is_autocast_enabled()
@@ -176,6 +200,8 @@ def is_autocast_enabled(device_type: str | None = None) -> bool:
 
 def set_default_device(device: Any) -> None:
     """The processor is the default device and stays it; another one is out of scope.
+
+    Source: torch.set_default_device.
 
     >>> import engine as torch
     >>> torch.set_default_device("cpu")
@@ -188,6 +214,8 @@ def set_default_device(device: Any) -> None:
 def get_default_device() -> arrays.device:
     """The processor.
 
+    Source: torch.get_default_device.
+
     >>> import engine as torch
     >>> torch.get_default_device()
     device(type='cpu')
@@ -197,6 +225,8 @@ def get_default_device() -> arrays.device:
 
 def set_default_tensor_type(t: Any) -> None:
     """The old way to set the default dtype: `torch.DoubleTensor` or its name.
+
+    Source: torch.set_default_tensor_type.
 
     >>> import engine as torch
     >>> import warnings
@@ -214,6 +244,8 @@ def set_default_tensor_type(t: Any) -> None:
 
 def compile(model: Callable[..., Any] | None = None, **options: Any) -> Any:
     """The function or module itself: it computes the same, op by op, so that each can be recorded.
+
+    Source: torch.compile.
 
     >>> compile(abs)(-2)
     2

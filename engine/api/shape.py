@@ -116,6 +116,8 @@ def _reread(input: Tensor, wanted: array.dtype) -> Tensor:
 def reshape(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
     """The same elements in another shape: a view where it can be one, else a copy.
 
+    Shapes: (*) -> (*'), as many elements.  Raises RuntimeError for another number of elements.  Source: torch.reshape.
+
     >>> import engine as torch
     >>> torch.arange(4).reshape(2, -1)
     tensor([[0, 1],
@@ -154,6 +156,9 @@ def reshape_as(input: Tensor, other: Tensor) -> Tensor:
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The dimensions from `start_dim` to `end_dim` as one.
 
+    Shapes: (*, *D, *) -> (*, D', *).  Raises RuntimeError where `start_dim` is behind `end_dim`, IndexError where there
+    is no such dimension.  Source: torch.flatten.
+
     >>> import engine as torch
     >>> torch.flatten(torch.ones(2, 3, 4), 1).shape
     torch.Size([2, 12])
@@ -171,6 +176,9 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     """One dimension as several.
+
+    Shapes: (*, D, *) -> (*, *sizes, *).  Raises RuntimeError where the sizes do not multiply to D.
+    Source: torch.unflatten.
 
     >>> import engine as torch
     >>> torch.unflatten(torch.arange(4), 0, (2, 2))
@@ -192,6 +200,8 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
 
 def ravel(input: Tensor) -> Tensor:
     """All elements in one dimension.
+
+    Shapes: (*) -> (N) of N elements.  Source: torch.ravel.
 
     >>> import engine as torch
     >>> torch.ravel(torch.tensor([[1, 2], [3, 4]]))
@@ -255,6 +265,8 @@ def size(input: Tensor, dim: int | None = None) -> Any:
 def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     """Without dimensions of size 1: all of them, or `dim` where it is one.
 
+    Shapes: (*) -> (*').  Raises IndexError where there is no dimension `dim`.  Source: torch.squeeze.
+
     >>> import engine as torch
     >>> torch.squeeze(torch.ones(1, 3, 1)).shape
     torch.Size([3])
@@ -274,6 +286,8 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
 
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """With a dimension of size 1 at `dim`.
+
+    Shapes: (*, *) -> (*, 1, *).  Raises IndexError where there can be no dimension `dim`.  Source: torch.unsqueeze.
 
     >>> import engine as torch
     >>> torch.unsqueeze(torch.tensor([1, 2]), 1)
@@ -334,6 +348,9 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
 
 def broadcast_to(input: Tensor, size: Any) -> Tensor:
     """`input` expanded to `size`.
+
+    Shapes: (*) -> (*size).  Raises RuntimeError where `input` does not broadcast to `size`.
+    Source: torch.broadcast_to.
 
     >>> import engine as torch
     >>> torch.broadcast_to(torch.tensor([1, 2]), (2, 2))

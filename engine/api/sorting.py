@@ -38,6 +38,8 @@ mode_pair, kthvalue_pair = pair("mode"), pair("kthvalue")
 def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
     """(values, indices) in order along `dim`; equal elements keep their order, nan counts as the largest.
 
+    Shapes: (*) -> (*), (*).  Raises IndexError where there is no dimension `dim`.  Source: torch.sort.
+
     >>> import engine as torch
     >>> torch.sort(torch.tensor([3.0, 1.0, 2.0])).indices
     tensor([1, 2, 0])
@@ -49,6 +51,8 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
 
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
     """The indices that sort `input` along `dim`; see sort.
+
+    Shapes: (*) -> (*).  Raises IndexError where there is no dimension `dim`.  Source: torch.argsort.
 
     >>> import engine as torch
     >>> torch.argsort(torch.tensor([3, 1, 2]))
@@ -62,6 +66,8 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: b
 def msort(input: Tensor) -> Tensor:
     """`input` sorted along its first dimension.
 
+    Shapes: (*) -> (*).  Source: torch.msort.
+
     >>> import engine as torch
     >>> torch.msort(torch.tensor([[3, 1], [2, 4]]))
     tensor([[2, 1],
@@ -73,6 +79,9 @@ def msort(input: Tensor) -> Tensor:
 @takes_out
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """(values, indices) of the k largest (smallest) along `dim`, in order; which of equal ones is left open.
+
+    Shapes: (*, D, *) -> (*, k, *), (*, k, *).  Raises RuntimeError where k is negative, or larger than D.
+    Source: torch.topk.
 
     >>> import engine as torch
     >>> torch.topk(torch.tensor([1, 5, 3]), 2).values
@@ -111,6 +120,9 @@ def _middle(name: str, input: Tensor, dim: int | None, keepdim: bool, ops: tuple
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The middle value (the lower of two), or nan where there is one; along `dim` (values, indices).
 
+    Shapes: (*) -> (); along `dim` (*, D, *) -> (*, *), (*, *); with `keepdim` (*, D, *) -> (*, 1, *), (*, 1, *).
+    Raises IndexError where there is no dimension `dim`.  Source: torch.median.
+
     >>> import engine as torch
     >>> torch.median(torch.tensor([3.0, 1.0, 2.0, 4.0]))
     tensor(2.)
@@ -121,6 +133,9 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
 @takes_out
 def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The middle value of those that are not nan; along `dim` (values, indices).
+
+    Shapes: (*) -> (); along `dim` (*, D, *) -> (*, *), (*, *); with `keepdim` (*, D, *) -> (*, 1, *), (*, 1, *).
+    Raises IndexError where there is no dimension `dim`.  Source: torch.nanmedian.
 
     >>> import engine as torch
     >>> torch.nanmedian(torch.tensor([3.0, float("nan"), 1.0]))
@@ -133,6 +148,9 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """(values, indices): the most frequent value along `dim`, the smallest of several, where it stands last.
 
+    Shapes: (*, D, *) -> (*, *), (*, *); with `keepdim` (*, D, *) -> (*, 1, *), (*, 1, *).  Raises IndexError where
+    there is no dimension `dim`.  Source: torch.mode.
+
     >>> import engine as torch
     >>> torch.mode(torch.tensor([1, 2, 2])).values
     tensor(2)
@@ -144,6 +162,9 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
 @takes_out
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """(values, indices): the k-th smallest along `dim`, counted from 1.
+
+    Shapes: (*, D, *) -> (*, *), (*, *); with `keepdim` (*, D, *) -> (*, 1, *), (*, 1, *).  Raises IndexError where
+    there is no dimension `dim`, RuntimeError for k outside 1 … D.  Source: torch.kthvalue.
 
     >>> import engine as torch
     >>> torch.kthvalue(torch.tensor([3, 1, 2]), 2).values
@@ -233,6 +254,9 @@ def quantile(
 ) -> Tensor:
     """The value below which the part `q` of the elements lies, for each `q`; nan where one of them is.
 
+    Shapes: (*), (*q) -> (*q); along `dim` (*, D, *), (*q) -> (*q, *, *).  Raises RuntimeError for q outside 0 … 1, of
+    more dimensions than one, or of another dtype.  Source: torch.quantile.
+
     >>> import engine as torch
     >>> torch.quantile(torch.tensor([0.0, 1.0, 2.0, 3.0]), 0.5)
     tensor(1.5000)
@@ -245,6 +269,9 @@ def nanquantile(
     input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
     """As quantile, of those that are not nan.
+
+    Shapes: (*), (*q) -> (*q); along `dim` (*, D, *), (*q) -> (*q, *, *).  Raises RuntimeError for q outside 0 … 1, of
+    more dimensions than one, or of another dtype.  Source: torch.nanquantile.
 
     >>> import engine as torch
     >>> torch.nanquantile(torch.tensor([3.0, float("nan"), 1.0]), 0.5)
@@ -262,6 +289,9 @@ def unique(
 ) -> Any:  # fmt: skip
     """The different values in order (of `dim`: the different slices), on request where each went and how often.
 
+    Shapes: (*) -> (K), (*), (K) of K values; of `dim` (*, D, *) -> (*, K, *), (D), (K).  Raises IndexError where there
+    is no dimension `dim`.  Source: torch.unique.
+
     >>> import engine as torch
     >>> torch.unique(torch.tensor([3, 1, 3]))
     tensor([1, 3])
@@ -277,6 +307,9 @@ def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """As unique, of neighbours: the first of every run of equal elements.
+
+    Shapes: (*) -> (K), (*), (K) of K values; of `dim` (*, D, *) -> (*, K, *), (D), (K).  Raises IndexError where there
+    is no dimension `dim`.  Source: torch.unique_consecutive.
 
     >>> import engine as torch
     >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]))

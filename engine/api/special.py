@@ -12,13 +12,15 @@ from ..ops import scalar
 from ..ops import special as sp
 from ..tensor import Tensor
 from .check import combination, need_tensor
-from .examples import with_example
+from .examples import TWO, with_example
 
 __all__ = ["logit", "mvlgamma", "polygamma", "xlogy"]
 
 
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """log(x / (1 - x)), the inverse of sigmoid; with `eps`, of x kept between eps and 1 - eps.
+
+    Shapes: (*) -> (*).  Source: torch.logit.
 
     >>> import engine as torch
     >>> torch.logit(torch.tensor([0.5, 0.75]))
@@ -30,6 +32,8 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
 
 def polygamma(n: int, input: Tensor) -> Tensor:
     """The n-th derivative of digamma.
+
+    Shapes: (*) -> (*).  Raises RuntimeError for a negative n.  Source: torch.polygamma.
 
     >>> import engine as torch
     >>> torch.polygamma(1, torch.tensor([1.0, 2.0]))
@@ -51,6 +55,8 @@ def polygamma_method(self: Tensor, n: int) -> Tensor:
 def mvlgamma(input: Tensor, p: int) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension p.
 
+    Shapes: (*) -> (*).  Source: torch.mvlgamma.
+
     >>> import engine as torch
     >>> torch.mvlgamma(torch.tensor([1.5, 2.0]), 2)
     tensor([0.4516, 0.4516])
@@ -63,6 +69,8 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
 
 def xlogy(input: Any, other: Any) -> Tensor:
     """input * log(other), and 0 where input is 0.
+
+    Shapes: (*), (*) -> (*), broadcast.  Raises RuntimeError where they do not.  Source: torch.xlogy.
 
     >>> import engine as torch
     >>> torch.xlogy(torch.tensor([0.0, 2.0]), torch.tensor([0.0, 1.0]))
@@ -104,12 +112,14 @@ def of_two(
         return op(input, other)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = with_example(f"torch.special.{name}, elementwise.", f"special.{name}")
+    function.__doc__ = with_example(f"torch.special.{name}, elementwise.", f"special.{name}", told=TWO.format(""))
     return function
 
 
 def ndtr(input: Tensor) -> Tensor:
     """The area under the normal distribution left of x: (1 + erf(x / sqrt 2)) / 2.
+
+    Shapes: (*) -> (*).  Source: torch.special.ndtr.
 
     >>> import engine as torch
     >>> torch.special.ndtr(torch.tensor([-1.0, 0.0]))

@@ -43,6 +43,9 @@ Lstsq = result("linalg_lstsq", "solution", "residuals", "rank", "singular_values
 def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     """L of A = L L^T, for symmetric positive definite matrices; with `upper` its transpose.
 
+    Shapes: (*, N, N) -> (*, N, N).  Raises LinAlgError where a matrix is not positive definite, RuntimeError where it
+    is not square.  Source: torch.cholesky.
+
     >>> import engine as torch
     >>> torch.cholesky(torch.tensor([[4.0, 0.0], [0.0, 9.0]]))
     tensor([[2., 0.],
@@ -66,6 +69,9 @@ def _cholesky(A: Tensor, upper: bool) -> Tensor:
 def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
     """(Q, R): A = Q R, Q with orthonormal columns, R an upper triangle; `mode` "complete": a square Q, "r": none.
 
+    Shapes: (*, M, N) -> (*, M, K), (*, K, N), K = min of M and N, or M where complete; with "r" (*, M, N) -> (0), (*,
+    K, N).  Raises RuntimeError for fewer than two dimensions.  Source: torch.linalg.qr.
+
     >>> import engine as torch
     >>> torch.linalg.qr(torch.tensor([[3.0, 1.0], [4.0, 2.0]])).R.abs()
     tensor([[5.0000, 2.2000],
@@ -82,6 +88,9 @@ def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
 
 def qr(input: Tensor, some: bool = True) -> Any:
     """(Q, R) of input = Q R; Q is square for `some` False.
+
+    Shapes: (*, M, N) -> (*, M, K), (*, K, N), K = min of M and N, or M where complete.  Raises RuntimeError for fewer
+    than two dimensions.  Source: torch.qr.
 
     >>> import engine as torch
     >>> torch.qr(torch.tensor([[3.0, 1.0], [4.0, 2.0]]))[1].abs()
@@ -110,6 +119,9 @@ def _eigh(A: Tensor, UPLO: str) -> tuple[Tensor, Tensor]:
 def eigh(A: Tensor, UPLO: str = "L") -> Any:
     """(eigenvalues, eigenvectors) of symmetric matrices, in ascending order; one triangle (`UPLO`) is read.
 
+    Shapes: (*, N, N) -> (*, N), (*, N, N).  Raises RuntimeError where a matrix is not square.
+    Source: torch.linalg.eigh.
+
     >>> import engine as torch
     >>> torch.linalg.eigh(torch.tensor([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
     tensor([1., 2.])
@@ -119,6 +131,8 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
 
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     """The eigenvalues of symmetric matrices, in ascending order.
+
+    Shapes: (*, N, N) -> (*, N).  Raises RuntimeError where a matrix is not square.  Source: torch.linalg.eigvalsh.
 
     >>> import engine as torch
     >>> torch.linalg.eigvalsh(torch.tensor([[2.0, 1.0], [1.0, 2.0]]))
@@ -141,6 +155,9 @@ def _svd(A: Tensor, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
 def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     """(U, S, Vh): A = U diag(S) Vh, S in descending order; `full_matrices` False gives no more than belongs to S.
 
+    Shapes: (*, M, N) -> (*, M, P), (*, K), (*, Q, N), K = min of M and N; P and Q are M and N, or K without
+    `full_matrices`.  Raises RuntimeError for fewer than two dimensions.  Source: torch.linalg.svd.
+
     >>> import engine as torch
     >>> torch.linalg.svd(torch.tensor([[3.0, 0.0], [0.0, 4.0]])).S
     tensor([4., 3.])
@@ -150,6 +167,9 @@ def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = No
 
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """(U, S, V): input = U diag(S) V^T.
+
+    Shapes: (*, M, N) -> (*, M, P), (*, K), (*, N, Q), K = min of M and N; P and Q are K, or M and N without `some`.
+    Raises RuntimeError for fewer than two dimensions.  Source: torch.svd.
 
     >>> import engine as torch
     >>> torch.svd(torch.tensor([[3.0, 0.0], [0.0, 4.0]])).S
@@ -164,6 +184,9 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
 def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """The singular values, in descending order.
 
+    Shapes: (*, M, N) -> (*, K), K = min of M and N.  Raises RuntimeError for fewer than two dimensions.
+    Source: torch.linalg.svdvals.
+
     >>> import engine as torch
     >>> torch.linalg.svdvals(torch.tensor([[3.0, 0.0], [0.0, 4.0]]))
     tensor([4., 3.])
@@ -173,6 +196,9 @@ def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
 
 def householder_product(A: Tensor, tau: Tensor) -> Tensor:
     """The first columns of the product of reflections 1 - tau_i v_i v_i^T, v_i column i of `A` below a 1.
+
+    Shapes: (*, M, N), (*, K) -> (*, M, N).  Raises RuntimeError where M < N or N < K.
+    Source: torch.linalg.householder_product.
 
     >>> import engine as torch
     >>> torch.linalg.householder_product(torch.tensor([[1.0]]), torch.tensor([2.0]))
@@ -196,6 +222,8 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
 
 def orgqr(input: Tensor, tau: Tensor) -> Tensor:
     """`torch.linalg.householder_product` by its older name.
+
+    Shapes: (*, M, N), (*, K) -> (*, M, N).  Raises RuntimeError where M < N or N < K.  Source: torch.orgqr.
 
     >>> import engine as torch
     >>> torch.orgqr(torch.tensor([[1.0]]), torch.tensor([2.0]))
@@ -225,6 +253,8 @@ def _bounds(A: Tensor, atol: Any, rtol: Any) -> tuple[Any, Any]:
 def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
     """The pseudoinverse: singular values up to max(atol, rtol * the largest) count as 0.
 
+    Shapes: (*, M, N) -> (*, N, M).  Raises RuntimeError for fewer than two dimensions.  Source: torch.linalg.pinv.
+
     >>> import engine as torch
     >>> torch.linalg.pinv(torch.tensor([[2.0, 0.0], [0.0, 0.0]]))
     tensor([[0.5000, 0.0000],
@@ -245,6 +275,8 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """The pseudoinverse: singular values up to `rcond` times the largest count as 0.
 
+    Shapes: (*, M, N) -> (*, N, M).  Raises RuntimeError for fewer than two dimensions.  Source: torch.pinverse.
+
     >>> import engine as torch
     >>> torch.pinverse(torch.tensor([[2.0, 0.0], [0.0, 0.0]]))
     tensor([[0.5000, 0.0000],
@@ -255,6 +287,8 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
 
 def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
     """How many singular values lie above max(atol, rtol * the largest); `tol` is `atol` alone.
+
+    Shapes: (*, M, N) -> (*).  Raises RuntimeError for fewer than two dimensions.  Source: torch.linalg.matrix_rank.
 
     >>> import engine as torch
     >>> torch.linalg.matrix_rank(torch.ones(2, 2))
@@ -276,6 +310,9 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
 
 def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: str | None = None) -> Any:
     """(solution, residuals, rank, singular_values): the X for which |A X - B| is least, the shortest of several.
+
+    Shapes: (*, M, N), (*, M, K) -> (*, N, K).  Raises RuntimeError where the sizes do not fit.
+    Source: torch.linalg.lstsq.
 
     >>> import engine as torch
     >>> torch.linalg.lstsq(torch.tensor([[1.0], [1.0]]), torch.tensor([[1.0], [3.0]])).solution.round()
@@ -305,6 +342,8 @@ def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: str | None = None)
 def matrix_exp(A: Tensor) -> Tensor:
     """The sum of the powers of a matrix over their factorials.
 
+    Shapes: (*, N, N) -> (*, N, N).  Raises RuntimeError where a matrix is not square.  Source: torch.matrix_exp.
+
     >>> import engine as torch
     >>> torch.matrix_exp(torch.zeros(2, 2))
     tensor([[1., 0.],
@@ -318,6 +357,8 @@ def matrix_exp(A: Tensor) -> Tensor:
 
 def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """The powers 0 ... N - 1 of every element, in a last dimension.
+
+    Shapes: (*, D) -> (*, D, N).  Raises RuntimeError for no dimension, or N not above 1.  Source: torch.linalg.vander.
 
     >>> import engine as torch
     >>> torch.linalg.vander(torch.tensor([2.0, 3.0]))
@@ -336,6 +377,8 @@ def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """The powers N - 1 ... 0 of every element of a vector, one row each; with `increasing` 0 ... N - 1.
+
+    Shapes: (D) -> (D, N).  Raises RuntimeError for an input of other dimensions.  Source: torch.vander.
 
     >>> import engine as torch
     >>> torch.vander(torch.tensor([2, 3]), 3)

@@ -44,6 +44,9 @@ def var_mean(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """(variance, mean); see var.
 
+    Shapes: (*) -> (), (); over `dim` (*, D, *) -> (*, *), (*, *); with `keepdim` (*, D, *) -> (*, 1, *), (*, 1, *).
+    Raises IndexError where there is no dimension `dim`.  Source: torch.var_mean.
+
     >>> import engine as torch
     >>> torch.var_mean(torch.tensor([1.0, 3.0]))
     (tensor(2.), tensor(2.))
@@ -58,6 +61,9 @@ def std_mean(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """(standard deviation, mean); see std.
 
+    Shapes: (*) -> (), (); over `dim` (*, D, *) -> (*, *), (*, *); with `keepdim` (*, D, *) -> (*, 1, *), (*, 1, *).
+    Raises IndexError where there is no dimension `dim`.  Source: torch.std_mean.
+
     >>> import engine as torch
     >>> torch.std_mean(torch.tensor([1.0, 2.0, 3.0]))
     (tensor(1.), tensor(2.))
@@ -68,6 +74,9 @@ def std_mean(
 @takes_out
 def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
     """(min, max) of all elements or along `dim`; ties share the gradient.
+
+    Shapes: (*) -> (), (); along `dim` (*, D, *) -> (*, *), (*, *); with `keepdim` (*, D, *) -> (*, 1, *), (*, 1, *).
+    Raises IndexError where there is no dimension `dim`.  Source: torch.aminmax.
 
     >>> import engine as torch
     >>> torch.aminmax(torch.tensor([3, 1, 2])).max
@@ -93,6 +102,9 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
 def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The sum of those that are not nan.
 
+    Shapes: (*) -> (); over `dim` (*, D, *) -> (*, *); of several (*) -> (*'); with `keepdim` (*, D, *) -> (*, 1, *).
+    Raises IndexError where there is no dimension `dim`.  Source: torch.nansum.
+
     >>> import engine as torch
     >>> torch.nansum(torch.tensor([1.0, float("nan")]))
     tensor(1.)
@@ -105,6 +117,9 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
 @takes_out
 def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The mean of those that are not nan.
+
+    Shapes: (*) -> (); over `dim` (*, D, *) -> (*, *); of several (*) -> (*'); with `keepdim` (*, D, *) -> (*, 1, *).
+    Raises IndexError where there is no dimension `dim`.  Source: torch.nanmean.
 
     >>> import engine as torch
     >>> torch.nanmean(torch.tensor([1.0, float("nan")]))
@@ -124,6 +139,8 @@ def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The p-norm of input - other.
 
+    Shapes: (*), (*) -> ().  Raises RuntimeError where the shapes do not broadcast.  Source: torch.dist.
+
     >>> import engine as torch
     >>> torch.dist(torch.tensor([0.0, 0.0]), torch.tensor([3.0, 4.0]))
     tensor(5.)
@@ -140,6 +157,8 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
 @takes_out
 def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """Scale the parts along `dim` whose p-norm is above `maxnorm` down to it.
+
+    Shapes: (*) -> (*).  Raises RuntimeError for one dimension alone, or `maxnorm` below 0.  Source: torch.renorm.
 
     >>> import engine as torch
     >>> torch.renorm(torch.tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1)
@@ -169,6 +188,8 @@ def need_renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> int:
 
 def trace(input: Tensor) -> Tensor:
     """The sum of the diagonal of a matrix.
+
+    Shapes: (N, M) -> ().  Raises RuntimeError for other dimensions than two.  Source: torch.trace.
 
     >>> import engine as torch
     >>> torch.trace(torch.tensor([[1, 2], [3, 4]]))
@@ -209,6 +230,9 @@ def cov(
     """The covariances of the rows, each a variable with its observations in the columns.
 
     `fweights` says how often each observation was made, `aweights` how much it counts.
+
+    Shapes: (N, M), (M), (M) -> (N, N); (M), (M), (M) -> ().  Raises RuntimeError for more than two dimensions, or
+    weights of another shape.  Source: torch.cov.
 
     >>> import engine as torch
     >>> torch.cov(torch.tensor([[0.0, 2.0], [0.0, 4.0]]))
@@ -270,6 +294,8 @@ def _number(value: Any, like: Tensor) -> Tensor:
 def corrcoef(input: Tensor) -> Tensor:
     """The correlations of the rows: covariances divided by the standard deviations.
 
+    Shapes: (N, M) -> (N, N); (M) -> ().  Raises RuntimeError for more than two dimensions.  Source: torch.corrcoef.
+
     >>> import engine as torch
     >>> torch.corrcoef(torch.tensor([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]))
     tensor([[ 1., -1.],
@@ -296,6 +322,9 @@ def corrcoef(input: Tensor) -> Tensor:
 def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
     """How many elements are not zero.
 
+    Shapes: (*) -> (); over `dim` (*, D, *) -> (*, *); of several (*) -> (*').  Raises IndexError where there is no
+    dimension `dim`.  Source: torch.count_nonzero.
+
     >>> import engine as torch
     >>> torch.count_nonzero(torch.tensor([0, 7, 7]))
     tensor(2)
@@ -307,6 +336,9 @@ def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
 
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each of 0, 1, 2 ... occurs, or the sum of the `weights` that stand with it.
+
+    Shapes: (N) -> (K), K = the largest + 1, or `minlength`.  Raises RuntimeError for floats, negative numbers, and
+    other dimensions than one.  Source: torch.bincount.
 
     >>> import engine as torch
     >>> torch.bincount(torch.tensor([0, 2, 2]))
@@ -329,6 +361,9 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 @takes_out
 def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """How many elements lie in each of `bins` equal parts of [min, max]; 0 and 0 stand for the range of the data.
+
+    Shapes: (*) -> (bins).  Raises RuntimeError where `bins` is not positive, or `max` below `min`.
+    Source: torch.histc.
 
     >>> import engine as torch
     >>> torch.histc(torch.tensor([1.0, 2.0, 1.0]), bins=2, min=1, max=2)

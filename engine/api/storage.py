@@ -99,7 +99,9 @@ def base(self: Tensor) -> Tensor | None:
 
 
 class memory_format(str):
-    """In which order elements lie in memory.  Source: torch.memory_format.
+    """In which order elements lie in memory.
+
+    Source: torch.memory_format.
 
     >>> import engine as torch
     >>> torch.channels_last
@@ -119,7 +121,9 @@ channels_last = memory_format("channels_last")
 
 
 class layout:
-    """How a tensor keeps its elements: here all of them, by strides.  Source: torch.layout.
+    """How a tensor keeps its elements: here all of them, by strides.
+
+    Source: torch.layout.
 
     >>> import engine as torch
     >>> torch.zeros(1).layout
@@ -144,6 +148,8 @@ def layout_of(self: Tensor) -> layout:
 def get_device(input: Tensor) -> int:
     """The number of the GPU; -1 on the processor.
 
+    Source: torch.get_device.
+
     >>> import engine as torch
     >>> torch.zeros(1).get_device()
     -1
@@ -154,6 +160,8 @@ def get_device(input: Tensor) -> int:
 def is_neg(input: Tensor) -> bool:
     """False: no tensor here negates its elements on reading.
 
+    Source: torch.is_neg.
+
     >>> import engine as torch
     >>> torch.is_neg(torch.zeros(1))
     False
@@ -163,6 +171,8 @@ def is_neg(input: Tensor) -> bool:
 
 def is_inference(input: Tensor) -> bool:
     """Whether the tensor was made in inference mode.
+
+    Source: torch.is_inference.
 
     >>> import engine as torch
     >>> with torch.inference_mode():
@@ -175,6 +185,8 @@ def is_inference(input: Tensor) -> bool:
 def is_storage(obj: object) -> bool:
     """Whether `obj` is memory as `untyped_storage` gives it.
 
+    Source: torch.is_storage.
+
     >>> import engine as torch
     >>> torch.is_storage(torch.zeros(1).untyped_storage())
     True
@@ -184,6 +196,8 @@ def is_storage(obj: object) -> bool:
 
 def itself(input: Tensor) -> Tensor:
     """The tensor: of real numbers what complex ones would be conjugated or resolved to.
+
+    Source: torch.resolve_conj.
 
     >>> import engine as torch
     >>> torch.resolve_conj(torch.tensor([1.0]))

@@ -22,6 +22,8 @@ __all__ = [
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     """input + weight * (end - input).
 
+    Shapes: (*), (*), (*) -> (*), broadcast.  Raises RuntimeError where they do not.  Source: torch.lerp.
+
     >>> import engine as torch
     >>> torch.lerp(torch.tensor([0.0, 2.0]), torch.tensor([10.0, 4.0]), 0.25)
     tensor([2.5000, 2.5000])
@@ -49,6 +51,8 @@ def need_lerp(input: Tensor, end: Tensor, weight: Any) -> None:
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
     """input + value * tensor1 * tensor2.
 
+    Shapes: (*), (*), (*) -> (*), broadcast.  Raises RuntimeError where they do not.  Source: torch.addcmul.
+
     >>> import engine as torch
     >>> torch.addcmul(torch.tensor([1.0]), torch.tensor([2.0]), torch.tensor([3.0]))
     tensor([7.])
@@ -59,6 +63,8 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
 @takes_out
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
     """input + value * tensor1 / tensor2.
+
+    Shapes: (*), (*), (*) -> (*), broadcast.  Raises RuntimeError where they do not.  Source: torch.addcdiv.
 
     >>> import engine as torch
     >>> torch.addcdiv(torch.tensor([1.0]), torch.tensor([6.0]), torch.tensor([3.0]), value=2)

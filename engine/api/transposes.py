@@ -25,6 +25,9 @@ __all__ = [
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions exchanged.
 
+    Shapes: (*, N, *, M, *) -> (*, M, *, N, *).  Raises IndexError where there is no such dimension.
+    Source: torch.swapdims.
+
     >>> import engine as torch
     >>> torch.transpose(torch.ones(2, 3, 4), 0, 2).shape
     torch.Size([4, 3, 2])
@@ -35,6 +38,9 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
 
 def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     """The dimensions in another order.
+
+    Shapes: (*) -> (*'), the same sizes.  Raises RuntimeError where the numbers of dimensions differ.
+    Source: torch.permute.
 
     >>> import engine as torch
     >>> torch.permute(torch.ones(2, 3, 4), (2, 0, 1)).shape
@@ -54,6 +60,9 @@ def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
 
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """Dimensions moved to other places, the others in their order.
+
+    Shapes: (*) -> (*'), the same sizes.  Raises RuntimeError where the numbers of dimensions differ.
+    Source: torch.moveaxis.
 
     >>> import engine as torch
     >>> torch.movedim(torch.zeros(2, 3, 4), 0, 2).shape
@@ -80,6 +89,8 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
 
 def t(input: Tensor) -> Tensor:
     """A matrix with rows and columns exchanged.
+
+    Shapes: (N, M) -> (M, N); (N) -> (N); () -> ().  Raises RuntimeError for more than two dimensions.  Source: torch.t.
 
     >>> import engine as torch
     >>> torch.t(torch.tensor([[1, 2, 3]]))
@@ -133,6 +144,8 @@ def conjugate_transposed(input: Tensor) -> Tensor:
 def adjoint(input: Tensor) -> Tensor:
     """The last two dimensions exchanged.
 
+    Shapes: (*, N, M) -> (*, M, N).  Raises RuntimeError for one dimension.  Source: torch.adjoint.
+
     >>> import engine as torch
     >>> torch.adjoint(torch.tensor([[1, 2], [3, 4]]))
     tensor([[1, 3],
@@ -173,6 +186,9 @@ def plane_transposed(input: Tensor) -> Tensor:
 
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """Two dimensions exchanged: `transpose` under numpy's name.
+
+    Shapes: (*, N, *, M, *) -> (*, M, *, N, *).  Raises IndexError where there is no such dimension.
+    Source: torch.swapaxes.
 
     >>> import engine as torch
     >>> torch.swapaxes(torch.ones(2, 3, 4), 0, 2).shape

@@ -31,6 +31,8 @@ _RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
 class finfo:
     """The limits of a floating dtype; of the default one where none is named.
 
+    Source: torch.finfo.
+
     >>> import engine as torch
     >>> torch.finfo(torch.float32).eps
     1.1920928955078125e-07
@@ -65,6 +67,8 @@ class finfo:
 
 class iinfo:
     """The limits of an integer dtype.
+
+    Source: torch.iinfo.
 
     >>> import engine as torch
     >>> torch.iinfo(torch.int8)
@@ -129,6 +133,8 @@ def _need_dtype(value: Any, function: str, name: str = "type", position: int = 1
 def result_type(tensor1: Any, tensor2: Any) -> dtype:
     """The dtype of an arithmetic result of two tensors or numbers.
 
+    Source: torch.result_type.
+
     >>> import engine as torch
     >>> torch.result_type(torch.tensor([1]), 2.5)
     torch.float32
@@ -142,6 +148,8 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The smallest dtype that both dtypes go into.
 
+    Source: torch.promote_types.
+
     >>> import engine as torch
     >>> torch.promote_types(torch.int64, torch.float32)
     torch.float32
@@ -154,6 +162,8 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
 def can_cast(from_: dtype, to: dtype) -> bool:
     """Whether torch would write a result of the one dtype into a tensor of the other: never to a lower category.
 
+    Source: torch.can_cast.
+
     >>> import engine as torch
     >>> torch.can_cast(torch.float32, torch.int64)
     False
@@ -163,6 +173,8 @@ def can_cast(from_: dtype, to: dtype) -> bool:
 
 def is_floating_point(input: Tensor) -> bool:
     """Whether the dtype is a float.
+
+    Source: torch.is_floating_point.
 
     >>> import engine as torch
     >>> torch.is_floating_point(torch.tensor(1))
@@ -175,6 +187,8 @@ def is_floating_point(input: Tensor) -> bool:
 def is_complex(input: Tensor) -> bool:
     """Whether the dtype is complex: never, complex tensors are out of scope.
 
+    Source: torch.is_complex.
+
     >>> import engine as torch
     >>> torch.is_complex(torch.zeros(1))
     False
@@ -185,6 +199,8 @@ def is_complex(input: Tensor) -> bool:
 
 def is_conj(input: Tensor) -> bool:
     """Whether the tensor is a conjugated view: never.
+
+    Source: torch.is_conj.
 
     >>> import engine as torch
     >>> torch.is_conj(torch.zeros(1))
@@ -197,6 +213,8 @@ def is_conj(input: Tensor) -> bool:
 def is_signed(input: Tensor) -> bool:
     """Whether the dtype has negative numbers.
 
+    Source: torch.is_signed.
+
     >>> import engine as torch
     >>> torch.is_signed(torch.zeros(1, dtype=torch.uint8))
     False
@@ -208,6 +226,8 @@ def is_signed(input: Tensor) -> bool:
 def is_nonzero(input: Tensor) -> bool:
     """Whether the only element is not zero.
 
+    Raises RuntimeError for several elements, or none.  Source: torch.is_nonzero.
+
     >>> import engine as torch
     >>> torch.is_nonzero(torch.tensor([0.0]))
     False
@@ -218,6 +238,8 @@ def is_nonzero(input: Tensor) -> bool:
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether the shapes are equal.
+
+    Source: torch.is_same_size.
 
     >>> import engine as torch
     >>> torch.is_same_size(torch.ones(2), torch.ones(3))

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..tensor import Tensor
 from .check import need_tensor
-from .examples import with_example
+from .examples import ONE, with_example
 
 NAMES = (
     "abs_", "acos_", "acosh_", "arccos_", "arccosh_", "arcsin_", "arcsinh_", "arctan_", "arctanh_", "asin_", "asinh_",
@@ -18,6 +18,9 @@ NAMES = (
     "zero_",
 )  # fmt: skip
 __all__ = list(NAMES)
+BROADCAST = ("clamp_", "clamp_max_", "clamp_min_", "clip_", "gcd_", "lcm_", "ldexp_", "xlogy_")
+"""Those of several tensors, of which the first keeps its shape."""
+WRITTEN_TWO = "Shapes: (*), (*') -> (*).  Raises RuntimeError where (*') does not broadcast to (*)."
 
 
 def _writer(name: str) -> Callable[..., Tensor]:
@@ -29,7 +32,8 @@ def _writer(name: str) -> Callable[..., Tensor]:
         return written
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = with_example(f"`input.{name}()`: {plain}, written into the tensor.", name, plain)
+    told = WRITTEN_TWO if name in BROADCAST else ONE
+    function.__doc__ = with_example(f"`input.{name}()`: {plain}, written into the tensor.", name, plain, told)
     return function
 
 

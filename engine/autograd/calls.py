@@ -39,7 +39,10 @@ def backward(
     """Accumulate the gradients of `tensors`, weighted by `grad_tensors`, into the leaves (or into `inputs` only).
 
     `grad_tensors` has one gradient per tensor, of its shape; None stands for 1 and is for scalars.  Saved values are
-    freed unless `retain_graph` (default: `create_graph`).  Errors are torch's.  Source: torch.autograd.backward.
+    freed unless `retain_graph` (default: `create_graph`).  Errors are torch's.
+
+    Raises RuntimeError where a gradient has another shape, or there is nothing to differentiate.
+    Source: torch.autograd.backward.
 
     >>> import engine as torch
     >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -69,7 +72,8 @@ def grad(
 ) -> Any:  # fmt: skip
     """The gradients of `outputs`, weighted by `grad_outputs`, with respect to `inputs`; no `.grad` is touched.
 
-    Source: torch.autograd.grad.
+    Shapes: outputs (*) and inputs (*') -> (*'), one per input.  Raises RuntimeError for a gradient of another shape,
+    and for an input that the outputs do not depend on.  Source: torch.autograd.grad.
 
     >>> import engine as torch
     >>> x = torch.tensor([1.0, 2.0], requires_grad=True)

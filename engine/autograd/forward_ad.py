@@ -30,7 +30,10 @@ TWICE = (
 
 
 class UnpackedDualTensor(NamedTuple):
-    """What `unpack_dual` returns; `tangent` is None where there is none."""
+    """What `unpack_dual` returns; `tangent` is None where there is none.
+
+    Source: torch.autograd.forward_ad.UnpackedDualTensor.
+    """
 
     primal: Tensor
     tangent: Tensor | None
@@ -38,6 +41,8 @@ class UnpackedDualTensor(NamedTuple):
 
 class dual_level:
     """Inside, tensors can carry tangents; they are gone when it is left.
+
+    Source: torch.autograd.forward_ad.dual_level.
 
     >>> import engine as torch
     >>> with dual_level():
@@ -54,7 +59,10 @@ class dual_level:
 
 
 def enter_dual_level() -> int:
-    """Begin a level; its number, 0."""
+    """Begin a level; its number, 0.
+
+    Source: torch.autograd.forward_ad.enter_dual_level.
+    """
     if mode.dual is not None:
         raise errors.runtime("Nested forward mode AD is not supported at the moment")
     mode.dual = object()
@@ -63,7 +71,10 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """End the level: tangents are forgotten."""
+    """End the level: tangents are forgotten.
+
+    Source: torch.autograd.forward_ad.exit_dual_level.
+    """
     if mode.dual is None:
         raise errors.runtime("Dual level must be a positive number.")
     if level not in (None, 0):
@@ -73,7 +84,11 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """A tensor of the same elements that carries `tangent`."""
+    """A tensor of the same elements that carries `tangent`.
+
+    Shapes: (*), (*) -> (*).  Raises RuntimeError outside of a level, or for a tangent of another shape.
+    Source: torch.autograd.forward_ad.make_dual.
+    """
     if mode.dual is None:
         raise errors.runtime(NO_LEVEL)
     for name, value in (("primal", tensor), ("tangent", tangent)):
@@ -91,7 +106,10 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
-    """The elements without the tangent, and the tangent."""
+    """The elements without the tangent, and the tangent.
+
+    Shapes: (*) -> (*), (*).  Source: torch.autograd.forward_ad.unpack_dual.
+    """
     tangent = tangent_of(tensor)
     if tangent is None:
         return UnpackedDualTensor(tensor, None)

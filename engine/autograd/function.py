@@ -119,6 +119,8 @@ class FunctionMeta(type):
 class Function(metaclass=FunctionMeta):
     """Base of the user's own functions: subclass it, write `forward` and `backward` as static methods, call `apply`.
 
+    Source: torch.autograd.Function.
+
     >>> import engine as torch
     >>> class Cube(torch.autograd.Function):
     ...     @staticmethod

@@ -199,6 +199,9 @@ def vjp(
 ) -> Any:
     """(outputs, v times the Jacobian): what `backward(v)` gives.
 
+    Shapes: (*A), (*R) -> (*R), (*A) of a function (*A) -> (*R).  Raises RuntimeError where v has another shape than the
+    output.  Source: torch.autograd.functional.vjp.
+
     >>> import engine as torch
     >>> vjp(lambda x: x * x, torch.tensor([1.0, 3.0]), torch.tensor([0.0, 1.0]))[1]
     tensor([0., 6.])
@@ -217,6 +220,9 @@ def jvp(
     func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> Any:
     """(outputs, the Jacobian times v), by two backward passes: the vjp is linear in its weights.
+
+    Shapes: (*A), (*A) -> (*R), (*R) of a function (*A) -> (*R).  Raises RuntimeError where v has another shape than the
+    input.  Source: torch.autograd.functional.jvp.
 
     >>> import engine as torch
     >>> jvp(lambda x: x * x, torch.tensor([1.0, 3.0]), torch.tensor([0.0, 1.0]))[1]
@@ -242,8 +248,10 @@ def jacobian(
     """All first derivatives of `func`: entry [i..., j...] is d output[i...] / d input[j...].
 
     A tensor of shape (*output, *input); for several outputs or inputs a (nested) tuple.  One backward pass per element
-    of the output, also with `vectorize` and for the strategy "forward-mode".  Raises TypeError where `func` returns
-    something else than tensors.
+    of the output, also with `vectorize` and for the strategy "forward-mode".
+
+    Shapes: (*A) -> (*R, *A) of a function (*A) -> (*R).  Raises TypeError where `func` takes or returns something else
+    than tensors.  Source: torch.autograd.functional.jacobian.
 
     >>> import engine as torch
     >>> jacobian(lambda x: x * x, torch.tensor([1.0, 3.0]))
@@ -306,6 +314,9 @@ def hessian(
 ) -> Any:  # fmt: skip
     """All second derivatives of a function that returns one element.
 
+    Shapes: (*A) -> (*A, *A).  Raises RuntimeError where the function gives no single element.
+    Source: torch.autograd.functional.hessian.
+
     >>> import engine as torch
     >>> hessian(lambda x: (x ** 3).sum(), torch.tensor([1.0, 2.0]))
     tensor([[ 6.,  0.],
@@ -340,6 +351,9 @@ def vhp(
 ) -> Any:
     """(output, v times the Hessian) of a function that returns one element.
 
+    Shapes: (*A), (*A) -> (), (*A).  Raises RuntimeError where the function gives no single element, or v has another
+    shape.  Source: torch.autograd.functional.vhp.
+
     >>> import engine as torch
     >>> torch.autograd.functional.vhp(lambda x: (x**3).sum(), torch.tensor([1.0, 2.0]), torch.tensor([1.0, 0.0]))
     (tensor(9.), tensor([6., 0.]))
@@ -356,6 +370,9 @@ def hvp(
     func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> Any:
     """(output, the Hessian times v), by a third backward pass; `vhp`, equal by symmetry, needs only two.
+
+    Shapes: (*A), (*A) -> (), (*A).  Raises RuntimeError where the function gives no single element, or v has another
+    shape.  Source: torch.autograd.functional.hvp.
 
     >>> import engine as torch
     >>> torch.autograd.functional.hvp(lambda x: (x**3).sum(), torch.tensor([1.0, 2.0]), torch.tensor([0.0, 1.0]))

@@ -242,8 +242,11 @@ def gradcheck(
 ) -> bool:  # fmt: skip
     """Whether the rules give the derivatives that small steps give, for inputs of float64 that require grad.
 
-    Raises GradcheckError (unless `raise_exception` is False), with both Jacobians.  `fast_mode` checks everything too;
-    batched gradients are a loop of single ones here, so that there is nothing to check of them.
+    `fast_mode` checks everything too; batched gradients are a loop of single ones here, so that there is nothing to
+    check of them.
+
+    Raises GradcheckError (unless `raise_exception` is False), with both Jacobians, ValueError where no input requires
+    grad.  Source: torch.autograd.gradcheck.
 
     >>> import engine as torch
     >>> gradcheck(lambda x: x * x, torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True))
@@ -283,6 +286,9 @@ def gradgradcheck(
     fast_mode: bool = False, masked: bool = False,
 ) -> bool:  # fmt: skip
     """gradcheck of the gradients: whether the rules' own derivatives are right.
+
+    Raises GradcheckError (unless `raise_exception` is False), with both Jacobians, ValueError where no input requires
+    grad.  Source: torch.autograd.gradgradcheck.
 
     >>> import engine as torch
     >>> gradgradcheck(lambda x: x * x * x, torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True))

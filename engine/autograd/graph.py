@@ -27,7 +27,10 @@ OUTSIDE = (
 
 
 class Node(abc.ABC):  # noqa: B024 - what its methods are stands in the classes that are registered
-    """What `grad_fn` and `next_functions` show; for isinstance."""
+    """What `grad_fn` and `next_functions` show; for isinstance.
+
+    Source: torch.autograd.graph.Node.
+    """
 
 
 for kind in (nodes.Node, nodes.AccumulateGrad, BackwardCFunction):
@@ -35,7 +38,10 @@ for kind in (nodes.Node, nodes.AccumulateGrad, BackwardCFunction):
 
 
 class GradientEdge(NamedTuple):
-    """Where the gradient of a tensor goes: stands for the tensor in backward and grad, which need not be alive."""
+    """Where the gradient of a tensor goes: stands for the tensor in backward and grad, which need not be alive.
+
+    Source: torch.autograd.graph.GradientEdge.
+    """
 
     node: Any
     output_nr: int
@@ -44,6 +50,8 @@ class GradientEdge(NamedTuple):
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge of a tensor.
+
+    Raises RuntimeError for a tensor that requires no grad.  Source: torch.autograd.graph.get_gradient_edge.
 
     >>> import engine as torch
     >>> get_gradient_edge(torch.ones(1, requires_grad=True) * 2).output_nr
@@ -63,7 +71,10 @@ def inner_node(shown: Any) -> Any:
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
-    """Say that elements were written in a way that nobody could see."""
+    """Say that elements were written in a way that nobody could see.
+
+    Source: torch.autograd.graph.increment_version.
+    """
     for one in (tensor,) if isinstance(tensor, Tensor) else tensor:
         if slot.active is not None:
             slot.active.before_write(one)
@@ -74,6 +85,8 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 class saved_tensors_hooks:
     """Inside, what ops save goes through `pack_hook(tensor)`, and what that returned through `unpack_hook` when it is
     used.
+
+    Source: torch.autograd.graph.saved_tensors_hooks.
 
     >>> import engine as torch
     >>> x = torch.tensor([3.0], requires_grad=True)
@@ -104,7 +117,10 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Inside, what ops save on a GPU is kept in the memory of the host."""
+    """Inside, what ops save on a GPU is kept in the memory of the host.
+
+    Source: torch.autograd.graph.save_on_cpu.
+    """
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         super().__init__(lambda tensor: (tensor.device, tensor.to(CPU)), lambda packed: packed[1].to(packed[0]))
@@ -112,7 +128,10 @@ class save_on_cpu(saved_tensors_hooks):
 
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """Inside, saved_tensors_hooks raise an error with this message."""
+    """Inside, saved_tensors_hooks raise an error with this message.
+
+    Source: torch.autograd.graph.disable_saved_tensors_hooks.
+    """
     if mode.packing:
         raise RuntimeError(error_message)
     before, mode.packing_refused = mode.packing_refused, error_message
@@ -126,7 +145,10 @@ def register_multi_grad_hook(
     tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all"
 ) -> RemovableHandle:
     """Call `fn` in each backward when the gradients of all `tensors` that take part are there (a list, None for those
-    that do not); or, with `mode="any"`, when the first of them is."""
+    that do not); or, with `mode="any"`, when the first of them is.
+
+    Raises ValueError for another mode.  Source: torch.autograd.graph.register_multi_grad_hook.
+    """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     watch = _All(tensors, fn) if mode == "all" else _Any(fn)
@@ -250,6 +272,8 @@ BEFORE_WRITE.append(_before_write)
 
 class allow_mutation_on_saved_tensors:
     """Inside, a saved tensor may be written: the graph keeps a copy of what it was; backward runs inside too.
+
+    Source: torch.autograd.graph.allow_mutation_on_saved_tensors.
 
     >>> import engine as torch
     >>> x = torch.ones(1, requires_grad=True)

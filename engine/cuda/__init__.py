@@ -32,6 +32,8 @@ NONE = "Torch not compiled with CUDA enabled"
 def device_count() -> int:
     """How many GPUs there are.
 
+    Source: torch.cuda.device_count.
+
     >>> import engine as torch
     >>> torch.cuda.device_count() >= 0
     True
@@ -41,6 +43,8 @@ def device_count() -> int:
 
 def is_initialized() -> bool:
     """Whether a GPU is in use.
+
+    Source: torch.cuda.is_initialized.
 
     >>> import engine as torch
     >>> torch.cuda.is_initialized() <= torch.cuda.is_available()
@@ -52,6 +56,8 @@ def is_initialized() -> bool:
 def is_bf16_supported(including_emulation: bool = True) -> bool:
     """Never: there are no bfloat16 tensors here.
 
+    Source: torch.cuda.is_bf16_supported.
+
     >>> import engine as torch
     >>> isinstance(torch.cuda.is_bf16_supported(), bool)
     True
@@ -61,6 +67,8 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
 
 def manual_seed(seed: int) -> None:
     """Start the random stream over from `seed`: draws are made on the processor, from one stream.
+
+    Source: torch.cuda.manual_seed.
 
     >>> import engine as torch
     >>> torch.cuda.manual_seed(0)
@@ -77,6 +85,8 @@ manual_seed_all = manual_seed
 def empty_cache() -> None:
     """Nothing is kept back.
 
+    Source: torch.cuda.empty_cache.
+
     >>> import engine as torch
     >>> torch.cuda.empty_cache()
     """
@@ -84,6 +94,8 @@ def empty_cache() -> None:
 
 def memory_allocated(device: Any = None) -> int:
     """Not counted: 0.
+
+    Source: torch.cuda.max_memory_allocated.
 
     >>> import engine as torch
     >>> torch.cuda.memory_allocated() >= 0
@@ -101,18 +113,27 @@ def _need() -> None:
 
 
 def current_device() -> int:
-    """The number of the GPU in use."""
+    """The number of the GPU in use.
+
+    Source: torch.cuda.current_device.
+    """
     _need()
     return 0
 
 
 def synchronize(device: Any = None) -> None:
-    """Wait for the GPU."""
+    """Wait for the GPU.
+
+    Source: torch.cuda.synchronize.
+    """
     _need()
     array.cuda_wait()
 
 
 def get_device_name(device: Any = None) -> str:
-    """What the GPU is called."""
+    """What the GPU is called.
+
+    Source: torch.cuda.get_device_name.
+    """
     _need()
     return array.cuda_name()

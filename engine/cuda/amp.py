@@ -20,7 +20,10 @@ def _deprecated(name: str) -> None:
 
 
 class autocast(amp.autocast):
-    """`torch.amp.autocast("cuda")`."""
+    """`torch.amp.autocast("cuda")`.
+
+    Source: torch.cuda.amp.autocast.
+    """
 
     def __init__(self, enabled: bool = True, dtype: Any = float16, cache_enabled: bool = True) -> None:
         _deprecated("autocast")
@@ -29,6 +32,8 @@ class autocast(amp.autocast):
 
 class GradScaler(amp.GradScaler):
     """`torch.amp.GradScaler("cuda")`.
+
+    Source: torch.cuda.amp.GradScaler.
 
     >>> import engine as torch
     >>> torch.amp.GradScaler("cuda", enabled=False).scale(torch.tensor(2.0))

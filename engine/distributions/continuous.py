@@ -44,6 +44,9 @@ class _Located(Distribution):
 class Normal(_Located):
     """The bell curve around `loc`, `scale` wide.
 
+    Shapes: loc and scale (*), broadcast -> batch (*).  Raises ValueError for a scale that is not positive.
+    Source: torch.distributions.Normal.
+
     >>> import engine as torch
     >>> torch.distributions.Normal(0.0, 1.0).log_prob(torch.tensor(0.0))
     tensor(-0.9189)
@@ -88,6 +91,9 @@ class Normal(_Located):
 
 class Uniform(Distribution):
     """Any value from `low` up to `high`, alike.
+
+    Shapes: low and high (*), broadcast -> batch (*).  Raises ValueError where low is not below high.
+    Source: torch.distributions.Uniform.
 
     >>> import engine as torch
     >>> torch.distributions.Uniform(0.0, 4.0).mean
@@ -150,6 +156,9 @@ class Uniform(Distribution):
 class Exponential(Distribution):
     """The time until something happens that happens at a `rate`.
 
+    Shapes: rate (*) -> batch (*).  Raises ValueError for a rate that is not positive.
+    Source: torch.distributions.Exponential.
+
     >>> import engine as torch
     >>> torch.distributions.Exponential(2.0).mean
     tensor(0.5000)
@@ -205,6 +214,9 @@ class Exponential(Distribution):
 
 class Laplace(_Located):
     """Two exponentials back to back, around `loc`.
+
+    Shapes: loc and scale (*), broadcast -> batch (*).  Raises ValueError for a scale that is not positive.
+    Source: torch.distributions.Laplace.
 
     >>> import engine as torch
     >>> torch.distributions.Laplace(0.0, 1.0).log_prob(torch.tensor(1.0))
@@ -288,6 +300,9 @@ class Cauchy(_Located):
 
 class MultivariateNormal(Distribution):
     """The bell of several dimensions; its covariance is given, or inverted, or as a lower Cholesky factor.
+
+    Shapes: loc (*, D), a matrix (*, D, D) -> batch (*), event (D).  Raises ValueError for none or several matrices, or
+    one that is not positive definite.  Source: torch.distributions.MultivariateNormal.
 
     >>> import engine as torch
     >>> torch.distributions.MultivariateNormal(torch.zeros(2), torch.eye(2)).log_prob(torch.zeros(2))

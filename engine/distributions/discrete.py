@@ -23,6 +23,9 @@ __all__ = ["Bernoulli", "Categorical", "OneHotCategorical", "OneHotCategoricalSt
 class Bernoulli(Distribution):
     """1 with probability `probs` (or log-odds `logits`), else 0.
 
+    Shapes: probs or logits (*) -> batch (*).  Raises ValueError for both or none of them, or outside 0 … 1.
+    Source: torch.distributions.Bernoulli.
+
     >>> import engine as torch
     >>> torch.distributions.Bernoulli(torch.tensor(0.25)).log_prob(torch.tensor(1.0))
     tensor(-1.3863)
@@ -89,6 +92,9 @@ class Bernoulli(Distribution):
 
 class Categorical(Distribution):
     """A class, by its number; the last dimension of `probs` (or their logarithms, `logits`) runs over the classes.
+
+    Shapes: probs or logits (*, C) -> batch (*).  Raises ValueError for both or none of them, or no simplex.
+    Source: torch.distributions.Categorical.
 
     >>> import engine as torch
     >>> torch.distributions.Categorical(torch.tensor([1.0, 3.0])).log_prob(torch.tensor(1)).exp()
@@ -168,6 +174,9 @@ class Categorical(Distribution):
 
 class OneHotCategorical(Distribution):
     """A class, as a vector that is 1 in its place and 0 elsewhere.
+
+    Shapes: probs or logits (*, C) -> batch (*), event (C).  Raises ValueError for both or none of them, or no simplex.
+    Source: torch.distributions.OneHotCategorical.
 
     >>> import engine as torch
     >>> torch.distributions.OneHotCategorical(torch.tensor([0.0, 1.0])).sample()

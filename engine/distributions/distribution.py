@@ -16,9 +16,11 @@ __all__ = ["Distribution"]
 
 
 class Distribution:
-    """A family of probability distributions, one per element of its parameters.  Source: torch.distributions.
+    """A family of probability distributions, one per element of its parameters.
 
     `batch_shape` is the shape of independent distributions, `event_shape` that of one draw.
+
+    Source: torch.distributions.Distribution.
 
     >>> import engine as torch
     >>> torch.distributions.Normal(torch.zeros(2, 3), 1.0).batch_shape

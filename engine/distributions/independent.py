@@ -16,6 +16,8 @@ __all__ = ["Independent"]
 class Independent(Distribution):
     """The last dimensions of a batch as parts of one event: their log-probabilities are summed.
 
+    Raises ValueError for more dimensions than the batch has.  Source: torch.distributions.Independent.
+
     >>> import engine as torch
     >>> torch.distributions.Independent(torch.distributions.Normal(torch.zeros(2, 3), 1.0), 1).event_shape
     torch.Size([3])

@@ -25,6 +25,8 @@ _formulas: dict[tuple[type, type], Formula] = {}
 def register_kl(type_p: type, type_q: type) -> Callable[[F], F]:
     """Decorate a function of two distributions: it gives the divergence for these two kinds and those below them.
 
+    Source: torch.distributions.register_kl.
+
     >>> import engine as torch
     >>> class Still(torch.distributions.Normal):
     ...     pass
@@ -43,9 +45,9 @@ def register_kl(type_p: type, type_q: type) -> Callable[[F], F]:
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
-    """The Kullback-Leibler divergence KL(p || q), one per element of the batch.  Source: torch.distributions.
+    """The Kullback-Leibler divergence KL(p || q), one per element of the batch.
 
-    Raises NotImplementedError where no formula is known for the two kinds.
+    Raises NotImplementedError where no formula is known for the two kinds.  Source: torch.distributions.kl_divergence.
 
     >>> import engine as torch
     >>> torch.distributions.kl_divergence(torch.distributions.Normal(0.0, 1.0), torch.distributions.Normal(1.0, 1.0))

@@ -21,6 +21,8 @@ def functional_call(
 
     Tensors that are tied are replaced together (`tie_weights`); `strict` wants all names, and no others.
 
+    Source: torch.func.functional_call.
+
     >>> import engine as torch
     >>> layer = torch.nn.Linear(2, 1)
     >>> given = {"weight": torch.ones(1, 2), "bias": torch.zeros(1)}
@@ -118,6 +120,8 @@ def _holder(module: Module, name: str) -> dict[str, Any]:
 
 def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """(parameters, buffers) of several models of one kind, stacked by name.
+
+    Source: torch.func.stack_module_state.
 
     >>> import engine as torch
     >>> parameters, buffers = torch.func.stack_module_state([torch.nn.Linear(2, 1) for _ in range(3)])

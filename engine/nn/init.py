@@ -40,6 +40,8 @@ FAR = "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distrib
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """By how much an activation shrinks the standard deviation.
 
+    Raises ValueError for another activation.  Source: torch.nn.init.calculate_gain.
+
     >>> calculate_gain("tanh") == 5 / 3
     True
     """
@@ -71,6 +73,8 @@ def _quiet(function: Filler) -> Filler:
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     """Draw evenly from [a, b).
 
+    Shapes: (*) -> (*).  Raises RuntimeError where `a` is above `b`.  Source: torch.nn.init.uniform_.
+
     >>> import engine as torch
     >>> (torch.nn.init.uniform_(torch.empty(9), 3, 4) >= 3).all()
     tensor(True)
@@ -82,6 +86,8 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = No
 @_quiet
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     """Draw from a normal distribution.
+
+    Shapes: (*) -> (*).  Raises RuntimeError for a negative standard deviation.  Source: torch.nn.init.normal_.
 
     >>> import engine as torch
     >>> torch.nn.init.normal_(torch.empty(2), mean=3.0, std=0.0)
@@ -101,6 +107,8 @@ def trunc_normal_(
 ) -> Tensor:
     """Draw from a normal distribution, of which only [a, b] is kept: by the inverse of its distribution function.
 
+    Shapes: (*) -> (*).  Source: torch.nn.init.trunc_normal_.
+
     >>> import engine as torch
     >>> (torch.nn.init.trunc_normal_(torch.empty(9)).abs() <= 2).all()
     tensor(True)
@@ -119,6 +127,8 @@ def trunc_normal_(
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """Write `val` everywhere.
 
+    Shapes: (*) -> (*).  Source: torch.nn.init.constant_.
+
     >>> import engine as torch
     >>> torch.nn.init.constant_(torch.empty(2), 0.5)
     tensor([0.5000, 0.5000])
@@ -129,6 +139,8 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
 
 def ones_(tensor: Tensor) -> Tensor:
     """Write 1 everywhere.
+
+    Shapes: (*) -> (*).  Source: torch.nn.init.ones_.
 
     >>> import engine as torch
     >>> torch.nn.init.ones_(torch.empty(2))
@@ -141,6 +153,8 @@ def ones_(tensor: Tensor) -> Tensor:
 def zeros_(tensor: Tensor) -> Tensor:
     """Write 0 everywhere.
 
+    Shapes: (*) -> (*).  Source: torch.nn.init.zeros_.
+
     >>> import engine as torch
     >>> torch.nn.init.zeros_(torch.empty(2))
     tensor([0., 0.])
@@ -152,6 +166,8 @@ def zeros_(tensor: Tensor) -> Tensor:
 @_quiet
 def eye_(tensor: Tensor) -> Tensor:
     """Write ones on the diagonal of a matrix, zeros elsewhere.
+
+    Shapes: (N, M) -> (N, M).  Raises ValueError for other dimensions than two.  Source: torch.nn.init.eye_.
 
     >>> import engine as torch
     >>> torch.nn.init.eye_(torch.empty(2, 2))
@@ -167,6 +183,9 @@ def eye_(tensor: Tensor) -> Tensor:
 @_quiet
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """Weights of a convolution that hands its channels on unchanged, as many as there are on both sides.
+
+    Shapes: (N, C, *) -> (N, C, *), three to five dimensions.  Raises ValueError for other dimensions, or groups that do
+    not divide N.  Source: torch.nn.init.dirac_.
 
     >>> import engine as torch
     >>> torch.nn.init.dirac_(torch.empty(2, 2, 1)).squeeze()
@@ -209,6 +228,9 @@ def _fan(tensor: Tensor, mode: str) -> int:
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Draw evenly, with the standard deviation gain * sqrt(2 / (fan_in + fan_out)).
 
+    Shapes: (N, C, *) -> (N, C, *).  Raises ValueError for fewer than two dimensions.
+    Source: torch.nn.init.xavier_uniform_; Glorot and Bengio, 2010.
+
     >>> import engine as torch
     >>> (torch.nn.init.xavier_uniform_(torch.empty(2, 4)).abs() <= 1).all()
     tensor(True)
@@ -219,6 +241,9 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) ->
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Draw from a normal distribution of the standard deviation gain * sqrt(2 / (fan_in + fan_out)).
+
+    Shapes: (N, C, *) -> (N, C, *).  Raises ValueError for fewer than two dimensions.
+    Source: torch.nn.init.xavier_normal_; Glorot and Bengio, 2010.
 
     >>> import engine as torch
     >>> torch.nn.init.xavier_normal_(torch.empty(3, 4)).shape
@@ -231,6 +256,9 @@ def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
     """Draw evenly, with the standard deviation gain / sqrt(fan).
+
+    Shapes: (N, C, *) -> (N, C, *).  Raises ValueError for fewer than two dimensions, or another mode.
+    Source: torch.nn.init.kaiming_uniform_; He et al., 2015.
 
     >>> import engine as torch
     >>> (torch.nn.init.kaiming_uniform_(torch.empty(3, 4)).abs() <= (6 / 4) ** 0.5).all()
@@ -248,6 +276,9 @@ def kaiming_normal_(
 ) -> Tensor:
     """Draw from a normal distribution of the standard deviation gain / sqrt(fan).
 
+    Shapes: (N, C, *) -> (N, C, *).  Raises ValueError for fewer than two dimensions, or another mode.
+    Source: torch.nn.init.kaiming_normal_; He et al., 2015.
+
     >>> import engine as torch
     >>> torch.nn.init.kaiming_normal_(torch.empty(3, 4)).shape
     torch.Size([3, 4])
@@ -261,6 +292,9 @@ def kaiming_normal_(
 @_quiet
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
     """Rows (or columns, where there are more rows) that are orthogonal and of length `gain`, evenly distributed.
+
+    Shapes: (N, C, *) -> (N, C, *).  Raises ValueError for fewer than two dimensions.
+    Source: torch.nn.init.orthogonal_; Saxe et al., 2013.
 
     >>> import engine as torch
     >>> w = torch.nn.init.orthogonal_(torch.empty(2, 2))
@@ -284,6 +318,9 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
 @_quiet
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
     """Draw from a normal distribution, and write zeros into the part `sparsity` of each column.
+
+    Shapes: (N, M) -> (N, M).  Raises ValueError for other dimensions than two.  Source: torch.nn.init.sparse_; Martens,
+    2010.
 
     >>> import engine as torch
     >>> (torch.nn.init.sparse_(torch.empty(4, 2), 0.5) == 0).sum(0)

@@ -55,7 +55,7 @@ class Parameter(Tensor):
 class Buffer(Tensor):
     """A tensor that a module keeps beside its parameters: state that no gradient changes.
 
-    Source: torch.nn.Buffer.  `persistent=False` leaves it out of the state_dict.
+    Source: torch.nn.Buffer.
 
     >>> import engine as torch
     >>> module = torch.nn.Module()
@@ -192,6 +192,8 @@ class UninitializedBuffer(_Uninitialized):
 
 def is_lazy(param: Any) -> bool:
     """Whether the shape of a parameter or buffer is not known yet.
+
+    Source: torch.nn.parameter.is_lazy.
 
     >>> import engine as torch
     >>> torch.nn.parameter.is_lazy(torch.nn.LazyLinear(2).weight)

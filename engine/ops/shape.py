@@ -134,6 +134,8 @@ alias = op("alias", _alias, VIEW, self=lambda grad: grad)
 def _detach(self: Array) -> Array:
     """A view of the same memory that no gradient passes through.
 
+    Shapes: (*) -> (*).  Source: torch.detach.
+
     >>> import engine as torch
     >>> torch.detach(torch.tensor([1.0], requires_grad=True))
     tensor([1.])

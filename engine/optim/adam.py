@@ -12,7 +12,9 @@ __all__ = ["Adam", "AdamW"]
 
 
 class Adam(Optimizer):
-    """Steps by the mean of the gradients over the root of the mean of their squares.  Source: torch.optim.Adam.
+    """Steps by the mean of the gradients over the root of the mean of their squares.
+
+    Raises ValueError for a rate, eps or beta outside of its range.  Source: torch.optim.Adam; Kingma and Ba, 2014.
 
     >>> import engine as torch
     >>> w = torch.tensor([1.0], requires_grad=True)
@@ -78,7 +80,10 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam with a weight decay that does not pass through the means.  Source: torch.optim.AdamW.
+    """Adam with a weight decay that does not pass through the means.
+
+    Raises ValueError for a rate, eps or beta outside of its range.  Source: torch.optim.AdamW; Loshchilov and Hutter,
+    2017.
 
     >>> import engine as torch
     >>> w = torch.tensor([1.0], requires_grad=True)

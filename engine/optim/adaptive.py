@@ -12,7 +12,9 @@ __all__ = ["Adadelta", "Adagrad", "RMSprop"]
 
 
 class Adagrad(Optimizer):
-    """Steps over the root of the sum of all squares so far.  Source: torch.optim.Adagrad.
+    """Steps over the root of the sum of all squares so far.
+
+    Raises ValueError for a number below 0.  Source: torch.optim.Adagrad; Duchi et al., 2011.
 
     >>> import engine as torch
     >>> w = torch.tensor([1.0], requires_grad=True)
@@ -58,7 +60,7 @@ class Adagrad(Optimizer):
 class Adadelta(Optimizer):
     """Steps by the root of the mean square of the last steps over that of the gradients.
 
-    Source: torch.optim.Adadelta.
+    Raises ValueError for a number below 0, or rho outside 0 … 1.  Source: torch.optim.Adadelta; Zeiler, 2012.
 
     >>> import engine as torch
     >>> w = torch.tensor([1.0], requires_grad=True)
@@ -100,7 +102,9 @@ class Adadelta(Optimizer):
 
 
 class RMSprop(Optimizer):
-    """Steps over the root of the mean square of the gradients.  Source: torch.optim.RMSprop.
+    """Steps over the root of the mean square of the gradients.
+
+    Raises ValueError for a number below 0.  Source: torch.optim.RMSprop; Tieleman and Hinton, 2012.
 
     >>> import engine as torch
     >>> w = torch.tensor([1.0], requires_grad=True)

@@ -12,7 +12,9 @@ __all__ = ["ASGD", "Rprop"]
 
 
 class ASGD(Optimizer):
-    """Gradient descent that keeps the mean of the parameters after `t0` steps.  Source: torch.optim.ASGD.
+    """Gradient descent that keeps the mean of the parameters after `t0` steps.
+
+    Raises ValueError for a negative rate.  Source: torch.optim.ASGD; Polyak and Juditsky, 1992.
 
     >>> import engine as torch
     >>> w = torch.tensor([1.0], requires_grad=True)
@@ -59,7 +61,8 @@ class ASGD(Optimizer):
 class Rprop(Optimizer):
     """Steps of a size of their own per element, which grows while the sign of the gradient stays.
 
-    Source: torch.optim.Rprop.
+    Raises ValueError for a negative rate, or etas that do not lie on both sides of 1.  Source: torch.optim.Rprop;
+    Riedmiller and Braun, 1993.
 
     >>> import engine as torch
     >>> w = torch.tensor([1.0], requires_grad=True)

@@ -39,7 +39,10 @@ class _WithMomentum(LRScheduler):
 
 
 class OneCycleLR(_WithMomentum):
-    """Up to `max_lr` and down to almost nothing, over the whole training.  Source: torch's OneCycleLR.
+    """Up to `max_lr` and down to almost nothing, over the whole training.
+
+    Raises ValueError where the number of steps is not given, or the strategy is unknown.
+    Source: torch.optim.lr_scheduler.OneCycleLR; Smith and Topin, 2017.
 
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0, momentum=0.9)
@@ -128,7 +131,9 @@ def _phases(part: float, total: int, three: bool) -> list[dict[str, Any]]:
 
 
 class CyclicLR(_WithMomentum):
-    """Up and down between two learning rates, again and again.  Source: torch's CyclicLR.
+    """Up and down between two learning rates, again and again.
+
+    Raises ValueError for another mode.  Source: torch.optim.lr_scheduler.CyclicLR; Smith, 2015.
 
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
@@ -211,7 +216,8 @@ class CyclicLR(_WithMomentum):
 class CosineAnnealingWarmRestarts(LRScheduler):
     """Down along a cosine, then up at once and down again, each time `T_mult` times as long.
 
-    Source: torch's CosineAnnealingWarmRestarts.
+    Raises ValueError where T_0 is not positive, or T_mult below 1.
+    Source: torch.optim.lr_scheduler.CosineAnnealingWarmRestarts; Loshchilov and Hutter, 2016.
 
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)

@@ -18,10 +18,13 @@ __all__ = ["LBFGS"]
 
 
 class LBFGS(Optimizer):
-    """Several steps per call, with a closure that computes the loss anew.  Source: torch.optim.LBFGS.
+    """Several steps per call, with a closure that computes the loss anew.
 
     `line_search_fn` is None or "strong_wolfe".  What is decided on the way is read from the values: a recording has
     them as escapes.
+
+    Raises ValueError for several groups, or a negative rate.  Source: torch.optim.LBFGS; Nocedal and Wright, Numerical
+    Optimization.
 
     >>> import engine as torch
     >>> w = torch.tensor([1.0], requires_grad=True)

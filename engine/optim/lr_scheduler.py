@@ -38,6 +38,8 @@ _LRScheduler = LRScheduler
 class LambdaLR(ByLambda):
     """The first learning rate times `lr_lambda(epoch)`.
 
+    Raises ValueError where the functions are not one per group.  Source: torch.optim.lr_scheduler.LambdaLR.
+
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
     >>> schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / (1 + epoch))
@@ -53,6 +55,8 @@ class LambdaLR(ByLambda):
 
 class MultiplicativeLR(ByLambda):
     """The last learning rate times `lr_lambda(epoch)`.
+
+    Raises ValueError where the functions are not one per group.  Source: torch.optim.lr_scheduler.MultiplicativeLR.
 
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
@@ -77,6 +81,8 @@ class MultiplicativeLR(ByLambda):
 
 class StepLR(LRScheduler):
     """Times `gamma` every `step_size` epochs.
+
+    Source: torch.optim.lr_scheduler.StepLR.
 
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
@@ -104,6 +110,8 @@ class StepLR(LRScheduler):
 class MultiStepLR(LRScheduler):
     """Times `gamma` at every milestone.
 
+    Source: torch.optim.lr_scheduler.MultiStepLR.
+
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
     >>> schedule = torch.optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 2], gamma=0.5)
@@ -130,6 +138,8 @@ class MultiStepLR(LRScheduler):
 
 class ConstantLR(LRScheduler):
     """Times `factor` for the first `total_iters` epochs.
+
+    Raises ValueError for a factor outside 0 … 1.  Source: torch.optim.lr_scheduler.ConstantLR.
 
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
@@ -161,6 +171,8 @@ class ConstantLR(LRScheduler):
 
 class LinearLR(LRScheduler):
     """From `start_factor` to `end_factor` of the learning rate in `total_iters` even steps.
+
+    Raises ValueError for a factor outside 0 … 1.  Source: torch.optim.lr_scheduler.LinearLR.
 
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
@@ -202,6 +214,8 @@ class LinearLR(LRScheduler):
 class ExponentialLR(LRScheduler):
     """Times `gamma` every epoch.
 
+    Source: torch.optim.lr_scheduler.ExponentialLR.
+
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
     >>> schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
@@ -226,6 +240,8 @@ class ExponentialLR(LRScheduler):
 
 class PolynomialLR(LRScheduler):
     """Down to zero in `total_iters` epochs, as a power of what is left.
+
+    Source: torch.optim.lr_scheduler.PolynomialLR.
 
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
@@ -255,6 +271,8 @@ class PolynomialLR(LRScheduler):
 
 class CosineAnnealingLR(LRScheduler):
     """Down to `eta_min` along half a cosine of `T_max` epochs, and up again.
+
+    Source: torch.optim.lr_scheduler.CosineAnnealingLR; Loshchilov and Hutter, 2016.
 
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
@@ -291,6 +309,9 @@ class CosineAnnealingLR(LRScheduler):
 
 class SequentialLR(Several):
     """One schedule after the other, changing at the milestones.
+
+    Raises ValueError where the milestones are not one fewer than the schedules.
+    Source: torch.optim.lr_scheduler.SequentialLR.
 
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
@@ -344,6 +365,8 @@ class SequentialLR(Several):
 
 class ChainedScheduler(Several):
     """Several schedules at once: each changes what the one before it has set.
+
+    Raises ValueError for no schedules, or ones of two optimisers.  Source: torch.optim.lr_scheduler.ChainedScheduler.
 
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)

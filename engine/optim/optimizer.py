@@ -73,7 +73,10 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 class Optimizer:
     """The base of the optimisers: a subclass says what it keeps of a parameter (`_begin`) and how it updates one.
 
-    `params` are tensors, dicts with options of their own, or pairs (name, tensor).  Source: torch.optim.Optimizer.
+    `params` are tensors, dicts with options of their own, or pairs (name, tensor).
+
+    Raises TypeError for a tensor in place of a list, ValueError for no parameters, or ones that are no leaves.
+    Source: torch.optim.Optimizer.
 
     >>> import engine as torch
     >>> w = torch.tensor([1.0], requires_grad=True)

@@ -16,6 +16,7 @@ __all__ = ["ReduceLROnPlateau"]
 class ReduceLROnPlateau(LRScheduler):
     """Times `factor` when `patience` epochs have brought nothing better.
 
+    Raises ValueError for a factor that is not below 1, or an unknown mode.
     Source: torch.optim.lr_scheduler.ReduceLROnPlateau.
 
     >>> import engine as torch

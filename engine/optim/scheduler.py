@@ -74,7 +74,7 @@ def spread(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
 class LRScheduler:
     """The base of the schedules: a subclass says what the learning rates of the groups are (`get_lr`).
 
-    Source: torch.optim.lr_scheduler.LRScheduler.
+    Raises TypeError for what is no optimiser.  Source: torch.optim.lr_scheduler.LRScheduler.
 
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)

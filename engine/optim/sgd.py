@@ -11,7 +11,10 @@ __all__ = ["SGD"]
 
 
 class SGD(Optimizer):
-    """Steps against the gradient, optionally with momentum.  Source: torch.optim.SGD.
+    """Steps against the gradient, optionally with momentum.
+
+    Raises ValueError for a negative rate, and for Nesterov's without momentum.  Source: torch.optim.SGD; Sutskever et
+    al., 2013.
 
     >>> import engine as torch
     >>> w = torch.tensor([1.0], requires_grad=True)

@@ -42,6 +42,9 @@ def _need_decay(decay: float) -> None:
 def get_ema_avg_fn(decay: float = 0.999) -> Average:
     """The step of an exponential moving average, of one tensor: decay * average + (1 - decay) * weight.
 
+    Shapes: (*), (*), number -> (*) of the function.  Raises ValueError for a decay outside 0 … 1.
+    Source: torch.optim.swa_utils.get_ema_avg_fn.
+
     >>> import engine as torch
     >>> get_ema_avg_fn(0.75)(torch.tensor(4.0), torch.tensor(8.0), 1)
     tensor(5.)
@@ -56,7 +59,11 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> MultiAverage:
-    """The same step for a list of tensors, which are written."""
+    """The same step for a list of tensors, which are written.
+
+    Raises ValueError for a decay outside 0 … 1.  Source: torch.optim.swa_utils.get_ema_multi_avg_fn; Polyak and
+    Juditsky, 1992.
+    """
     _need_decay(decay)
 
     def ema_update(averages: Sequence[Tensor], weights: Sequence[Tensor], count: Any) -> None:
@@ -73,6 +80,9 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> MultiAverage:
 def get_swa_avg_fn() -> Average:
     """The step of a plain average, of one tensor, in which `count` values are already.
 
+    Shapes: (*), (*), number -> (*) of the function.  Source: torch.optim.swa_utils.get_swa_avg_fn; Izmailov et al.,
+    2018.
+
     >>> import engine as torch
     >>> get_swa_avg_fn()(torch.tensor(4.0), torch.tensor(8.0), 1)
     tensor(6.)
@@ -86,7 +96,10 @@ def get_swa_avg_fn() -> Average:
 
 
 def get_swa_multi_avg_fn() -> MultiAverage:
-    """The same step for a list of tensors, which are written."""
+    """The same step for a list of tensors, which are written.
+
+    Source: torch.optim.swa_utils.get_swa_multi_avg_fn; Izmailov et al., 2018.
+    """
 
     def swa_update(averages: Sequence[Tensor], weights: Sequence[Tensor], count: Any) -> None:
         for average, weight in zip(averages, weights, strict=True):
@@ -104,6 +117,8 @@ class AveragedModel(Module):
 
     `avg_fn(average, weight, count)` gives the new average of a tensor, `multi_avg_fn` writes those of lists; the
     default is the plain mean.  Buffers are averaged with `use_buffers`, else copied.
+
+    Source: torch.optim.swa_utils.AveragedModel; Izmailov et al., 2018.
 
     >>> import engine as torch
     >>> model = torch.nn.Linear(1, 1, bias=False)
@@ -171,6 +186,8 @@ def _alike(tensors: Sequence[Tensor]) -> list[list[int]]:
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
     """Find the running statistics of the batch norms of `model` anew, by one pass over the data.
 
+    Source: torch.optim.swa_utils.update_bn.
+
     >>> import engine as torch
     >>> model = torch.nn.BatchNorm1d(1)
     >>> update_bn([torch.tensor([[1.0], [3.0]])], model)
@@ -196,6 +213,9 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
 
 class SWALR(LRScheduler):
     """Go to the rate `swa_lr` in `anneal_epochs` epochs, along a cosine or a line, and stay there.
+
+    Raises ValueError for another strategy, or a negative number of epochs.  Source: torch.optim.swa_utils.SWALR;
+    Izmailov et al., 2018.
 
     >>> import engine as torch
     >>> optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)

@@ -13,7 +13,9 @@ __all__ = ["Adamax", "NAdam", "RAdam"]
 
 
 class Adamax(Optimizer):
-    """Adam with the largest gradient so far in the place of the root.  Source: torch.optim.Adamax.
+    """Adam with the largest gradient so far in the place of the root.
+
+    Raises ValueError for a rate, eps or beta outside of its range.  Source: torch.optim.Adamax; Kingma and Ba, 2014.
 
     >>> import engine as torch
     >>> w = torch.tensor([1.0], requires_grad=True)
@@ -58,7 +60,9 @@ class Adamax(Optimizer):
 
 
 class NAdam(Optimizer):
-    """Adam with Nesterov momentum.  Source: torch.optim.NAdam.
+    """Adam with Nesterov momentum.
+
+    Raises ValueError for a rate, eps or beta outside of its range.  Source: torch.optim.NAdam; Dozat, 2016.
 
     >>> import engine as torch
     >>> w = torch.tensor([1.0], requires_grad=True)
@@ -109,7 +113,9 @@ class NAdam(Optimizer):
 
 
 class RAdam(Optimizer):
-    """Adam whose first steps, where the squares are too few, go by the mean alone.  Source: torch.optim.RAdam.
+    """Adam whose first steps, where the squares are too few, go by the mean alone.
+
+    Raises ValueError for a rate, eps or beta outside of its range.  Source: torch.optim.RAdam; Liu et al., 2019.
 
     >>> import engine as torch
     >>> w = torch.tensor([1.0], requires_grad=True)

@@ -38,10 +38,12 @@ def checkpoint(
     context_fn: Any = None, determinism_check: str = "default", debug: bool = False, early_stop: bool = True,
     **kwargs: Any,
 ) -> Any:  # fmt: skip
-    """`function(*args)`, of which nothing is kept but the arguments.  Source: torch.utils.checkpoint.
+    """`function(*args)`, of which nothing is kept but the arguments.
 
     With `use_reentrant=False` the graph is that of the function; what its nodes need is computed when the first of them
     asks.  With True it is one node, whose backward runs the function and a backward of its own.
+
+    Source: torch.utils.checkpoint.checkpoint; Chen et al., 2016.
 
     >>> import engine as torch
     >>> x = torch.tensor(2.0, requires_grad=True)
@@ -72,7 +74,10 @@ NOT_WHOLE = (
 
 
 class CheckpointFunction(Function):
-    """The node of a checkpoint that is one node."""
+    """The node of a checkpoint that is one node.
+
+    Source: torch.utils.checkpoint.CheckpointFunction.
+    """
 
     @staticmethod
     def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
@@ -116,6 +121,8 @@ def checkpoint_sequential(
     use_reentrant: bool | None = None, preserve_rng_state: bool = True,
 ) -> Any:  # fmt: skip
     """A chain of functions in `segments` checkpoints, of which the last is kept as usual.
+
+    Source: torch.utils.checkpoint.checkpoint_sequential; Chen et al., 2016.
 
     >>> import engine as torch
     >>> x = torch.tensor(1.0, requires_grad=True)

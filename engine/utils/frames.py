@@ -55,6 +55,8 @@ CHECKS = ("default", "none")
 class CheckpointError(RuntimeError):
     """The function did something else when it was run again.
 
+    Source: torch.utils.checkpoint.CheckpointError.
+
     >>> import engine as torch
     >>> issubclass(torch.utils.checkpoint.CheckpointError, RuntimeError)
     True
@@ -73,6 +75,8 @@ settings = _Settings()
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
     """Say for all checkpoints that are called inside whether a rerun ends once all that was saved is there.
 
+    Source: torch.utils.checkpoint.set_checkpoint_early_stop.
+
     >>> import engine as torch
     >>> x = torch.tensor(2.0, requires_grad=True)
     >>> with torch.utils.checkpoint.set_checkpoint_early_stop(False):
@@ -89,6 +93,8 @@ def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
 
 class GraphExecGroup:
     """Backward calls inside share one rerun of each checkpoint; no two of them may use the same saved tensor.
+
+    Source: torch.utils.checkpoint.GraphExecGroup.
 
     >>> import engine as torch
     >>> x = torch.tensor(2.0, requires_grad=True)

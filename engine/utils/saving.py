@@ -30,7 +30,7 @@ File = str | os.PathLike[str] | IO[bytes]
 def save(obj: Any, f: File, *_: Any, **__: Any) -> None:
     """Write tensors, numbers and texts, nested in dicts, lists and tuples, to a path or an open file.
 
-    Raises TypeError for anything else: of a module save the `state_dict()`.
+    Raises TypeError for anything else: of a module save the `state_dict()`.  Source: torch.save.
 
     >>> import engine as torch
     >>> import io
@@ -57,7 +57,7 @@ def save(obj: Any, f: File, *_: Any, **__: Any) -> None:
 def load(f: File, map_location: Any = None, *_: Any, **__: Any) -> Any:
     """What `save` has written; tensors on `map_location` where one is given.
 
-    Raises ValueError for another file, one that torch has pickled among them.
+    Raises ValueError for another file, one that torch has pickled among them.  Source: torch.load.
 
     >>> import engine as torch
     >>> import io

@@ -87,6 +87,8 @@ tanh = fn.tanh
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """max(x, 0); its derivative at 0 is 0.
 
+    Shapes: (*) -> (*).  Source: torch.nn.functional.relu.
+
     >>> import engine as torch
     >>> torch.nn.functional.relu(torch.tensor([-1.0, 0.0, 2.0]))
     tensor([0., 0., 2.])
@@ -97,6 +99,8 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """x between 0 and 6.
 
+    Shapes: (*) -> (*).  Source: torch.nn.functional.relu6.
+
     >>> import engine as torch
     >>> torch.nn.functional.relu6(torch.tensor([-1.0, 0.0, 2.0]))
     tensor([0., 0., 2.])
@@ -106,6 +110,8 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """x between two bounds; on a bound the derivative is 0.
+
+    Shapes: (*) -> (*).  Source: torch.nn.functional.hardtanh.
 
     >>> import engine as torch
     >>> torch.nn.functional.hardtanh(torch.tensor([-1.0, 0.0, 2.0]))
@@ -125,6 +131,9 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """x above 0, `negative_slope` * x below.
 
+    Shapes: (*) -> (*).  Raises NotImplementedError for integers.  Source: torch.nn.functional.leaky_relu; Maas et al.,
+    2013.
+
     >>> import engine as torch
     >>> torch.nn.functional.leaky_relu(torch.tensor([-1.0, 2.0]), 0.1)
     tensor([-0.1000,  2.0000])
@@ -137,6 +146,9 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """x above 0, weight * x below; `weight` has one element, or one per channel (dimension 1).
+
+    Shapes: (*), () -> (*); with a slope for each of C channels (N, C, *), (C) -> (N, C, *).  Raises RuntimeError where
+    `weight` has another number of elements, or another dtype.  Source: torch.nn.functional.prelu; He et al., 2015.
 
     >>> import engine as torch
     >>> torch.nn.functional.prelu(torch.tensor([-1.0, 2.0]), torch.tensor([0.5]))
@@ -169,6 +181,8 @@ def rrelu(
 ) -> Tensor:
     """A leaky relu whose slope is drawn per element from [lower, upper); outside training it is their mean.
 
+    Shapes: (*) -> (*).  Raises NotImplementedError for integers.  Source: torch.nn.functional.rrelu; Xu et al., 2015.
+
     >>> import engine as torch
     >>> torch.nn.functional.rrelu(torch.tensor([-1.0, 2.0]))
     tensor([-0.2292,  2.0000])
@@ -192,6 +206,9 @@ def _slopes(input: Tensor, lower: float, upper: float) -> Tensor:
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """x above 0, alpha * (exp(x) - 1) below.
 
+    Shapes: (*) -> (*).  Raises NotImplementedError for integers.  Source: torch.nn.functional.elu; Clevert et al.,
+    2015.
+
     >>> import engine as torch
     >>> torch.nn.functional.elu(torch.tensor([-1.0, 0.0, 2.0]))
     tensor([-0.6321,  0.0000,  2.0000])
@@ -205,7 +222,10 @@ SELU_SCALE = 1.0507009873554804934193349852946
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """The scaled elu that keeps mean 0 and variance 1.  Source: Klambauer et al., 2017.
+    """The scaled elu that keeps mean 0 and variance 1.
+
+    Shapes: (*) -> (*).  Raises NotImplementedError for integers.  Source: torch.nn.functional.selu; Klambauer et al.,
+    2017.
 
     >>> import engine as torch
     >>> torch.nn.functional.selu(torch.tensor([-1.0, 2.0]))
@@ -217,6 +237,8 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """x above 0, alpha * (exp(x / alpha) - 1) below: its derivative is continuous.
+
+    Shapes: (*) -> (*).  Raises NotImplementedError for integers.  Source: torch.nn.functional.celu; Barron, 2017.
 
     >>> import engine as torch
     >>> torch.nn.functional.celu(torch.tensor([-1.0, 0.0, 2.0]))
@@ -232,6 +254,9 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     """x Φ(x), Φ the normal distribution's; `approximate` "tanh" takes a formula with tanh for it.
 
+    Shapes: (*) -> (*).  Raises NotImplementedError for integers.  Source: torch.nn.functional.gelu; Hendrycks and
+    Gimpel, 2016.
+
     >>> import engine as torch
     >>> torch.nn.functional.gelu(torch.tensor([-1.0, 0.0, 1.0]))
     tensor([-0.1587,  0.0000,  0.8413])
@@ -246,6 +271,9 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """x times its sigmoid.
 
+    Shapes: (*) -> (*).  Raises NotImplementedError for integers.  Source: torch.nn.functional.silu; Elfwing et al.,
+    2017.
+
     >>> import engine as torch
     >>> torch.nn.functional.silu(torch.tensor([-1.0, 0.0, 2.0]))
     tensor([-0.2689,  0.0000,  1.7616])
@@ -256,6 +284,8 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """x tanh(softplus(x)).
+
+    Shapes: (*) -> (*).  Raises NotImplementedError for integers.  Source: torch.nn.functional.mish; Misra, 2019.
 
     >>> import engine as torch
     >>> torch.nn.functional.mish(torch.tensor([-1.0, 0.0, 2.0]))
@@ -268,6 +298,8 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     """log(1 + exp(beta * x)) / beta; x itself where beta * x is above `threshold`.
 
+    Shapes: (*) -> (*).  Raises NotImplementedError for integers.  Source: torch.nn.functional.softplus.
+
     >>> import engine as torch
     >>> torch.nn.functional.softplus(torch.tensor([-1.0, 0.0, 2.0]))
     tensor([0.3133, 0.6931, 2.1269])
@@ -278,6 +310,8 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
 
 def softsign(input: Tensor) -> Tensor:
     """x / (1 + |x|).
+
+    Shapes: (*) -> (*).  Source: torch.nn.functional.softsign.
 
     >>> import engine as torch
     >>> torch.nn.functional.softsign(torch.tensor([-1.0, 0.0, 2.0]))
@@ -290,6 +324,8 @@ def softsign(input: Tensor) -> Tensor:
 def logsigmoid(input: Tensor) -> Tensor:
     """log of the sigmoid, without underflow.
 
+    Shapes: (*) -> (*).  Raises NotImplementedError for integers.  Source: torch.nn.functional.logsigmoid.
+
     >>> import engine as torch
     >>> torch.nn.functional.logsigmoid(torch.tensor([-1.0, 0.0, 2.0]))
     tensor([-1.3133, -0.6931, -0.1269])
@@ -300,6 +336,8 @@ def logsigmoid(input: Tensor) -> Tensor:
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """x / 6 + 1/2 between 0 and 1.
+
+    Shapes: (*) -> (*).  Raises NotImplementedError for integers.  Source: torch.nn.functional.hardsigmoid.
 
     >>> import engine as torch
     >>> torch.nn.functional.hardsigmoid(torch.tensor([-1.0, 0.0, 2.0]))
@@ -312,6 +350,9 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """x times its hardsigmoid.
 
+    Shapes: (*) -> (*).  Raises NotImplementedError for integers.  Source: torch.nn.functional.hardswish; Howard et al.,
+    2019.
+
     >>> import engine as torch
     >>> torch.nn.functional.hardswish(torch.tensor([-1.0, 0.0, 2.0]))
     tensor([-0.3333,  0.0000,  1.6667])
@@ -323,6 +364,8 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """0 within `lambd` of 0, else x.
 
+    Shapes: (*) -> (*).  Raises NotImplementedError for integers.  Source: torch.nn.functional.hardshrink.
+
     >>> import engine as torch
     >>> torch.nn.functional.hardshrink(torch.tensor([-1.0, 0.2]))
     tensor([-1.,  0.])
@@ -333,6 +376,8 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """x brought `lambd` closer to 0, 0 within `lambd` of it.
+
+    Shapes: (*) -> (*).  Raises NotImplementedError for integers.  Source: torch.nn.functional.softshrink.
 
     >>> import engine as torch
     >>> torch.nn.functional.softshrink(torch.tensor([-1.0, 0.2]))
@@ -350,6 +395,8 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 def tanhshrink(input: Tensor) -> Tensor:
     """x - tanh(x).
 
+    Shapes: (*) -> (*).  Source: torch.nn.functional.tanhshrink.
+
     >>> import engine as torch
     >>> torch.nn.functional.tanhshrink(torch.tensor([-1.0, 0.0, 2.0]))
     tensor([-0.2384,  0.0000,  1.0360])
@@ -360,6 +407,8 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """x above `threshold`, else `value`.
+
+    Shapes: (*) -> (*).  Source: torch.nn.functional.threshold.
 
     >>> import engine as torch
     >>> torch.nn.functional.threshold(torch.tensor([-1.0, 0.0, 2.0]), 0.5, -9.0)
@@ -373,6 +422,9 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along `dim` times the sigmoid of the second.
+
+    Shapes: (*, D, *) -> (*, D / 2, *).  Raises RuntimeError where D is odd.  Source: torch.nn.functional.glu; Dauphin
+    et al., 2016.
 
     >>> import engine as torch
     >>> torch.nn.functional.glu(torch.tensor([1.0, 2.0, 0.0, 0.0]))

@@ -21,7 +21,8 @@ __all__ = [
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias, over the last dimension of `input`.
 
-    Shapes: (*, in), (out, in) or (in), (out); the result is (*, out), or (*) for a `weight` of one dimension.
+    Shapes: (*, in), (out, in), (out) -> (*, out); (*, in), (in) -> (*).  Raises RuntimeError where the last sizes
+    differ.  Source: torch.nn.functional.linear.
 
     >>> import engine as torch
     >>> torch.nn.functional.linear(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0]]), torch.tensor([5.0]))
@@ -68,7 +69,8 @@ def _flattened(input: Tensor, columns: Tensor, bias: Tensor) -> Tensor:
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input1 @ weight[o] @ input2 + bias[o] for each output o, over the last dimensions of the inputs.
 
-    Shapes: (*, in1), (*, in2), (out, in1, in2), (out); the result is (*, out).
+    Shapes: (*, in1), (*, in2), (out, in1, in2), (out) -> (*, out).  Raises RuntimeError where the sizes differ.
+    Source: torch.nn.functional.bilinear.
 
     >>> import engine as torch
     >>> torch.nn.functional.bilinear(torch.ones(5, 2), torch.ones(5, 3), torch.ones(4, 2, 3)).shape

@@ -28,9 +28,11 @@ def scaled_dot_product_attention(
 ) -> Tensor:  # fmt: skip
     """softmax(query @ keyᵀ * scale + mask) @ value; `scale` is 1 / sqrt(size of a query) where not given.
 
-    Shapes: (*, L, E), (*, S, E), (*, S, V), the mask what broadcasts to (*, L, S): added, or where it is bool, False
-    where nothing is looked at.  `is_causal` hides what comes later.  Of four dimensions, without dropout and
-    gradient of the mask, it is one node; else it is made of steps.
+    The mask is added, or where it is bool, False where nothing is looked at; `is_causal` hides what comes later.  Of
+    four dimensions, without dropout and gradient of the mask, it is one node; else it is made of steps.
+
+    Shapes: (*, L, E), (*, S, E), (*, S, V), a mask (*', L, S) -> (*, L, V).  Raises RuntimeError for a mask where
+    `is_causal`.  Source: torch.nn.functional.scaled_dot_product_attention; Vaswani et al., 2017.
 
     >>> import engine as torch
     >>> query = torch.ones(1, 2, 4)

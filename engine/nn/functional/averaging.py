@@ -40,6 +40,9 @@ def avg_pool1d(
 ) -> Tensor:  # fmt: skip
     """The mean of every window of (batch, channels, length); the zeros of `padding` count unless told otherwise.
 
+    Shapes: ([N,] C, L) -> ([N,] C, L').  Raises RuntimeError where the result would be empty.
+    Source: torch.nn.functional.avg_pool1d.
+
     >>> import engine as torch
     >>> avg_pool1d(torch.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
     tensor([[2., 1.]])
@@ -57,6 +60,9 @@ def avg_pool2d(
 ) -> Tensor:  # fmt: skip
     """As `avg_pool1d`, over (batch, channels, height, width); sums are divided by `divisor_override` where given.
 
+    Shapes: ([N,] C, H, W) -> ([N,] C, H', W').  Raises RuntimeError where the result would be empty.
+    Source: torch.nn.functional.avg_pool2d.
+
     >>> import engine as torch
     >>> torch.nn.functional.avg_pool2d(torch.arange(4.0).reshape(1, 2, 2), 2)
     tensor([[[1.5000]]])
@@ -69,6 +75,9 @@ def avg_pool3d(
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
     """As `avg_pool2d`, over (batch, channels, depth, height, width).
+
+    Shapes: ([N,] C, D, H, W) -> ([N,] C, D', H', W').  Raises RuntimeError where the result would be empty.
+    Source: torch.nn.functional.avg_pool3d.
 
     >>> import engine as torch
     >>> torch.nn.functional.avg_pool3d(torch.arange(8.0).reshape(1, 2, 2, 2), 2)
@@ -95,6 +104,9 @@ def _avg_pool(
 def adaptive_avg_pool1d(input: Tensor, output_size: Ints) -> Tensor:
     """`output_size` windows that cover (batch, channels, length): the mean of each.
 
+    Shapes: ([N,] C, L) -> ([N,] C, L').  Raises RuntimeError for an input of other dimensions.
+    Source: torch.nn.functional.adaptive_avg_pool1d.
+
     >>> import engine as torch
     >>> torch.nn.functional.adaptive_avg_pool1d(torch.arange(6.0).reshape(1, 6), 3)
     tensor([[0.5000, 2.5000, 4.5000]])
@@ -107,6 +119,9 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Ints) -> Tensor:
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """As `adaptive_avg_pool1d`, over (batch, channels, height, width).
 
+    Shapes: ([N,] C, H, W) -> ([N,] C, H', W').  Raises RuntimeError for an input of other dimensions.
+    Source: torch.nn.functional.adaptive_avg_pool2d.
+
     >>> import engine as torch
     >>> torch.nn.functional.adaptive_avg_pool2d(torch.ones(1, 4, 6), (2, 3)).shape
     torch.Size([1, 2, 3])
@@ -116,6 +131,9 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """As `adaptive_avg_pool1d`, over (batch, channels, depth, height, width).
+
+    Shapes: ([N,] C, D, H, W) -> ([N,] C, D', H', W').  Raises RuntimeError for an input of other dimensions.
+    Source: torch.nn.functional.adaptive_avg_pool3d.
 
     >>> import engine as torch
     >>> torch.nn.functional.adaptive_avg_pool3d(torch.ones(1, 4, 6, 8), (2, 3, 4)).shape
@@ -155,6 +173,9 @@ def lp_pool1d(
 ) -> Tensor:
     """The p-norm of every window of (batch, channels, length).
 
+    Shapes: ([N,] C, L) -> ([N,] C, L').  Raises RuntimeError where the result would be empty.
+    Source: torch.nn.functional.lp_pool1d.
+
     >>> import engine as torch
     >>> torch.nn.functional.lp_pool1d(torch.tensor([[3.0, 4.0]]), 2, 2)
     tensor([[5.]])
@@ -169,6 +190,9 @@ def lp_pool2d(
 ) -> Tensor:
     """As `lp_pool1d`, over (batch, channels, height, width).
 
+    Shapes: ([N,] C, H, W) -> ([N,] C, H', W').  Raises RuntimeError where the result would be empty.
+    Source: torch.nn.functional.lp_pool2d.
+
     >>> import engine as torch
     >>> torch.nn.functional.lp_pool2d(torch.tensor([[[3.0, 4.0]]]), 2, (1, 2))
     tensor([[[5.]]])
@@ -182,6 +206,9 @@ def lp_pool3d(
     input: Tensor, norm_type: float, kernel_size: Ints, stride: Ints | None = None, ceil_mode: bool = False
 ) -> Tensor:
     """As `lp_pool1d`, over (batch, channels, depth, height, width).
+
+    Shapes: ([N,] C, D, H, W) -> ([N,] C, D', H', W').  Raises RuntimeError where the result would be empty.
+    Source: torch.nn.functional.lp_pool3d.
 
     >>> import engine as torch
     >>> torch.nn.functional.lp_pool3d(torch.tensor([[[[3.0, 4.0]]]]), 2, (1, 1, 2))
@@ -219,6 +246,9 @@ def _sides(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> list[t
 def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1) -> Tensor:
     """Every window of (batch, channels, height, width) as a column: (batch, channels * kernel, windows).
 
+    Shapes: ([N,] C, H, W) -> ([N,] D, L), D = C times the places of a window, L windows.  Raises RuntimeError for an
+    input of other dimensions.  Source: torch.nn.functional.unfold.
+
     >>> import engine as torch
     >>> torch.nn.functional.unfold(torch.ones(1, 3, 4, 4), 2).shape
     torch.Size([1, 12, 9])
@@ -247,6 +277,9 @@ def fold(
     input: Tensor, output_size: Ints, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1
 ) -> Tensor:
     """The transpose of `unfold`: every column added to the places of its window.
+
+    Shapes: ([N,] D, L) -> ([N,] C, *output_size), D = C times the places of a window.  Raises RuntimeError where D or L
+    does not fit.  Source: torch.nn.functional.fold.
 
     >>> import engine as torch
     >>> torch.nn.functional.fold(torch.ones(1, 4, 4), (3, 3), 2)

@@ -36,8 +36,10 @@ def nll_loss(
 ) -> Tensor:  # fmt: skip
     """Minus the score of each sample's target class, times that class's weight; the mean is by weight.
 
-    Shapes: (C), (N, C) or (N, C, d1, ...), the target without C.  Targets equal to `ignore_index` do not count.
-    Raises IndexError where a target is no class.
+    Targets equal to `ignore_index` do not count.
+
+    Shapes: (C), () -> (); (N, C, *), (N, *) -> (), with reduction "none" (N, *).  Raises IndexError for a class outside
+    0 … C - 1, ValueError where the batches differ.  Source: torch.nn.functional.nll_loss.
 
     >>> import engine as torch
     >>> torch.nn.functional.nll_loss(torch.tensor([[-1.0, -2.0]]), torch.tensor([1]))
@@ -110,6 +112,10 @@ def cross_entropy(
     """The nll_loss of log_softmax(input); a target of the input's shape holds probabilities of the classes.
 
     `label_smoothing` is the part of each target that is shared evenly among all classes.
+
+    Shapes: (C), () -> (); (N, C, *), (N, *) -> (), with reduction "none" (N, *); probabilities (N, C, *).  Raises
+    IndexError for a class outside 0 … C - 1, ValueError where the batches differ.
+    Source: torch.nn.functional.cross_entropy.
 
     >>> import engine as torch
     >>> torch.nn.functional.cross_entropy(torch.tensor([[0.0, 0.0]]), torch.tensor([1]))
@@ -217,6 +223,9 @@ def multi_margin_loss(
 ) -> Tensor:  # fmt: skip
     """The sum over other classes of max(0, margin - x[target] + x[class])^p, divided by the number of classes.
 
+    Shapes: ([N,] C), ([N]) -> (), with reduction "none" ([N]).  Raises ValueError where p is not 1 or 2, RuntimeError
+    for a target of another shape.  Source: torch.nn.functional.multi_margin_loss.
+
     >>> import engine as torch
     >>> torch.nn.functional.multi_margin_loss(torch.tensor([[1.0, 0.5]]), torch.tensor([0]))
     tensor(0.2500)
@@ -255,6 +264,9 @@ def multilabel_margin_loss(
     """The sum over pairs of a listed and another class of max(0, 1 - x[listed] + x[other]), divided by all classes.
 
     Each row of `target` lists classes, up to the first -1.
+
+    Shapes: ([N,] C), ([N,] C) -> (), with reduction "none" ([N]).  Raises RuntimeError for a target of another shape.
+    Source: torch.nn.functional.multilabel_margin_loss.
 
     >>> import engine as torch
     >>> torch.nn.functional.multilabel_margin_loss(torch.tensor([[1.0, 0.5]]), torch.tensor([[0, -1]]))

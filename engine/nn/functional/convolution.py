@@ -35,6 +35,9 @@ def conv1d(
     `weight` is (filters, channels / groups, kernel); without a batch the result has none.  `padding` zeros stand on
     both sides; "valid" is none, "same" keeps the length.
 
+    Shapes: ([N,] C, L), (K, C / groups, *), (K) -> ([N,] K, L').  Raises RuntimeError where the channels, the bias or
+    the dimensions do not fit.  Source: torch.nn.functional.conv1d.
+
     >>> import engine as torch
     >>> conv1d(torch.tensor([[[1.0, 2.0, 4.0]]]), torch.tensor([[[1.0, -1.0]]]))
     tensor([[[-1., -2.]]])
@@ -48,6 +51,9 @@ def conv2d(
 ) -> Tensor:  # fmt: skip
     """As `conv1d`, over (batch, channels, height, width).
 
+    Shapes: ([N,] C, H, W), (K, C / groups, *), (K) -> ([N,] K, H', W').  Raises RuntimeError where the channels, the
+    bias or the dimensions do not fit.  Source: torch.nn.functional.conv2d.
+
     >>> import engine as torch
     >>> torch.nn.functional.conv2d(torch.ones(1, 3, 8, 8), torch.ones(6, 3, 3, 3), padding=1).shape
     torch.Size([1, 6, 8, 8])
@@ -60,6 +66,9 @@ def conv3d(
     dilation: Ints = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
     """As `conv1d`, over (batch, channels, depth, height, width).
+
+    Shapes: ([N,] C, D, H, W), (K, C / groups, *), (K) -> ([N,] K, D', H', W').  Raises RuntimeError where the channels,
+    the bias or the dimensions do not fit.  Source: torch.nn.functional.conv3d.
 
     >>> import engine as torch
     >>> torch.nn.functional.conv3d(torch.ones(1, 1, 4, 4, 4), torch.ones(2, 1, 3, 3, 3)).shape
@@ -76,6 +85,9 @@ def conv_transpose1d(
 
     `weight` is (channels, filters / groups, kernel); `output_padding` places are added at the end.
 
+    Shapes: ([N,] C, L), (C, K / groups, *), (K) -> ([N,] K, L').  Raises RuntimeError where the channels, the bias or
+    the dimensions do not fit.  Source: torch.nn.functional.conv_transpose1d.
+
     >>> import engine as torch
     >>> torch.nn.functional.conv_transpose1d(torch.ones(1, 1, 3), torch.ones(1, 1, 2), stride=2)
     tensor([[[1., 1., 1., 1., 1., 1.]]])
@@ -89,6 +101,9 @@ def conv_transpose2d(
 ) -> Tensor:  # fmt: skip
     """As `conv_transpose1d`, over (batch, channels, height, width).
 
+    Shapes: ([N,] C, H, W), (C, K / groups, *), (K) -> ([N,] K, H', W').  Raises RuntimeError where the channels, the
+    bias or the dimensions do not fit.  Source: torch.nn.functional.conv_transpose2d.
+
     >>> import engine as torch
     >>> torch.nn.functional.conv_transpose2d(torch.ones(1, 3, 4, 4), torch.ones(3, 6, 2, 2), stride=2).shape
     torch.Size([1, 6, 8, 8])
@@ -101,6 +116,9 @@ def conv_transpose3d(
     output_padding: Ints = 0, groups: int = 1, dilation: Ints = 1,
 ) -> Tensor:  # fmt: skip
     """As `conv_transpose1d`, over (batch, channels, depth, height, width).
+
+    Shapes: ([N,] C, D, H, W), (C, K / groups, *), (K) -> ([N,] K, D', H', W').  Raises RuntimeError where the channels,
+    the bias or the dimensions do not fit.  Source: torch.nn.functional.conv_transpose3d.
 
     >>> import engine as torch
     >>> torch.nn.functional.conv_transpose3d(torch.ones(1, 1, 2, 2, 2), torch.ones(1, 2, 3, 3, 3)).shape

@@ -28,6 +28,9 @@ __all__ = [
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """x1 · x2 / (max(|x1|, eps) max(|x2|, eps)) along `dim`.
 
+    Shapes: (*, D, *), (*, D, *) -> (*, *), broadcast.  Raises RuntimeError where the shapes do not broadcast.
+    Source: torch.nn.functional.cosine_similarity.
+
     >>> import engine as torch
     >>> torch.nn.functional.cosine_similarity(torch.tensor([[1.0, 1.0]]), torch.tensor([[2.0, 2.0]]))
     tensor([1.0000])
@@ -54,6 +57,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of x1 - x2 + eps over the last dimension.
 
+    Shapes: ([N,] D), ([N,] D) -> ([N]), broadcast; with `keepdim` ([N,] D), ([N,] D) -> ([N,] 1).  Raises RuntimeError
+    where the shapes do not broadcast.  Source: torch.nn.functional.pairwise_distance.
+
     >>> import engine as torch
     >>> torch.nn.functional.pairwise_distance(torch.zeros(1, 2), torch.tensor([[3.0, 4.0]]))
     tensor([5.0000])
@@ -68,6 +74,9 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
 
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """The distances of all pairs of rows: (0, 1), (0, 2), ..., (n - 2, n - 1).
+
+    Shapes: (N, D) -> (P), P pairs.  Raises RuntimeError for an input of other dimensions.
+    Source: torch.nn.functional.pdist.
 
     >>> import engine as torch
     >>> torch.nn.functional.pdist(torch.tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]]))

@@ -67,6 +67,9 @@ def _dropped(input: Tensor, p: float, training: bool, inplace: bool, by_channel:
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """0 with probability p, else x / (1 - p); x itself where not `training`.
 
+    Shapes: (*) -> (*).  Raises ValueError where p is no probability.  Source: torch.nn.functional.dropout; Hinton et
+    al., 2012.
+
     >>> import engine as torch
     >>> torch.nn.functional.dropout(torch.ones(3), p=0.0)
     tensor([1., 1., 1.])
@@ -77,6 +80,9 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Whole channels of (N, C, L) or (C, L) dropped.
+
+    Shapes: ([N,] C, L) -> ([N,] C, L).  Raises ValueError where p is no probability, RuntimeError for an input of other
+    dimensions.  Source: torch.nn.functional.dropout1d; Tompson et al., 2014.
 
     >>> import engine as torch
     >>> torch.nn.functional.dropout1d(torch.ones(1, 2, 2), 1.0).sum()
@@ -117,6 +123,9 @@ ASSUMED = (
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Whole channels of (N, C, H, W) dropped.
 
+    Shapes: (N, C, H, W) -> (N, C, H, W).  Raises ValueError where p is no probability.
+    Source: torch.nn.functional.dropout2d; Tompson et al., 2014.
+
     >>> import engine as torch
     >>> torch.nn.functional.dropout2d(torch.ones(1, 2, 3, 3), training=False).shape
     torch.Size([1, 2, 3, 3])
@@ -132,6 +141,9 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Whole channels of (N, C, D, H, W) or (C, D, H, W) dropped.
+
+    Shapes: ([N,] C, D, H, W) -> ([N,] C, D, H, W).  Raises ValueError where p is no probability.
+    Source: torch.nn.functional.dropout3d; Tompson et al., 2014.
 
     >>> import engine as torch
     >>> torch.nn.functional.dropout3d(torch.ones(1, 2, 2, 2, 2), 1.0).sum()
@@ -159,7 +171,10 @@ def _alpha(input: Tensor, p: float, training: bool, inplace: bool, by_channel: b
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Dropout that keeps mean and variance of what selu gives.  Source: Klambauer et al., 2017.
+    """Dropout that keeps mean and variance of what selu gives.
+
+    Shapes: (*) -> (*).  Raises ValueError where p is no probability.  Source: torch.nn.functional.alpha_dropout;
+    Klambauer et al., 2017.
 
     >>> import engine as torch
     >>> torch.nn.functional.alpha_dropout(torch.ones(2), training=False)
@@ -171,6 +186,9 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
 
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """alpha_dropout of whole channels.
+
+    Shapes: (N, C, *) -> (N, C, *).  Raises ValueError where p is no probability.
+    Source: torch.nn.functional.feature_alpha_dropout; Klambauer et al., 2017.
 
     >>> import engine as torch
     >>> torch.nn.functional.feature_alpha_dropout(torch.ones(1, 2), training=False)

@@ -41,9 +41,11 @@ def embedding(
 ) -> Tensor:  # fmt: skip
     """The rows of `weight` that `input` names.
 
-    Shapes: (*), (n, d); the result is (*, d).  The row `padding_idx` gets no gradient; with `max_norm` the named rows
-    are first brought, in place, to at most that norm; `scale_grad_by_freq` divides gradients by how often a row is
-    named.
+    The row `padding_idx` gets no gradient; with `max_norm` the named rows are first brought, in place, to at most that
+    norm; `scale_grad_by_freq` divides gradients by how often a row is named.
+
+    Shapes: (*), (n, d) -> (*, d).  Raises IndexError for a number that is no row, AssertionError for such a
+    `padding_idx`.  Source: torch.nn.functional.embedding.
 
     >>> import engine as torch
     >>> torch.nn.functional.embedding(torch.tensor([1, 1]), torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -88,6 +90,9 @@ def embedding_bag(
 
     A bag is a row of an `input` of two dimensions, or runs from one of the `offsets` into an `input` of one dimension
     to the next.
+
+    Shapes: (B, L), (n, d) -> (B, d); with `offsets` (L), (n, d), (B) -> (B, d).  Raises ValueError for `offsets` that
+    are missing, or beside an `input` of two dimensions.  Source: torch.nn.functional.embedding_bag.
 
     >>> import engine as torch
     >>> table = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -217,6 +222,9 @@ def _check_offsets(input: Tensor, weight: Tensor, offsets: Tensor, mode: str) ->
 
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """1 at the place that each element names, in a new last dimension, 0 elsewhere; as many places as are needed.
+
+    Shapes: (*) -> (*, num_classes).  Raises RuntimeError where an element is negative, or not below `num_classes`.
+    Source: torch.nn.functional.one_hot.
 
     >>> import engine as torch
     >>> torch.nn.functional.one_hot(torch.tensor([0, 2]))

@@ -41,6 +41,8 @@ def _dimension(name: str, input: Tensor, dim: int | None) -> int:
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """exp(x) / sum(exp(x)) along `dim`.
 
+    Shapes: (*) -> (*).  Raises IndexError where there is no dimension `dim`.  Source: torch.nn.functional.softmax.
+
     >>> import engine as torch
     >>> torch.nn.functional.softmax(torch.tensor([-1.0, 0.0, 2.0]), 0)
     tensor([0.0420, 0.1142, 0.8438])
@@ -51,6 +53,8 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """exp(-x) / sum(exp(-x)) along `dim`.
+
+    Shapes: (*) -> (*).  Raises IndexError where there is no dimension `dim`.  Source: torch.nn.functional.softmin.
 
     >>> import engine as torch
     >>> torch.nn.functional.softmin(torch.tensor([0.0, 1.0]), 0)
@@ -63,6 +67,8 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """x - log(sum(exp(x))) along `dim`.
 
+    Shapes: (*) -> (*).  Raises IndexError where there is no dimension `dim`.  Source: torch.nn.functional.log_softmax.
+
     >>> import engine as torch
     >>> torch.nn.functional.log_softmax(torch.tensor([-1.0, 0.0, 2.0]), 0)
     tensor([-3.1698, -2.1698, -0.1698])
@@ -74,7 +80,8 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """A sample of the Gumbel-softmax distribution; `hard` makes it one-hot, with the soft sample's gradient.
 
-    Source: Jang et al., 2016.
+    Shapes: (*) -> (*).  Raises IndexError where there is no dimension `dim`.
+    Source: torch.nn.functional.gumbel_softmax; Jang et al., 2016.
 
     >>> import engine as torch
     >>> torch.nn.functional.gumbel_softmax(torch.zeros(1, 3), hard=True).sum()

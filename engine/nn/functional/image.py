@@ -41,6 +41,9 @@ def interpolate(
     `mode` is "nearest", "nearest-exact", "area", "linear", "bilinear", "bicubic", "trilinear", or "lanczos" (with
     `antialias`); `align_corners` makes the outermost places of both images fall together.
 
+    Shapes: (N, C, *) -> (N, C, *').  Raises ValueError where both or none of `size` and `scale_factor` are given.
+    Source: torch.nn.functional.interpolate.
+
     >>> import engine as torch
     >>> interpolate(torch.tensor([[[1.0, 2.0]]]), 4, mode="linear")
     tensor([[[1.0000, 1.2500, 1.7500, 2.0000]]])
@@ -84,6 +87,9 @@ def upsample(
     input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
 ) -> Tensor:
     """`interpolate` by its older name.
+
+    Shapes: (N, C, *) -> (N, C, *').  Raises ValueError where both or none of `size` and `scale_factor` are given.
+    Source: torch.nn.functional.upsample.
 
     >>> import engine as torch
     >>> import warnings
@@ -190,6 +196,10 @@ DEFAULT = (
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
     """The positions (batch, *places, rank) that the affine maps `theta` (batch, rank, rank + 1) send an image's to.
 
+    Shapes: (N, 2, 3) -> (N, H, W, 2); (N, 3, 4) -> (N, D, H, W, 3).  Raises ValueError for a `theta` of other
+    dimensions, NotImplementedError for a `size` that is not of 4 or 5.  Source: torch.nn.functional.affine_grid;
+    Jaderberg et al., 2015.
+
     >>> import engine as torch
     >>> torch.nn.functional.affine_grid(torch.eye(2, 3)[None], (1, 1, 2, 2), align_corners=True)[0, 0]
     tensor([[-1., -1.],
@@ -230,6 +240,10 @@ def grid_sample(
     input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
 ) -> Tensor:
     """`input` (batch, channels, *places) read at the positions `grid` (batch, *out, rank), where -1 ... 1 spans it.
+
+    Shapes: (N, C, H, W), (N, H', W', 2) -> (N, C, H', W'); (N, C, D, H, W), (N, D', H', W', 3) -> (N, C, D', H', W').
+    Raises RuntimeError where the dimensions or batches differ.  Source: torch.nn.functional.grid_sample; Jaderberg et
+    al., 2015.
 
     >>> import engine as torch
     >>> image, places = torch.arange(4.0).reshape(1, 1, 2, 2), torch.zeros(1, 1, 1, 2)
@@ -301,6 +315,9 @@ def _need_rank(name: str, input: Tensor) -> None:
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """(*, channels r², height, width) as (*, channels, height r, width r).
 
+    Shapes: (*, C, H, W) -> (*, C / r², H r, W r), r = upscale_factor.  Raises RuntimeError where r² does not divide C.
+    Source: torch.nn.functional.pixel_shuffle; Shi et al., 2016.
+
     >>> import engine as torch
     >>> torch.nn.functional.pixel_shuffle(torch.ones(1, 4, 2, 3), 2).shape
     torch.Size([1, 1, 4, 6])
@@ -319,6 +336,9 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """(*, channels, height r, width r) as (*, channels r², height, width).
+
+    Shapes: (*, C, H, W) -> (*, C r², H / r, W / r), r = downscale_factor.  Raises RuntimeError where r does not divide
+    H and W.  Source: torch.nn.functional.pixel_unshuffle.
 
     >>> import engine as torch
     >>> torch.nn.functional.pixel_unshuffle(torch.ones(1, 1, 4, 6), 2).shape
@@ -339,6 +359,9 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
 
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """The channels (dimension 1) of `groups` groups, one of each group after the other.
+
+    Shapes: (N, C, *) -> (N, C, *).  Raises RuntimeError where `groups` does not divide C.
+    Source: torch.nn.functional.channel_shuffle; Zhang et al., 2017.
 
     >>> import engine as torch
     >>> torch.nn.functional.channel_shuffle(torch.arange(4.0).reshape(1, 4, 1, 1), 2).flatten()

@@ -116,6 +116,9 @@ def mse_loss(
 ) -> Tensor:  # fmt: skip
     """(input - target)².
 
+    Shapes: (*), (*) -> (), with reduction "none" (*).  Raises RuntimeError where the shapes do not broadcast.
+    Source: torch.nn.functional.mse_loss.
+
     >>> import engine as torch
     >>> torch.nn.functional.mse_loss(torch.tensor([1.0, 4.0]), torch.tensor([1.0, 2.0]))
     tensor(2.)
@@ -135,6 +138,9 @@ def l1_loss(
 ) -> Tensor:  # fmt: skip
     """|input - target|.
 
+    Shapes: (*), (*) -> (), with reduction "none" (*).  Raises RuntimeError where the shapes do not broadcast.
+    Source: torch.nn.functional.l1_loss.
+
     >>> import engine as torch
     >>> torch.nn.functional.l1_loss(torch.tensor([1.0, 4.0]), torch.tensor([1.0, 2.0]))
     tensor(1.)
@@ -152,6 +158,9 @@ def smooth_l1_loss(
     reduction: str = "mean", beta: float = 1.0,
 ) -> Tensor:  # fmt: skip
     """(input - target)² / (2 beta) nearer than `beta`, |input - target| - beta / 2 further off.
+
+    Shapes: (*), (*) -> (), with reduction "none" (*).  Raises RuntimeError where the shapes do not broadcast.
+    Source: torch.nn.functional.smooth_l1_loss; Girshick, 2015.
 
     >>> import engine as torch
     >>> torch.nn.functional.smooth_l1_loss(torch.tensor([0.5, 3.0]), torch.zeros(2), reduction="none")
@@ -171,6 +180,9 @@ def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
     """(input - target)² / 2 up to the distance `delta`, the straight line that goes on from there beyond it.
+
+    Shapes: (*), (*) -> (), with reduction "none" (*).  Raises RuntimeError where the shapes do not broadcast.
+    Source: torch.nn.functional.huber_loss; Huber, 1964.
 
     >>> import engine as torch
     >>> torch.nn.functional.huber_loss(torch.tensor([3.0]), torch.tensor([0.0]))
@@ -197,6 +209,9 @@ def binary_cross_entropy(
     reduce: bool | None = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """-(t log(x) + (1 - t) log(1 - x)), no logarithm below -100; x and t lie between 0 and 1.
+
+    Shapes: (*), (*) -> (), with reduction "none" (*).  Raises ValueError where the shapes differ, RuntimeError for an
+    input outside 0 … 1.  Source: torch.nn.functional.binary_cross_entropy.
 
     >>> import engine as torch
     >>> torch.nn.functional.binary_cross_entropy(torch.tensor([0.5]), torch.tensor([1.0]))
@@ -238,6 +253,9 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:  # fmt: skip
     """The binary cross entropy of sigmoid(input), without overflow; `pos_weight` weighs the targets that are 1.
 
+    Shapes: (*), (*) -> (), with reduction "none" (*).  Raises ValueError where the shapes differ.
+    Source: torch.nn.functional.binary_cross_entropy_with_logits.
+
     >>> import engine as torch
     >>> torch.nn.functional.binary_cross_entropy_with_logits(torch.tensor([0.0]), torch.tensor([1.0]))
     tensor(0.6931)
@@ -266,6 +284,9 @@ def kl_div(
 
     `reduction` may be "batchmean" too, the sum divided by the size of the first dimension.
 
+    Shapes: (*), (*) -> (), with reduction "none" (*).  Raises RuntimeError where the shapes do not broadcast.
+    Source: torch.nn.functional.kl_div; Kullback and Leibler, 1951.
+
     >>> import engine as torch
     >>> torch.nn.functional.kl_div(torch.tensor([0.0]), torch.tensor([1.0]), reduction="sum")
     tensor(0.)
@@ -292,6 +313,9 @@ def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
     """(log(var) + (input - target)² / var) / 2, var at least `eps`; `full` adds log(2π) / 2.
+
+    Shapes: (*), (*), (*') -> (), with reduction "none" (*).  Raises ValueError for a negative variance, or a `var` of a
+    shape that does not fit.  Source: torch.nn.functional.gaussian_nll_loss.
 
     >>> import engine as torch
     >>> torch.nn.functional.gaussian_nll_loss(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
@@ -334,6 +358,9 @@ def poisson_nll_loss(
 ) -> Tensor:  # fmt: skip
     """exp(x) - t x, or x - t log(x + eps) without `log_input`; `full` adds Stirling's t log(t) - t + log(2πt) / 2.
 
+    Shapes: (*), (*) -> (), with reduction "none" (*).  Raises RuntimeError where the shapes do not broadcast.
+    Source: torch.nn.functional.poisson_nll_loss.
+
     >>> import engine as torch
     >>> torch.nn.functional.poisson_nll_loss(torch.tensor([0.0]), torch.tensor([2.0]))
     tensor(1.)
@@ -356,6 +383,9 @@ def soft_margin_loss(
 ) -> Tensor:
     """log(1 + exp(-t x)), with targets 1 and -1.
 
+    Shapes: (*), (*) -> (), with reduction "none" (*).  Raises RuntimeError where the shapes do not broadcast.
+    Source: torch.nn.functional.soft_margin_loss.
+
     >>> import engine as torch
     >>> torch.nn.functional.soft_margin_loss(torch.tensor([0.0]), torch.tensor([1.0]))
     tensor(0.6931)
@@ -374,6 +404,9 @@ def multilabel_soft_margin_loss(
     reduce: bool | None = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """The mean over classes of -(t logσ(x) + (1 - t) logσ(-x)).
+
+    Shapes: (*, C), (*, C) -> (), with reduction "none" (*).  Raises RuntimeError where the shapes do not broadcast.
+    Source: torch.nn.functional.multilabel_soft_margin_loss.
 
     >>> import engine as torch
     >>> torch.nn.functional.multilabel_soft_margin_loss(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))

@@ -31,6 +31,9 @@ def hinge_embedding_loss(
 ) -> Tensor:  # fmt: skip
     """x where the target is 1, max(0, margin - x) where it is -1.
 
+    Shapes: (*), (*) -> (), with reduction "none" (*).  Raises RuntimeError where the shapes do not broadcast.
+    Source: torch.nn.functional.hinge_embedding_loss.
+
     >>> import engine as torch
     >>> torch.nn.functional.hinge_embedding_loss(torch.tensor([0.5, 0.5]), torch.tensor([1, -1]))
     tensor(0.5000)
@@ -47,6 +50,9 @@ def margin_ranking_loss(
     reduce: bool | None = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """max(0, margin - t (x1 - x2)): the target 1 wants x1 to be the larger, -1 the smaller.
+
+    Shapes: (*), (*), (*) -> (), with reduction "none" (*).  Raises RuntimeError where the numbers of dimensions differ.
+    Source: torch.nn.functional.margin_ranking_loss.
 
     >>> import engine as torch
     >>> torch.nn.functional.margin_ranking_loss(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
@@ -67,6 +73,9 @@ def cosine_embedding_loss(
     reduce: bool | None = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """1 - cos(x1, x2) where the target is 1, max(0, cos(x1, x2) - margin) where it is -1.
+
+    Shapes: ([N,] D), ([N,] D), ([N]) -> (), with reduction "none" ([N]).  Raises RuntimeError for inputs or a target of
+    other dimensions.  Source: torch.nn.functional.cosine_embedding_loss.
 
     >>> import engine as torch
     >>> x = torch.tensor([[1.0, 0.0]])
@@ -122,6 +131,9 @@ def triplet_margin_loss(
 
     `swap` takes the distance of positive and negative where that is the smaller.
 
+    Shapes: ([N,] D), ([N,] D), ([N,] D) -> (), with reduction "none" ([N]).  Raises RuntimeError where the numbers of
+    dimensions differ.  Source: torch.nn.functional.triplet_margin_loss; Balntas et al., 2016.
+
     >>> import engine as torch
     >>> near, far = torch.zeros(1, 2), torch.full((1, 2), 3.0)
     >>> torch.nn.functional.triplet_margin_loss(near, near, far)
@@ -138,6 +150,9 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """triplet_margin_loss by another distance than `pairwise_distance`.
+
+    Shapes: ([N,] D), ([N,] D), ([N,] D) -> (), with reduction "none" ([N]).  Raises RuntimeError where the numbers of
+    dimensions differ.  Source: torch.nn.functional.triplet_margin_with_distance_loss; Balntas et al., 2016.
 
     >>> import engine as torch
     >>> near, far = torch.zeros(1, 2), torch.full((1, 2), 3.0)

@@ -53,6 +53,10 @@ def multi_head_attention_forward(
     Masks are True, or minus infinity, where nothing is looked at: `attn_mask` by place, (L, S) or (N * heads, L, S),
     `key_padding_mask` by key, (N, S).  The weights are (N, L, S), or with `average_attn_weights` False by head.
 
+    Shapes: (L, N, E), (S, N, E), (S, N, E) -> (L, N, E), (N, L, S); without N in all of them (L, E), (S, E), (S, E) ->
+    (L, E), (L, S).  Raises AssertionError where the heads do not divide E.
+    Source: torch.nn.functional.multi_head_attention_forward; Vaswani et al., 2017.
+
     >>> import engine as torch
     >>> attention = torch.nn.MultiheadAttention(4, 2)  # calls this
     >>> attention(torch.zeros(3, 1, 4), torch.zeros(5, 1, 4), torch.zeros(5, 1, 4))[1].shape

@@ -82,6 +82,9 @@ def layer_norm(
 ) -> Tensor:  # fmt: skip
     """(x - mean) / sqrt(variance + eps) over the last dimensions, times `weight` plus `bias` of their shape.
 
+    Shapes: (*, *normalized_shape), (*normalized_shape), (*normalized_shape) -> (*, *normalized_shape).  Raises
+    RuntimeError for other last dimensions.  Source: torch.nn.functional.layer_norm; Ba et al., 2016.
+
     >>> import engine as torch
     >>> torch.nn.functional.layer_norm(torch.tensor([1.0, 3.0]), (2,), eps=0.0)
     tensor([-1.,  1.])
@@ -99,6 +102,9 @@ def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
     """x / sqrt(mean(x²) + eps) over the last dimensions, times `weight`; `eps` is that of the dtype where not given.
+
+    Shapes: (*, *normalized_shape), (*normalized_shape) -> (*, *normalized_shape).  Raises RuntimeError for other last
+    dimensions.  Source: torch.nn.functional.rms_norm; Zhang and Sennrich, 2019.
 
     >>> import engine as torch
     >>> torch.nn.functional.rms_norm(torch.tensor([3.0, 3.0]), (2,))
@@ -131,6 +137,9 @@ def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
 ) -> Tensor:
     """Each group of channels of each sample normalised by itself; `weight` and `bias` have one number per channel.
+
+    Shapes: (N, C, *), (C), (C) -> (N, C, *).  Raises RuntimeError where `num_groups` does not divide C, or `weight` is
+    not (C).  Source: torch.nn.functional.group_norm; Wu and He, 2018.
 
     >>> import engine as torch
     >>> torch.nn.functional.group_norm(torch.ones(2, 4, 3), 2).shape
@@ -169,6 +178,9 @@ def batch_norm(
 
     With `training` by the statistics of this batch, of which the running ones take the part `momentum`; else by the
     running ones.
+
+    Shapes: (N, C, *), (C), (C), (C), (C) -> (N, C, *).  Raises ValueError in training for one value per channel,
+    RuntimeError where the statistics are not (C).  Source: torch.nn.functional.batch_norm; Ioffe and Szegedy, 2015.
 
     >>> import engine as torch
     >>> x = torch.tensor([[1.0], [3.0]])
@@ -253,6 +265,9 @@ def instance_norm(
 
     With `use_input_stats` by the statistics of the input, whose mean over the samples moves the running ones.
 
+    Shapes: (N, C, *), (C), (C), (C), (C) -> (N, C, *).  Raises ValueError for one value per channel.
+    Source: torch.nn.functional.instance_norm; Ulyanov et al., 2016.
+
     >>> import engine as torch
     >>> torch.nn.functional.instance_norm(torch.tensor([[[1.0, 3.0]]]))
     tensor([[[-1.0000,  1.0000]]])
@@ -281,6 +296,9 @@ def instance_norm(
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """x / (k + alpha * mean of the squares of `size` neighbouring channels)^beta.
 
+    Shapes: (N, C, *) -> (N, C, *).  Raises ValueError for fewer than three dimensions.
+    Source: torch.nn.functional.local_response_norm; Krizhevsky et al., 2012.
+
     >>> import engine as torch
     >>> torch.nn.functional.local_response_norm(torch.ones(1, 2, 1), 2, alpha=1.0).flatten()
     tensor([0.7378, 0.5946])
@@ -305,6 +323,8 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
 
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Tensor:
     """x / max(|x|_p, eps) along `dim`.
+
+    Shapes: (*) -> (*).  Raises IndexError where there is no dimension `dim`.  Source: torch.nn.functional.normalize.
 
     >>> import engine as torch
     >>> torch.nn.functional.normalize(torch.tensor([[3.0, 4.0]]))

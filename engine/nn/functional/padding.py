@@ -21,6 +21,9 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
 
     `mode` is "constant" (with `value`), "reflect", "replicate" or "circular".
 
+    Shapes: (*) -> (*'), as many dimensions.  Raises RuntimeError where `pad` is odd or too long, NotImplementedError
+    for a rank that the mode does not take.  Source: torch.nn.functional.pad.
+
     >>> import engine as torch
     >>> torch.nn.functional.pad(torch.tensor([[1.0, 2.0, 3.0]]), (2, 1), "reflect")
     tensor([[3., 2., 1., 2., 3., 2.]])

@@ -41,6 +41,9 @@ def max_pool1d_with_indices(
 ) -> Pair:  # fmt: skip
     """The largest of every window of (batch, channels, length), and its place; `return_indices` says nothing here.
 
+    Shapes: ([N,] C, L) -> ([N,] C, L'), ([N,] C, L') the places.  Raises RuntimeError where the result would be empty.
+    Source: torch.nn.functional.max_pool1d_with_indices.
+
     >>> import engine as torch
     >>> torch.nn.functional.max_pool1d_with_indices(torch.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)[1]
     tensor([[1, 2]])
@@ -65,6 +68,9 @@ def max_pool1d(
     ceil_mode: bool = False, return_indices: bool = False,
 ) -> Any:  # fmt: skip
     """The largest of every window of (batch, channels, length); with `return_indices` also its place.
+
+    Shapes: ([N,] C, L) -> ([N,] C, L'), ([N,] C, L') the places.  Raises RuntimeError where the result would be empty.
+    Source: torch.nn.functional.max_pool1d.
 
     >>> import engine as torch
     >>> max_pool1d(torch.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
@@ -126,6 +132,9 @@ def max_pool2d_with_indices(
 ) -> Pair:  # fmt: skip
     """As `max_pool1d_with_indices`, over (batch, channels, height, width); the places are counted through.
 
+    Shapes: ([N,] C, H, W) -> ([N,] C, H', W'), ([N,] C, H', W') the places.  Raises RuntimeError where the result would
+    be empty.  Source: torch.nn.functional.max_pool2d_with_indices.
+
     >>> import engine as torch
     >>> torch.nn.functional.max_pool2d_with_indices(torch.arange(4.0).reshape(1, 2, 2), 2)[1]
     tensor([[[3]]])
@@ -138,6 +147,9 @@ def max_pool2d(
     ceil_mode: bool = False, return_indices: bool = False,
 ) -> Any:  # fmt: skip
     """As `max_pool1d`, over (batch, channels, height, width).
+
+    Shapes: ([N,] C, H, W) -> ([N,] C, H', W'), ([N,] C, H', W') the places.  Raises RuntimeError where the result would
+    be empty.  Source: torch.nn.functional.max_pool2d.
 
     >>> import engine as torch
     >>> torch.nn.functional.max_pool2d(torch.arange(4.0).reshape(1, 2, 2), 2)
@@ -153,6 +165,9 @@ def max_pool3d_with_indices(
 ) -> Pair:  # fmt: skip
     """As `max_pool1d_with_indices`, over (batch, channels, depth, height, width); the places are counted through.
 
+    Shapes: ([N,] C, D, H, W) -> ([N,] C, D', H', W'), ([N,] C, D', H', W') the places.  Raises RuntimeError where the
+    result would be empty.  Source: torch.nn.functional.max_pool3d_with_indices.
+
     >>> import engine as torch
     >>> torch.nn.functional.max_pool3d_with_indices(torch.arange(8.0).reshape(1, 2, 2, 2), 2)[1]
     tensor([[[[7]]]])
@@ -165,6 +180,9 @@ def max_pool3d(
     ceil_mode: bool = False, return_indices: bool = False,
 ) -> Any:  # fmt: skip
     """As `max_pool1d`, over (batch, channels, depth, height, width).
+
+    Shapes: ([N,] C, D, H, W) -> ([N,] C, D', H', W'), ([N,] C, D', H', W') the places.  Raises RuntimeError where the
+    result would be empty.  Source: torch.nn.functional.max_pool3d.
 
     >>> import engine as torch
     >>> torch.nn.functional.max_pool3d(torch.arange(8.0).reshape(1, 2, 2, 2), 2)
@@ -195,6 +213,9 @@ def _adaptive_max(rank: int, input: Tensor, output_size: Any) -> Pair:
 def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Ints, return_indices: bool = False) -> Pair:
     """`output_size` windows that cover (batch, channels, length): the largest of each, and its place.
 
+    Shapes: ([N,] C, L) -> ([N,] C, L'), ([N,] C, L') the places.  Raises RuntimeError for an input of other dimensions.
+    Source: torch.nn.functional.adaptive_max_pool1d_with_indices.
+
     >>> import engine as torch
     >>> torch.nn.functional.adaptive_max_pool1d_with_indices(torch.arange(6.0).reshape(1, 6), 3)[1]
     tensor([[1, 3, 5]])
@@ -208,6 +229,9 @@ def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Ints, return_in
 def adaptive_max_pool1d(input: Tensor, output_size: Ints, return_indices: bool = False) -> Any:
     """`output_size` windows that cover (batch, channels, length): the largest of each.
 
+    Shapes: ([N,] C, L) -> ([N,] C, L'), ([N,] C, L') the places.  Raises RuntimeError for an input of other dimensions.
+    Source: torch.nn.functional.adaptive_max_pool1d.
+
     >>> import engine as torch
     >>> torch.nn.functional.adaptive_max_pool1d(torch.arange(6.0).reshape(1, 6), 3)
     tensor([[1., 3., 5.]])
@@ -219,6 +243,9 @@ def adaptive_max_pool1d(input: Tensor, output_size: Ints, return_indices: bool =
 def adaptive_max_pool2d_with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> Pair:
     """As `adaptive_max_pool1d_with_indices`, over (batch, channels, height, width).
 
+    Shapes: ([N,] C, H, W) -> ([N,] C, H', W'), ([N,] C, H', W') the places.  Raises RuntimeError for an input of other
+    dimensions.  Source: torch.nn.functional.adaptive_max_pool2d_with_indices.
+
     >>> import engine as torch
     >>> torch.nn.functional.adaptive_max_pool2d_with_indices(torch.arange(4.0).reshape(1, 2, 2), 1)[1]
     tensor([[[3]]])
@@ -228,6 +255,9 @@ def adaptive_max_pool2d_with_indices(input: Tensor, output_size: Any, return_ind
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """As `adaptive_max_pool1d`, over (batch, channels, height, width).
+
+    Shapes: ([N,] C, H, W) -> ([N,] C, H', W'), ([N,] C, H', W') the places.  Raises RuntimeError for an input of other
+    dimensions.  Source: torch.nn.functional.adaptive_max_pool2d.
 
     >>> import engine as torch
     >>> torch.nn.functional.adaptive_max_pool2d(torch.ones(1, 4, 6), (2, 3)).shape
@@ -240,6 +270,9 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
 def adaptive_max_pool3d_with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> Pair:
     """As `adaptive_max_pool1d_with_indices`, over (batch, channels, depth, height, width).
 
+    Shapes: ([N,] C, D, H, W) -> ([N,] C, D', H', W'), ([N,] C, D', H', W') the places.  Raises RuntimeError for an
+    input of other dimensions.  Source: torch.nn.functional.adaptive_max_pool3d_with_indices.
+
     >>> import engine as torch
     >>> torch.nn.functional.adaptive_max_pool3d_with_indices(torch.arange(8.0).reshape(1, 2, 2, 2), 1)[1]
     tensor([[[[7]]]])
@@ -249,6 +282,9 @@ def adaptive_max_pool3d_with_indices(input: Tensor, output_size: Any, return_ind
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """As `adaptive_max_pool1d`, over (batch, channels, depth, height, width).
+
+    Shapes: ([N,] C, D, H, W) -> ([N,] C, D', H', W'), ([N,] C, D', H', W') the places.  Raises RuntimeError for an
+    input of other dimensions.  Source: torch.nn.functional.adaptive_max_pool3d.
 
     >>> import engine as torch
     >>> torch.nn.functional.adaptive_max_pool3d(torch.ones(1, 4, 6, 8), (2, 3, 4)).shape
@@ -332,6 +368,9 @@ def max_unpool1d(
 ) -> Tensor:  # fmt: skip
     """Each value back to the place that `max_pool1d` took it from, zeros elsewhere.
 
+    Shapes: ([N,] C, L), ([N,] C, L) -> ([N,] C, L').  Raises ValueError for an output_size that pooling would not bring
+    to this one.  Source: torch.nn.functional.max_unpool1d.
+
     >>> import engine as torch
     >>> values, places = torch.nn.functional.max_pool1d(torch.tensor([[1.0, 3.0]]), 2, return_indices=True)
     >>> torch.nn.functional.max_unpool1d(values, places, 2)
@@ -352,6 +391,9 @@ def max_unpool2d(
 ) -> Tensor:  # fmt: skip
     """As `max_unpool1d`, for `max_pool2d`.
 
+    Shapes: ([N,] C, H, W), ([N,] C, H, W) -> ([N,] C, H', W').  Raises ValueError for an output_size that pooling would
+    not bring to this one.  Source: torch.nn.functional.max_unpool2d.
+
     >>> import engine as torch
     >>> torch.nn.functional.max_unpool2d(torch.tensor([[[3.0]]]), torch.tensor([[[3]]]), 2)
     tensor([[[0., 0.],
@@ -365,6 +407,9 @@ def max_unpool3d(
     output_size: Any = None,
 ) -> Tensor:  # fmt: skip
     """As `max_unpool1d`, for `max_pool3d`.
+
+    Shapes: ([N,] C, D, H, W), ([N,] C, D, H, W) -> ([N,] C, D', H', W').  Raises ValueError for an output_size that
+    pooling would not bring to this one.  Source: torch.nn.functional.max_unpool3d.
 
     >>> import engine as torch
     >>> torch.nn.functional.max_unpool3d(torch.tensor([[[[3.0]]]]), torch.tensor([[[[7]]]]), 2).flatten()

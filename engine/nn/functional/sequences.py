@@ -29,8 +29,12 @@ def ctc_loss(
 ) -> Tensor:  # fmt: skip
     """Minus the log of the probability of the targets, summed over all alignments; the mean is by target length.
 
-    Shapes: (T, N, C) or (T, C) log-probabilities, (N, S) targets or all of them in one row, lengths of N.  With
-    `zero_infinity` a target longer than its input counts 0.  The gradient is that of the scores of log_softmax.
+    The targets may stand in one row, all of them one after the other.  With `zero_infinity` a target longer than its
+    input counts 0.  The gradient is that of the scores of log_softmax.
+
+    Shapes: (T, N, C), (N, S), (N), (N) -> (), with reduction "none" (N); without N (T, C), (S), (), () -> ().  Raises
+    RuntimeError where a length is too large, or `blank` no class.  Source: torch.nn.functional.ctc_loss; Graves et al.,
+    2006.
 
     >>> import engine as torch
     >>> scores = torch.zeros(2, 1, 2).log_softmax(2)

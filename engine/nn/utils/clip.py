@@ -40,6 +40,9 @@ def get_total_norm(
 ) -> Tensor:  # fmt: skip
     """The norm of all tensors as if they were one vector; 0 where there are none.
 
+    Shapes: (*), ... -> ().  Raises RuntimeError for a norm that is not finite, with `error_if_nonfinite`.
+    Source: torch.nn.utils.get_total_norm.
+
     >>> import engine as torch
     >>> torch.nn.utils.get_total_norm([torch.tensor([3.0]), torch.tensor([4.0])])
     tensor(5.)
@@ -63,6 +66,8 @@ def clip_grads_with_norm_(
 ) -> None:
     """Scale the gradients in place so that a norm of `total_norm` becomes `max_norm`; smaller ones stay.
 
+    Source: torch.nn.utils.clip_grads_with_norm_.
+
     >>> import engine as torch
     >>> w = torch.zeros(2, requires_grad=True)
     >>> w.grad = torch.tensor([3.0, 4.0])
@@ -82,7 +87,8 @@ def clip_grad_norm_(
 ) -> Tensor:  # fmt: skip
     """Scale the gradients in place so that their norm as one vector is at most `max_norm`; the norm before.
 
-    Source: torch.nn.utils.clip_grad_norm_.
+    Shapes: gradients (*) -> ().  Raises RuntimeError for a norm that is not finite, with `error_if_nonfinite`.
+    Source: torch.nn.utils.clip_grad_norm_; Pascanu et al., 2012.
 
     >>> import engine as torch
     >>> w = torch.zeros(2, requires_grad=True)
@@ -106,6 +112,9 @@ def clip_grad_norm(
 ) -> Tensor:  # fmt: skip
     """The name that torch has given up.
 
+    Shapes: gradients (*) -> ().  Raises RuntimeError for a norm that is not finite, with `error_if_nonfinite`.
+    Source: torch.nn.utils.clip_grad_norm; Pascanu et al., 2012.
+
     >>> import engine as torch
     >>> import warnings
     >>> w = torch.zeros(2, requires_grad=True)
@@ -126,6 +135,8 @@ def clip_grad_norm(
 @_quiet
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Keep every element of the gradients between -clip_value and clip_value, in place.
+
+    Source: torch.nn.utils.clip_grad_value_.
 
     >>> import engine as torch
     >>> w = torch.zeros(2, requires_grad=True)

@@ -51,6 +51,8 @@ class _WeightNorm(Module):
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
     """Have a weight be a direction times a size (`original1`, `original0`), one size for each place of `dim`.
 
+    Source: torch.nn.utils.parametrizations.weight_norm; Salimans and Kingma, 2016.
+
     >>> import engine as torch
     >>> layer = weight_norm(torch.nn.Linear(3, 2))
     >>> layer.parametrizations.weight.original0.shape, layer.parametrizations.weight.original1.shape
@@ -128,6 +130,9 @@ def spectral_norm(
     module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> Module:
     """Divide a weight by its largest singular value, which a step of power iteration per call in training follows.
+
+    Raises ValueError where the power iterations are not positive.
+    Source: torch.nn.utils.parametrizations.spectral_norm; Miyato et al., 2018.
 
     >>> import engine as torch
     >>> layer = spectral_norm(torch.nn.Linear(3, 3))
@@ -251,6 +256,9 @@ def orthogonal(
     """Have a weight be a matrix (or a batch of them) with orthonormal columns, or rows where it is wide.
 
     `orthogonal_map` is how it is made: "matrix_exp", "cayley" or "householder".
+
+    Raises ValueError for fewer than two dimensions, or another map.
+    Source: torch.nn.utils.parametrizations.orthogonal; Lezcano, 2019.
 
     >>> import engine as torch
     >>> weight = orthogonal(torch.nn.Linear(2, 4)).weight

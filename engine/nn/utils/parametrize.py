@@ -52,6 +52,8 @@ cache = _Cache()
 def cached() -> Iterator[None]:
     """Inside, a parametrized weight is computed once, however often it is read.
 
+    Source: torch.nn.utils.parametrize.cached.
+
     >>> import engine as torch
     >>> layer = register_parametrization(torch.nn.Linear(2, 2), "weight", torch.nn.Tanh())
     >>> with cached():
@@ -248,6 +250,7 @@ def register_parametrization(
     """Have a parameter or buffer of `module` computed by `parametrization` from what it was; several follow each other.
 
     Raises ValueError where that changes its dtype or shape, unless `unsafe`.
+    Source: torch.nn.utils.parametrize.register_parametrization.
 
     >>> import engine as torch
     >>> class Symmetric(torch.nn.Module):
@@ -311,7 +314,10 @@ def _check_another(module: Module, name: str, parametrization: Any) -> None:
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
-    """Whether a weight of `module` is parametrized, or any of them."""
+    """Whether a weight of `module` is parametrized, or any of them.
+
+    Source: torch.nn.utils.parametrize.is_parametrized.
+    """
     found = getattr(module, "parametrizations", None)
     if not isinstance(found, ModuleDict):
         return False
@@ -320,6 +326,8 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
 
 def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized: bool = True) -> Module:
     """Make a weight an ordinary one again, with the elements that it has now, or else those of the original.
+
+    Raises ValueError for a name that is not parametrized.  Source: torch.nn.utils.parametrize.remove_parametrizations.
 
     >>> import engine as torch
     >>> layer = register_parametrization(torch.nn.Linear(2, 2), "weight", torch.nn.Tanh())
@@ -349,7 +357,10 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
 
 
 def type_before_parametrizations(module: Module) -> type:
-    """The class of a module without what was made for its parametrizations."""
+    """The class of a module without what was made for its parametrizations.
+
+    Source: torch.nn.utils.parametrize.type_before_parametrizations.
+    """
     kind: type = module.__class__
     return kind.__bases__[0] if is_parametrized(module) else kind
 
@@ -357,7 +368,10 @@ def type_before_parametrizations(module: Module) -> type:
 def transfer_parametrizations_and_params(
     from_module: Module, to_module: Module, tensor_name: str | None = None
 ) -> Module:
-    """Give `to_module` the parametrizations of `from_module`, and the tensors that they work on."""
+    """Give `to_module` the parametrizations of `from_module`, and the tensors that they work on.
+
+    Source: torch.nn.utils.parametrize.transfer_parametrizations_and_params.
+    """
     if not is_parametrized(from_module):
         return to_module
     for name in list(from_module.parametrizations) if tensor_name is None else [tensor_name]:

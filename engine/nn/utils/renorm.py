@@ -77,6 +77,8 @@ class WeightNorm(_Hook):
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
     """Have a weight be a direction times a size, computed before every forward; deprecated, as in torch.
 
+    Source: torch.nn.utils.weight_norm; Salimans and Kingma, 2016.
+
     >>> import warnings, engine as torch
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
@@ -93,6 +95,8 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
 
 def remove_weight_norm(module: Module, name: str = "weight") -> Module:
     """Undo `weight_norm`.
+
+    Raises ValueError for a weight that has none.  Source: torch.nn.utils.remove_weight_norm.
 
     >>> import engine as torch
     >>> import warnings
@@ -218,6 +222,9 @@ def spectral_norm(
 ) -> Module:
     """Divide a weight by its largest singular value before every forward.
 
+    Raises ValueError where the power iterations are not positive.  Source: torch.nn.utils.spectral_norm; Miyato et al.,
+    2018.
+
     >>> import engine as torch
     >>> layer = spectral_norm(torch.nn.Linear(3, 2))
     >>> list(layer.state_dict())
@@ -231,6 +238,8 @@ def spectral_norm(
 
 def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
     """Undo `spectral_norm`.
+
+    Raises ValueError for a weight that has none.  Source: torch.nn.utils.remove_spectral_norm.
 
     >>> import engine as torch
     >>> import warnings

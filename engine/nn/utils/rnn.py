@@ -32,7 +32,9 @@ class _Packed(NamedTuple):
 class PackedSequence(_Packed):
     """Sequences without padding: `data` has all first steps, then all second ones, `batch_sizes[t]` of step `t`.
 
-    Made by `pack_sequence` and `pack_padded_sequence`.  Source: torch.nn.utils.rnn.PackedSequence.
+    Made by `pack_sequence` and `pack_padded_sequence`.
+
+    Source: torch.nn.utils.rnn.PackedSequence.
 
     >>> import engine as torch
     >>> packed = torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2]), torch.tensor([3])])
@@ -109,6 +111,8 @@ class PackedSequence(_Packed):
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """The permutation that undoes another.
 
+    Shapes: (N) -> (N).  Source: torch.nn.utils.rnn.invert_permutation.
+
     >>> import engine as torch
     >>> torch.nn.utils.rnn.invert_permutation(torch.tensor([2, 0, 1]))
     tensor([1, 2, 0])
@@ -128,6 +132,9 @@ def pack_padded_sequence(
     input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
 ) -> PackedSequence:
     """Packed sequences of padded ones, which are (steps, batch, ...) or with `batch_first` (batch, steps, ...).
+
+    Shapes: (T, N, *), (N) -> (S, *) of S steps in all, (T).  Raises RuntimeError for a length that is not positive, or
+    lengths that are not in order.  Source: torch.nn.utils.rnn.pack_padded_sequence.
 
     >>> import engine as torch
     >>> padded = torch.tensor([[1, 2], [3, 0]])
@@ -165,6 +172,9 @@ def pad_packed_sequence(
     sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0, total_length: int | None = None
 ) -> tuple[Tensor, Tensor]:
     """What `pack_padded_sequence` has packed, padded again, and the lengths.
+
+    Shapes: (S, *), (T) -> (T', N, *), (N).  Raises ValueError where `total_length` is too short.
+    Source: torch.nn.utils.rnn.pad_packed_sequence.
 
     >>> import engine as torch
     >>> packed = torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2]), torch.tensor([3])])
@@ -205,6 +215,9 @@ def pad_sequence(
 ) -> Tensor:
     """Sequences (length, ...) in one tensor (longest, batch, ...), or with `batch_first` (batch, longest, ...).
 
+    Shapes: (L, *), ... -> (T, N, *); with `batch_first` (L, *), ... -> (N, T, *).  Raises RuntimeError where other
+    sizes differ.  Source: torch.nn.utils.rnn.pad_sequence.
+
     >>> import engine as torch
     >>> torch.nn.utils.rnn.pad_sequence([torch.tensor([1, 2]), torch.tensor([3])], batch_first=True)
     tensor([[1, 2],
@@ -231,6 +244,8 @@ def pad_sequence(
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
     """The sequences that were padded.
 
+    Shapes: (T, N, *), (N) -> (L, *), ...  Source: torch.nn.utils.rnn.unpad_sequence.
+
     >>> import engine as torch
     >>> torch.nn.utils.rnn.unpad_sequence(torch.tensor([[1, 2], [3, 0]]), torch.tensor([2, 1]), batch_first=True)
     [tensor([1, 2]), tensor([3])]
@@ -242,6 +257,9 @@ def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool 
 def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:
     """Sequences (length, ...) packed.
 
+    Shapes: (T, *), ... -> (S, *) of S steps in all, (T).  Raises RuntimeError for lengths that are not in order.
+    Source: torch.nn.utils.rnn.pack_sequence.
+
     >>> import engine as torch
     >>> torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2]), torch.tensor([3])]).data
     tensor([1, 3, 2])
@@ -252,6 +270,8 @@ def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> Packe
 
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
     """The sequences that were packed.
+
+    Shapes: (S, *), (T) -> (L, *), ...  Source: torch.nn.utils.rnn.unpack_sequence.
 
     >>> import engine as torch
     >>> torch.nn.utils.rnn.unpack_sequence(torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2]), torch.tensor([3])]))

@@ -16,6 +16,8 @@ __all__ = ["parameters_to_vector", "vector_to_parameters"]
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     """All elements of the parameters, one after the other; differentiable.
 
+    Shapes: (*), ... -> (N) of N elements.  Source: torch.nn.utils.parameters_to_vector.
+
     >>> import engine as torch
     >>> torch.nn.utils.parameters_to_vector([torch.tensor([1.0, 2.0]), torch.tensor([[3.0]])])
     tensor([1., 2., 3.])
@@ -26,6 +28,8 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     """Write the elements of a vector into the parameters, one after the other.
+
+    Shapes: (N), (*), ...  Raises TypeError where `vec` is no tensor.  Source: torch.nn.utils.vector_to_parameters.
 
     >>> import engine as torch
     >>> w = torch.zeros(2)

@@ -20,6 +20,8 @@ T = TypeVar("T", covariant=True)
 class Dataset(Generic[T]):
     """The base of the data sets: a subclass has `__getitem__`, and mostly `__len__`.
 
+    Source: torch.utils.data.Dataset.
+
     >>> import engine as torch
     >>> class Squares(torch.utils.data.Dataset):
     ...     def __getitem__(self, index):
@@ -38,6 +40,8 @@ class Dataset(Generic[T]):
 class IterableDataset(Dataset[T], Iterable[T]):
     """The base of the data sets that have no indices: a subclass has `__iter__`.
 
+    Source: torch.utils.data.IterableDataset.
+
     >>> import engine as torch
     >>> class Count(torch.utils.data.IterableDataset):
     ...     def __iter__(self):
@@ -52,6 +56,8 @@ class IterableDataset(Dataset[T], Iterable[T]):
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """Tensors of one first size; a sample is the row of each.
+
+    Raises AssertionError where the first sizes differ.  Source: torch.utils.data.TensorDataset.
 
     >>> import engine as torch
     >>> TensorDataset(torch.tensor([1.0, 2.0]), torch.tensor([3, 4]))[1]
@@ -73,6 +79,8 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 class Subset(Dataset[T]):
     """The samples of a data set at some indices.
 
+    Source: torch.utils.data.Subset.
+
     >>> import engine as torch
     >>> list(torch.utils.data.Subset([5, 6, 7], [0, 2]))
     [5, 7]
@@ -93,6 +101,8 @@ class Subset(Dataset[T]):
 
 class ConcatDataset(Dataset[Any]):
     """Data sets one after the other.
+
+    Raises AssertionError for no data sets.  Source: torch.utils.data.ConcatDataset.
 
     >>> import engine as torch
     >>> len(torch.utils.data.ConcatDataset([[1, 2], [3]]))
@@ -123,7 +133,7 @@ class ConcatDataset(Dataset[Any]):
 def random_split(dataset: Any, lengths: Sequence[float], generator: Any = None) -> list[Subset[Any]]:
     """The data set in parts of the given lengths (or fractions, which sum to 1), drawn at random.
 
-    Raises ValueError where the lengths do not sum to the data set's.
+    Raises ValueError where the lengths do not sum to the data set's.  Source: torch.utils.data.random_split.
 
     >>> import engine as torch
     >>> [len(part) for part in torch.utils.data.random_split([5, 6, 7], [2, 1])]

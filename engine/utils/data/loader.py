@@ -23,7 +23,9 @@ class DataLoader:
     """Batches of a data set, each sample drawn by a sampler and put together by `collate_fn`.
 
     All is loaded in the process that asks (`num_workers` and the like are taken, and of no effect).  Rows of a
-    TensorDataset are put together unrecorded: a batch is a leaf.  Source: torch.utils.data.DataLoader.
+    TensorDataset are put together unrecorded: a batch is a leaf.
+
+    Raises ValueError for options that exclude each other.  Source: torch.utils.data.DataLoader.
 
     >>> import engine as torch
     >>> from engine.utils.data import TensorDataset
@@ -141,6 +143,9 @@ def rows_of(dataset: Any) -> tuple[Tensor, ...] | None:
 def default_collate(batch: Any) -> Any:
     """Samples put together: tensors stacked, numbers as a tensor, lists and dicts item by item.
 
+    Shapes: (*), ... N of them -> (N, *).  Raises RuntimeError where shapes or lengths differ.
+    Source: torch.utils.data.default_collate.
+
     >>> default_collate([{"a": 1}, {"a": 2}])
     {'a': tensor([1, 2])}
     """
@@ -203,6 +208,8 @@ def _strange(kind: object) -> TypeError:
 
 def default_convert(data: Any) -> Any:
     """numpy arrays in a sample as tensors; nothing is put together.
+
+    Source: torch.utils.data.default_convert.
 
     >>> import engine as torch
     >>> torch.utils.data.default_convert([1, "a"])

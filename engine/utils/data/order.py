@@ -30,6 +30,8 @@ def shuffled(size: int, generator: Any = None) -> list[int]:
 class Sampler:
     """The base of the samplers: a subclass gives indices one after the other.
 
+    Source: torch.utils.data.Sampler.
+
     >>> import engine as torch
     >>> isinstance(torch.utils.data.SequentialSampler([5, 6]), torch.utils.data.Sampler)
     True
@@ -41,6 +43,8 @@ class Sampler:
 
 class SequentialSampler(Sampler):
     """All indices in order.
+
+    Source: torch.utils.data.SequentialSampler.
 
     >>> import engine as torch
     >>> list(torch.utils.data.SequentialSampler([5, 6, 7]))
@@ -59,6 +63,8 @@ class SequentialSampler(Sampler):
 
 class RandomSampler(Sampler):
     """All indices in an order that is drawn anew each time, or as many draws as asked for.
+
+    Raises ValueError for a number of draws that is not positive.  Source: torch.utils.data.RandomSampler.
 
     >>> import engine as torch
     >>> sorted(torch.utils.data.RandomSampler([5, 6, 7]))
@@ -101,6 +107,8 @@ class RandomSampler(Sampler):
 class SubsetRandomSampler(Sampler):
     """Some indices, in an order that is drawn anew each time.
 
+    Source: torch.utils.data.SubsetRandomSampler.
+
     >>> import engine as torch
     >>> sorted(torch.utils.data.SubsetRandomSampler([4, 2]))
     [2, 4]
@@ -119,6 +127,8 @@ class SubsetRandomSampler(Sampler):
 
 class WeightedRandomSampler(Sampler):
     """Indices drawn with probabilities in proportion to weights.
+
+    Raises ValueError for weights of other dimensions than one.  Source: torch.utils.data.WeightedRandomSampler.
 
     >>> import engine as torch
     >>> list(torch.utils.data.WeightedRandomSampler([0.0, 1.0], 2))
@@ -151,6 +161,8 @@ class WeightedRandomSampler(Sampler):
 
 class BatchSampler(Sampler):
     """The indices of a sampler, in lists of `batch_size`.
+
+    Raises ValueError for a size that is not positive.  Source: torch.utils.data.BatchSampler.
 
     >>> import engine as torch
     >>> list(torch.utils.data.BatchSampler(range(3), batch_size=2, drop_last=False))

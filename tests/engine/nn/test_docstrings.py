@@ -1,16 +1,10 @@
-"""What the docstrings of the layers say is so: the errors are raised, the shapes are those of a call.
-
-`Shapes: (N, C, L) -> (N, C, L').` is read and tried on samples.  A capital letter is one size wherever it stands; a
-name is that attribute of the layer (`*name`: all of its sizes); `*` is any number of dimensions, those of the first `*`
-of a shape the same in all of them; `[N,]` may be missing, then everywhere; what is no single name (`L'`, `D / 2`, `*'`)
-is any size.
-"""
+"""What the docstrings of the layers say is so: the errors are raised, the shapes are those of a call."""
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -18,11 +12,11 @@ import pytest
 import engine
 from engine import nn
 
+from .. import shapes as reading
+from ..shapes import Known, shapes, way_holds
 from .pairs import drawn, leaves, tensors, torch
 from .test_layers import LAYERS, LOSSES, X3, X4, X5
 from .test_sequences import ATTENTION, RECURRENT, TRANSFORMERS
-
-Known = dict[str, Any]
 
 MORE: dict[str, tuple[Any, ...]] = {
     "AlphaDropout": (lambda n: n.AlphaDropout(), X3),
@@ -50,47 +44,6 @@ def samples() -> dict[str, tuple[Any, ...]]:
     return found
 
 
-def told(cls: type) -> str | None:
-    """What a docstring says of shapes, up to the next sentence."""
-    found = re.search(r"Shapes: (.*?)\.(?:\s+Raises|\s+Source)", " ".join((vars(cls)["__doc__"] or "").split()))
-    return found[1] if found else None
-
-
-def shapes(text: str) -> list[list[str]]:
-    """
-    >>> shapes("(N, C, L / 2), ([N,] *)")
-    [['N', 'C', 'L / 2'], ['[N]', '*']]
-    """
-    text = text.replace("[N,] ", "[N], ")
-    return [[one.strip() for one in part.split(",") if one.strip()] for part in re.findall(r"\(([^()]*)\)", text)]
-
-
-def fits(pattern: Sequence[str], sizes: Sequence[int], known: Known, stars: int = 0) -> Iterator[Known]:
-    """The ways in which sizes are those of a pattern, each as what is known of its letters then."""
-    if not pattern:
-        if not sizes:
-            yield known
-        return
-    first, rest = pattern[0], pattern[1:]
-    if first.startswith("*"):
-        counts = range(len(sizes) + 1)
-        name = f"*{stars}" if first == "*" else first
-        for count in counts:
-            part = tuple(sizes[:count])
-            if first == "*'" or known.get(name, part) == part:
-                yield from fits(rest, sizes[count:], known | ({} if first == "*'" else {name: part}), stars + 1)
-    elif sizes and (not first.isidentifier() or known.get(first, sizes[0]) == sizes[0]):
-        yield from fits(rest, sizes[1:], known | ({first: sizes[0]} if first.isidentifier() else {}), stars)
-
-
-def hold(patterns: list[tuple[Sequence[str], Sequence[int]]], known: Known) -> bool:
-    """Whether there is one way for all of them."""
-    if not patterns:
-        return True
-    pattern, sizes = patterns[0]
-    return any(hold(patterns[1:], more) for more in fits(pattern, sizes, known))
-
-
 def attributes(layer: Any, patterns: Sequence[Sequence[str]]) -> Known:
     """What the layer itself says of the names in its shapes."""
     found: Known = {}
@@ -101,20 +54,20 @@ def attributes(layer: Any, patterns: Sequence[Sequence[str]]) -> Known:
     return found
 
 
+def told(cls: type) -> str | None:
+    """What the docstring of a layer says of shapes."""
+    return reading.told(vars(cls)["__doc__"])
+
+
 def written_shapes_hold(text: str, layer: Any, given: Any, made: Any) -> bool:
     """Whether the inputs and outputs of a call have the shapes that stand in `text`."""
     before, after = text.split("; ")[0].split(" -> ")
     results = after.split(", with reduction ")
     if getattr(layer, "reduction", "mean") == "none":
         results = results[1:]
-    for batched in (True, False):
-        keep = [[name.strip("[]") for name in one if batched or name != "[N]"] for one in shapes(before)]
-        last = [[name.strip("[]") for name in one if batched or name != "[N]"] for one in shapes(results[0])]
-        sizes = [tuple(leaf.shape) for leaf in given], [tuple(leaf.shape) for leaf in made]
-        pairs = [*zip(keep, sizes[0], strict=False), *zip(last, sizes[1], strict=False)]
-        if hold(pairs, attributes(layer, [one for one, _ in pairs])):
-            return True
-    return False
+    sizes = [tuple(leaf.shape) for leaf in given], [tuple(leaf.shape) for leaf in made]
+    known = attributes(layer, [*shapes(before), *shapes(results[0])])
+    return way_holds(before, results[0], *sizes, known)
 
 
 LAYERS_WITH_SHAPES = sorted(
@@ -255,9 +208,8 @@ for dims in (1, 2, 3):
 
 
 def named_errors(cls: type) -> set[str]:
-    """The exceptions that a docstring names."""
-    found = re.search(r"Raises (.*?)\.\s+Source", " ".join((vars(cls)["__doc__"] or "").split()))
-    return set(re.findall(r"\w+Error", found[1])) if found else set()
+    """The exceptions that the docstring of a layer names."""
+    return set(reading.named_errors(vars(cls)["__doc__"]))
 
 
 def test_every_error_that_a_docstring_names_has_a_call_that_raises_it() -> None:
