@@ -18,21 +18,43 @@ def held_as(module: Any, frame: FrameType | None) -> str:
     The outermost of the user's frames counts, where `model` still is `model` and not the `m` of a helper; of several
     names the first.
     """
+    held = list(_names(frame))
+    for look in (_directly, _in_objects):
+        for name, value in held:
+            found = next(look(name, value, module), None)
+            if found is not None:
+                return found
+    return ""
+
+
+def held_modules(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
+    """The modules that the user's frames have by a name, or in a list, a tuple or a dict: (`model`, the module).
+
+    The outermost frame comes first.  `self` says nothing of who holds the module, and is left out.
+    """
+    for name, value in _names(frame):
+        if type(value) in (list, tuple):
+            yield from ((f"{name}[{place}]", item) for place, item in enumerate(value[:MOST]) if _is_module(item))
+        elif type(value) is dict and len(value) <= MOST:
+            yield from ((f"{name}[{key!r}]", item) for key, item in value.items() if _is_module(item))
+        elif name != "self" and _is_module(value):
+            yield name, value
+
+
+def _names(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
+    """What the user's frames have by a name, the outermost frame first."""
     frames = []
     while frame is not None:
         if is_users(frame.f_code.co_filename):
             frames.append(frame)
         frame = frame.f_back
     spaces = {id(outer.f_globals) for outer in frames}  # who runs a program by exec() holds its names in a dict
-    for look in (_directly, _in_objects):
-        for outer in reversed(frames):
-            for name, value in list(outer.f_locals.items()):
-                if id(value) in spaces:
-                    continue
-                found = next(look(name, value, module), None)
-                if found is not None:
-                    return found
-    return ""
+    for outer in reversed(frames):
+        yield from ((name, value) for name, value in list(outer.f_locals.items()) if id(value) not in spaces)
+
+
+def _is_module(value: Any) -> bool:
+    return isinstance(getattr(type(value), "named_modules", None), type(_directly))
 
 
 def _directly(name: str, value: Any, module: Any) -> Iterator[str]:
@@ -43,7 +65,7 @@ def _directly(name: str, value: Any, module: Any) -> Iterator[str]:
         yield from (f"{name}[{place}]" for place, item in enumerate(value[:MOST]) if item is module)
     elif type(value) is dict and len(value) <= MOST:
         yield from (f"{name}[{key!r}]" for key, item in value.items() if item is module)
-    elif isinstance(getattr(type(value), "named_modules", None), type(_directly)) and name != "self":
+    elif _is_module(value) and name != "self":
         yield from (f"{name}.{path}" for path, inner in value.named_modules() if inner is module)
 
 

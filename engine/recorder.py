@@ -15,7 +15,7 @@ from typing import Any
 from numpy import generic
 
 from . import array
-from .holders import held_as
+from .holders import held_as, held_modules
 from .short import Short, in_full, next_id, plain
 from .source import Places
 from .summary import Summary
@@ -56,6 +56,8 @@ class Recorder(Short):
         self.names: dict[int, tuple[str, object]] = {}  # of modules and parameters, by id; kept alive here
         self.held: dict[int, tuple[tuple[int | None, ...], object]] = {}  # what an optimiser holds, by id; kept alive
         self.holders: dict[int, tuple[str, object]] = {}  # under which name the program has a module; likewise
+        self.looked: dict[int, object] = {}  # modules whose parts were noted before a call; likewise
+        self.parts: dict[int, tuple[str, str, object]] = {}  # source and name of those parts; likewise
         self.depth = 0
 
     # -- what tensors hold ----------------------------------------------------------------------------------------
@@ -135,6 +137,8 @@ class Recorder(Short):
                 version += 1
                 self.refresh("outside", tensor, version)
             return number, version
+        if source == "seen" and name is None:
+            source, name = self.reached(tensor)
         outside = shared is not None and shared.outside
         value = self.keep_copy(tensor._array) if outside else self.keep(tensor._array)
         number = self.register(tensor, value)
@@ -404,6 +408,18 @@ class Recorder(Short):
                 self.names[id(tensor)] = (name, tensor)
                 if tensor._id < self.first:
                     self.see(tensor, source, name)
+
+    def reached(self, tensor: Any) -> tuple[str, str | None]:
+        """(source, name) of a tensor from before the recording: those that it has as a part of a module, which the
+        program freezes or writes before the module is first called."""
+        for held, module in held_modules(sys._getframe(2)):
+            if id(module) not in self.looked:
+                self.looked[id(module)] = module
+                for source in ("parameter", "buffer"):
+                    for qualified, part in getattr(module, f"named_{source}s")():
+                        self.parts.setdefault(id(part), (source, f"{held}.{qualified}", part))
+        source, name, _ = self.parts.get(id(tensor), ("seen", None, None))
+        return source, name
 
     def name_of(self, thing: Any) -> str:
         """The qualified name of a parameter that a module brought along; "parameter" of any other."""

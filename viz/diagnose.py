@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.program import Command, commands
-from engine.trace import BackwardEnded, ErrorRaised, OpCalled, VjpRun, WarningGiven
+from engine.trace import BackwardEnded, ErrorRaised, ModeChanged, OpCalled, VjpRun, WarningGiven
 
 from . import labels, refusals, text
 from .carried import carried
@@ -17,6 +17,8 @@ from .case import Answer, Case, Json
 from .facts import CallFact, Facts
 from .graph import Drawing
 
+MOST_NAMED = 4
+"""Tensors that are named one by one; of more, the first and how many there are."""
 MOST_NUMBERS = 16
 """Elements of a gradient up to which the one that an edit passes is written out."""
 
@@ -159,6 +161,9 @@ def _no_history(case: Case) -> Answer:
     cut = _cut(case.facts, root) if root is not None else None
     if cut is None:
         leaves = _leaves(case.facts, root) if root is not None else []
+        frozen = [leaf for leaf in leaves if leaf in case.facts.tensors and case.facts.tensors[leaf].flags]
+        if frozen:
+            return _frozen(case, name, frozen)
         names = text.join([n for n in (case.facts.trace.names.get(t) for t in leaves) if n]) or "any of its inputs"
         why = f"Nothing that {name} was computed from requires a gradient, so no graph leads from it to a leaf."
         return why, f"Create {names} with requires_grad=True before {name} is computed.", None
@@ -175,8 +180,32 @@ def _no_history(case: Case) -> Answer:
             "Compute the loss from something smooth, such as log_softmax of the scores.",
             None,
         )
-    how = "it was computed where gradients are switched off (no_grad)"
-    return _ends(where, how, name), "Compute it outside of no_grad().", None
+    return _switched_off(case, where, cut, name)
+
+
+def _switched_off(case: Case, where: str, cut: OpCalled, name: str) -> Answer:
+    """Gradients were off at an op: by which line, and how they come back."""
+    events = case.facts.trace.events[: cut.index]
+    off = next((e for e in reversed(events) if isinstance(e, ModeChanged) and not e.grad_enabled), None)
+    by = case.written(off.stack) if off is not None else ""
+    if "set_grad_enabled" not in by:
+        how = "it was computed where gradients are switched off (no_grad)"
+        return _ends(where, how, name), "Compute it outside of no_grad().", None
+    how = f"{by} has switched gradients off, and they stay off until they are switched on again"
+    fix = (
+        "Use `with torch.no_grad():` there, which ends with its block, or call `torch.set_grad_enabled(True)` after it."
+    )
+    return _ends(where, how, name), fix, None
+
+
+def _frozen(case: Case, name: str, frozen: Sequence[int]) -> Answer:
+    """All that a root was computed from was frozen: which tensors, and by which lines."""
+    lines = dict.fromkeys(case.written(case.facts.tensors[leaf].flags[-1].stack) for leaf in frozen)
+    known = [case.named(leaf) for leaf in frozen]
+    names = text.join(known) if len(known) <= MOST_NAMED else f"{known[0]} and {len(known) - 1} more"
+    switched = f"requires_grad was switched off for {names}: {text.join([line for line in lines if line])}"
+    why = f"Nothing that {name} was computed from requires a gradient, so no graph leads from it to a leaf. {switched}."
+    return why, "Leave requires_grad on for what is to learn.", None
 
 
 def _ends(where: str, how: str, name: str) -> str:
@@ -208,7 +237,7 @@ def _cut(facts: Facts, root: int) -> OpCalled | None:
             continue
         event = facts.ops[op].event
         inputs = [i.tensor for i in event.inputs if i.tensor is not None]
-        if event.node is None and any(facts.tensors[t].requires_grad for t in inputs if t in facts.tensors):
+        if event.node is None and any(facts.asks(t, event.index) for t in inputs if t in facts.tensors):
             return event
         todo += [t for t in inputs if t not in seen]
         seen.update(inputs)

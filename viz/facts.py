@@ -54,8 +54,9 @@ class OpFact:
 class TensorFact:
     """A tensor: how it began, and the value and the op behind each version of it (None: it began as a leaf).
 
-    `requires_grad`: whether it ever did; `asked`: whether the program said so with `requires_grad_()`.  `since` is the
-    event from which on it held each version, `replaced` are the versions that `x.data = y` gave it.
+    `requires_grad`: whether it ever did; `asked`: whether the program said so with `requires_grad_()`; `flags` are the
+    changes of it.  `since` is the event from which on it held each version, `replaced` are the versions that
+    `x.data = y` gave it.
     """
 
     tensor: int
@@ -69,6 +70,7 @@ class TensorFact:
     producers: dict[int, int | None] = field(default_factory=dict)
     asked: bool = False
     since: dict[int, int] = field(default_factory=dict)
+    flags: list[FlagChanged] = field(default_factory=list)
     replaced: list[int] = field(default_factory=list)
     versions: list[int] = field(default_factory=list)
     recorded: int | None = None
@@ -226,6 +228,12 @@ class Facts:
         asks = asks or (fact.differentiable is not None and fact.differentiable <= until)
         return asks and (fact.recorded is None or fact.recorded > until)
 
+    def asks(self, tensor: int, before: int) -> bool:
+        """Whether a tensor required a gradient at an event: as the flag was last set before it."""
+        fact = self.tensors[tensor]
+        last = next((flag.value for flag in reversed(fact.flags) if flag.index < before), None)
+        return fact.requires_grad if last is None else last
+
     def shares(self, one: int, other: int) -> bool:
         """Whether two tensors lie in the same memory."""
         return one == other or (one in self._storages and self._storages[one] == self._storages.get(other, -1))
@@ -306,8 +314,7 @@ def facts(trace: Trace) -> Facts:
                 if isinstance(event, DataSet):
                     fact.replaced.append(event.version)
             case FlagChanged(flag="requires_grad") if event.tensor in table.tensors:
-                table.tensors[event.tensor].requires_grad |= event.value
-                table.tensors[event.tensor].asked |= event.value
+                _flag(table, table.tensors[event.tensor], event)
             case FlagChanged(flag="retain_grad"):
                 table.retained.add(event.tensor)
             case BackwardStarted():
@@ -345,6 +352,14 @@ def _leaf(table: Facts, event: LeafCreated) -> None:
     table._storages[event.tensor] = event.storage
     if event.grad is not None:
         _hand(table, event.grad, event.tensor, event.index)
+
+
+def _flag(table: Facts, fact: TensorFact, event: FlagChanged) -> None:
+    """The program switches `requires_grad`; what is frozen before it is used never required a gradient."""
+    fact.flags.append(event)
+    fact.asked |= event.value
+    unused = fact.leaf is not None and all((event.tensor, version) not in table.uses for version in fact.values)
+    fact.requires_grad = event.value if unused else fact.requires_grad or event.value
 
 
 def _hand(table: Facts, gradient: int, leaf: int, event: int) -> None:

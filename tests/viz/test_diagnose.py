@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import engine as torch
 from engine.replay import replay
 from engine.trace import ErrorRaised, Trace
 from viz.births import findings
@@ -163,3 +164,42 @@ def test_a_hidden_state_in_an_attribute_is_named_and_cut_off(update: str, tmp_pa
     assert found is not None and found.why.startswith("self.state was computed before")
     assert "`self.state = self.state.detach()`" in found.fix
     assert ("has another value since" in found.fix) == (found.edits is None) == (update != "pass")
+
+
+FROZEN = """\
+import engine as torch
+model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+x = torch.ones(3, 2)
+for p in model.parameters():
+    p.requires_grad = False
+loss = model(x).sum()
+loss.backward()
+"""
+
+
+def test_what_was_frozen_is_not_said_to_be_computed_under_no_grad(tmp_path: Path) -> None:
+    _, found = explained(FROZEN, tmp_path)
+    assert (
+        "requires_grad was switched off for model.0.weight, model.0.bias, model.1.weight and model.1.bias" in found.why
+    )
+    assert "`p.requires_grad = False` in line 5" in found.why and "no_grad" not in found.why + found.fix
+
+
+def test_what_was_frozen_before_its_use_is_no_leaf(tmp_path: Path) -> None:
+    known = reading(recorded(FROZEN, tmp_path)).facts
+    frozen = [t for t, fact in known.tensors.items() if fact.flags]
+    assert len(frozen) == 4 and not any(known.is_leaf(tensor) for tensor in frozen)
+
+
+def test_gradients_that_were_never_switched_on_again_lead_to_the_line_that_switched_them_off(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nx = torch.ones(2, requires_grad=True)\n"
+        "def evaluate():\n    torch.set_grad_enabled(False)\n    return x.sum()\n"
+        "evaluate()\nloss = (x * x).sum()\nloss.backward()\n"
+    )
+    try:
+        _, found = explained(source, tmp_path)
+    finally:
+        torch.set_grad_enabled(True)
+    assert "`torch.set_grad_enabled(False)` in line 4 has switched gradients off" in found.why
+    assert "torch.set_grad_enabled(True)" in found.fix

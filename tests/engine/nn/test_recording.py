@@ -450,3 +450,20 @@ def test_a_step_tells_once_what_its_optimiser_holds() -> None:
     steps = [e.tensors for e in trace.events if isinstance(e, GroupEntered) and e.name == "SGD.step"]
     leaves = [e.tensor for e in trace.events if isinstance(e, LeafCreated) and e.requires_grad]
     assert steps == [(leaves[0], None), (), (leaves[0], leaves[-1])]
+
+
+def test_a_parameter_that_is_frozen_or_written_before_the_first_call_has_its_own_name() -> None:
+    model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1), nn.BatchNorm1d(1))
+    x = torch.ones(3, 2)
+    with torch.record() as trace:
+        for p in model[0].parameters():
+            p.requires_grad = False
+        nn.init.zeros_(model[1].weight)
+        assert isinstance(model[2].running_mean, torch.Tensor)
+        model[2].running_mean.fill_(1.0)
+        model(x)
+    leaves = {e.name: e.source for e in trace.events if isinstance(e, LeafCreated)}
+    assert leaves["model.0.weight"] == leaves["model.1.weight"] == "parameter"
+    assert leaves["model.2.running_mean"] == "buffer"
+    told = list(trace.names.values())
+    assert told.count("x") == 1 and {"model.0.bias", "model.1.weight", "model.2.running_mean"} <= set(told)
