@@ -25,7 +25,7 @@ class TorchVersion(str):
     def _compared(self, other: Any, name: str) -> Any:
         try:
             if isinstance(other, (Version, Iterable)):
-                return getattr(Version(self), name)(Version(_spelled(other)))
+                return getattr(Version(str(self)), name)(Version(_spelled(other)))
         except ValueError:
             pass  # no version: they compare as texts, as torch has it
         return getattr(str, name)(self, other)
