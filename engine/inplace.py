@@ -18,7 +18,7 @@ from .ops.inplace import INTO, copy, copy_slices, fits_into, retake, take_slice,
 from .ops.reduction import sum_to_size
 from .ops.shape import clone
 from .saved import save
-from .slot import slot
+from .slot import slot, warn
 from .storage import Storage
 from .tensor import Tensor
 from .views import View, limited, moved, refresh_view, retaken
@@ -27,6 +27,10 @@ __all__ = ["apply_inplace", "check_inplace", "copy_slices", "wrote", "zero_slice
 
 
 JOINT: Op = copy_slices.op
+REPEATED = (
+    "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please "
+    "clone() the tensor before performing the operation."
+)
 
 BEFORE_WRITE: list[Callable[..., Any]] = []
 """What is asked before a write while `slot.noted`: functions of (op, args, kwargs) that return what to do after it."""
@@ -35,6 +39,19 @@ READS_FIRST = frozenset({"addbmm", "addmm", "addmv", "addr", "baddbmm", "fill.Te
 PLACING = ("index_", "put", "scatter")
 """How the names of ops begin that write some elements by their places: what they read may not be what they write."""
 MODIFIED = "is being modified inplace"
+DEPRECATED = (
+    "Use of {}_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation. This "
+    "also applies to advanced indexing e.g. tensor[{}] = {}"
+)
+FILLING = "mask", "scalar"
+REPEATING: dict[str, tuple[str, ...]] = {
+    "zero": (), "fill.Scalar": (), "tril": (), "triu": (),
+    "masked_fill": ("masked_fill", *FILLING), "masked_fill.Tensor": ("masked_fill", *FILLING),
+    "index_fill": ("index_fill", *FILLING), "index_fill.Tensor": ("index_fill", *FILLING),
+    "index_put": ("index_put", "indices", "tensor"),
+}  # fmt: skip
+"""Ops that may write a place of an expanded tensor more than once, by name; how torch's warning calls them, if any."""
+DEPRECATIONS = frozenset(DEPRECATED.format(*words) for words in REPEATING.values() if words)
 
 
 def check_inplace(tensor: Tensor, needs: bool = True) -> None:
@@ -64,12 +81,8 @@ def check_inplace(tensor: Tensor, needs: bool = True) -> None:
         )
 
 
-def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], alike: bool = False) -> Tensor:
-    """Run `op` and write its result into its first argument, which is returned.
-
-    `alike`: one value is written everywhere, so that a place may be written more than once; torch allows it without
-    gradients alone.
-    """
+def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+    """Run `op` and write its result into its first argument, which is returned."""
     writer = op.traits.write
     target: Tensor = args[0]
     inputs, statics = op.bind(args, kwargs)
@@ -89,15 +102,12 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], alike: 
     result = None
     if writer is None and op.name in INTO and arrays is sources and fits_into(arrays):
         writer = INTO[op.name]
+    if not is_writable(target._array):
+        _check_repeats(op, inputs, target)
+    if writer is not None and op.name.startswith("masked_fill") and not _covers(target, arrays[1]):
+        writer = None  # an error, which computing tells
     if writer is None:
         result = _computed(op, arrays, statics, target)
-    if not (is_writable(target._array) or (alike and takes_writes(target._array))):
-        raise errors.runtime(
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-            "Please clone() the tensor before performing the operation.",
-            f"Backstep: {op.name}_ would write a tensor made by expand (or of a read-only numpy array).",
-            tensors=(target,),
-        )
     for value in _flat(inputs[1:]) if op.lists else inputs[1:]:
         shared = value._shared if isinstance(value, Tensor) else None
         if (value is target or (shared is not None and shared is target._shared)) and op.name not in READS_FIRST:
@@ -134,6 +144,28 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], alike: 
             if finish is not None:
                 finish(target)
     return target
+
+
+def _covers(target: Tensor, mask: Any) -> bool:
+    """Whether a mask can be broadcast to what is written."""
+    sizes = target._array.shape[::-1]
+    return len(mask.shape) <= len(sizes) and all(m in (1, n) for m, n in zip(mask.shape[::-1], sizes, strict=False))
+
+
+def _check_repeats(op: Op, inputs: Any, target: Tensor) -> None:
+    """Raise torch's error where an expanded tensor (or a read-only array) may not be written, or give its warning."""
+    if op.name not in REPEATING or not takes_writes(target._array):
+        raise errors.runtime(
+            REPEATED,
+            f"Backstep: {op.name}_ would write a tensor made by expand (or of a read-only numpy array).",
+            tensors=(target,),
+        )
+    told = [REPEATING[op.name]]
+    if op.name == "index_put" and not inputs[1]._array.ndim and [i._array.dtype.kind for i in inputs[2]] == ["b"]:
+        told.append(REPEATING["masked_fill"])  # which torch does it by
+    for words in told:
+        if words:
+            warn(DEPRECATED.format(*words))
 
 
 def _check_overlap(target: Tensor, value: Tensor, name: str) -> None:
@@ -250,7 +282,7 @@ def wrote(target: Tensor, node: Node, nr: int = 0) -> None:
         return
     target._requires_grad = True
     base = view.base
-    through = CopySlices(base, view.path, node)
+    through = CopySlices(base, view.path, node, not is_writable(target._array))
     moved(base, through, 0)
     base._node, base._nr = through, 0
     requires_now(base)
@@ -270,7 +302,7 @@ def requires_now(base: Tensor) -> None:
 class CopySlices(Node):
     """The history of a base of which a view was written: it runs the write's own node on the view's part."""
 
-    def __init__(self, base: Tensor, path: Any, inner: Node) -> None:
+    def __init__(self, base: Tensor, path: Any, inner: Node, repeats: bool) -> None:
         self.plan = JOINT.plan(1 if base._requires_grad else 2)
         self.sequence_nr = next_number()
         earlier, nr = (base._requires_grad and gradient_edge(base)) or (None, 0)
@@ -281,6 +313,7 @@ class CopySlices(Node):
         self.saved = ()
         self.more = {}  # not a node that the loop runs in its short way
         self.path = path
+        self.repeats = repeats  # what was written is expanded: torch cannot write its gradient
         self.inner: Node | None = inner
 
     def __getattr__(self, name: str) -> Any:
@@ -301,6 +334,8 @@ class CopySlices(Node):
 
     def own(self, upstream: Any, run: Any) -> Sequence[Any]:
         """The cotangent of the base, in which the view's part comes from the write, and those of what was written."""
+        if upstream is None:
+            return (None,) * len(self.targets)
         if self.inner is None:
             raise self.freed()
         if run.create_graph:
@@ -309,6 +344,8 @@ class CopySlices(Node):
         found = multiplied(run.vjp(self.inner, part if self.inner.metas is None else [part]))
         whole = None
         if self.targets[0] is not None:
+            if self.repeats:
+                raise errors.runtime(REPEATED, "Backstep: what was written is a tensor made by expand.", node=self)
             first = found[0]
             if first is None:
                 whole = zero_slice(upstream, self.path)

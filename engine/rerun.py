@@ -19,7 +19,7 @@ from .blocks import Block
 from .dispatch import apply
 from .doubts import ESCAPED, FORWARD, MISSING, NOT_DONE, PASSED_OVER, SEEN, WROTE
 from .held import Held
-from .inplace import JOINT, apply_inplace, share_data
+from .inplace import DEPRECATIONS, JOINT, apply_inplace, share_data
 from .mode import mode
 from .op import CUSTOM, REGISTRY
 from .program import Edits, calls_of
@@ -166,7 +166,7 @@ class Rerun:
         elif isinstance(event, Escaped):
             self.escaped(event)
         elif isinstance(event, WarningGiven):
-            if event.message != CREATE_GRAPH:
+            if event.message != CREATE_GRAPH and event.message not in DEPRECATIONS:  # which what gave them gives again
                 self.recorder.event("warning", event.category, event.message)
         elif isinstance(event, CodeEntered):
             if event.place == "pack":

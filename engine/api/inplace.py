@@ -108,7 +108,7 @@ def zero_(self: Tensor) -> Tensor:
     >>> torch.ones(2).zero_()
     tensor([0., 0.])
     """
-    return apply_inplace(ch.zero.op, (self,), {}, not self._requires_grad)
+    return apply_inplace(ch.zero.op, (self,), {})
 
 
 def fill_(self: Tensor, value: Any) -> Tensor:
@@ -124,7 +124,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
                 f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} dimensions."
             )
         return _write(ip.fill_tensor, self, value)
-    return apply_inplace(ip.fill_number.op, (self,), {"value": value}, not self._requires_grad)
+    return apply_inplace(ip.fill_number.op, (self,), {"value": value})
 
 
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:

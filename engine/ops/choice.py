@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..array import Array, library_of, promote, result_dtype, xp
-from ..op import PLAIN, SAME, Traits, op
+from ..op import SAME, Traits, op
 
 
 def _compare(name: str, ufunc: Any) -> Any:
@@ -146,7 +146,13 @@ def _masked_fill(self: Array, mask: Array, value: Any) -> Array:
     return xp.where(mask, library_of(self).asarray(value, dtype=self.dtype), self)
 
 
-masked_fill = op("masked_fill", _masked_fill, PLAIN, self=lambda grad, mask: masked_fill(grad, mask, 0))
+def _write_masked_fill(self: Array, mask: Array, value: Any) -> None:
+    self[xp.broadcast_to(mask, self.shape)] = value
+
+
+masked_fill = op(
+    "masked_fill", _masked_fill, Traits(write=_write_masked_fill), self=lambda grad, mask: masked_fill(grad, mask, 0)
+)
 
 
 def _masked_fill_tensor(self: Array, mask: Array, value: Array) -> Array:
@@ -154,7 +160,7 @@ def _masked_fill_tensor(self: Array, mask: Array, value: Array) -> Array:
 
 
 masked_fill_tensor = op(
-    "masked_fill.Tensor", _masked_fill_tensor, Traits(node="MaskedFillBackward1"),
+    "masked_fill.Tensor", _masked_fill_tensor, Traits(node="MaskedFillBackward1", write=_write_masked_fill),
     self=lambda grad, mask: masked_fill(grad, mask, 0),
     value=lambda grad, mask: where(mask, grad, 0),
 )  # fmt: skip

@@ -188,8 +188,22 @@ def _triu(self: Array, diagonal: int = 0) -> Array:
     return xp.triu(self, diagonal)
 
 
-tril = op("tril", _tril, self=lambda grad, diagonal: tril(grad, diagonal))
-triu = op("triu", _triu, self=lambda grad, diagonal: triu(grad, diagonal))
+def _distance(data: Array) -> Array:
+    """How far each element of a matrix lies above its diagonal."""
+    rows, columns = (xp.arange(n, like=data) for n in data.shape[-2:])
+    return columns - rows[:, None]
+
+
+def _write_tril(self: Array, diagonal: int = 0) -> None:
+    self[..., _distance(self) > diagonal] = 0
+
+
+def _write_triu(self: Array, diagonal: int = 0) -> None:
+    self[..., _distance(self) < diagonal] = 0
+
+
+tril = op("tril", _tril, Traits(write=_write_tril), self=lambda grad, diagonal: tril(grad, diagonal))
+triu = op("triu", _triu, Traits(write=_write_triu), self=lambda grad, diagonal: triu(grad, diagonal))
 
 # -- in place: the same views, under the names that torch's nodes have there --------------------------------------
 
