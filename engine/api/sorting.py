@@ -6,7 +6,9 @@ from typing import Any
 
 from .. import errors
 from ..array import xp
+from ..mode import mode as grad_mode
 from ..ops import arithmetic as ar
+from ..ops import choice as ch
 from ..ops import reduction as rd
 from ..ops import shape as so
 from ..ops import sorting as sr
@@ -219,6 +221,8 @@ def _quantile(
     rows = _sorted_rows(input, dim, keepdim)
     last = rows._array.ndim - 1
     below, above, weight = sr.quantile_places(rows, q, ignore_nan=ignore_nan, interpolation=interpolation)
+    if interpolation == "linear" and q._requires_grad and grad_mode.enabled:
+        weight = _part_of_the_way(so.detach(rows), q, below, ignore_nan)
     found = rd.gather(rows, below, last)
     if interpolation in ("linear", "midpoint"):
         found = ar.lerp(found, rd.gather(rows, above, last), weight)
@@ -226,6 +230,19 @@ def _quantile(
         return so.squeeze_row(found, dim=last)
     found = so.transpose(so.unsqueeze(found, dim=0), dim0=0, dim1=last + 1)
     return so.squeeze_row(found, dim=last + 1)
+
+
+def _part_of_the_way(rows: Tensor, q: Tensor, below: Tensor, ignore_nan: bool) -> Tensor:
+    """The weight of the element above each rank once more, by ops through which `q` has its gradient: torch's."""
+    missing, last = ch.isnan(rows), rows._array.ndim - 1
+    if ignore_nan:
+        ranks = q * (rd.sum_dim(ch.logical_not(missing), dim=(last,), keepdim=True) - 1)
+        ranks = ch.masked_fill(ranks, ranks < 0, value=0)
+    else:
+        end = rows._array.shape[-1] - 1
+        ranks = so.expand(q * end, size=below._array.shape)
+        ranks = ch.masked_fill(ranks, rd.any_true(missing, dim=last, keepdim=True), value=end)
+    return ranks - below
 
 
 def _sorted_rows(input: Tensor, dim: int | None, keepdim: bool) -> Tensor:

@@ -21,7 +21,6 @@ NO_IN_PLACE = "torch has no derivative of its in-place form; here it is the func
 RARE_WORDS = "refused in both; torch's words are those of an inner check"
 OUT_OF_SCOPE = "complex tensors are left out, and that is said before the arguments are looked at"
 LESS_EXACT = "torch's has an error of some 1e-6; ours agrees with the integral that defines it"
-NO_SHARE = "no gradient goes to the share `q`; torch makes one from its interpolation"
 DUNDER = "Python calls these with a tensor first; torch's reject anything else as descriptors do"
 
 KNOWN = (
@@ -35,8 +34,6 @@ KNOWN = (
     Known("error", "the dtype of out= does not count as one that was asked for", "multinomial"),
     Known("in place", RARE_WORDS, "ldexp mvlgamma.mvlgamma_p_1 mvlgamma.mvlgamma_p_3 mvlgamma.mvlgamma_p_5"),
     Known("in place, gradients", NO_IN_PLACE, "acosh asinh atanh"),
-    Known("call, gradients", NO_SHARE, "quantile nanquantile"),
-    Known("call, second gradients", NO_SHARE, "quantile nanquantile"),
     Known("call, gradients", "torch's is that of the part which was overwritten", "as_strided_scatter"),
     Known("call", "torch asserts that its input has no gaps, and asks for a report", "as_strided_scatter"),
     Known("method", "torch asserts that its input has no gaps, and asks for a report", "as_strided_scatter"),

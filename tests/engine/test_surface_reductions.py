@@ -220,6 +220,7 @@ def test_out_gives_back_what_it_was_given_and_warns_where_it_resizes() -> None:
 
 COMPOSED = """
 torch.quantile(x, torch.tensor([.1, .9]), dim=0) | torch.nanquantile(n, .5) | torch.cov(x, aweights=v.detach())
+torch.quantile(x, torch.tensor([.1, .9], requires_grad=True), dim=1) | torch.nanquantile(n, (v * 0).sigmoid())
 torch.corrcoef(x) | torch.trapezoid(x, v) | torch.cumulative_trapezoid(x) | torch.nanmean(n) | torch.diff(x, n=2)
 torch.renorm(x, 2, 0, 1.0) | torch.unique(x, return_counts=True) | torch.bincount(i, minlength=4) | x.cumprod(1)
 torch.logcumsumexp(x, 0) | torch.std_mean(x, 1) | torch.special.ndtr(x) | x.float_power(2) | torch.cummax(x, 1)
