@@ -271,9 +271,14 @@ class _Run:
                     ready.append(target)
 
     def undefined(self, node: Any) -> Sequence[Any]:
-        """A node to which no gradient came: only a custom Function runs nevertheless, with None or zeros."""
-        if type(node) is not AccumulateGrad and node.own is not None and node.metas is not None:
-            return self.visit(node, [None] * len(node.metas))
+        """A node to which no gradient came: it runs as torch's do, with None for its hooks and nothing for its rules.
+
+        Where nobody sees that, and nothing is freed by it, it is left out.
+        """
+        if type(node) is AccumulateGrad:
+            self.arrive(node, None)
+        elif node.more is not None or node.plan.frees or mode.anomaly:
+            return self.visit(node, None if node.metas is None else [None] * len(node.metas))
         return (None,) * len(node.targets)
 
     def visit(self, node: Any, upstream: Any) -> Sequence[Any]:
@@ -298,6 +303,9 @@ class _Run:
             self.capture(node, upstream)
             return (None,) * len(node.targets)
         cotangents = self.vjp(node, upstream)
+        if self.wanted is not None and node.own is None:  # what nobody asked for is not worked out
+            pairs = zip(node.targets, cotangents, strict=True)
+            cotangents = [cotangent if target in self.wanted else None for target, cotangent in pairs]
         if mode.anomaly:
             anomaly.check(node, multiplied(cotangents))
         freed = False if self.keep else node.free()
@@ -319,6 +327,11 @@ class _Run:
         if node.own is not None:
             secure(self.arrived)
             return node.own(upstream, self)
+        if all(gradient is None for gradient in _listed(node, upstream)):
+            if node.saved is None:
+                raise node.freed()
+            node.check_versions()
+            return (None,) * len(node.targets)
         if node.metas is not None:
             upstream = self.of_several(node, upstream)
         if not self.create_graph:
@@ -351,8 +364,7 @@ class _Run:
         """Tensor hooks, retained gradients and prehooks (of a node that runs), in torch's order."""
         grads, more, hooks = _listed(node, upstream), node.more, self.hooks
         for nr, (registered, reference) in more.get("tensor_hooks", {}).items():
-            if grads[nr] is not None:
-                grads[nr] = hooks.of_tensor(registered, grads[nr], reference(), node, nr)
+            grads[nr] = hooks.of_tensor(registered, grads[nr], reference(), node, nr)
         for nr, reference in more.get("retain", {}).items():
             tensor = reference()
             if tensor is not None and grads[nr] is not None:
@@ -362,9 +374,7 @@ class _Run:
         return grads if node.metas is not None else grads[0]
 
     def arrive(self, node: AccumulateGrad, gradient: Any) -> None:
-        """A gradient has arrived at a leaf."""
-        if gradient is None:
-            return
+        """A gradient has arrived at a leaf, or it is certain that none will: hooks run then too."""
         tensor = node.variable
         if tensor._hooks:
             gradient = self.hooks.of_tensor(tensor._hooks, gradient, tensor)
@@ -375,7 +385,8 @@ class _Run:
             return
         if more is not None and more.get("pre_hooks"):
             (gradient,) = self.hooks.before(more["pre_hooks"], (gradient,), node, tensor)
-        self.add_into(tensor, gradient, retained=False)
+        if gradient is not None:
+            self.add_into(tensor, gradient, retained=False)
         if tensor._post_hooks:
             secure(self.arrived)
             accumulated(tensor)

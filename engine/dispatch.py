@@ -188,7 +188,8 @@ def _several(op: Op, args: Any, statics: Any, made: tuple[Any, ...], node: Node 
         for nr, out in enumerate(outputs):
             if out._array.dtype.kind == "f" and (carriers is None or nr in carriers):
                 out._comes_from(node, nr)
-        node.metas = [(out._array.shape, out._array.dtype) for out in outputs]
+        carrying = outputs if carriers is None else outputs[: carriers[-1] + 1]  # no gradient comes for the others
+        node.metas = [(out._array.shape, out._array.dtype) for out in carrying]
         node.more = {}
         node.shape = node.dtype = None  # no cotangent fits: the loop looks at the metas
         save(node, args, promoted, outputs)

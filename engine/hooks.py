@@ -101,7 +101,7 @@ class Hooks:
             )
         made = []
         for nr, (new, old) in enumerate(zip(found, current, strict=True)):
-            if new is not None and old is not None:
+            if new is not None:
                 self.check(hook, new, old)
             inner = self.inner(new)
             made.append(inner)
@@ -113,6 +113,8 @@ class Hooks:
         """Raise torch's error where a hook returned something that is no gradient of this place."""
         if not isinstance(found, Tensor):
             raise TypeError(f"expected Variable, but hook returned '{type(found).__name__}'")
+        if gradient is None:
+            raise errors.runtime("can't replace a None gradient with a non-None value")
         have, want = found._array, self.raw(gradient)
         if have.dtype != want.dtype:
             raise errors.runtime(

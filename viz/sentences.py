@@ -174,9 +174,9 @@ def saved_name(saved: Saved, facts: Facts) -> str:
 
 def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
     trace = facts.trace
-    upstream = text.join([value(trace, u) for u in event.upstream if u is not None]) or "nothing"
+    upstream = text.join([value(trace, u) for u in event.upstream if u is not None])
     if step.op is None:
-        return f"{step.name} passes {upstream} on.{own(event, facts)}"
+        return f"{step.name} passes {upstream or 'nothing'} on.{own(event, facts)}"
     op = facts.ops[step.op].event
     by_slot = {slot: op.inputs[position] for position, slot in slots(op).items()}
     sent: dict[str, list[str]] = {}
@@ -194,7 +194,7 @@ def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
         label = name if not leaf else f"the leaf {name}" if facts.name(target or 0) else "a leaf"
         sent.setdefault(value(trace, cotangent), []).append(f"to {label}{fold}")
     ways = [f"{what} {text.join(_counted(where))}" for what, where in sent.items()]
-    doing = f"{step.name} receives the upstream gradient {upstream}"
+    doing = f"{step.name} receives " + (f"the upstream gradient {upstream}" if upstream else "no upstream gradient")
     number = next((i.scalar for i in op.inputs if i.tensor is None), None)
     if op.name == "mul" and number is not None and len(ways) == 1:
         doing = f"{step.name} multiplies the upstream gradient {upstream} by {text.scalar(number)}"

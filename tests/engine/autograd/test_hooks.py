@@ -140,6 +140,29 @@ y.register_hook(lambda g: g * 7)
 x.register_hook(lambda g: g * 3)
 r = torch.autograd.grad((y * y).sum(), [y, x])
 """,
+    "of a node where the pass ends": """
+y = x * torch.ones(3, requires_grad=True)
+y.grad_fn.register_hook(lambda a, g: seen.append((a, g)))
+(y * 2).sum().backward(inputs=[y])
+r = seen
+""",
+    "in torch's order, leaves between other nodes": """
+def noting(name):
+    return lambda *given: seen.append((name, *given))
+w = torch.ones(3, requires_grad=True)
+a = x * w
+c = a * 2 + w
+for name, t in (("a", a), ("c", c), ("x", x), ("w", w)):
+    t.register_hook(noting(name))
+    if t.is_leaf:
+        t.register_post_accumulate_grad_hook(noting(name + " accumulated"))
+for node in (a.grad_fn, c.grad_fn, *(end for end, _ in a.grad_fn.next_functions)):
+    node.register_prehook(noting("before"))
+    node.register_hook(noting("after"))
+c.sum().backward(retain_graph=True)
+c.sum().backward(inputs=[w], retain_graph=True)
+r = seen, torch.autograd.grad(c.sum(), [x, a], create_graph=True)
+""",
 }
 
 
