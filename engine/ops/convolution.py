@@ -87,10 +87,10 @@ def _columns(view: Array, rank: int, narrow: bool) -> Array:
     The shape is (samples, groups, rows, places), or (groups, rows, samples * places) where they are few.
     """
     samples, groups = view.shape[:2]
-    rows = math.prod(view.shape[2 : 3 + rank])
+    rows, places = math.prod(view.shape[2 : 3 + rank]), math.prod(view.shape[3 + rank :])
     if narrow:
-        return xp.moveaxis(view, 0, -rank - 1).reshape(groups, rows, -1)
-    return view.reshape(samples, groups, rows, -1)
+        return xp.moveaxis(view, 0, -rank - 1).reshape(groups, rows, samples * places)
+    return view.reshape(samples, groups, rows, places)
 
 
 def _correlate(
@@ -100,14 +100,14 @@ def _correlate(
     rank, samples, filters, many = len(stride), self.shape[0], weight.shape[0], math.prod(places)
     seen = _grouped(padded(self, padding, padding), groups)
     view = windows(seen, weight.shape[2:], stride, dilation, places)
-    table = weight.reshape(groups, filters // groups, -1)
+    table = weight.reshape(groups, filters // groups, math.prod(weight.shape[1:]))
     narrow = many < NARROW
     out = xp.empty((samples, groups, filters // groups, many), dtype=self.dtype, like=self)
     for block in _blocks(samples, table.shape[2] * groups * many):
         columns = _columns(view[block], rank, narrow)
         if narrow:
             made = xp.matmul(table, columns)
-            out[block] = xp.moveaxis(made.reshape(*made.shape[:2], -1, many), 2, 0)
+            out[block] = xp.moveaxis(made.reshape(*made.shape[:2], len(out[block]), many), 2, 0)
         else:
             xp.matmul(table, columns, out=out[block])
     return out.reshape(samples, filters, *places)
@@ -124,7 +124,7 @@ def _spread(
     few = filters * math.prod(sizes) <= 2 * channels * math.prod(places)  # the result's windows are no more to copy
     if simple and set(stride) == {1} and few:
         return _correlate(self, _turned(weight, groups), stride, around, dilation, groups, sizes)
-    table = weight.reshape(groups, filters // groups, -1).swapaxes(1, 2)
+    table = weight.reshape(groups, filters // groups, math.prod(weight.shape[1:])).swapaxes(1, 2)
     seen = self.reshape(samples, groups, filters // groups, math.prod(places))
     wide = tuple(
         max(n + 2 * p, (m - 1) * s + d * (k - 1) + 1)
@@ -190,7 +190,7 @@ def _convolution_weight(
     for block in _blocks(len(self), total.shape[2] * groups * many):
         columns = _columns(view[block], rank, narrow)
         if narrow:
-            flat = xp.moveaxis(upstream[block], 0, 2).reshape(*total.shape[:2], -1)
+            flat = xp.moveaxis(upstream[block], 0, 2).reshape(*total.shape[:2], columns.shape[2])
             total += xp.matmul(flat, columns.swapaxes(1, 2))
         else:
             total += xp.matmul(upstream[block], columns.swapaxes(2, 3)).sum(axis=0)

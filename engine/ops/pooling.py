@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
+from .. import errors
 from ..array import Array, xp, zeros_at
 from ..op import Traits, op
 from .convolution import padded, places_of, windows
@@ -175,6 +176,15 @@ def _adaptive_max_pool(self: Array, output_size: Sizes) -> tuple[Array, Array]:
     return in_rows(values), in_rows(places)
 
 
+def need_elements(name: str, sizes: Sizes) -> None:
+    """Raise torch's error for the gradient of adaptive windows that has nothing in a dimension but the first."""
+    if 0 in sizes[1:]:
+        raise errors.runtime(
+            f"{name}(): Expected grad_output to have non-zero size for non-batch dimensions, but grad_output has sizes "
+            f"{list(sizes)} with dimension {sizes.index(0, 1)} being empty"
+        )
+
+
 def in_rows(data: Array) -> Array:
     """The array, its last dimension innermost in memory."""
     return data if data.flags.c_contiguous else data.copy()
@@ -223,6 +233,7 @@ def _max_pool_slope(
 
 def _adaptive_max_slope(grad: Any, self: Any, result1: Any, self_sizes: Sizes, output_size: Sizes) -> Any:
     rank = len(output_size)
+    need_elements(f"adaptive_max_pool{rank}d_backward", grad.shape)
     apart = all(n % out == 0 for n, out in zip(self_sizes[-rank:], output_size, strict=True) if out)
     return pool_spread(grad, result1, self_sizes[-rank:], apart)
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..array import Array, xp, zeros_at
 from ..op import Traits, op
+from .pooling import need_elements
 from .shape import Sizes
 
 DENSE = 1 << 14
@@ -307,6 +308,7 @@ def _adaptive(rank: int) -> Any:
         return resampled(self, tables("", self.shape[-rank:], output_size))
 
     def rule(grad: Any, self: Any, self_sizes: Sizes, output_size: Sizes) -> Any:
+        need_elements(f"{name[1:]}_backward", grad.shape)
         return resample_backward(grad, name, self_sizes[-rank:], (output_size,))
 
     return _declared(name, kernel, f"AdaptiveAvgPool{rank}DBackward0", tables, rule)

@@ -72,9 +72,6 @@ def pooled(name: str, sizes: tuple[int, ...], *arguments: Any) -> Program:
     def program(t: Any) -> list[Any]:
         x = t.zeros(sizes, requires_grad=True)
         y = getattr(t.nn.functional, name)(x, *arguments)
-        if 0 in y.shape and name in ("adaptive_avg_pool1d", "adaptive_avg_pool2d"):
-            # torch refuses the gradient of nothing here, Backstep gives it
-            return [y]
         y.sum().backward()
         return [y, x.grad]
 
@@ -117,6 +114,14 @@ NOTHING = {
     for rank in (1, 2, 3)
     for sizes in _emptied(rank)
 }
+NOTHING |= {
+    f"{name}{rank}d {sizes} to {out}": pooled(f"{name}{rank}d", sizes, out)
+    for name in ("adaptive_avg_pool", "adaptive_max_pool")
+    for rank in (1, 2, 3)
+    for sizes in ((), (3,) * rank, (2, 0, *(3,) * rank), (2, 2, 0, *(3,) * (rank - 1)), (2,) * (rank + 3))
+    for out in (0, 1, None)
+    if (name, rank, sizes, out) != ("adaptive_avg_pool", 3, (), 1)  # torch's complaint names another dimension
+}
 NOTHING |= {f"max_unpool{rank}d {sizes}": put_back(rank, sizes) for rank in (1, 2, 3) for sizes in _emptied(rank)}
 NOTHING |= {
     f"{kind} {sizes} {batch_first} {given}": through(kind, sizes, batch_first, given)
@@ -130,6 +135,11 @@ NOTHING |= {
 @pytest.mark.parametrize("program", NOTHING.values(), ids=NOTHING)
 def test_nothing_to_go_through_gives_what_torch_gives(program: Program) -> None:
     assert_same(program)
+
+
+def test_filters_of_no_channels_give_their_bias() -> None:
+    made = engine.nn.functional.conv2d(engine.zeros(2, 0, 3, 3), engine.zeros(4, 0, 2, 2), engine.arange(4.0))
+    assert made.tolist() == [[[[float(k)] * 2] * 2 for k in range(4)]] * 2  # torch has no filters here
 
 
 WRITTEN_PARTS = """
@@ -287,7 +297,9 @@ bag(i, w.long(), o) | bag(i + 3, w, o, mode='max') | bag(i + 3, w.double(), o) |
 bag(i, w, o, mode='max', per_sample_weights=p) | bag(i, w, o, mode='sum', per_sample_weights=t.ones(4))
 bag(i, w, t.tensor([1, 2])) | bag(i, w, o.reshape(1, 2)) | bag(i.float(), w, o) | bag(i, w, o.float())
 bag(i.reshape(1, 5), w, o) | bag(i.reshape(5, 1, 1), w) | bag(i, w, o, padding_idx=7) | bag(i, w, o, padding_idx=-5)
-bag(i, w, o, mode='max', scale_grad_by_freq=True) | bag(i, w, o)
+bag(i, w, o, mode='max', scale_grad_by_freq=True) | bag(i, w, o) | bag(i, w, t.tensor([1, 2]), padding_idx=7)
+bag(i, w, t.tensor([0, 3]), include_last_offset=True, mode='sum') | bag(t.zeros(3, 0).long(), w)
+bag(i, w, t.tensor([0, 0, 2, 2, 4]), include_last_offset=True, mode='sum', per_sample_weights=p) | bag(i[:0], w, o[:1])
 """
 
 

@@ -140,7 +140,9 @@ def checked_argument(function: str, input: Tensor) -> str:
 
 
 def wanted(input: Tensor, output_size: Any, rank: int) -> Any:
-    """The sizes of the result; None keeps the input's."""
+    """The sizes of the result; None among them keeps the input's."""
+    if output_size is None:
+        raise TypeError("object of type 'NoneType' has no len()")
     given = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,) * rank
     sizes = input._array.shape[-rank:]
     if isinstance(output_size, (tuple, list)) and len(given) >= input._array.ndim:

@@ -111,8 +111,8 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Ints) -> Tensor:
     >>> torch.nn.functional.adaptive_avg_pool1d(torch.arange(6.0).reshape(1, 6), 3)
     tensor([[0.5000, 2.5000, 4.5000]])
     """
-    size = ar.one("adaptive_avg_pool1d", "output_size", output_size)
     wide = ar.flat(input, "adaptive_avg_pool1d", ar.checked_argument("adaptive_avg_pool1d", input))
+    size = ar.one("adaptive_avg_pool1d", "output_size", output_size)
     return ar.line(adaptive_avg_pool2d(wide, (1, size)))
 
 
@@ -153,9 +153,9 @@ def _adaptive_avg(rank: int, input: Tensor, output_size: Any) -> Tensor:
         raise errors.runtime(
             f"{name}: elements of output_size must be greater than or equal to 0 but received {{{said}}}"
         )
+    if set(sizes) == {1}:  # as in torch: no pooling where there is one window, and no look at the input
+        return mean(input, tuple(range(-rank, 0)), keepdim=True)
     ar.check_adaptive(name, input, rank, "", 1 if rank == 3 else input._array.ndim - rank)
-    if set(sizes) == {1}:
-        return mean(input, tuple(range(-rank, 0)), keepdim=True)  # as in torch: no pooling where there is one window
     ar.need_floats(name, input)
     return (rs.adaptive_avg_pool2d if rank == 2 else rs.adaptive_avg_pool3d)(input, sizes)
 

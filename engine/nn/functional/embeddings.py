@@ -12,7 +12,7 @@ from ...inplace import apply_inplace
 from ...mode import no_grad
 from ...ops import embedding as em
 from ...slot import callers_level
-from ...tensor import Tensor
+from ...tensor import Tensor, escape
 
 __all__ = [
     "embedding",
@@ -105,7 +105,9 @@ def embedding_bag(
     _check_bag(input, weight, offsets, per_sample_weights, mode, scale_grad_by_freq, sparse)
     if input._array.ndim == 2:
         length = input._array.shape[1]
-        offsets = Tensor(xp.arange(0, input._array.size, max(1, length), dtype="int64", like=input._array))
+        if not length:
+            raise errors.runtime("step must be nonzero", "Backstep: the bags of a batch have one index at the least.")
+        offsets = Tensor(xp.arange(0, input._array.size, length, dtype="int64", like=input._array))
         input = reshape(input, -1)
         if per_sample_weights is not None:
             per_sample_weights = reshape(per_sample_weights, -1)
@@ -113,16 +115,13 @@ def embedding_bag(
     _check_tables(weight, per_sample_weights)
     if include_last_offset and not offsets._array.size:
         raise errors.runtime("include_last_offset: number of offset should be at least 1")
+    place = -1 if padding_idx is None else _row(weight, padding_idx)
     _check_offsets(input, weight, offsets, mode)
-    place = -1
-    if padding_idx is not None:
-        rows = weight._array.shape[0]
-        if not -rows <= padding_idx < rows:
-            raise errors.runtime(
-                f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but got "
-                f"{padding_idx}"
-            )
-        place = padding_idx % rows
+    if include_last_offset and offsets._array[-1] < input._array.size:  # what comes after the last bag is in none
+        escape(offsets, "item")
+        end = int(offsets._array[-1])
+        input = input[:end]
+        per_sample_weights = None if per_sample_weights is None else per_sample_weights[:end]
     if sparse:
         raise errors.OutOfScope(NO_SPARSE)
     if max_norm is not None:
@@ -132,6 +131,16 @@ def embedding_bag(
         weight, input, offsets, per_sample_weights, scale_grad_by_freq, number, False, include_last_offset, place
     )
     return made[0]
+
+
+def _row(weight: Tensor, padding_idx: int) -> int:
+    """The row that stands for nothing, counted from the first; torch's error where there is none."""
+    rows: int = weight._array.shape[0]
+    if not -rows <= padding_idx < rows:
+        raise errors.runtime(
+            f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but got {padding_idx}"
+        )
+    return padding_idx % rows
 
 
 def _check_bag(

@@ -195,6 +195,9 @@ def max_pool3d(
 # -- the largest of adaptive windows ------------------------------------------------------------------------------
 
 
+NO_SIZE = "adaptive_max_pool1d(): argument 'output_size' (position 2) must be tuple of ints, not NoneType"
+
+
 def _adaptive_max(rank: int, input: Tensor, output_size: Any) -> Pair:
     name = f"adaptive_max_pool{rank}d"
     need_tensor(input, name)
@@ -220,9 +223,12 @@ def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Ints, return_in
     >>> torch.nn.functional.adaptive_max_pool1d_with_indices(torch.arange(6.0).reshape(1, 6), 3)[1]
     tensor([[1, 3, 5]])
     """
+    if output_size is None:
+        raise TypeError(NO_SIZE)
     wide = ar.flat(input, "adaptive_max_pool1d", ar.checked_argument("adaptive_max_pool1d", input))
+    size = ar.one("adaptive_max_pool1d", "output_size", output_size)
     ar.check_adaptive("adaptive_max_pool1d", input, 1, ":")
-    values, indices = _adaptive_max(2, wide, (1, ar.one("adaptive_max_pool1d", "output_size", output_size)))
+    values, indices = _adaptive_max(2, wide, (1, size))
     return ar.line(values), ar.line(indices)
 
 
