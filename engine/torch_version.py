@@ -13,7 +13,9 @@ __all__ = ["TorchVersion"]
 
 
 class TorchVersion(str):
-    """A text that compares with texts, tuples and Versions as versions do; with what is none, as a text.  Source: torch.
+    """A text that compares with texts, tuples and Versions as versions do; with what is none, as a text.
+
+    Source: torch.
 
     >>> from engine.torch_version import TorchVersion
     >>> TorchVersion("1.10.0") > "1.9", TorchVersion("1.10.0") > (1, 9), TorchVersion("1.10.0").split(".")[0]
