@@ -56,7 +56,7 @@ class TensorFact:
 
     `requires_grad`: whether it ever did; `asked`: whether the program said so with `requires_grad_()`; `flags` are the
     changes of it.  `since` is the event from which on it held each version, `replaced` are the versions that
-    `x.data = y` gave it.
+    `x.data = y` gave it, `given` says what a version has through `.data`: the tensor and its version.
     """
 
     tensor: int
@@ -72,6 +72,7 @@ class TensorFact:
     since: dict[int, int] = field(default_factory=dict)
     flags: list[FlagChanged] = field(default_factory=list)
     replaced: list[int] = field(default_factory=list)
+    given: dict[int, tuple[int, int]] = field(default_factory=dict)
     versions: list[int] = field(default_factory=list)
     recorded: int | None = None
     """The first version that an op gave which is recorded for backward."""
@@ -300,10 +301,13 @@ def facts(trace: Trace) -> Facts:
     table = Facts(trace)
     table.own = own_code(trace.events)
     running: list[CallFact] = []
+    written: dict[int, int] = {}  # x -> `x.data`, written to and not yet refreshed
     for event in trace.events:
         match event:
             case OpCalled() if event.index not in table.own.hidden:
                 _op(table, event, running[-1] if running else None)
+                if event.inplace in table.behind:
+                    written[table.behind[event.inplace]] = event.inplace
             case LeafCreated():
                 _leaf(table, event)
                 if running:
@@ -313,6 +317,9 @@ def facts(trace: Trace) -> Facts:
                 fact.hold(event.version, event.value, event.index)
                 if isinstance(event, DataSet):
                     fact.replaced.append(event.version)
+                    written[event.tensor] = event.source
+                if source := table.tensors.get(written.pop(event.tensor, -1)):
+                    fact.given[event.version] = source.tensor, source.last
             case FlagChanged(flag="requires_grad") if event.tensor in table.tensors:
                 _flag(table, table.tensors[event.tensor], event)
             case FlagChanged(flag="retain_grad"):

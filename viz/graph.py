@@ -71,6 +71,8 @@ class Drawing:
     out_of: dict[int, list[Link]] = field(default_factory=lambda: defaultdict(list))
     users: dict[str, int] = field(default_factory=dict)
     stubs: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+    given: dict[str, Link] = field(default_factory=dict)
+    """The link to a card of x from what it holds since `x.data = y`."""
 
     def card(self, tensor: int) -> str | None:
         """The newest card of a tensor."""
@@ -112,6 +114,7 @@ def draw(facts: Facts, grouping: Grouping) -> Drawing:
         role = "inner" if any(o.requires_grad for o in op.event.outputs) else "constant"
         drawing.items[ident] = Item(ident, "op", role, op=op.index, group=grouping.of.get(op.index))
     _writes(drawing)
+    _given(drawing)
     stubs = _stubs(facts, grouping, drawing)
     for op in drawn:
         _inputs(drawing, op.event, op.index, stubs)
@@ -152,7 +155,18 @@ def _cards(facts: Facts) -> Mapping[tuple[int, int], str]:
             cards[tensor, version] = "root" if root else "leaf" if leaf else "constant" if quiet else "inner"
         if root:
             _latest_root(facts, tensor, cards)
+    _drop_given(facts, cards)
     return cards
+
+
+def _drop_given(facts: Facts, cards: dict[tuple[int, int], str]) -> None:
+    """Of `x.data = x.data - …` and `x.data -= …` the result stands on the next card of x alone."""
+    for tensor, fact in facts.tensors.items():
+        for version, given in fact.given.items():
+            if (tensor, version) not in cards or facts.uses.get(given) or cards.get(given) != "constant":
+                continue
+            if (facts.name(given[0]) or "").endswith(".data"):
+                del cards[given]
 
 
 def _latest_root(facts: Facts, tensor: int, cards: dict[tuple[int, int], str]) -> None:
@@ -314,6 +328,26 @@ def _writes(drawing: Drawing) -> None:
             own = facts.ops[writer].id if writer is not None else None
             if own in drawing.items:
                 _link(drawing, Link(f"e{own}>{card}:0", own, card, None, 0, None, tensor, version, None, False))
+
+
+def _given(drawing: Drawing) -> None:
+    """What `x.data = y` made of x comes from y, and of `x.data -= y` from that op; no gradient goes that way."""
+    facts = drawing.facts
+    for (tensor, version), card in drawing.cards.items():
+        fact = facts.tensors[tensor]
+        if version not in fact.given:
+            continue
+        source, held = fact.given[version]
+        known = facts.resolve(source, held)
+        own = drawing.cards.get((source, held if known is None else known))
+        if own is None and (producer := facts.producer(source, held)) is not None:
+            own = facts.ops[producer].id
+        if own in drawing.items and own != card:
+            link = Link(f"e{own}>{card}:data", own, card, None, 0, None, tensor, version, None, False)
+            if version in fact.replaced:  # a step of its own
+                drawing.links[link.id] = drawing.given[card] = link
+            else:
+                _link(drawing, link)
 
 
 def _link(drawing: Drawing, link: Link) -> None:

@@ -165,10 +165,14 @@ class _Player:
         """`x.data = y` is a step; what x holds stands on its card, or on the one that it gets then."""
         self.rest()
         card = self.latest.get(event.tensor)
-        self.step("write", event, card, "data = …", None, 0)
+        fresh = self.drawing.cards.get((event.tensor, event.version))
+        step = self.step("write", event, fresh or card, "data = …", None, 0)
         self.line.marks.append((self.now - 1, "edit", self.written(event.stack, event)))
-        if self.drawing.cards.get((event.tensor, event.version)) is not None:
+        if fresh is not None:
             self.refreshed(event)
+            if link := self.drawing.given.get(fresh):
+                self.exists(link.id, self.now)
+                step.flows.append(Flow(link, False, event.value))
         elif card is not None:
             self.line.put(card, "row:value", self.now, event.value)
 

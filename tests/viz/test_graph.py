@@ -303,3 +303,19 @@ def test_what_grad_was_asked_for_waits_no_longer(tmp_path: Path) -> None:
     found = read("x = torch.tensor(2., requires_grad=True)\ng = torch.autograd.grad(x * x, x)\n", tmp_path)
     card = next(i.id for i in found.drawing.items.values() if i.role == "leaf")
     assert found.line.at(card, "state", len(found.line.steps)) == "done"
+
+
+@pytest.mark.parametrize(("line", "name"), [("w.data = w.data - 0.1 * w.grad", "data = …"), ("w.data -= 0.1", "sub_")])
+def test_what_is_assigned_to_data_comes_from_what_computed_it(line: str, name: str, tmp_path: Path) -> None:
+    found = read(
+        "w = torch.tensor([1., 2.], requires_grad=True)\n(w * 3).sum().backward()\n"
+        f"{line}\nw.grad = None\n(w * 3).sum().backward()\n", tmp_path
+    )  # fmt: skip
+    card = next(ident for ident, item in found.drawing.items.items() if item.role == "leaf" and item.version)
+    (link,) = (link for link in found.drawing.links.values() if link.target == card)
+    op = found.drawing.items[link.source].op
+    assert op is not None and found.facts.ops[op].event.name == "sub" and not link.grad
+    results = [i for i in found.drawing.items.values() if i.kind == "tensor" and i.role == "constant" and i.version]
+    assert not results, "its numbers stand on the next card of w alone"
+    step = next(step for step in found.line.steps if link.id in [flow.link.id for flow in step.flows])
+    assert step.name == name and step.at == (card if "=" in name else link.source)
