@@ -220,7 +220,11 @@ class _Run:
             else:
                 plan = node.plan
                 run = plan.run  # a function among its attributes: not called as a method, which takes longer
-                cotangents = run(upstream, node)
+                try:
+                    cotangents = run(upstream, node)
+                except RuntimeError as error:
+                    errors.placed(error, node)
+                    raise
                 freed = plan.frees and not keep
                 if active is not None and (
                     wanted is not None or not active.plain_vjp(node, upstream, cotangents, freed)
@@ -334,6 +338,14 @@ class _Run:
             return (None,) * len(node.targets)
         if node.metas is not None:
             upstream = self.of_several(node, upstream)
+        try:
+            return self.rules(node, upstream)
+        except RuntimeError as error:
+            errors.placed(error, node)
+            raise
+
+    def rules(self, node: Node, upstream: Any) -> Sequence[Any]:
+        """Run the rules of a node on its saved values."""
         if not self.create_graph:
             return node.plan.run(upstream, node)
         if node.saved is None:

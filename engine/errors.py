@@ -36,6 +36,12 @@ def explained(
     return error
 
 
+def placed(error: BaseException, node: object) -> None:
+    """Note the node at which an error arose, where the error does not know it."""
+    if getattr(error, "place", None) is None:
+        error.place = Place(node)  # type: ignore[attr-defined]
+
+
 def runtime(message: str, note: str = "", *, node: object = None, tensors: tuple[object, ...] = ()) -> RuntimeError:
     """A RuntimeError with torch's `message` and our `note`."""
     error = RuntimeError(message)

@@ -186,6 +186,19 @@ def no_backward(case: Case) -> Answer:
     return why, "Give it a static method backward(ctx, grad) that returns one gradient per input.", None
 
 
+_STEPS = {"floor_divide": "It rounds: as its input grows it stands still, then jumps. "}
+
+
+def no_derivative(case: Case) -> Answer:
+    name = case.event.message.partition("aten::")[2].partition(" ")[0]
+    where = case.written(case.op.stack) if case.op is not None else name
+    why = f"The way back comes to {where}, and PyTorch has no derivative for {name}. {_STEPS.get(name, '')}"
+    fix = "Write it with an op that has one, or leave it out of the way back with .detach()."
+    if name == "floor_divide":
+        fix = "Write `/` where a fraction is meant; where rounding is, round `.detach()`: no gradient comes that way."
+    return why.strip(), fix, None
+
+
 def once(case: Case) -> Answer:
     why = (
         "This backward was marked @once_differentiable: what it computes is not noted, so it has no derivative itself."
@@ -226,5 +239,6 @@ KNOWN: Sequence[tuple[str, Callable[[Case], Answer]]] = (
     ("returned an invalid gradient at index", shape_of_gradient),
     ("must implement either the backward", no_backward),
     ("marked with @once_differentiable", once),
+    ("derivative for aten::", no_derivative),
 )
 """By what the message contains."""

@@ -203,3 +203,11 @@ def test_gradients_that_were_never_switched_on_again_lead_to_the_line_that_switc
         torch.set_grad_enabled(True)
     assert "`torch.set_grad_enabled(False)` in line 4 has switched gradients off" in found.why
     assert "torch.set_grad_enabled(True)" in found.fix
+
+
+def test_an_op_without_a_derivative_is_the_place_of_its_error(tmp_path: Path) -> None:
+    source = "import engine as torch\nx = torch.ones(2, requires_grad=True)\ny = 3 * (x // 2)\ny.sum().backward()\n"
+    trace, found = explained(source, tmp_path)
+    assert "The way back comes to `x // 2` in line 3, and PyTorch has no derivative for floor_divide" in found.why
+    assert found.at is not None and reading(trace).facts.ops[0].id == found.at
+    assert "Write `/`" in found.fix
