@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from engine.trace import Accumulated, GradSet, GroupEntered, LeafCreated, OpCalled, Refreshed
+from engine.trace import Accumulated, Escaped, GradSet, GroupEntered, LeafCreated, OpCalled, Refreshed
 
 from . import labels, text
 from .births import Finding
 from .facts import Facts, OpFact
 from .groups import source
 
+PLAIN = frozenset({"item", "numpy", "tolist"})
+"""Ways in which numbers leave the graph for Python or numpy, from where no gradient comes back."""
 MOST_NAMED = 4
 """Parameters that are named one by one; of more, the first and how many there are."""
 
@@ -85,6 +87,7 @@ class _Search:
         self.used = {given.tensor for op in facts.ops if op.event.call is None for given in op.event.inputs}
         self.ahead = self._behind_roots()
         self.cuts = self._cuts()
+        self.left = self._left()
 
     def _behind_roots(self) -> set[int]:
         """The ops that some root of a backward call was computed with, whether or not gradients flow there."""
@@ -115,6 +118,20 @@ class _Search:
                     found[given.tensor] = min(*behind, found.get(given.tensor, behind[0]))
         return found
 
+    def _left(self) -> dict[int, Escaped]:
+        """By tensor, where numbers that were computed with it first left the graph."""
+        found: dict[int, Escaped] = {}
+        for event in self.facts.trace.events:
+            if isinstance(event, Escaped) and event.kind in PLAIN:
+                found.setdefault(event.tensor, event)
+        for op in reversed(self.facts.ops):
+            behind = [found[out.tensor] for out in op.event.outputs if out.tensor in found]
+            for given in op.event.inputs if behind and op.event.call is None else ():
+                if given.tensor is not None:
+                    ways = [*behind, *([found[given.tensor]] if given.tensor in found else [])]
+                    found[given.tensor] = min(ways, key=lambda event: event.index)
+        return found
+
     # -- in words -------------------------------------------------------------------------------------------------
 
     def names(self, tensors: Sequence[int]) -> str:
@@ -131,6 +148,9 @@ class _Search:
         label = f"{self.facts.name(tensors[0]) or 'a parameter'} never learns"
         if many:
             label = f"{len(tensors)} parameters never learn"
+        away = next((self.left[t] for t in tensors if t in self.left), None)
+        if cut is None and away is not None:
+            return self.gone(away, tensors, label, why, stay)
         if cut is None:
             used = not self.used.isdisjoint(tensors)
             none = "what is computed with" if used else "no op uses"
@@ -149,6 +169,21 @@ class _Search:
         line = frame.line if frame is not None else None
         return Finding("unreached", op.event.index, op.id, label, why, fix, line)
 
+    def gone(self, away: Escaped, tensors: list[int], label: str, why: str, stay: str) -> Finding:
+        """What is computed with them leaves the graph as plain numbers."""
+        them = "them" if len(tensors) > 1 else "it"
+        frame = self.facts.frame(away.stack)
+        where = f" at `{source(self.facts.trace, frame, 48)}` in {self.facts.line(frame)}" if frame is not None else ""
+        why += (
+            f": what is computed with {them} leaves the graph{where}, as {_AS[away.kind]} without a past, "
+            f"from where no gradient comes back. {stay}."
+        )
+        fix = f"Keep the tensor itself on the way to the loss: {away.kind}() is for looking at numbers."
+        made = self.facts.made_by(away.tensor, away.index)
+        at = self.facts.ops[made].id if made is not None else f"t{tensors[0]}"
+        event = self.facts.ops[made].event.index if made is not None else away.index
+        return Finding("unreached", event, at, label, why, fix, frame.line if frame is not None else None)
+
     def stale(self, missed: list[int], unused: int) -> Finding:
         names, many = self.names(missed), len(missed) > 1
         first = next(e for e in self.facts.trace.events if isinstance(e, Accumulated) and e.tensor == missed[0])
@@ -165,6 +200,9 @@ class _Search:
         return Finding(
             "unreached", first.index, f"t{missed[0]}", label, why, fix, frame.line if frame is not None else None
         )
+
+
+_AS = {"item": "a Python number", "numpy": "an array", "tolist": "a list"}
 
 
 def _why(op: OpFact) -> tuple[str, str]:

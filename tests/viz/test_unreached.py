@@ -98,3 +98,18 @@ def test_a_target_that_is_copied_and_not_trained_is_no_finding(tmp_path: Path) -
         "net(torch.ones(3, 2)).sum()", "(net(torch.ones(3, 2)) - other(torch.ones(3, 2)).detach()).sum()"
     )
     assert unreached(facts(recorded(source, tmp_path))) == []
+
+
+@pytest.mark.parametrize(
+    ("forward", "away"),
+    [
+        ("self.head(torch.tensor(self.gate(x).detach().numpy()))", "numpy"),
+        ("self.head(x) * self.gate(x).sum().item()", "item"),
+        ("self.head(torch.tensor(self.gate(x).tolist()))", "tolist"),
+    ],
+)
+def test_what_leaves_the_graph_as_plain_numbers_leads_to_its_line(forward: str, away: str, tmp_path: Path) -> None:
+    (one,) = found(tmp_path, forward)
+    assert one.label == "2 parameters never learn" and one.line == 10 and one.at is not None and one.at.startswith("n")
+    assert "leaves the graph at `self.gate(x)" in one.why and "in line 10" in one.why
+    assert f"{away}() is for looking at numbers" in one.fix
