@@ -128,7 +128,7 @@ def from_numpy(data: Any) -> Tensor:
 def Variable(data: Any, requires_grad: bool = False, volatile: bool = False) -> Tensor:
     """A tensor (as in torch since 0.4): of the same elements, a leaf.
 
-    Source: torch.autograd.Variable.
+    Shapes: (*) -> (*).  Source: torch.autograd.Variable.
 
     >>> import engine as torch
     >>> torch.autograd.Variable(torch.tensor([1.0]), requires_grad=True)

@@ -312,8 +312,8 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
 def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
     """X of A X = B for a triangle A, of which the other half is not read; with `unitriangular` nor the diagonal.
 
-    Shapes: (*, N, N), (*, N, K) -> (*, N, K), broadcast; with `left` False (*, N, N), (*, K, N) -> (*, K, N).  Raises
-    RuntimeError where the sizes do not fit.  Source: torch.linalg.solve_triangular.
+    Shapes: (*, N, N), (*, N, K) -> (*, N, K), broadcast; with `left` False (*, N, N), (*, K, N) -> (*, K, N),
+    broadcast.  Raises RuntimeError where the sizes do not fit.  Source: torch.linalg.solve_triangular.
 
     >>> import engine as torch
     >>> torch.linalg.solve_triangular(torch.tensor([[2.0, 1.0], [0.0, 1.0]]), torch.ones(2, 1), upper=True)

@@ -177,8 +177,8 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
 def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
     """X of A X = B (A^T X = B for `adjoint`, X A = B for `left` False), from what `lu_factor` gave for A.
 
-    Shapes: (*, N, N), (*, N), (*, N, K) -> (*, N, K), broadcast; with `left` False (*, N, N), (*, N), (*, K, N) -> (*,
-    K, N).  Raises RuntimeError where the sizes do not fit.  Source: torch.linalg.lu_solve.
+    Shapes: (*, N, N), (*, N), (*, N, K) -> (*, N, K), broadcast; with `left` False (*, N, N), (*, N), (*, K, N) ->
+    (*, K, N), broadcast.  Raises RuntimeError where the sizes do not fit.  Source: torch.linalg.lu_solve.
 
     >>> import engine as torch
     >>> a = torch.tensor([[2.0, 0.0], [0.0, 4.0]])

@@ -71,7 +71,7 @@ def _put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
 put, put_ = both(
     "put", _put,
     "A copy with the elements of `source` at places of the flattened tensor.",
-    "Shapes: (*), (*index), (*index) -> (*).  Raises IndexError for a place that is not there, RuntimeError for "
+    "Shapes: (*), (*index), (*') -> (*).  Raises IndexError for a place that is not there, RuntimeError for "
     "another dtype.",
 )  # fmt: skip
 
@@ -83,8 +83,8 @@ put, put_ = both(
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements where `mask`, in one dimension.
 
-    Shapes: (*), (*) -> (N) of N elements.  Raises RuntimeError where the mask is not bool, or the shapes do not
-    broadcast.  Source: torch.masked_select.
+    Shapes: (*), (*) -> (N) of N elements, broadcast.  Raises RuntimeError where the mask is not bool, or the shapes do
+    not broadcast.  Source: torch.masked_select.
 
     >>> import engine as torch
     >>> x = torch.tensor([1.0, 2.0, 3.0])

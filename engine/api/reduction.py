@@ -223,8 +223,8 @@ def _extreme(name: str, input: Any, other: Any, keepdim: bool, ops: tuple[Any, A
 def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The largest element (ties share the gradient), along `dim` (values, indices) of the first, or of two tensors.
 
-    Shapes: (*) -> (); along `dim` (*, D, *) -> (*, *), (*, *); two tensors (*), (*) -> (*), broadcast.  Raises
-    IndexError where there is no dimension `dim`.  Source: torch.max.
+    Shapes: (*) -> (); along `dim` (*, D, *) -> (*, *), (*, *), with `keepdim` (*, 1, *), (*, 1, *); two tensors (*),
+    (*) -> (*), broadcast.  Raises IndexError where there is no dimension `dim`.  Source: torch.max.
 
     >>> import engine as torch
     >>> torch.max(torch.tensor([1.0, 5.0, 3.0]))
@@ -238,8 +238,8 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
 def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The smallest element (ties share the gradient), along `dim` (values, indices) of the first, or of two tensors.
 
-    Shapes: (*) -> (); along `dim` (*, D, *) -> (*, *), (*, *); two tensors (*), (*) -> (*), broadcast.  Raises
-    IndexError where there is no dimension `dim`.  Source: torch.min.
+    Shapes: (*) -> (); along `dim` (*, D, *) -> (*, *), (*, *), with `keepdim` (*, 1, *), (*, 1, *); two tensors (*),
+    (*) -> (*), broadcast.  Raises IndexError where there is no dimension `dim`.  Source: torch.min.
 
     >>> import engine as torch
     >>> torch.min(torch.tensor([4.0, 1.0, 3.0]))

@@ -404,8 +404,8 @@ index_reduce, index_reduce_ = both(
 index_copy, index_copy_ = both(
     "index_copy", _index_copy,
     "A copy with the parts of `source` in place of those of `dim` that `index` names.",
-    "Shapes: (*, D, *), (K), (*, K, *) -> (*, D, *).  Raises IndexError for a place that is not there, or a "
-    "`source` that does not fit, RuntimeError for another dtype.",
+    "Shapes: (*, D, *), (K), (*, K, *) -> (*, D, *); one place (D), (1), () -> (D).  Raises IndexError for a place "
+    "that is not there, or a `source` that does not fit, RuntimeError for another dtype.",
 )  # fmt: skip
 index_fill, index_fill_ = both(
     "index_fill", _index_fill,

@@ -119,7 +119,7 @@ def reshape(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
     Shapes: (*) -> (*'), as many elements.  Raises RuntimeError for another number of elements.  Source: torch.reshape.
 
     >>> import engine as torch
-    >>> torch.arange(4).reshape(2, -1)
+    >>> torch.reshape(torch.arange(4), (2, -1))
     tensor([[0, 1],
             [2, 3]])
     """

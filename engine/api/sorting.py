@@ -82,8 +82,8 @@ def msort(input: Tensor) -> Tensor:
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """(values, indices) of the k largest (smallest) along `dim`, in order; which of equal ones is left open.
 
-    Shapes: (*, D, *) -> (*, k, *), (*, k, *).  Raises RuntimeError where k is negative, or larger than D.
-    Source: torch.topk.
+    Shapes: (*, D, *) -> (*, k, *), (*, k, *); a number () -> (), ().  Raises RuntimeError where k is negative, or
+    larger than D.  Source: torch.topk.
 
     >>> import engine as torch
     >>> torch.topk(torch.tensor([1, 5, 3]), 2).values

@@ -69,8 +69,8 @@ def _cholesky(A: Tensor, upper: bool) -> Tensor:
 def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
     """(Q, R): A = Q R, Q with orthonormal columns, R an upper triangle; `mode` "complete": a square Q, "r": none.
 
-    Shapes: (*, M, N) -> (*, M, K), (*, K, N), K = min of M and N, or M where complete; with "r" (*, M, N) -> (0), (*,
-    K, N).  Raises RuntimeError for fewer than two dimensions.  Source: torch.linalg.qr.
+    Shapes: (*, M, N) -> (*, M, K), (*, K, N), K = min of M and N, or M where complete; with "r" (*, M, N) -> (0),
+    (*, K, N).  Raises RuntimeError for fewer than two dimensions.  Source: torch.linalg.qr.
 
     >>> import engine as torch
     >>> torch.linalg.qr(torch.tensor([[3.0, 1.0], [4.0, 2.0]])).R.abs()

@@ -139,7 +139,7 @@ def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The p-norm of input - other.
 
-    Shapes: (*), (*) -> ().  Raises RuntimeError where the shapes do not broadcast.  Source: torch.dist.
+    Shapes: (*), (*) -> (), broadcast.  Raises RuntimeError where they do not.  Source: torch.dist.
 
     >>> import engine as torch
     >>> torch.dist(torch.tensor([0.0, 0.0]), torch.tensor([3.0, 4.0]))

@@ -197,7 +197,7 @@ def is_storage(obj: object) -> bool:
 def itself(input: Tensor) -> Tensor:
     """The tensor: of real numbers what complex ones would be conjugated or resolved to.
 
-    Source: torch.resolve_conj.
+    Shapes: (*) -> (*).  Source: torch.resolve_conj, torch.resolve_neg.
 
     >>> import engine as torch
     >>> torch.resolve_conj(torch.tensor([1.0]))

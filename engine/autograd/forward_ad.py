@@ -33,6 +33,11 @@ class UnpackedDualTensor(NamedTuple):
     """What `unpack_dual` returns; `tangent` is None where there is none.
 
     Source: torch.autograd.forward_ad.UnpackedDualTensor.
+
+    >>> import engine as torch
+    >>> with dual_level():
+    ...     unpack_dual(torch.ones(1))
+    UnpackedDualTensor(primal=tensor([1.]), tangent=None)
     """
 
     primal: Tensor
@@ -62,6 +67,10 @@ def enter_dual_level() -> int:
     """Begin a level; its number, 0.
 
     Source: torch.autograd.forward_ad.enter_dual_level.
+
+    >>> enter_dual_level()
+    0
+    >>> exit_dual_level()
     """
     if mode.dual is not None:
         raise errors.runtime("Nested forward mode AD is not supported at the moment")
@@ -74,6 +83,13 @@ def exit_dual_level(*, level: int | None = None) -> None:
     """End the level: tangents are forgotten.
 
     Source: torch.autograd.forward_ad.exit_dual_level.
+
+    >>> import engine as torch
+    >>> _ = enter_dual_level()
+    >>> x = make_dual(torch.ones(1), torch.ones(1))
+    >>> exit_dual_level()
+    >>> x
+    tensor([1.])
     """
     if mode.dual is None:
         raise errors.runtime("Dual level must be a positive number.")
@@ -88,6 +104,11 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
     Shapes: (*), (*) -> (*).  Raises RuntimeError outside of a level, or for a tangent of another shape.
     Source: torch.autograd.forward_ad.make_dual.
+
+    >>> import engine as torch
+    >>> with dual_level():
+    ...     make_dual(torch.tensor([2.0]), torch.tensor([1.0])) ** 2
+    tensor([4.], tangent=tensor([4.]))
     """
     if mode.dual is None:
         raise errors.runtime(NO_LEVEL)
@@ -109,6 +130,11 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     """The elements without the tangent, and the tangent.
 
     Shapes: (*) -> (*), (*).  Source: torch.autograd.forward_ad.unpack_dual.
+
+    >>> import engine as torch
+    >>> with dual_level():
+    ...     unpack_dual(make_dual(torch.tensor([2.0]), torch.tensor([1.0])) * 3).tangent
+    tensor([3.])
     """
     tangent = tangent_of(tensor)
     if tangent is None:

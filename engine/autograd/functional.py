@@ -199,8 +199,8 @@ def vjp(
 ) -> Any:
     """(outputs, v times the Jacobian): what `backward(v)` gives.
 
-    Shapes: (*A), (*R) -> (*R), (*A) of a function (*A) -> (*R).  Raises RuntimeError where v has another shape than the
-    output.  Source: torch.autograd.functional.vjp.
+    Shapes: (*A), (*R) -> (*R), (*A), *R the sizes of what the function gives.  Raises RuntimeError where v has another
+    shape than the output.  Source: torch.autograd.functional.vjp.
 
     >>> import engine as torch
     >>> vjp(lambda x: x * x, torch.tensor([1.0, 3.0]), torch.tensor([0.0, 1.0]))[1]
@@ -221,8 +221,8 @@ def jvp(
 ) -> Any:
     """(outputs, the Jacobian times v), by two backward passes: the vjp is linear in its weights.
 
-    Shapes: (*A), (*A) -> (*R), (*R) of a function (*A) -> (*R).  Raises RuntimeError where v has another shape than the
-    input.  Source: torch.autograd.functional.jvp.
+    Shapes: (*A), (*A) -> (*R), (*R), *R the sizes of what the function gives.  Raises RuntimeError where v has another
+    shape than the input.  Source: torch.autograd.functional.jvp.
 
     >>> import engine as torch
     >>> jvp(lambda x: x * x, torch.tensor([1.0, 3.0]), torch.tensor([0.0, 1.0]))[1]
@@ -250,8 +250,8 @@ def jacobian(
     A tensor of shape (*output, *input); for several outputs or inputs a (nested) tuple.  One backward pass per element
     of the output, also with `vectorize` and for the strategy "forward-mode".
 
-    Shapes: (*A) -> (*R, *A) of a function (*A) -> (*R).  Raises TypeError where `func` takes or returns something else
-    than tensors.  Source: torch.autograd.functional.jacobian.
+    Shapes: (*A) -> (*R, *A), *R the sizes of what the function gives.  Raises TypeError where `func` takes or returns
+    something else than tensors.  Source: torch.autograd.functional.jacobian.
 
     >>> import engine as torch
     >>> jacobian(lambda x: x * x, torch.tensor([1.0, 3.0]))

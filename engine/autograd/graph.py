@@ -30,6 +30,10 @@ class Node(abc.ABC):  # noqa: B024 - what its methods are stands in the classes 
     """What `grad_fn` and `next_functions` show; for isinstance.
 
     Source: torch.autograd.graph.Node.
+
+    >>> import engine as torch
+    >>> isinstance((torch.ones(1, requires_grad=True) * 2).grad_fn, Node)
+    True
     """
 
 
@@ -41,6 +45,11 @@ class GradientEdge(NamedTuple):
     """Where the gradient of a tensor goes: stands for the tensor in backward and grad, which need not be alive.
 
     Source: torch.autograd.graph.GradientEdge.
+
+    >>> import engine as torch
+    >>> x = torch.tensor([3.0], requires_grad=True)
+    >>> torch.autograd.grad((x * x).sum(), GradientEdge((x * 1).grad_fn.next_functions[0][0], 0))
+    (tensor([6.]),)
     """
 
     node: Any
@@ -74,6 +83,12 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     """Say that elements were written in a way that nobody could see.
 
     Source: torch.autograd.graph.increment_version.
+
+    >>> import engine as torch
+    >>> x = torch.ones(1)
+    >>> increment_version(x)
+    >>> x._version
+    1
     """
     for one in (tensor,) if isinstance(tensor, Tensor) else tensor:
         if slot.active is not None:
@@ -120,6 +135,13 @@ class save_on_cpu(saved_tensors_hooks):
     """Inside, what ops save on a GPU is kept in the memory of the host.
 
     Source: torch.autograd.graph.save_on_cpu.
+
+    >>> import engine as torch
+    >>> x = torch.tensor([3.0], requires_grad=True)
+    >>> with save_on_cpu():
+    ...     y = x * x
+    >>> torch.autograd.grad(y, x)
+    (tensor([6.]),)
     """
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
@@ -131,6 +153,14 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     """Inside, saved_tensors_hooks raise an error with this message.
 
     Source: torch.autograd.graph.disable_saved_tensors_hooks.
+
+    >>> with disable_saved_tensors_hooks("none here"):
+    ...     try:
+    ...         with save_on_cpu():
+    ...             pass
+    ...     except RuntimeError as error:
+    ...         print(error)
+    none here
     """
     if mode.packing:
         raise RuntimeError(error_message)
@@ -148,6 +178,12 @@ def register_multi_grad_hook(
     that do not); or, with `mode="any"`, when the first of them is.
 
     Raises ValueError for another mode.  Source: torch.autograd.graph.register_multi_grad_hook.
+
+    >>> import engine as torch
+    >>> a, b = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
+    >>> _ = register_multi_grad_hook((a, b), lambda grads: print(grads))
+    >>> (2 * a + 3 * b).backward()
+    [tensor([2.]), tensor([3.])]
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")

@@ -24,6 +24,8 @@ __all__ = [
 class Constraint:
     """`check(value)` tells of each value (of the last `event_dim` dimensions together) whether it is allowed.
 
+    Source: torch.distributions.constraints.Constraint.
+
     >>> import engine as torch
     >>> torch.distributions.constraints.positive.check(torch.tensor([1.0, -1.0]))
     tensor([ True, False])

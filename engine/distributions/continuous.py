@@ -256,6 +256,9 @@ class Laplace(_Located):
 class Cauchy(_Located):
     """A bell with tails so heavy that it has no mean.
 
+    Shapes: loc and scale (*), broadcast -> batch (*).  Raises ValueError for a scale that is not positive.
+    Source: torch.distributions.Cauchy.
+
     >>> import engine as torch
     >>> torch.distributions.Cauchy(0.0, 1.0).log_prob(torch.tensor(0.0))
     tensor(-1.1447)

@@ -27,6 +27,9 @@ EULER = 0.57721566490153286060
 class LogNormal(TransformedDistribution):
     """exp(x) of a normal x.
 
+    Shapes: loc and scale (*), broadcast -> batch (*).  Raises ValueError for a scale that is not positive.
+    Source: torch.distributions.LogNormal.
+
     >>> import engine as torch
     >>> torch.distributions.LogNormal(0.0, 1.0).log_prob(torch.tensor(1.0))
     tensor(-0.9189)
@@ -68,6 +71,9 @@ class LogNormal(TransformedDistribution):
 
 class LogisticNormal(TransformedDistribution):
     """Probabilities that break a stick by a normal vector.
+
+    Shapes: loc and scale (*, D), broadcast -> batch (*), event (D + 1).  Raises ValueError for a scale that is not
+    positive.  Source: torch.distributions.LogisticNormal.
 
     >>> import engine as torch
     >>> torch.distributions.LogisticNormal(torch.zeros(2), torch.ones(2)).event_shape
@@ -131,6 +137,9 @@ class _Half(TransformedDistribution):
 class HalfNormal(_Half):
     """abs(x) of a normal x around 0.
 
+    Shapes: scale (*) -> batch (*).  Raises ValueError for a scale that is not positive.
+    Source: torch.distributions.HalfNormal.
+
     >>> import engine as torch
     >>> torch.distributions.HalfNormal(1.0).mean
     tensor(0.7979)
@@ -150,6 +159,9 @@ class HalfNormal(_Half):
 
 class HalfCauchy(_Half):
     """abs(x) of a Cauchy x around 0.
+
+    Shapes: scale (*) -> batch (*).  Raises ValueError for a scale that is not positive.
+    Source: torch.distributions.HalfCauchy.
 
     >>> import engine as torch
     >>> torch.distributions.HalfCauchy(1.0).log_prob(torch.tensor(1.0))
@@ -174,6 +186,9 @@ class HalfCauchy(_Half):
 
 class Gumbel(TransformedDistribution):
     """The largest of many draws.
+
+    Shapes: loc and scale (*), broadcast -> batch (*).  Raises ValueError for a scale that is not positive.
+    Source: torch.distributions.Gumbel.
 
     >>> import engine as torch
     >>> torch.distributions.Gumbel(0.0, 1.0).mean
@@ -221,6 +236,9 @@ class Gumbel(TransformedDistribution):
 class Pareto(TransformedDistribution):
     """What is larger than `scale`, with a tail that a power `alpha` rules.
 
+    Shapes: scale and alpha (*), broadcast -> batch (*).  Raises ValueError for one that is not positive.
+    Source: torch.distributions.Pareto.
+
     >>> import engine as torch
     >>> torch.distributions.Pareto(1.0, 3.0).mean
     tensor(1.5000)
@@ -258,6 +276,9 @@ class Pareto(TransformedDistribution):
 
 class Weibull(TransformedDistribution):
     """The time until something fails that wears out (`concentration` above 1) or in (below 1).
+
+    Shapes: scale and concentration (*), broadcast -> batch (*).  Raises ValueError for one that is not positive.
+    Source: torch.distributions.Weibull.
 
     >>> import engine as torch
     >>> torch.distributions.Weibull(1.0, 1.0).mean

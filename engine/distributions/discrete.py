@@ -239,6 +239,9 @@ class OneHotCategorical(Distribution):
 class OneHotCategoricalStraightThrough(OneHotCategorical):
     """The same, with gradients that go to the probabilities as if they were the draw.
 
+    Shapes: probs or logits (*, C) -> batch (*), event (C).  Raises ValueError for both or none of them, or no simplex.
+    Source: torch.distributions.OneHotCategoricalStraightThrough; Bengio et al., 2013.
+
     >>> import engine as torch
     >>> probs = torch.tensor([0.0, 1.0], requires_grad=True)
     >>> torch.distributions.OneHotCategoricalStraightThrough(probs).rsample()

@@ -34,6 +34,8 @@ def _of_vectors(shape: Sequence[int], more: int = 0) -> Size:
 class SoftmaxTransform(Plain):
     """Vectors to probabilities; turned back, to their logarithms, for many vectors have the same.
 
+    Shapes: (*) -> (*).  Source: torch.distributions.SoftmaxTransform.
+
     >>> import engine as torch
     >>> torch.distributions.SoftmaxTransform()(torch.zeros(4))
     tensor([0.2500, 0.2500, 0.2500, 0.2500])
@@ -57,6 +59,8 @@ class SoftmaxTransform(Plain):
 
 class StickBreakingTransform(Plain):
     """Vectors to probabilities, one more: each takes its share (a sigmoid) of what those before it left.
+
+    Shapes: (*, D) -> (*, D + 1).  Source: torch.distributions.StickBreakingTransform.
 
     >>> import engine as torch
     >>> torch.distributions.StickBreakingTransform()(torch.zeros(3))
@@ -98,6 +102,8 @@ def _left(like: Tensor, count: int) -> Tensor:
 class LowerCholeskyTransform(Plain):
     """Square matrices to lower-triangular ones with a positive diagonal.
 
+    Shapes: (*, D, D) -> (*, D, D).  Source: torch.distributions.LowerCholeskyTransform.
+
     >>> import engine as torch
     >>> torch.distributions.LowerCholeskyTransform()(torch.zeros(2, 2))
     tensor([[1., 0.],
@@ -116,6 +122,8 @@ class LowerCholeskyTransform(Plain):
 
 class PositiveDefiniteTransform(Plain):
     """Square matrices to positive-definite ones, by way of their Cholesky factors.
+
+    Shapes: (*, D, D) -> (*, D, D).  Source: torch.distributions.PositiveDefiniteTransform.
 
     >>> import engine as torch
     >>> torch.distributions.PositiveDefiniteTransform()(torch.zeros(2, 2))
@@ -161,6 +169,8 @@ def _unpacked(vector: Tensor) -> Tensor:
 
 class CorrCholeskyTransform(Transform):
     """Vectors of D (D - 1) / 2 to Cholesky factors of correlations: rows of length 1, made as a stick is broken.
+
+    Shapes: (*, M) -> (*, D, D), M = D times D - 1 by 2.  Source: torch.distributions.CorrCholeskyTransform.
 
     >>> import engine as torch
     >>> torch.distributions.CorrCholeskyTransform()(torch.zeros(1))
@@ -246,6 +256,8 @@ class _Parts(Transform):
 class CatTransform(_Parts):
     """Maps of parts of the given `lengths` along `dim`, as `cat` joins them.
 
+    Shapes: (*, D, *) -> (*, D, *).  Source: torch.distributions.CatTransform.
+
     >>> import engine as torch
     >>> D = torch.distributions
     >>> D.CatTransform([D.ExpTransform(), D.identity_transform], lengths=[1, 2])(torch.zeros(3))
@@ -309,6 +321,8 @@ class CatTransform(_Parts):
 
 class StackTransform(_Parts):
     """Maps of the slices along `dim`, as `stack` joins them.
+
+    Shapes: (*) -> (*).  Source: torch.distributions.StackTransform.
 
     >>> import engine as torch
     >>> D = torch.distributions

@@ -38,6 +38,8 @@ class _Rising(Plain):
 class ExpTransform(_Rising):
     """y = exp(x).
 
+    Shapes: (*) -> (*).  Source: torch.distributions.ExpTransform.
+
     >>> import engine as torch
     >>> torch.distributions.ExpTransform().inv(torch.tensor(1.0))
     tensor(0.)
@@ -70,6 +72,8 @@ class _Broadcast(Transform):
 
 class PowerTransform(_Broadcast):
     """y = x ** exponent, of positive numbers.
+
+    Shapes: (*) -> (*), broadcast.  Source: torch.distributions.PowerTransform.
 
     >>> import engine as torch
     >>> torch.distributions.PowerTransform(torch.tensor(2.0))(torch.tensor(3.0))
@@ -112,6 +116,8 @@ def least_and_most(like: Tensor) -> dict[str, float]:
 class SigmoidTransform(_Rising):
     """y = 1 / (1 + exp(-x)), kept off 0 and 1.
 
+    Shapes: (*) -> (*).  Source: torch.distributions.SigmoidTransform.
+
     >>> import engine as torch
     >>> torch.distributions.SigmoidTransform()(torch.tensor(0.0))
     tensor(0.5000)
@@ -134,6 +140,8 @@ class SigmoidTransform(_Rising):
 class SoftplusTransform(_Rising):
     """y = log(1 + exp(x)); above 20, y = x.
 
+    Shapes: (*) -> (*).  Source: torch.distributions.SoftplusTransform.
+
     >>> import engine as torch
     >>> torch.distributions.SoftplusTransform()(torch.tensor(0.0))
     tensor(0.6931)
@@ -154,6 +162,8 @@ class SoftplusTransform(_Rising):
 
 class TanhTransform(_Rising):
     """y = tanh(x).  Back from -1 and 1, to which large x are rounded, only a cache leads.
+
+    Shapes: (*) -> (*).  Source: torch.distributions.TanhTransform.
 
     >>> import engine as torch
     >>> squash = torch.distributions.TanhTransform(cache_size=1)
@@ -176,6 +186,8 @@ class TanhTransform(_Rising):
 
 class AbsTransform(Plain):
     """y = abs(x), which two x have: turned back it gives the positive one.
+
+    Shapes: (*) -> (*).  Source: torch.distributions.AbsTransform.
 
     >>> import engine as torch
     >>> torch.distributions.AbsTransform()(torch.tensor(-2.0))
@@ -200,6 +212,8 @@ def _same(one: Any, other: Any) -> bool:
 
 class AffineTransform(_Broadcast):
     """y = loc + scale * x; `event_dim` dimensions are one event.
+
+    Shapes: (*) -> (*), broadcast.  Source: torch.distributions.AffineTransform.
 
     >>> import engine as torch
     >>> torch.distributions.AffineTransform(1.0, 2.0)(torch.tensor(3.0))
@@ -257,6 +271,8 @@ class AffineTransform(_Broadcast):
 
 class CumulativeDistributionTransform(Transform):
     """y = the probability that a distribution gives to what is below x.
+
+    Shapes: (*) -> (*).  Source: torch.distributions.CumulativeDistributionTransform.
 
     >>> import engine as torch
     >>> D = torch.distributions

@@ -88,6 +88,9 @@ class _OfBase(TransformedDistribution):
 class RelaxedBernoulli(_OfBase):
     """A soft choice between 0 and 1.
 
+    Shapes: probs or logits (*) -> batch (*).  Raises ValueError for both or none of them, or outside 0 … 1.
+    Source: torch.distributions.RelaxedBernoulli; Maddison et al., 2016.
+
     >>> import engine as torch
     >>> soft = torch.distributions.RelaxedBernoulli(torch.tensor(1.0), probs=torch.tensor(0.5))
     >>> soft.probs
@@ -152,6 +155,9 @@ class ExpRelaxedCategorical(Distribution):
 
 class RelaxedOneHotCategorical(_OfBase):
     """A soft choice of a class, as probabilities.
+
+    Shapes: probs or logits (*, C) -> batch (*), event (C).  Raises ValueError for both or none of them, or no simplex.
+    Source: torch.distributions.RelaxedOneHotCategorical; Maddison et al., 2016; Jang et al., 2016.
 
     >>> import engine as torch
     >>> soft = torch.distributions.RelaxedOneHotCategorical(torch.tensor(0.5), probs=torch.tensor([0.5, 0.5]))

@@ -17,10 +17,12 @@ __all__ = ["ComposeTransform", "IndependentTransform", "ReshapeTransform", "Tran
 
 
 class Transform:
-    """A map y = f(x) with the logarithm of how much it stretches.  Source: torch.distributions.
+    """A map y = f(x) with the logarithm of how much it stretches.
 
     A class below it writes `_call`, `_inverse` and `log_abs_det_jacobian`.  With `cache_size=1` the last (x, y) is
     kept, so that turning y back gives that very x.  Raises ValueError for another size.
+
+    Source: torch.distributions.Transform.
 
     >>> import engine as torch
     >>> class Double(torch.distributions.Transform):
@@ -190,6 +192,8 @@ def _widened(constraint: Constraint, before: Sequence[Transform], turned: bool) 
 class ComposeTransform(Transform):
     """One map after the other.
 
+    Shapes: (*) -> (*).  Source: torch.distributions.ComposeTransform.
+
     >>> import engine as torch
     >>> D = torch.distributions
     >>> D.ComposeTransform([D.ExpTransform(), D.AffineTransform(1.0, 2.0)])(torch.tensor(0.0))
@@ -262,6 +266,8 @@ identity_transform = ComposeTransform([])
 class IndependentTransform(Transform):
     """The same map, with the last dimensions of a batch as parts of one event: their logarithms are summed.
 
+    Shapes: (*) -> (*).  Source: torch.distributions.IndependentTransform.
+
     >>> import engine as torch
     >>> D = torch.distributions
     >>> D.IndependentTransform(D.ExpTransform(), 1).log_abs_det_jacobian(torch.ones(2, 3), torch.ones(2, 3).exp())
@@ -318,7 +324,10 @@ class IndependentTransform(Transform):
 
 
 class ReshapeTransform(Transform):
-    """The last dimensions in another shape of as many elements.  Raises ValueError where they are not as many.
+    """The last dimensions in another shape of as many elements.
+
+    Shapes: (*, *in_shape) -> (*, *out_shape).  Raises ValueError where they are not as many.
+    Source: torch.distributions.ReshapeTransform.
 
     >>> import engine as torch
     >>> torch.distributions.ReshapeTransform((4,), (2, 2))(torch.zeros(3, 4)).shape

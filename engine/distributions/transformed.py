@@ -19,10 +19,12 @@ __all__ = ["TransformedDistribution"]
 
 
 class TransformedDistribution(Distribution):
-    """Draws of `base_distribution`, changed by `transforms` one after the other.  Source: torch.distributions.
+    """Draws of `base_distribution`, changed by `transforms` one after the other.
 
     log_prob(y) is that of x, which the maps make y of, less the logarithm of how much they stretch there.  Raises
     ValueError for what is no Transform, and where a draw has too few dimensions for the maps.
+
+    Source: torch.distributions.TransformedDistribution.
 
     >>> import engine as torch
     >>> D = torch.distributions

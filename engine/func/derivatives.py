@@ -113,8 +113,8 @@ def _with_aux(name: str, output: Any, has_aux: bool) -> tuple[Any, Any]:
 def grad_and_value(func: Callable[..., Any], argnums: Places = 0, has_aux: bool = False) -> Callable[..., Any]:
     """The function of (gradient, value) of `func`, which gives a number.
 
-    Shapes: (*A) -> (*A), () of a function (*A) -> ().  Raises RuntimeError where the function gives no single element.
-    Source: torch.func.grad_and_value.
+    Shapes: (*A) -> (*A), () of the function that is given back.  Raises RuntimeError where the function gives no single
+    element.  Source: torch.func.grad_and_value.
 
     >>> import engine as torch
     >>> torch.func.grad_and_value(lambda x: (x * x).sum())(torch.tensor([1.0, 2.0]))
@@ -146,8 +146,8 @@ def grad_and_value(func: Callable[..., Any], argnums: Places = 0, has_aux: bool 
 def grad(func: Callable[..., Any], argnums: Places = 0, has_aux: bool = False) -> Callable[..., Any]:
     """The function that gives the gradient of `func`, which gives a number, with respect to an argument.
 
-    Shapes: (*A) -> (*A) of a function (*A) -> ().  Raises RuntimeError where the function gives no single element.
-    Source: torch.func.grad.
+    Shapes: (*A) -> (*A) of the function that is given back.  Raises RuntimeError where the function gives no single
+    element.  Source: torch.func.grad.
 
     >>> import engine as torch
     >>> cube = lambda x: x**3
@@ -168,7 +168,8 @@ def grad(func: Callable[..., Any], argnums: Places = 0, has_aux: bool = False) -
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """(output, function): what `func` gives, and the function from cotangents of it to those of the arguments.
 
-    Shapes: (*A) -> (*R) of a function (*A) -> (*R), and the function (*R) -> (*A).  Source: torch.func.vjp.
+    Shapes: (*A) -> (*R), *R the sizes of what the function gives; the other function takes (*R) and gives (*A).
+    Source: torch.func.vjp.
 
     >>> import engine as torch
     >>> output, back = torch.func.vjp(torch.sin, torch.zeros(2))
@@ -219,8 +220,8 @@ def jvp(
 ) -> Any:  # fmt: skip
     """(output, tangent): what `func` gives, and what it makes of `tangents` of its arguments.
 
-    Shapes: (*A), (*A) -> (*R), (*R) of a function (*A) -> (*R).  Raises RuntimeError where a tangent has another shape
-    than its argument.  Source: torch.func.jvp.
+    Shapes: (*A), (*A) -> (*R), (*R), *R the sizes of what the function gives.  Raises RuntimeError where a tangent has
+    another shape than its argument.  Source: torch.func.jvp.
 
     >>> import engine as torch
     >>> torch.func.jvp(torch.exp, (torch.zeros(2),), (torch.tensor([1.0, 2.0]),))
@@ -262,7 +263,7 @@ def jacrev(
 ) -> Callable[..., Any]:
     """The function that gives the Jacobian of `func`: of shape output + input, one backward per element of the output.
 
-    Shapes: (*A) -> (*R, *A) of a function (*A) -> (*R).  Source: torch.func.jacrev.
+    Shapes: (*A) -> (*R, *A), *R the sizes of what the function gives.  Source: torch.func.jacrev.
 
     >>> import engine as torch
     >>> torch.func.jacrev(lambda x: x**2)(torch.tensor([1.0, 2.0]))
@@ -305,7 +306,7 @@ def jacfwd(
 ) -> Callable[..., Any]:  # fmt: skip
     """The Jacobian as `jacrev` gives it; here found in the same way.
 
-    Shapes: (*A) -> (*R, *A) of a function (*A) -> (*R).  Source: torch.func.jacfwd.
+    Shapes: (*A) -> (*R, *A), *R the sizes of what the function gives.  Source: torch.func.jacfwd.
 
     >>> import engine as torch
     >>> torch.func.jacfwd(torch.sin)(torch.zeros(2))
@@ -318,7 +319,7 @@ def jacfwd(
 def hessian(func: Callable[..., Any], argnums: Places = 0) -> Callable[..., Any]:
     """The function that gives the second derivatives of `func`.
 
-    Shapes: (*A) -> (*R, *A, *A) of a function (*A) -> (*R).  Source: torch.func.hessian.
+    Shapes: (*A) -> (*R, *A, *A), *R the sizes of what the function gives.  Source: torch.func.hessian.
 
     >>> import engine as torch
     >>> torch.func.hessian(lambda x: (x**3).sum())(torch.tensor([1.0, 2.0]))

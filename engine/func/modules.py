@@ -21,7 +21,7 @@ def functional_call(
 
     Tensors that are tied are replaced together (`tie_weights`); `strict` wants all names, and no others.
 
-    Source: torch.func.functional_call.
+    Shapes: those of the module.  Source: torch.func.functional_call.
 
     >>> import engine as torch
     >>> layer = torch.nn.Linear(2, 1)

@@ -266,9 +266,9 @@ class RNN(RNNBase):
 class LSTM(RNNBase):
     """A state that gates let in, keep and let out; with `proj_size` the output is projected.
 
-    Shapes: (L, N, input_size) -> (L, N, D hidden_size), ((D num_layers, N, hidden_size), (D num_layers, N,
-    hidden_size)); D = 2 both ways, else 1; N first with `batch_first`, or no N.  Raises RuntimeError for other sizes,
-    ValueError for other dimensions.  Source: torch.nn.LSTM.
+    Shapes: (L, N, input_size) -> (L, N, D hidden_size), ((D num_layers, N, hidden_size),
+    (D num_layers, N, hidden_size)); D = 2 both ways, else 1; N first with `batch_first`, or no N.  Raises RuntimeError
+    for other sizes, ValueError for other dimensions.  Source: torch.nn.LSTM.
 
     >>> import engine as torch
     >>> out, (h, c) = torch.nn.LSTM(3, 4)(torch.zeros(5, 2, 3))

@@ -61,8 +61,13 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
 def get_ema_multi_avg_fn(decay: float = 0.999) -> MultiAverage:
     """The same step for a list of tensors, which are written.
 
-    Raises ValueError for a decay outside 0 … 1.  Source: torch.optim.swa_utils.get_ema_multi_avg_fn; Polyak and
-    Juditsky, 1992.
+    Raises ValueError for a decay outside 0 … 1.  Source: torch.optim.swa_utils.get_ema_multi_avg_fn.
+
+    >>> import engine as torch
+    >>> averages = [torch.tensor([4.0]), torch.tensor([0.0])]
+    >>> get_ema_multi_avg_fn(0.75)(averages, [torch.tensor([8.0]), torch.tensor([4.0])], 1)
+    >>> averages
+    [tensor([5.]), tensor([1.])]
     """
     _need_decay(decay)
 
@@ -99,6 +104,12 @@ def get_swa_multi_avg_fn() -> MultiAverage:
     """The same step for a list of tensors, which are written.
 
     Source: torch.optim.swa_utils.get_swa_multi_avg_fn; Izmailov et al., 2018.
+
+    >>> import engine as torch
+    >>> averages = [torch.tensor([4.0]), torch.tensor([0.0])]
+    >>> get_swa_multi_avg_fn()(averages, [torch.tensor([8.0]), torch.tensor([4.0])], 1)
+    >>> averages
+    [tensor([6.]), tensor([2.])]
     """
 
     def swa_update(averages: Sequence[Tensor], weights: Sequence[Tensor], count: Any) -> None:

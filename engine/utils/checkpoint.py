@@ -43,7 +43,7 @@ def checkpoint(
     With `use_reentrant=False` the graph is that of the function; what its nodes need is computed when the first of them
     asks.  With True it is one node, whose backward runs the function and a backward of its own.
 
-    Source: torch.utils.checkpoint.checkpoint; Chen et al., 2016.
+    Shapes: those of `function`.  Source: torch.utils.checkpoint.checkpoint; Chen et al., 2016.
 
     >>> import engine as torch
     >>> x = torch.tensor(2.0, requires_grad=True)
@@ -122,7 +122,7 @@ def checkpoint_sequential(
 ) -> Any:  # fmt: skip
     """A chain of functions in `segments` checkpoints, of which the last is kept as usual.
 
-    Source: torch.utils.checkpoint.checkpoint_sequential; Chen et al., 2016.
+    Shapes: those of the functions.  Source: torch.utils.checkpoint.checkpoint_sequential; Chen et al., 2016.
 
     >>> import engine as torch
     >>> x = torch.tensor(1.0, requires_grad=True)

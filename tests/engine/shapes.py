@@ -3,8 +3,8 @@
 `Shapes: (N, C, L) -> (N, C, L').` has the inputs before the arrow and the results behind it.  A capital letter is one
 size wherever it stands; a name is that attribute of a layer or argument of a function (`*name`: all of its sizes);
 a number is that size; `*` is any number of dimensions, those of the first `*` of a shape the same in all of them;
-`[N,]` may be missing, then everywhere; what is no single name (`L'`, `D / 2`, `*'`) is any size.  Other ways to call
-stand behind semicolons.  Where shapes broadcast, the text says so, and what each `*` stands for does.
+`[N,]` may be missing, then everywhere; what is no single name (`L'`, `D / 2`) is any size, `*'` or `...` any sizes.
+Other ways to call stand behind semicolons.  Where shapes broadcast, the text says so, and what each `*` is does.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ import numpy as np
 
 Known = dict[str, Any]
 Sizes = Sequence[tuple[int, ...]]
+
+ANY = ("*'", "...")
+"""What is any number of dimensions, of any sizes."""
 
 
 def flat(text: str | None) -> str:
@@ -52,13 +55,13 @@ def fits(pattern: Sequence[str], sizes: Sequence[int], known: Known, stars: int 
             yield known
         return
     first, rest = pattern[0], pattern[1:]
-    if first.startswith("*"):
+    if first.startswith("*") or first in ANY:
         counts = range(len(sizes) + 1)
         name = f"*{stars}" if first == "*" else first
         for count in counts:
             part = tuple(sizes[:count])
-            if first == "*'" or known.get(name, part) == part:
-                yield from fits(rest, sizes[count:], known | ({} if first == "*'" else {name: part}), stars + 1)
+            if first in ANY or known.get(name, part) == part:
+                yield from fits(rest, sizes[count:], known | ({} if first in ANY else {name: part}), stars + 1)
     elif first.isdigit():
         if sizes and int(first) == sizes[0]:
             yield from fits(rest, sizes[1:], known, stars)
@@ -118,9 +121,9 @@ def call_holds(text: str, given: Sizes, made: Sizes, known: Mapping[str, Any]) -
         if part.count(" -> ") != 1:
             continue
         before, after = part.split(" -> ")
-        results = after.split(", with reduction ")
-        if known.get("reduction", "mean") == "none":
-            results = results[-1:]
-        if way_holds(before, results[0], given, made, known, "broadcast" in part):
+        results = after.split(", with ")
+        if ", with reduction " in after:
+            results = results[-1:] if known.get("reduction", "mean") == "none" else results[:1]
+        if any(way_holds(before, result, given, made, known, "broadcast" in part) for result in results):
             return True
     return False

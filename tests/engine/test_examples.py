@@ -18,9 +18,22 @@ PLACES = (
     "engine.autograd.functional", "engine.autograd.graph", "engine.cuda", "engine.cuda.amp", "engine.distributions",
     "engine.func", "engine.linalg", "engine.nn", "engine.nn.functional", "engine.nn.init", "engine.nn.parameter",
     "engine.nn.utils", "engine.nn.utils.rnn", "engine.optim", "engine.optim.lr_scheduler", "engine.random",
-    "engine.special", "engine.utils.checkpoint", "engine.utils.data",
+    "engine.special", "engine.utils.checkpoint", "engine.utils.data", "engine.nn.utils.parametrizations",
+    "engine.nn.utils.parametrize", "engine.optim.swa_utils",
 )  # fmt: skip
 """The modules that a user of torch imports from."""
+
+WITHOUT_ALL = {
+    "engine.autograd.forward_ad": (
+        "UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual",
+    ),
+    "engine.autograd.functional": ("hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"),
+    "engine.autograd.graph": (
+        "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge",
+        "increment_version", "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks",
+    ),
+}  # fmt: skip
+"""Modules that do not say what is public, and what torch has there."""
 
 WITHOUT = {
     "complex": "raises OutOfScope", "polar": "raises OutOfScope", "view_as_complex": "raises OutOfScope",
@@ -41,7 +54,7 @@ def public() -> Iterator[tuple[str, Any]]:
     seen = set()
     for place in PLACES:
         module = importlib.import_module(place)
-        for name in getattr(module, "__all__", ()):
+        for name in WITHOUT_ALL.get(place) or getattr(module, "__all__", ()):
             thing = getattr(module, name)
             if (inspect.isfunction(thing) or inspect.isclass(thing)) and id(thing) not in seen:
                 seen.add(id(thing))

@@ -147,7 +147,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """x above 0, weight * x below; `weight` has one element, or one per channel (dimension 1).
 
-    Shapes: (*), () -> (*); with a slope for each of C channels (N, C, *), (C) -> (N, C, *).  Raises RuntimeError where
+    Shapes: (*), (1) -> (*); with a slope for each of C channels (N, C, *), (C) -> (N, C, *).  Raises RuntimeError where
     `weight` has another number of elements, or another dtype.  Source: torch.nn.functional.prelu; He et al., 2015.
 
     >>> import engine as torch

@@ -81,7 +81,15 @@ def _kind(value: Any) -> str:
 
 
 class ParametrizationList(ModuleList):
-    """The parametrizations of one weight, and the tensors that it is computed from: `original`, or `original0` ..."""
+    """The parametrizations of one weight, and the tensors that it is computed from: `original`, or `original0` ...
+
+    Source: torch.nn.utils.parametrize.ParametrizationList.
+
+    >>> import engine as torch
+    >>> layer = register_parametrization(torch.nn.Linear(2, 3), "weight", torch.nn.Tanh())
+    >>> layer.parametrizations.weight.original.shape
+    torch.Size([3, 2])
+    """
 
     original: Tensor
 
@@ -317,6 +325,11 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
     """Whether a weight of `module` is parametrized, or any of them.
 
     Source: torch.nn.utils.parametrize.is_parametrized.
+
+    >>> import engine as torch
+    >>> layer = register_parametrization(torch.nn.Linear(2, 2), "weight", torch.nn.Tanh())
+    >>> is_parametrized(layer, "weight"), is_parametrized(layer, "bias")
+    (True, False)
     """
     found = getattr(module, "parametrizations", None)
     if not isinstance(found, ModuleDict):
@@ -360,6 +373,11 @@ def type_before_parametrizations(module: Module) -> type:
     """The class of a module without what was made for its parametrizations.
 
     Source: torch.nn.utils.parametrize.type_before_parametrizations.
+
+    >>> import engine as torch
+    >>> layer = register_parametrization(torch.nn.Linear(2, 2), "weight", torch.nn.Tanh())
+    >>> type(layer).__name__, type_before_parametrizations(layer).__name__
+    ('ParametrizedLinear', 'Linear')
     """
     kind: type = module.__class__
     return kind.__bases__[0] if is_parametrized(module) else kind
@@ -371,6 +389,12 @@ def transfer_parametrizations_and_params(
     """Give `to_module` the parametrizations of `from_module`, and the tensors that they work on.
 
     Source: torch.nn.utils.parametrize.transfer_parametrizations_and_params.
+
+    >>> import engine as torch
+    >>> layer = register_parametrization(torch.nn.Linear(2, 2), "weight", torch.nn.Tanh())
+    >>> other = transfer_parametrizations_and_params(layer, torch.nn.Linear(2, 2))
+    >>> torch.equal(other.weight, layer.weight)
+    True
     """
     if not is_parametrized(from_module):
         return to_module

@@ -146,8 +146,10 @@ def default_collate(batch: Any) -> Any:
     Shapes: (*), ... N of them -> (N, *).  Raises RuntimeError where shapes or lengths differ.
     Source: torch.utils.data.default_collate.
 
-    >>> default_collate([{"a": 1}, {"a": 2}])
-    {'a': tensor([1, 2])}
+    >>> import engine as torch
+    >>> default_collate([(torch.tensor([1.0, 2.0]), {"a": 1}), (torch.tensor([3.0, 4.0]), {"a": 2})])
+    [tensor([[1., 2.],
+            [3., 4.]]), {'a': tensor([1, 2])}]
     """
     first = batch[0]
     if isinstance(first, Tensor):
