@@ -26,7 +26,7 @@ REASONS = {
     "_dynamo": _GRAPH, "ao": _GRAPH, "autograd.profiler": _TIMES, "compiler": _GRAPH, "distributed": _ONE,
     "export": _GRAPH, "fft": _KINDS, "futures": _ONE, "fx": _GRAPH, "hub": _NET, "jit": _GRAPH, "library": _OWN,
     "masked": _KINDS, "mps": _CPU, "multiprocessing": _ONE, "nested": _KINDS, "nn.parallel": _ITSELF,
-    "nn.utils.prune": "multiply the weight by a mask in forward", "onnx": _GRAPH, "overrides": _OWN, "package": _GRAPH,
+    "onnx": _GRAPH, "overrides": _OWN, "package": _GRAPH,
     "profiler": _TIMES, "quantization": _KINDS, "sparse": _KINDS, "testing": "compare with torch.allclose()",
     "utils.benchmark": _TIMES, "utils.bottleneck": _TIMES, "utils.cpp_extension": _OWN, "utils.data.distributed": _ONE,
     "utils.hooks": _OWN, "utils.model_zoo": _NET,

@@ -4,13 +4,14 @@ Each room says in its `__all__` what is torch's.
 """
 
 from . import activation as _activation
+from . import adaptive as _adaptive
 from . import attention as _attention
 from . import cells as _cells
 from . import container as _container
 from . import convolution as _convolution
 from . import distance as _distance
 from . import dropout as _dropout
-from . import functional, init, modules, parameter, utils
+from . import functional, grad, init, modules, parameter, utils
 from . import image as _image
 from . import lazy as _lazy
 from . import linear as _linear
@@ -24,6 +25,7 @@ from . import recurrent as _recurrent
 from . import sparse as _sparse
 from . import transformer as _transformer
 from .activation import *
+from .adaptive import *
 from .attention import *
 from .cells import *
 from .container import *
@@ -45,8 +47,9 @@ from .recurrent import *
 from .sparse import *
 from .transformer import *
 
-__all__ = ["Buffer", "Module", "Parameter", "functional", "init", "modules", "parameter", "utils"]
+__all__ = ["Buffer", "Module", "Parameter", "functional", "grad", "init", "modules", "parameter", "utils"]
 __all__ += _activation.__all__
+__all__ += _adaptive.__all__
 __all__ += _rectifiers.__all__
 __all__ += _container.__all__
 __all__ += _convolution.__all__

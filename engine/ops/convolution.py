@@ -224,7 +224,7 @@ def _input_gradient(
     return convolution(grad, weight, None, stride, padding, dilation, True, rest, groups)
 
 
-def _out_sizes(
+def out_sizes(
     input_sizes: Sizes, weight_sizes: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, transposed: bool,
     output_padding: Sizes, groups: int,
 ) -> Sizes:  # fmt: skip
@@ -238,29 +238,30 @@ def _out_sizes(
     )  # fmt: skip
 
 
-def _by_input(
+def by_input(
     grad: Any, weight: Any, input_sizes: Sizes, weight_sizes: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes,
     transposed: bool, output_padding: Sizes, groups: int,
 ) -> Any:  # fmt: skip
-    out = _out_sizes(input_sizes, weight_sizes, stride, padding, dilation, transposed, output_padding, groups)
+    """The gradient of the input, for that of the result."""
+    out = out_sizes(input_sizes, weight_sizes, stride, padding, dilation, transposed, output_padding, groups)
     return _input_gradient(
         grad, out, weight, weight_sizes, input_sizes, stride, padding, dilation, transposed, groups
     )  # fmt: skip
 
 
-def _by_weight(
+def by_weight(
     grad: Any, input: Any, weight_sizes: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, transposed: bool,
     groups: int,
 ) -> Any:  # fmt: skip
-    """Transposed, the upstream gradient and the input change places."""
+    """The gradient of the filters; transposed, the upstream gradient and the input change places."""
     left, right = (input, grad) if transposed else (grad, input)
     return convolution_weight(left, right, weight_sizes, stride, padding, dilation, groups)
 
 
 convolution = op(
     "convolution", _convolution, Traits(node="ConvolutionBackward0"),
-    input=_by_input,
-    weight=_by_weight,
+    input=by_input,
+    weight=by_weight,
     bias=lambda grad, input_sizes: sum_dim(grad, (0, *range(2, len(input_sizes)))),
 )  # fmt: skip
 convolution_weight = op(

@@ -20,6 +20,7 @@ PLACES = (
     "engine.nn.utils", "engine.nn.utils.rnn", "engine.optim", "engine.optim.lr_scheduler", "engine.random",
     "engine.special", "engine.utils.checkpoint", "engine.utils.data", "engine.nn.utils.parametrizations",
     "engine.nn.utils.parametrize", "engine.optim.swa_utils",
+    "engine.nn.grad", "engine.nn.utils.prune",
 )  # fmt: skip
 """The modules that a user of torch imports from."""
 

@@ -1,6 +1,6 @@
 """torch.nn.utils: clipping of gradients, parameters as one vector, weights that are computed from others."""
 
-from . import parametrizations, parametrize, rnn
+from . import parametrizations, parametrize, prune, rnn
 from .clip import clip_grad_norm, clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
 from .renorm import remove_spectral_norm, remove_weight_norm, spectral_norm, weight_norm
 from .skipping import skip_init
@@ -15,6 +15,7 @@ __all__ = [
     "parameters_to_vector",
     "parametrizations",
     "parametrize",
+    "prune",
     "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",

@@ -19,6 +19,11 @@ from .test_layers import LAYERS, LOSSES, X3, X4, X5
 from .test_sequences import ATTENTION, RECURRENT, TRANSFORMERS
 
 MORE: dict[str, tuple[Any, ...]] = {
+    "AdaptiveLogSoftmaxWithLoss": (
+        lambda n: n.AdaptiveLogSoftmaxWithLoss(6, 9, [4]),
+        drawn(3, 6),
+        drawn(3).astype("int64").clip(0, 8),
+    ),
     "AlphaDropout": (lambda n: n.AlphaDropout(), X3),
     "Dropout": (lambda n: n.Dropout(), X3),
     "Dropout1d": (lambda n: n.Dropout1d(), X3),
@@ -152,6 +157,7 @@ RAISED: dict[str, list[tuple[type[Exception], Callable[[Any], Any]]]] = {
         (IndexError, lambda t: t.nn.Embedding(3, 2)(t.tensor([3]))),
         (AssertionError, lambda t: t.nn.Embedding(3, 2, padding_idx=3)),
     ],
+    "AdaptiveLogSoftmaxWithLoss": [(ValueError, lambda t: t.nn.AdaptiveLogSoftmaxWithLoss(4, 9, [3, 2]))],
     "EmbeddingBag": [(AssertionError, lambda t: t.nn.EmbeddingBag(3, 2, padding_idx=3))],
     "HuberLoss": [
         (TypeError, lambda t: t.nn.HuberLoss(delta="a")),
