@@ -314,8 +314,8 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
     """Places drawn with the elements (of each row) as weights.
 
-    Shapes: ([N,] C) -> ([N,] num_samples).  Raises RuntimeError for weights that are negative, or too few of them.
-    Source: torch.multinomial.
+    Shapes: ([N,] C) -> ([N,] num_samples).  Raises RuntimeError for weights that are negative, or fewer of them than
+    samples without replacement.  Source: torch.multinomial.
 
     >>> import engine as torch
     >>> torch.multinomial(torch.tensor([0.0, 2.0, 0.0]), 1)

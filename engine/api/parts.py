@@ -194,7 +194,7 @@ def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Ten
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     """As split, of tensors that may each be written in place.
 
-    Shapes: (*, D, *) -> (*, D', *), ...  Raises RuntimeError for a negative size, or sizes that do not sum to D.
+    Shapes: (*, D, *) -> (*, D', *), ...  Raises RuntimeError for a negative size.
     Source: torch.unsafe_split.
 
     >>> import engine as torch

@@ -125,7 +125,7 @@ addr, addr_ = both(
 addbmm, addbmm_ = both(
     "addbmm", _addbmm,
     "beta * input + alpha * (the sum of all products of a matrix of one batch and one of the other).",
-    "Shapes: (*), (B, N, K), (B, K, M) -> (N, M).  Raises RuntimeError where the sizes or dtypes do not fit.",
+    "Shapes: (*), (B, N, K), (B, K, M) -> (N, M).  Raises RuntimeError where the sizes do not fit.",
 )  # fmt: skip
 baddbmm, baddbmm_ = both(
     "baddbmm", _baddbmm,

@@ -269,8 +269,8 @@ def _flat(x: Tensor) -> Tensor:
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The parts of `dim` that the vector `index` names.
 
-    Shapes: (*, D, *), (K) -> (*, K, *).  Raises IndexError for an index that is no vector of integers, or a place that
-    is not there.  Source: torch.index_select.
+    Shapes: (*, D, *), (K) -> (*, K, *).  Raises IndexError for an index that is no vector, or a place that is not
+    there, RuntimeError for one of floats.  Source: torch.index_select.
 
     >>> import engine as torch
     >>> torch.index_select(torch.tensor([[1, 2], [3, 4]]), 0, torch.tensor([1, 1]))

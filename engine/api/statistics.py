@@ -337,8 +337,8 @@ def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each of 0, 1, 2 ... occurs, or the sum of the `weights` that stand with it.
 
-    Shapes: (N) -> (K), K = the largest + 1, or `minlength`.  Raises RuntimeError for floats, negative numbers, and
-    other dimensions than one.  Source: torch.bincount.
+    Shapes: (N) -> (K), K = the largest + 1, or `minlength`.  Raises RuntimeError for negative numbers and other
+    dimensions than one, NotImplementedError for floats.  Source: torch.bincount.
 
     >>> import engine as torch
     >>> torch.bincount(torch.tensor([0, 2, 2]))
