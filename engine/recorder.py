@@ -88,8 +88,10 @@ class Recorder(Short):
         number: int = tensor._id
         if number < self.first:
             number = tensor._id = next_id()
+            shared = tensor._shared
+        else:
+            shared = tensor._storage  # which knows the value that it was recorded with: it may be the same array
         tensor._value = value
-        shared = tensor._shared
         if shared is not None:
             tensor._seen = shared.version + shared.unseen
             if shared.number < self.first:
@@ -224,6 +226,8 @@ class Recorder(Short):
             results: tuple[Any, ...] = (number, out._value, out._requires_grad)
         else:
             results = tuple([self.result(out, inplace) for out in outputs])
+        if op.name == "_unsafe_view":  # it has the memory of its input, a result that the program has no hold of
+            out._storage.handed = inputs[0]._value
         if node is None:
             sequence, needs = -1, 0
         else:
@@ -283,11 +287,12 @@ class Recorder(Short):
         keep: bool, graph: bool, legacy: bool, anomaly: bool,
     ) -> int:  # fmt: skip
         """A backward call begins; its number.  `given` are the gradients as the user passed them, None where none."""
+        own = [g for g in given if hasattr(g, "_storage")]
         if self.call is None:
-            self.begun = len(self.values)
+            self.begun = min((g._value for g in own if self.knows(g)), default=len(self.values))
         seen = [self.see(root)[0] for root in roots]
         sources = [self.see(g)[0] if hasattr(g, "_storage") else g for g in given]
-        self.hand_out([g for g in given if hasattr(g, "_storage")])
+        self.hand_out(own)
         held = [self.keep_copy(g) for g in gradients]
         asked = None if inputs is None else [self.see(t)[0] for t in inputs]
         self.call = call = self.calls

@@ -42,7 +42,9 @@ class Storage:
         return found[1:]
 
     def join(self, other: Storage) -> None:
-        """From now on this is the memory of `other`, and of no other than that."""
+        """From now on this is the memory of `other`, and of no other than that.  What `.data` gave of a tensor may soon
+        be gone: the tensor's own storage counts then."""
+        other = other.origin or other
         if other is self:
             return
         self.origin = None
