@@ -417,6 +417,7 @@ def _op(table: Facts, event: OpCalled, current: CallFact | None) -> None:
             table._storages[out.tensor] = out.storage
         fact.requires_grad |= out.requires_grad
         fact.hold(out.version, out.value, event.index)
+        fact.since[out.version] = event.index  # a view of what was written is given anew, by the op that is its history
         fact.producers[out.version] = index
         if out.requires_grad and fact.differentiable is None:
             fact.differentiable = out.version
