@@ -57,6 +57,8 @@ def scene_of(job: SceneJob) -> Json:
         told = made["program"]["chapters"] = job.program.chapters({**made, "inside": inside})
         first = made["program"].pop("first_chapter", None)
         made["program"]["opens"] = told[first]["step"] if first is not None and first < len(told) else None
+        if edits is not None:  # they are written by hand, for the numbers of the recording
+            made["program"]["before_edits"] = True
     else:
         told = made["program"]["chapters"] = account.chapters(job.trace, made)
         made["program"]["opens"] = account.opens(job.trace, told)

@@ -134,3 +134,20 @@ def test_a_chapter_unfolds_the_rounds_whose_losses_it_names(view: View) -> None:
     view.until("backstep.scene().nodes.filter(n => n.label === 'loss').length === 3")
     view.until("backstep.scene().nodes.find(n => n.id === backstep.selection())?.label === 'loss'")
     view.until("backstep.screenPos(backstep.selection()).visible")
+
+
+def test_what_was_edited_is_no_longer_what_the_story_tells_of(view: View) -> None:
+    view.open("?program=weights")
+    said = "document.getElementById('story').innerText.includes('You have changed the program')"
+    assert not view.js(said)
+    base = view.revision()
+    view.seek(view.js("backstep.scene().phases.find(p => p.kind === 'backward').start"))
+    view.click("z", "seed", 1, times=2)
+    view.page.keyboard.type("5")
+    view.page.keyboard.press("Enter")
+    view.changed(base)
+    view.until(said)
+    edited = view.revision()
+    view.page.keyboard.press("Control+z")
+    view.changed(edited)
+    view.until(f"!{said}")

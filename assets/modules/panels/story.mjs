@@ -133,6 +133,7 @@ function told(number, hint, again) {
   return h("div.chapter", {},
     h("h1.story-title", {}, one.title),
     prose(one.text),
+    scene.program.before_edits ? h("p.hint", {}, "You have changed the program: this tells of it as it was recorded.") : null,
     legacy ? h("p.hint", {}, "Runs by the rule of PyTorch 0.3: ", h("code", {}, "legacy_broadcasting()")) : null,
     one.fix && scene.error?.fix?.edits ? h("button.btn.primary", { type: "button", "data-turn": "fix", onclick: () => session.edit(scene.error.fix.edits) }, "Try it: change the call") : null,
     other ? h("div.row.wrap", {}, otherButton(other)) : null,
