@@ -28,7 +28,7 @@ FROM_NUMPY = (RuntimeWarning, DeprecationWarning)
 
 
 def test_there_are_scripts() -> None:
-    assert len(SCRIPTS) >= 25
+    assert len(SCRIPTS) >= 45
 
 
 def as_engine(source: str) -> str:
