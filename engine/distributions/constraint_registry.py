@@ -17,6 +17,8 @@ Factory = Callable[[Any], Transform]
 class ConstraintRegistry:
     """Finds the map for a constraint by its class.
 
+    Source: torch.distributions.constraint_registry.ConstraintRegistry.
+
     >>> import engine as torch
     >>> torch.distributions.transform_to(torch.distributions.constraints.simplex)
     SoftmaxTransform()

@@ -70,7 +70,19 @@ class _Dependent(Constraint):
 
 
 class _DependentProperty(property, _Dependent):
-    """Asked of an object a property, asked of its class a constraint that depends; a decorator, with options too."""
+    """Asked of an object a property, asked of its class a constraint that depends; a decorator, with options too.
+
+    Source: torch.distributions.constraints.dependent_property.
+
+    >>> import engine as torch
+    >>> allowed = torch.distributions.constraints
+    >>> class Some(torch.distributions.Distribution):
+    ...     @allowed.dependent_property(is_discrete=False, event_dim=0)
+    ...     def support(self):
+    ...         return allowed.positive
+    >>> Some.support.event_dim
+    0
+    """
 
     def __init__(
         self, fn: Callable[[Any], Any] | None = None, *, is_discrete: Any = NotImplemented,
@@ -84,7 +96,16 @@ class _DependentProperty(property, _Dependent):
 
 
 class _IndependentConstraint(Constraint):
-    """Each of the last dimensions obeys; together they are one event."""
+    """Each of the last dimensions obeys; together they are one event.
+
+    Shapes: (*) -> (*').  Raises AssertionError for what is no constraint, or a negative count.
+    Source: torch.distributions.constraints.independent.
+
+    >>> import engine as torch
+    >>> allowed = torch.distributions.constraints
+    >>> allowed.independent(allowed.positive, 1).check(torch.tensor([0.0, 1.0, 2.0]))
+    tensor(False)
+    """
 
     def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
         base, count = base_constraint, reinterpreted_batch_ndims
@@ -161,7 +182,15 @@ class _OneHot(Constraint):
 
 
 class _IntegerInterval(_Between):
-    """Whole numbers, both bounds included."""
+    """Whole numbers, both bounds included.
+
+    Shapes: (*) -> (*).  Source: torch.distributions.constraints.integer_interval.
+
+    >>> import engine as torch
+    >>> allowed = torch.distributions.constraints
+    >>> allowed.integer_interval(0, 1).check(torch.tensor([0.0, 1.0, 2.0]))
+    tensor([ True,  True, False])
+    """
 
     is_discrete = True
 
@@ -186,21 +215,45 @@ class _Real(Constraint):
 
 
 class _GreaterThan(_From):
-    """Above a bound."""
+    """Above a bound.
+
+    Shapes: (*) -> (*).  Source: torch.distributions.constraints.greater_than.
+
+    >>> import engine as torch
+    >>> allowed = torch.distributions.constraints
+    >>> allowed.greater_than(1.0).check(torch.tensor([0.0, 1.0, 2.0]))
+    tensor([False, False,  True])
+    """
 
     def check(self, value: Any) -> Tensor:
         return value > self.lower_bound
 
 
 class _GreaterThanEq(_From):
-    """A bound, or above."""
+    """A bound, or above.
+
+    Shapes: (*) -> (*).  Source: torch.distributions.constraints.greater_than_eq.
+
+    >>> import engine as torch
+    >>> allowed = torch.distributions.constraints
+    >>> allowed.greater_than_eq(1.0).check(torch.tensor([0.0, 1.0, 2.0]))
+    tensor([False,  True,  True])
+    """
 
     def check(self, value: Any) -> Tensor:
         return value >= self.lower_bound
 
 
 class _LessThan(_To):
-    """Below a bound."""
+    """Below a bound.
+
+    Shapes: (*) -> (*).  Source: torch.distributions.constraints.less_than.
+
+    >>> import engine as torch
+    >>> allowed = torch.distributions.constraints
+    >>> allowed.less_than(1.0).check(torch.tensor([0.0, 1.0, 2.0]))
+    tensor([ True, False, False])
+    """
 
     def check(self, value: Any) -> Tensor:
         return value < self.upper_bound
@@ -208,6 +261,8 @@ class _LessThan(_To):
 
 class _Interval(_Between):
     """Both bounds included.
+
+    Shapes: (*) -> (*).  Source: torch.distributions.constraints.interval.
 
     >>> import engine as torch
     >>> torch.distributions.constraints.interval(0, 1).check(torch.tensor([0.5, 2.0]))
@@ -219,7 +274,15 @@ class _Interval(_Between):
 
 
 class _HalfOpenInterval(_Between):
-    """The lower bound included, the upper one not."""
+    """The lower bound included, the upper one not.
+
+    Shapes: (*) -> (*).  Source: torch.distributions.constraints.half_open_interval.
+
+    >>> import engine as torch
+    >>> allowed = torch.distributions.constraints
+    >>> allowed.half_open_interval(0.0, 2.0).check(torch.tensor([0.0, 1.0, 2.0]))
+    tensor([ True,  True, False])
+    """
 
     def check(self, value: Any) -> Tensor:
         return (value >= self.lower_bound) & (value < self.upper_bound)
@@ -235,7 +298,15 @@ class _Simplex(Constraint):
 
 
 class _Multinomial(Constraint):
-    """Counts; that they are no more than were drawn is all that is asked, as in torch."""
+    """Counts; that they are no more than were drawn is all that is asked, as in torch.
+
+    Shapes: (*, C) -> (*).  Source: torch.distributions.constraints.multinomial.
+
+    >>> import engine as torch
+    >>> allowed = torch.distributions.constraints
+    >>> allowed.multinomial(3).check(torch.tensor([0.0, 1.0, 2.0]))
+    tensor(True)
+    """
 
     is_discrete, event_dim = True, 1
 
@@ -328,7 +399,15 @@ class _Several(Constraint):
 
 
 class _Cat(_Several):
-    """One for each part of the given lengths along a dimension."""
+    """One for each part of the given lengths along a dimension.
+
+    Shapes: (*) -> (*).  Source: torch.distributions.constraints.cat.
+
+    >>> import engine as torch
+    >>> allowed = torch.distributions.constraints
+    >>> allowed.cat([allowed.positive, allowed.real], lengths=[1, 2]).check(torch.tensor([-1.0, 1.0, -1.0]))
+    tensor([False,  True,  True])
+    """
 
     def __init__(self, cseq: Sequence[Constraint], dim: int = 0, lengths: Sequence[int] | None = None) -> None:
         super().__init__(cseq, dim)
@@ -344,7 +423,15 @@ class _Cat(_Several):
 
 
 class _Stack(_Several):
-    """One for each slice along a dimension."""
+    """One for each slice along a dimension.
+
+    Shapes: (*) -> (*).  Source: torch.distributions.constraints.stack.
+
+    >>> import engine as torch
+    >>> allowed = torch.distributions.constraints
+    >>> allowed.stack([allowed.positive, allowed.real]).check(torch.tensor([-1.0, -1.0]))
+    tensor([False,  True])
+    """
 
     @property
     def event_dim(self) -> int:  # type: ignore[override]  # a constant of other classes
@@ -359,6 +446,8 @@ class _Stack(_Several):
 
 def is_dependent(constraint: Any) -> bool:
     """Whether other parameters say what is allowed.
+
+    Source: torch.distributions.constraints.is_dependent.
 
     >>> import engine as torch
     >>> torch.distributions.constraints.is_dependent(torch.distributions.Uniform.support)

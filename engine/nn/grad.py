@@ -63,6 +63,8 @@ def conv1d_input(
 ) -> Tensor:  # fmt: skip
     """The gradient of `conv1d`'s input, of shape `input_size`, for that of its result.
 
+    Shapes: (K, C / groups, *), ([N,] K, L) -> (*input_size).  Source: torch.nn.grad.conv1d_input.
+
     >>> import engine as torch
     >>> torch.nn.grad.conv1d_input((1, 1, 4), torch.ones(1, 1, 2), torch.ones(1, 1, 3)).sum()
     tensor(6.)
@@ -75,6 +77,8 @@ def conv1d_weight(
     dilation: Ints = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
     """The gradient of `conv1d`'s filters, of shape `weight_size`, for that of its result.
+
+    Shapes: ([N,] C, L), ([N,] K, L') -> (*weight_size).  Source: torch.nn.grad.conv1d_weight.
 
     >>> import engine as torch
     >>> torch.nn.grad.conv1d_weight(torch.ones(1, 1, 4), (1, 1, 2), torch.ones(1, 1, 3)).sum()
@@ -89,6 +93,8 @@ def conv2d_input(
 ) -> Tensor:  # fmt: skip
     """The gradient of `conv2d`'s input, of shape `input_size`, for that of its result.
 
+    Shapes: (K, C / groups, *), ([N,] K, H, W) -> (*input_size).  Source: torch.nn.grad.conv2d_input.
+
     >>> import engine as torch
     >>> torch.nn.grad.conv2d_input((1, 1, 4, 4), torch.ones(1, 1, 2, 2), torch.ones(1, 1, 3, 3)).sum()
     tensor(36.)
@@ -101,6 +107,8 @@ def conv2d_weight(
     dilation: Ints = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
     """The gradient of `conv2d`'s filters, of shape `weight_size`, for that of its result.
+
+    Shapes: ([N,] C, H, W), ([N,] K, H', W') -> (*weight_size).  Source: torch.nn.grad.conv2d_weight.
 
     >>> import engine as torch
     >>> torch.nn.grad.conv2d_weight(torch.ones(1, 1, 4, 4), (1, 1, 2, 2), torch.ones(1, 1, 3, 3)).sum()
@@ -115,6 +123,8 @@ def conv3d_input(
 ) -> Tensor:  # fmt: skip
     """The gradient of `conv3d`'s input, of shape `input_size`, for that of its result.
 
+    Shapes: (K, C / groups, *), ([N,] K, D, H, W) -> (*input_size).  Source: torch.nn.grad.conv3d_input.
+
     >>> import engine as torch
     >>> torch.nn.grad.conv3d_input((1, 1, 4, 4, 4), torch.ones(1, 1, 2, 2, 2), torch.ones(1, 1, 3, 3, 3)).sum()
     tensor(216.)
@@ -127,6 +137,8 @@ def conv3d_weight(
     dilation: Ints = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
     """The gradient of `conv3d`'s filters, of shape `weight_size`, for that of its result.
+
+    Shapes: ([N,] C, D, H, W), ([N,] K, D', H', W') -> (*weight_size).  Source: torch.nn.grad.conv3d_weight.
 
     >>> import engine as torch
     >>> torch.nn.grad.conv3d_weight(torch.ones(1, 1, 4, 4, 4), (1, 1, 2, 2, 2), torch.ones(1, 1, 3, 3, 3)).sum()

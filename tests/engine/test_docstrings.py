@@ -25,11 +25,13 @@ import engine
 from engine import nn
 from tests.engine.helpers import leaves
 from tests.engine.shapes import Known, Sizes, call_holds, flat, named_errors, shapes, told
+from tests.engine.test_examples import PLACES, text_of
 from tests.engine.test_examples import PUBLIC as EXAMPLES
-from tests.engine.test_examples import text_of
 from tests.samples import SAMPLES
 
 torch = pytest.importorskip("torch")
+for place in PLACES:  # torch imports some of its modules only where they are asked for
+    importlib.import_module(place.replace("engine", "torch", 1))
 
 OURS = {
     "torch.Trace": "torch records nothing", "torch.record": "torch records nothing",
@@ -168,9 +170,6 @@ def reaches(name: str) -> bool:
     """Whether torch has a name, in the version that it is compared with."""
     place = torch
     for part in name.split(".")[1:]:
-        if not hasattr(place, part):
-            with contextlib.suppress(ImportError):
-                importlib.import_module(f"{place.__name__}.{part}")
         if not hasattr(place, part):
             return False
         place = getattr(place, part)

@@ -19,7 +19,8 @@ PLACES = (
     "engine.func", "engine.linalg", "engine.nn", "engine.nn.functional", "engine.nn.init", "engine.nn.parameter",
     "engine.nn.utils", "engine.nn.utils.rnn", "engine.optim", "engine.optim.lr_scheduler", "engine.random",
     "engine.special", "engine.utils.checkpoint", "engine.utils.data", "engine.nn.utils.parametrizations",
-    "engine.nn.utils.parametrize", "engine.optim.swa_utils",
+    "engine.nn.utils.parametrize", "engine.optim.swa_utils", "engine.distributions.constraints",
+    "engine.distributions.constraint_registry",
     "engine.nn.grad", "engine.nn.utils.prune",
 )  # fmt: skip
 """The modules that a user of torch imports from."""

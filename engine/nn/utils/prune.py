@@ -32,6 +32,8 @@ M = TypeVar("M", bound=Module)
 def identity(module: M, name: str) -> M:
     """Give a parameter the names of a pruned one, and set nothing to 0; the result is the module.
 
+    Source: torch.nn.utils.prune.identity.
+
     >>> import engine as torch
     >>> sorted(name for name, _ in torch.nn.utils.prune.identity(torch.nn.Linear(2, 1), "bias").named_parameters())
     ['bias_orig', 'weight']
@@ -43,6 +45,9 @@ def identity(module: M, name: str) -> M:
 def random_unstructured(module: M, name: str, amount: Any) -> M:
     """Hold `amount` elements of a parameter at 0 (a fraction of them, where it is no whole number), which are drawn.
 
+    Raises ValueError for an amount that is negative, or more than there is.
+    Source: torch.nn.utils.prune.random_unstructured.
+
     >>> import engine as torch
     >>> int(torch.nn.utils.prune.random_unstructured(torch.nn.Linear(3, 2), "weight", amount=0.5).weight_mask.sum())
     3
@@ -53,6 +58,9 @@ def random_unstructured(module: M, name: str, amount: Any) -> M:
 
 def l1_unstructured(module: M, name: str, amount: Any, importance_scores: Tensor | None = None) -> M:
     """Hold the elements with the smallest absolute values at 0, or those with the smallest scores.
+
+    Raises ValueError for an amount that is negative, or more than there is.
+    Source: torch.nn.utils.prune.l1_unstructured.
 
     >>> import engine as torch
     >>> layer = torch.nn.Linear(3, 1)
@@ -68,6 +76,9 @@ def l1_unstructured(module: M, name: str, amount: Any, importance_scores: Tensor
 def random_structured(module: M, name: str, amount: Any, dim: int) -> M:
     """Hold slices along `dim` at 0, which are drawn.
 
+    Raises ValueError for an amount that is negative, or more than there is, IndexError where there is no dimension
+    `dim`.  Source: torch.nn.utils.prune.random_structured.
+
     >>> import engine as torch
     >>> layer = torch.nn.utils.prune.random_structured(torch.nn.Linear(3, 2), "weight", amount=1, dim=1)
     >>> layer.weight_mask.sum(1)
@@ -82,6 +93,9 @@ def ln_structured(
 ) -> M:  # fmt: skip
     """Hold the slices along `dim` with the smallest `n`-norms at 0.
 
+    Raises ValueError for an amount that is negative, or more than there is, IndexError where there is no dimension
+    `dim`.  Source: torch.nn.utils.prune.ln_structured.
+
     >>> import engine as torch
     >>> layer = torch.nn.utils.prune.ln_structured(torch.nn.Linear(3, 2), "weight", amount=0.5, n=2, dim=0)
     >>> int(layer.weight_mask.sum())
@@ -95,6 +109,8 @@ def global_unstructured(
     parameters: Iterable[tuple[Module, str]], pruning_method: Any, importance_scores: Any = None, **kwargs: Any
 ) -> None:
     """Prune several parameters together, as if they were one: which elements go is found among all of them.
+
+    Raises TypeError for a method that is not unstructured.  Source: torch.nn.utils.prune.global_unstructured.
 
     >>> import engine as torch
     >>> one, two = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
@@ -128,6 +144,8 @@ def global_unstructured(
 def custom_from_mask(module: M, name: str, mask: Tensor) -> M:
     """Hold the elements at 0 where a mask has it.
 
+    Source: torch.nn.utils.prune.custom_from_mask.
+
     >>> import engine as torch
     >>> layer = torch.nn.utils.prune.custom_from_mask(torch.nn.Linear(1, 2), "bias", torch.tensor([0, 1]))
     >>> layer.bias_mask
@@ -139,6 +157,8 @@ def custom_from_mask(module: M, name: str, mask: Tensor) -> M:
 
 def remove(module: M, name: str) -> M:
     """Make a pruned parameter one again, with the 0 in it; nothing holds them there from now on.
+
+    Raises ValueError for a parameter that is not pruned.  Source: torch.nn.utils.prune.remove.
 
     >>> import engine as torch
     >>> layer = torch.nn.utils.prune.identity(torch.nn.Linear(2, 1), "bias")
@@ -156,6 +176,8 @@ def remove(module: M, name: str) -> M:
 
 def is_pruned(module: Module) -> bool:
     """Whether a parameter of the module, or of one in it, is pruned.
+
+    Source: torch.nn.utils.prune.is_pruned.
 
     >>> import engine as torch
     >>> torch.nn.utils.prune.is_pruned(torch.nn.Linear(2, 1))

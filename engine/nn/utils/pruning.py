@@ -133,6 +133,8 @@ def _joined(old: BasePruningMethod | None, cls: Any, name: str, args: Any, kwarg
 class PruningContainer(BasePruningMethod):
     """Several methods, one after the other; the last one works on what those before it left.
 
+    Source: torch.nn.utils.prune.PruningContainer.
+
     >>> import engine as torch
     >>> prune = torch.nn.utils.prune
     >>> layer = torch.nn.Linear(4, 1)
@@ -199,6 +201,8 @@ def _asked(method: Any, t: Tensor, mask: Tensor) -> Any:
 class Identity(BasePruningMethod):
     """Nothing is set to 0; the names are those of a pruned parameter.
 
+    Source: torch.nn.utils.prune.Identity.
+
     >>> import engine as torch
     >>> torch.nn.utils.prune.Identity().prune(torch.tensor([1.0, 2.0]))
     tensor([1., 2.])
@@ -250,6 +254,8 @@ class _Unstructured(_Amount):
 class RandomUnstructured(_Unstructured):
     """Elements that are drawn.
 
+    Source: torch.nn.utils.prune.RandomUnstructured.
+
     >>> import engine as torch
     >>> torch.nn.utils.prune.RandomUnstructured(amount=2).prune(torch.ones(3)).sum()
     tensor(1.)
@@ -265,6 +271,8 @@ class RandomUnstructured(_Unstructured):
 
 class L1Unstructured(_Unstructured):
     """Elements with the smallest absolute values.
+
+    Source: torch.nn.utils.prune.L1Unstructured.
 
     >>> import engine as torch
     >>> torch.nn.utils.prune.L1Unstructured(amount=2).prune(torch.tensor([3.0, -1.0, 2.0]))
@@ -313,6 +321,8 @@ class _Structured(_Amount):
 class RandomStructured(_Structured):
     """Slices along `dim` that are drawn.
 
+    Source: torch.nn.utils.prune.RandomStructured.
+
     >>> import engine as torch
     >>> torch.nn.utils.prune.RandomStructured(amount=1, dim=0).prune(torch.ones(3, 2)).sum()
     tensor(4.)
@@ -331,6 +341,8 @@ class RandomStructured(_Structured):
 
 class LnStructured(_Structured):
     """Slices along `dim` with the smallest `n`-norms.
+
+    Source: torch.nn.utils.prune.LnStructured.
 
     >>> import engine as torch
     >>> torch.nn.utils.prune.LnStructured(amount=1, n=2, dim=0).prune(torch.tensor([[3.0, 4.0], [1.0, 2.0]]))
@@ -356,6 +368,8 @@ class LnStructured(_Structured):
 
 class CustomFromMask(BasePruningMethod):
     """What a given mask has.
+
+    Source: torch.nn.utils.prune.CustomFromMask.
 
     >>> import engine as torch
     >>> torch.nn.utils.prune.CustomFromMask(torch.tensor([1, 0])).prune(torch.tensor([3.0, 4.0]))
