@@ -12,6 +12,7 @@ import pytest
 
 import engine
 from engine.gathered import HELD, Gathered
+from engine.gathered import WIDE as LARGEST
 from engine.later import Product
 from engine.recorder import Recorder
 from engine.replay import replay
@@ -205,3 +206,26 @@ def test_what_waits_stays_within_its_bound() -> None:
     assert most * 5 * (40 + 60) <= HELD * 40 * 60 and most > 10
     assert waits.settle().tolist() == [[1500.0] * 60] * 40
     assert not waits.takes(Product(engine.ones(500, 40), np.ones((500, 60), "float32")))
+
+
+def test_sums_of_a_bias_over_batches_of_other_sizes_stay_apart() -> None:
+    bias = engine.zeros(4, requires_grad=True)
+    weights = [engine.arange(float(4 * n)).reshape(n, 4) for n in (1, 3, 1, 3, 2)]
+    sum((weight * (weight + bias)).sum() for weight in weights).backward()
+    assert bias.grad.tolist() == np.sum([w.numpy().sum(0) for w in weights], 0).tolist()
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "taken"),
+    [
+        ((LARGEST // 4, 4), "float32", True),
+        ((LARGEST // 4 + 1, 4), "float32", False),
+        ((4,), "float32", False),
+        ((2, 4), "float64", False),
+    ],
+)
+def test_what_is_summed_later_is_wide_and_not_too_large(shape: tuple[int, ...], dtype: str, taken: bool) -> None:
+    target = engine.zeros(4, requires_grad=True)._array
+    waits = Gathered(target, None, False)
+    assert waits.takes(np.ones(shape, dtype=dtype)) == taken
+    assert not taken or waits.settle().tolist() == [float(shape[0])] * 4

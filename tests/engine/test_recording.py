@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -336,3 +337,18 @@ def test_an_op_may_lie_as_deep_as_python_goes() -> None:
     finally:
         sys.setrecursionlimit(before)
     assert len({e.stack for e in trace.events if isinstance(e, OpCalled)}) == 2
+
+
+def test_failure_of_an_op_without_a_frame_of_the_users_names_no_line() -> None:
+    x = engine.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation") as raised, engine.record() as trace:
+        with ThreadPoolExecutor(1) as pool:
+            y = pool.submit(engine.exp, x).result()  # the standard library calls it
+        y.add_(1)
+        y.sum().backward()
+    made = next(event for event in trace.events if isinstance(event, OpCalled))
+    assert (made.name, trace.stacks[made.stack]) == ("exp", ())
+    assert [note.partition(" ")[0] for note in raised.value.__notes__] == ["Backstep:"]
+    assert "stands for the op in" not in raised.value.__notes__[0]
+    (error,) = (event for event in replay(trace).events if isinstance(event, ErrorRaised))
+    assert error.note == raised.value.__notes__[0]

@@ -36,6 +36,13 @@ w = other * other * other
 y.register_hook(lambda g: torch.autograd.grad(w, other, g)[0])
 (y * y).sum().backward()
 """,
+    "a hook of a root, and what a double backward through a written view makes": """
+y[:1] = x[:1] * 2
+root = (y * y).sum()
+root.register_hook(lambda g: g * 2)
+(slope,) = torch.autograd.grad(root, x, create_graph=True)
+slope.sum().backward()
+""",
     "ops in hooks of a module": """
 layer = torch.nn.Linear(2, 2)
 with torch.no_grad():
