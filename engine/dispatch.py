@@ -210,7 +210,9 @@ def _noted(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _swap(noted: bool) -> None:
-    HANDLERS[Tensor] = _noted if noted else apply
+    for kind in list(HANDLERS):  # parameters, buffers and the user's own kinds too
+        if issubclass(kind, Tensor):
+            HANDLERS[kind] = _noted if noted else apply
 
 
 slot.swap = _swap

@@ -22,6 +22,15 @@ r = y.grad_fn is y.grad_fn, y.grad_fn.next_functions[0][0] is y.grad_fn.next_fun
     "saved result": "y = x.exp()\nr = y.grad_fn._saved_result, y.grad_fn._saved_result.grad_fn is y.grad_fn",
     "saved number": "y = x * 2\nr = y.grad_fn._saved_other, y.grad_fn._saved_self, (x**3).grad_fn._saved_exponent",
     "saved sizes": "r = x.sum().grad_fn._saved_self_sym_sizes, x[:2].grad_fn._saved_start, x[:2].grad_fn._saved_end",
+    "saved of parameters, through hooks": """
+p = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+with torch.autograd.graph.saved_tensors_hooks(lambda t: seen.append("in") or t, lambda t: seen.append("out") or t):
+    y = p * p + p.exp()
+y.sum().backward()
+with torch.inference_mode():
+    z = p * 2
+r = seen, p.grad, z.is_inference()
+""",
     "not saved": "(x + x).grad_fn._saved_other",
     "not an attribute": "x.exp().grad_fn._saved_self",
     "saved, freed": "y = x * x\ny.sum().backward()\ny.grad_fn._saved_self",
