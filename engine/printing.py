@@ -167,7 +167,7 @@ def _facts(self: Tensor) -> list[str]:
     elif self.requires_grad:
         facts.append("requires_grad=True")
     if self._tangent is not None and self._tangent[0] is mode.dual:
-        facts.append(f"tangent={self._tangent[1]!r}")
+        facts.append(f"tangent={self._tangent[1]}")
     return facts
 
 

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from .. import errors
 from ..array import xp
 from ..dispatch import AFTER, apply
-from ..inplace import BEFORE_WRITE
+from ..inplace import BEFORE_WRITE, apply_inplace
 from ..mode import enable_grad, mode
 from ..op import Op
-from ..ops.inplace import copy_slices, take_slice
+from ..ops.inplace import copy, copy_slices, take_slice
 from ..slot import slot
 from ..tensor import Tensor
 from .application import PUSH
@@ -94,7 +94,9 @@ def exit_dual_level(*, level: int | None = None) -> None:
     if mode.dual is None:
         raise errors.runtime("Dual level must be a positive number.")
     if level not in (None, 0):
-        raise errors.runtime("Trying to exit a forward AD level that was not the last one that was created.")
+        raise errors.runtime(
+            "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
+        )
     mode.dual = None
     slot.note(-1)
 
@@ -118,6 +120,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     if tangent_of(tensor) is not None:
         raise errors.runtime(TWICE)
     _need_size(tensor, tangent)
+    _need_level(level, "_make_dual")
     made: Tensor = tensor.view_as(tensor)
     made._tangent = (mode.dual, tangent)
     view = made._view
@@ -136,6 +139,8 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     ...     unpack_dual(make_dual(torch.tensor([2.0]), torch.tensor([1.0])) * 3).tangent
     tensor([3.])
     """
+    if mode.dual is not None:
+        _need_level(level, "_fw_primal")
     tangent = tangent_of(tensor)
     if tangent is None:
         return UnpackedDualTensor(tensor, None)
@@ -144,6 +149,12 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         return UnpackedDualTensor(tensor.view_as(tensor), tangent)
     finally:
         mode.dual = kept
+
+
+def _need_level(level: int | None, function: str) -> None:
+    """Raise torch's error for another level than 0, the only one."""
+    if level not in (None, 0):
+        raise errors.runtime(f"Invalid level given to {function}")
 
 
 def tangent_of(tensor: Any) -> Tensor | None:
@@ -226,7 +237,7 @@ def _before_write(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
     def set_tangent(target: Tensor) -> None:
         tangent = found[0] if found[0] is not None else Tensor(xp.zeros_like(target._array))
-        target._tangent = (mode.dual, tangent)
+        _carry(target, tangent)
         view = target._view
         base, path = (target, ()) if view is None else (view.base, view.path)
         if path:
@@ -234,10 +245,23 @@ def _before_write(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if _hidden(base) is not None:
             base._dual = (mode.dual, tangent)
         else:
-            base._tangent = (mode.dual, tangent)
+            _carry(base, tangent)
         _share(base, target, tangent)
 
     return set_tangent
+
+
+def _carry(written: Tensor, tangent: Tensor) -> None:
+    """Give a written tensor its tangent: into the one that it has, as that is written too."""
+    earlier = tangent_of(written)
+    if earlier is not None and earlier is not tangent:
+        level, mode.dual = mode.dual, None
+        active, slot.active = slot.active, None
+        try:
+            tangent = apply_inplace(copy.op, (earlier, tangent), {})
+        finally:
+            mode.dual, slot.active = level, active
+    written._tangent = (mode.dual, tangent)
 
 
 def _hidden(base: Tensor) -> Tensor | None:
@@ -262,7 +286,7 @@ def _share(base: Tensor, written: Tensor, tangent: Tensor) -> None:
         if part is None or part is written or part._view is None or part._view.base is not base:
             continue
         if not hidden or tangent_of(part) is not None:
-            part._tangent = (mode.dual, take_slice(tangent, part._view.path))
+            _carry(part, take_slice(tangent, part._view.path))
 
 
 def _push_function(
@@ -274,7 +298,7 @@ def _push_function(
     given = []
     for value in args:
         tangent = tangent_of(value)
-        if tangent is None and isinstance(value, Tensor):
+        if tangent is None and isinstance(value, Tensor) and node.materialize and value._array.dtype.kind == "f":
             tangent = Tensor(xp.zeros_like(value._array))
         given.append(tangent)
     if not node.kept:

@@ -37,6 +37,38 @@ def into(d):
     return z
 r = pushed(write), pushed(into)
 """,
+    "written, and the tangent that was had of it": """
+with fw.dual_level():
+    d = fw.make_dual(a.clone(), t.clone())
+    before = fw.unpack_dual(d).tangent
+    d.mul_(2)
+    seen.append((before.tolist(), fw.unpack_dual(d)))
+    d[0] = 5.0
+    r = seen, before, fw.unpack_dual(d), fw.unpack_dual(d[1:])
+""",
+    "another level": "with fw.dual_level():\n    fw.make_dual(a, t, level=2)",
+    "another level to unpack": "with fw.dual_level():\n    fw.unpack_dual(fw.make_dual(a, t), level=1)",
+    "another level to leave": "with fw.dual_level():\n    fw.exit_dual_level(level=3)",
+    "a number is printed": "with fw.dual_level():\n    r = repr(fw.make_dual(a, t).sum())",
+    "parameters": """
+layer = torch.nn.Linear(2, 2).requires_grad_(False)
+with torch.no_grad():
+    layer.weight.copy_(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    layer.bias.zero_()
+r = pushed(layer), pushed(lambda d: layer.bias * d)
+""",
+    "jvp is given None": """
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, b, k, i):
+        ctx.set_materialize_grads(k > 2)
+        return a * 2 + b * k
+    @staticmethod
+    def jvp(ctx, *tangents):
+        seen.append(tangents)
+        return tangents[0] * 2
+r = pushed(F.apply, a, 3, torch.arange(2)), pushed(F.apply, a, 1, torch.arange(2)), seen
+""",
     "printed": "with fw.dual_level():\n    r = repr(fw.make_dual(a, t)), repr(fw.make_dual(a, t) * 2)",
     "over": "with fw.dual_level():\n    d = fw.make_dual(a, t) * 2\nr = d, d * 2, fw.unpack_dual(d)",
     "without grad": "with torch.no_grad():\n    r = pushed(lambda d: d * d)",
