@@ -380,12 +380,15 @@ def _hand(table: Facts, gradient: int, leaf: int, event: int) -> None:
 
 
 def _gradient(table: Facts, event: Accumulated) -> None:
-    """The tensor that `.grad` holds: adding to it in place makes a new version of it."""
+    """The tensor that `.grad` holds: adding to it in place makes a new version of it, a sum that an op made has its
+    own."""
     fact = table.tensors.get(event.grad)
     kept = table.trace.value(event.after)
     if fact is None:
         fact = table.tensors[event.grad] = TensorFact(event.grad, kept.shape, kept.dtype, False, None, 0, event.index)
-    if fact.producers.get(fact.last) is None or event.before is not None:
+    if fact.producers.get(fact.last) is not None and event.before != fact.values[fact.last]:
+        fact.values[fact.last] = event.after
+    else:
         fact.hold(fact.last + 1 if fact.versions else 0, event.after, event.index)
 
 
