@@ -257,7 +257,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None) -> Tensor:
     """1 with the probability that the element is (or `p`), else 0.
 
-    Shapes: (*), (*) -> (*).  Raises RuntimeError where a probability is none.  Source: torch.bernoulli.
+    Shapes: (*), (*) -> (*).  Raises RuntimeError for a probability outside 0 … 1.  Source: torch.bernoulli.
 
     >>> import engine as torch
     >>> torch.bernoulli(torch.tensor([0.0, 1.0]))

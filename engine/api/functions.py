@@ -115,6 +115,10 @@ FUNCTIONS: dict[str, Function] = {}
 """What is a function and a method: filled by the lines below."""
 WRITERS: dict[str, OpFunction] = {}
 """Ops that have an in-place form, by the name of the function."""
+ANGLES = frozenset(
+    ["angle", "arccos", "arcsin", "arctan", "arctan2", "acos", "asin", "atan", "atan2", "cos", "sin", "tan"]
+)
+"""What takes or gives an angle."""
 WRONG: dict[Check, str] = {
     need_float: "NotImplementedError for integers", need_whole: "NotImplementedError for floats",
 }  # fmt: skip
@@ -125,7 +129,8 @@ CHECKED: dict[str, tuple[Check, str]] = {}
 
 def _named(function: Function, name: str, told: str = ONE) -> Function:
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = with_example(f"torch.{name}, elementwise.", name, told=told)
+    units = "; angles are radians" if name in ANGLES else ""
+    function.__doc__ = with_example(f"torch.{name}, elementwise{units}.", name, told=told)
     return function
 
 
