@@ -16,7 +16,7 @@ from .array import dtype, xp
 from .mode import no_grad
 from .tensor import Tensor
 
-__all__ = ["GradScaler", "autocast"]
+__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
 NO_CUDA = "CUDA is not available or torch_xla is imported. Disabling autocast."
 NO_SCALING = "torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling."
@@ -208,3 +208,49 @@ class GradScaler:
         self._growth_factor, self._backoff_factor = state_dict["growth_factor"], state_dict["backoff_factor"]
         self._growth_interval = state_dict["growth_interval"]
         self._growth_tracker = state_dict["_growth_tracker"]
+
+
+def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: dtype | None = None) -> Any:
+    """A Function's `forward` as it is: there is no lower precision to switch off for it.
+
+    Raises ValueError for a device that is no text.  Source: torch.amp.custom_fwd.
+
+    >>> import engine as torch
+    >>> class Double(torch.autograd.Function):
+    ...     @staticmethod
+    ...     @torch.amp.custom_fwd(device_type="cpu")
+    ...     def forward(ctx, x):
+    ...         return 2 * x
+    >>> Double.apply(torch.tensor(1.0))
+    tensor(2.)
+    """
+    return _as_it_is(fwd, device_type)
+
+
+def custom_bwd(bwd: Any = None, *, device_type: str) -> Any:
+    """A Function's `backward` as it is.
+
+    Raises ValueError for a device that is no text.  Source: torch.amp.custom_bwd.
+
+    >>> import engine as torch
+    >>> class Double(torch.autograd.Function):
+    ...     @staticmethod
+    ...     @torch.amp.custom_fwd(device_type="cpu")
+    ...     def forward(ctx, x):
+    ...         return 2 * x
+    ...     @staticmethod
+    ...     @torch.amp.custom_bwd(device_type="cpu")
+    ...     def backward(ctx, grad):
+    ...         return 2 * grad
+    >>> x = torch.tensor(1.0, requires_grad=True)
+    >>> Double.apply(x).backward()
+    >>> x.grad
+    tensor(2.)
+    """
+    return _as_it_is(bwd, device_type)
+
+
+def _as_it_is(function: Any, device_type: Any) -> Any:
+    if not isinstance(device_type, str):
+        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+    return (lambda given: given) if function is None else function

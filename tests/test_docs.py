@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sqlite3
 import tomllib
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -49,11 +52,38 @@ def test_names_to_compare_with_are_names_of_torch() -> None:
     torch = pytest.importorskip("torch")
     gone = []
     for place, listed in names().items():
-        holder = torch
-        for part in place.split(".")[1:]:
-            holder = getattr(holder, part)
+        holder = room_of_torch(torch, place)
         gone += [f"{place}.{name}" for name in listed if not hasattr(holder, name)]
     assert gone == []
+
+
+@pytest.mark.parity
+def test_names_to_compare_with_are_all_that_a_room_offers() -> None:
+    torch = pytest.importorskip("torch")
+    assert set(names()) - WITH_INNER >= {"torch.distributions", "torch.optim", "torch.masked", "torch.utils.data"}
+    assert {
+        f"{place}.{name}"
+        for place, listed in names().items()
+        if place not in WITH_INNER
+        for name in offered(room_of_torch(torch, place))
+        if name not in listed
+    } == set()
+
+
+WITH_INNER = {"torch", "torch.Tensor", "torch.nn", "torch.nn.functional", "torch.linalg"}
+"""Rooms that offer names of the compiler's and of libraries' too, which no list of torch's tells apart."""
+
+
+def room_of_torch(torch: Any, place: str) -> Any:
+    """A module of torch, some of which have to be imported; or its class Tensor."""
+    return torch.Tensor if place == "torch.Tensor" else importlib.import_module(place)
+
+
+def offered(room: Any) -> list[str]:
+    """The names in its `__all__`, or those that are defined in it, but for modules."""
+    own = [name for name, thing in vars(room).items() if getattr(thing, "__module__", "") == room.__name__]
+    listed = getattr(room, "__all__", None) or own
+    return [n for n in listed if not n.startswith("_") and not isinstance(getattr(room, n), ModuleType)]
 
 
 def test_page_of_dependencies_names_each_with_its_range() -> None:

@@ -21,7 +21,8 @@ from viz.absent import REASONS, Absent, reason, room_of
 
 LIST = "docs/ops.md lists those that are there"
 MOVED = {
-    "nn.utils.clip_grad": "nn.utils", "utils.data.dataloader": "utils.data",
+    "autograd.anomaly_mode": "autograd", "nn.utils.clip_grad": "nn.utils", "nn.utils.convert_parameters": "nn.utils",
+    "nn.utils.stateless": "func", "utils.data.dataloader": "utils.data",
     "utils.data.sampler": "utils.data", **{f"distributions.{name}": "distributions" for name in (
         "bernoulli", "beta", "categorical", "cauchy", "dirichlet", "exponential", "gamma", "gumbel", "half_cauchy",
         "half_normal", "laplace", "log_normal", "logistic_normal", "multivariate_normal", "normal",

@@ -9,6 +9,8 @@ from ..tensor import Tensor
 from . import functional as F
 from . import init
 from .functional.multihead import as_added
+from .kernels import SDPBackend as SDPBackend  # torch.nn.attention is their room
+from .kernels import sdpa_kernel as sdpa_kernel
 from .linear import Linear
 from .module import Module
 from .parameter import fresh

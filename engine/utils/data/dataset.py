@@ -12,7 +12,10 @@ from typing import Any, Generic, TypeVar
 from ...tensor import Tensor
 from .order import shuffled
 
-__all__ = ["ConcatDataset", "Dataset", "IterableDataset", "Subset", "TensorDataset", "random_split"]
+__all__ = [
+    "ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "StackDataset", "Subset", "TensorDataset",
+    "random_split",
+]  # fmt: skip
 
 T = TypeVar("T", covariant=True)
 
@@ -163,3 +166,66 @@ def _whole(fractions: Sequence[float], size: int) -> list[int]:
                 f"Length of split at index {place} is 0. This might result in an empty dataset.", stacklevel=3
             )
     return lengths
+
+
+class ChainDataset(IterableDataset[Any]):
+    """Streams, one after the other.
+
+    Raises AssertionError for what is no stream.  Source: torch.utils.data.ChainDataset.
+
+    >>> import engine as torch
+    >>> class Count(torch.utils.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter([1, 2])
+    >>> list(torch.utils.data.ChainDataset([Count(), Count()]))
+    [1, 2, 1, 2]
+    """
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = datasets
+
+    def _streams(self) -> Iterator[Any]:
+        for one in self.datasets:
+            if not isinstance(one, IterableDataset):
+                raise AssertionError("ChainDataset only supports IterableDataset")
+            yield one
+
+    def __iter__(self) -> Iterator[Any]:
+        return itertools.chain.from_iterable(self._streams())
+
+    def __len__(self) -> int:
+        return sum(len(one) for one in self._streams())
+
+
+class StackDataset(Dataset[Any]):
+    """Data sets of one length side by side: a sample is a tuple with one of each, or a dict where they have names.
+
+    Raises ValueError where their lengths differ, and where some have names and some have none.
+    Source: torch.utils.data.StackDataset.
+
+    >>> import engine as torch
+    >>> torch.utils.data.StackDataset(x=[1, 2], y=[3, 4])[1]
+    {'x': 2, 'y': 4}
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if args and kwargs:
+            raise ValueError(
+                "Supported either ``tuple``- (via ``args``) or``dict``- (via ``kwargs``) like input/output, but both "
+                "types are given."
+            )
+        if not args and not kwargs:
+            raise ValueError("At least one dataset should be passed")
+        self.datasets: Any = args or kwargs
+        lengths = [len(one) for one in (args or kwargs.values())]
+        if len(set(lengths)) > 1:
+            raise ValueError("Size mismatch between datasets")
+        self._length = lengths[0]
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: one[index] for name, one in self.datasets.items()}
+        return tuple(one[index] for one in self.datasets)
+
+    def __len__(self) -> int:
+        return self._length

@@ -16,7 +16,7 @@ from ...tensor import Tensor
 from .dataset import IterableDataset, Subset, TensorDataset
 from .order import BatchSampler, RandomSampler, SequentialSampler
 
-__all__ = ["DataLoader", "default_collate", "default_convert"]
+__all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
 
 class DataLoader:
@@ -230,3 +230,14 @@ def default_convert(data: Any) -> Any:
     if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
         return _sequence(data, [default_convert(item) for item in data])
     return data
+
+
+def get_worker_info() -> None:
+    """None: samples are made in the process of the program, never in a worker.
+
+    Source: torch.utils.data.get_worker_info.
+
+    >>> import engine as torch
+    >>> torch.utils.data.get_worker_info() is None
+    True
+    """

@@ -149,3 +149,33 @@ def test_batches_of_rows_are_leaves_of_a_recording() -> None:
     ops = [e for e in trace.events if isinstance(e, OpCalled)]
     assert [e.name for e in ops] == ["mul", "mul"]
     assert [trace.names[i.tensor] for e in ops for i in e.inputs if i.tensor is not None] == ["x", "x"]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "list(D.ChainDataset([Stream(), Stream()]))", "len(D.ChainDataset([Sized(), Sized()]))",
+        "list(D.ChainDataset([[1]]))", "len(D.ChainDataset([[1]]))", "D.StackDataset([1, 2], [3, 4])[1]",
+        "D.StackDataset(a=[1, 2], b=[3, 4])[0]", "len(D.StackDataset([1, 2], [3, 4]))", "D.StackDataset([1], [3, 4])",
+        "D.StackDataset()", "D.StackDataset([1], b=[2])", "D.get_worker_info()",
+        "[b.tolist() for b in D.DataLoader(D.ChainDataset([Stream(), Stream()]), batch_size=3)]",
+    ],
+)  # fmt: skip
+def test_data_sets_of_data_sets_are_torchs(expression: str) -> None:
+    data = pytest.importorskip("torch.utils.data")
+    found = []
+    for library in (engine.utils.data, data):
+
+        class Stream(library.IterableDataset):  # type: ignore[misc, name-defined]  # of either library
+            def __iter__(self) -> Any:
+                return iter([1, 2])
+
+        class Sized(Stream):
+            def __len__(self) -> int:
+                return 2
+
+        try:
+            found.append(eval(expression, {"D": library, "Stream": Stream, "Sized": Sized}))  # noqa: S307  # of the table
+        except (AssertionError, ValueError) as error:
+            found.append((type(error).__name__, str(error)))
+    assert found[0] == found[1]
