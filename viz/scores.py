@@ -25,6 +25,18 @@ def scores(facts: Facts) -> list[Finding]:
     return list(found.values())
 
 
+def _softmax(facts: Facts, op: OpCalled) -> OpCalled | None:
+    """The log_softmax that an op is, or the softmax that it takes the logarithm of."""
+    name, given = labels.written_name(op), op.inputs[0]
+    if name == "log_softmax":
+        return op
+    if name != "log" or given.tensor not in facts.tensors:
+        return None
+    made = facts.producer(given.tensor, given.version)
+    before = facts.ops[made].event if made is not None else None
+    return before if before is not None and labels.written_name(before) == "softmax" else None
+
+
 def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
     name = labels.written_name(event)
     given = event.inputs[0] if event.inputs else None
@@ -34,9 +46,10 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
         return
     was, by = labels.written_name(before), _by(facts, before)
     shape = facts.tensors[given.tensor].shape
-    if name == "nll_loss" and was == "log_softmax":
-        classes = 1 if len(shape) > 1 else 0
-        dim = int(before.attrs["dim"]) % max(len(shape), 1)
+    soft = _softmax(facts, before) if name == "nll_loss" else None
+    if soft is not None:
+        by, classes = _by(facts, soft), 1 if len(shape) > 1 else 0
+        dim = int(soft.attrs["dim"]) % max(len(shape), 1)
         if dim != classes:
             why = (
                 f"nll_loss takes the classes along dimension {classes} of {text.shape(shape)}, but {by} makes the "
@@ -44,7 +57,7 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
                 "sample over its classes."
             )
             fix = f"Write dim={classes if len(shape) != 2 else -1}."
-            yield _finding(facts, before, f"log_softmax over dimension {dim}", why, fix)
+            yield _finding(facts, soft, f"{labels.written_name(soft)} over dimension {dim}", why, fix)
     elif name == "nll_loss" and was in ("softmax", "sigmoid"):
         why = f"nll_loss takes logarithms of probabilities, but {by} gives the probabilities themselves."
         yield _finding(facts, before, "no logarithm", why, "Take log_softmax, or cross_entropy of the scores.")

@@ -30,6 +30,7 @@ from .facts import Facts
 from .forgotten import forgotten
 from .groups import source
 from .scores import scores
+from .stalled import stalled
 from .unreached import unreached
 from .wiring import arguments, pull
 
@@ -38,7 +39,9 @@ def findings(facts: Facts) -> list[Finding]:
     """Everything found, in the order in which it happened.  Cost: linear in the events."""
     search = _Search(facts)
     found = {(finding.event, finding.kind): finding for finding in forgotten(facts)}
-    found.update({(finding.event, finding.kind): finding for finding in [*unreached(facts), *scores(facts)]})
+    found.update(
+        {(finding.event, finding.kind): finding for finding in [*unreached(facts), *stalled(facts), *scores(facts)]}
+    )
     for look in (search.sums, search.behind_back, search.half, search.choices, search.casts, search.spread,
                  search.rounded, search.copies, search.inner):  # fmt: skip
         for finding in look():

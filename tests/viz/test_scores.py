@@ -21,6 +21,7 @@ HEAD = (
     ("line", "label", "said"),
     [
         ("F.nll_loss(F.log_softmax(x, dim=0), y)", "log_softmax over dimension 0", "over the 3 samples"),
+        ("F.nll_loss(torch.log(F.softmax(x, dim=0)), y)", "softmax over dimension 0", "over the 3 samples"),
         ("F.nll_loss(F.softmax(x, dim=1), y)", "no logarithm", "the probabilities themselves"),
         ("F.cross_entropy(F.softmax(x, dim=1), y)", "softmax taken twice", "softmax of them once more"),
         ("F.binary_cross_entropy_with_logits(torch.sigmoid(x), x * 0)", "sigmoid taken twice", "above 0.5"),
