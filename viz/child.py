@@ -191,7 +191,9 @@ def _without_engine(kept: types.TracebackType | None) -> types.TracebackType | N
 def _finish(stream: Stream, outcome: _Outcome) -> str:
     """Complete the trace file; "" or why that failed."""
     try:
-        stream.finish({"script": os.path.basename(sys.argv[0]), "status": outcome.status, "as_torch": outcome.as_torch})
+        ended = {"exit": outcome.exit} if outcome.exit else {}
+        script = os.path.basename(sys.argv[0])
+        stream.finish({"script": script, "status": outcome.status, "as_torch": outcome.as_torch, **ended})
     except Exception:  # noqa: BLE001 a fault of ours: the script's own outcome stands, and the fault is told
         return traceback.format_exc()
     return ""

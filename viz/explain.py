@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from viz.text import one_line
 
@@ -114,6 +115,23 @@ def exited(script: str, status: int, said: str, file: str, line: int) -> str:
     shown = one_line(said, 160)
     message = f" and the message “{shown}”" if shown else ""
     return f"{script} ended itself{where}, with status {status}{message}."
+
+
+def ended(meta: Mapping[str, Any]) -> str:
+    """The same of a recording that was opened, by what it tells of itself; "" where it says nothing of that.
+
+    >>> ended({"script": "train.py", "exit": {"status": 3, "said": "", "file": "train.py", "line": 9}})
+    'train.py ended itself in line 9, with status 3.'
+    >>> ended({"script": "train.py", "exit": "yes"})
+    ''
+    """
+    match meta:
+        case {
+            "script": str(script),
+            "exit": {"status": int(status), "said": str(said), "file": str(file), "line": int(line)},
+        }:
+            return exited(script, status, said, file, line)
+    return ""
 
 
 def shadows(folder: Path, root: Path) -> list[str]:

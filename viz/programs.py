@@ -16,6 +16,7 @@ from engine.trace import Trace
 from engine.tracefile import open_trace
 from viz import gallery
 from viz.difference import changed
+from viz.explain import ended
 from viz.shortened import MOST, left_out, shortened
 from viz.store import Program
 
@@ -106,7 +107,7 @@ def from_file(path: Path, most: int = MOST) -> Program:
     """A trace file, of which its head is read now; of a longer one the first `most` events are shown."""
     file = open_trace(str(path))
     trace = shortened(file, most)
-    about = {**about_script(path.name), "left_out": left_out(trace, file)}
+    about = {**about_script(path.name), "left_out": left_out(trace, file), "note": ended(file.meta)}
     return Program(slug(path.stem), about, lambda: trace)
 
 

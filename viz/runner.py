@@ -69,12 +69,13 @@ def check_script(path: str | os.PathLike[str]) -> Path:
 def run_script(
     path: str | os.PathLike[str], args: Sequence[str] = (), as_torch: bool = False, *,
     trace_path: str | os.PathLike[str] | None = None, quiet: bool = False,
-    on_start: Callable[[subprocess.Popen[bytes]], None] | None = None,
+    on_start: Callable[[subprocess.Popen[bytes]], None] | None = None, on_slow: Callable[[str], None] | None = None,
 ) -> Recording:  # fmt: skip
     """Run a script as Python would, and record it.
 
     The trace goes to `trace_path`, by default a new file in a temporary folder.  `quiet` keeps the script from our
-    standard input.  `on_start` gets the process.  Raises ScriptError where there is no script.
+    standard input.  `on_start` gets the process, `on_slow` what is to be said where it does not end: by default that is
+    printed.  Raises ScriptError where there is no script.
     """
     script = check_script(path)
     target = Path(trace_path) if trace_path is not None else new_folder() / f"{script.stem}{SUFFIX}"
@@ -85,7 +86,7 @@ def run_script(
         process = subprocess.Popen([*command, os.fspath(path), *args], stdin=subprocess.DEVNULL if quiet else None)
         if on_start is not None:
             on_start(process)
-        slow = threading.Timer(LONG, _still_running, (script.name, quiet))
+        slow = threading.Timer(LONG, on_slow or _print, (_still_running(script.name, quiet),))
         slow.daemon = True
         slow.start()
         try:
@@ -101,9 +102,13 @@ def new_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="backstep-"))
 
 
-def _still_running(script: str, quiet: bool) -> None:
+def _still_running(script: str, quiet: bool) -> str:
     how = "Save it again to end it" if quiet else "Ctrl-C ends it, and what it has recorded is shown"
-    print(f"backstep: {script} is still running. {how}.", file=sys.stderr, flush=True)
+    return f"{script} is still running. {how}."
+
+
+def _print(text: str) -> None:
+    print(f"backstep: {text}", file=sys.stderr, flush=True)
 
 
 def _wait(process: subprocess.Popen[bytes]) -> int:
@@ -276,8 +281,9 @@ class Watch:
         target = self._folder / f"{self.path.stem}-{number}{SUFFIX}"
         try:
             recording = run_script(
-                self.path, self.args, self.as_torch, trace_path=target, quiet=quiet, on_start=self._started
-            )
+                self.path, self.args, self.as_torch, trace_path=target, quiet=quiet, on_start=self._started,
+                on_slow=self._slow if self.recording is not None else None,
+            )  # fmt: skip
         except (ScriptError, OSError) as error:
             self.error = str(error)
             self._tell()
@@ -297,6 +303,14 @@ class Watch:
     def _started(self, process: subprocess.Popen[bytes]) -> None:
         with self._lock:
             self._process = process
+
+    def _slow(self, text: str) -> None:
+        """The script runs on and on; what is shown is the recording before."""
+        with self._lock:
+            if self._process is None:
+                return
+            self.error = text
+        self._tell()
 
     def _tell(self) -> None:
         if self.on_change is not None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from engine.trace import ErrorRaised, Trace
 
+from .sentences import first_of
 from .text import one_line
 
 MOST = 20_000
@@ -27,7 +28,7 @@ def shortened(trace: Trace, most: int = MOST) -> Trace:
 
 def _told(error: ErrorRaised) -> str:
     """An error on one line: its type, and the first sentence of its message."""
-    first = error.message.strip().partition("\n")[0]
+    first = first_of(error.message.strip().partition("\n")[0])
     return one_line(f"{error.type}: {first}" if first else error.type, 160)
 
 

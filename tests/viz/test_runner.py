@@ -15,6 +15,7 @@ import pytest
 
 from engine.trace import Accumulated, ErrorRaised, OpCalled, Trace
 from viz import explain, runner
+from viz.programs import from_file
 from viz.runner import Recording, ScriptError, run_script
 from viz.scene import scene
 
@@ -502,3 +503,9 @@ def test_a_room_that_is_not_there_is_explained_to_a_script_of_the_engine_too(scr
     assert "no engine.onnx, asked for in line 2 of script.py: the program is recorded" in recording.explanation
     recording, _ = script("import torch\ntorch.nn.DataParallel(torch.nn.Linear(1, 1))\n", as_torch=True)
     assert "no torch.nn.DataParallel" in recording.explanation and "use the module itself" in recording.explanation
+
+
+def test_opened_trace_says_how_its_script_ended(script: Script) -> None:
+    recording, _ = script(SMALL + "import sys\nsys.exit(3)\n")
+    assert from_file(recording.trace_path).about["note"] == "script.py ended itself in line 6, with status 3."
+    assert from_file(script(SMALL)[0].trace_path).about["note"] == ""

@@ -59,6 +59,7 @@ def test_of_a_long_recording_that_fails_the_failure_is_told_and_the_way_to_it() 
         y.backward()
     said = left_out(shortened(trace, 7))
     assert "It ends with an error, RuntimeError: Trying to backward through the graph a second time" in said
+    assert "freed). To see that" in said, "the first sentence, whole"
     assert f"To see that, start Backstep with `--events {len(trace.events)}`" in said
     assert left_out(shortened(trace, len(trace.events))) == ""
 

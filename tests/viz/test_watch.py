@@ -6,7 +6,10 @@ import os
 import threading
 from pathlib import Path
 
+import pytest
+
 from engine.trace import LeafCreated, Trace
+from viz import runner
 from viz.runner import Watch
 
 from .scripts import SMALL, array, wait_for
@@ -99,3 +102,17 @@ def test_listener_that_fails_does_not_end_the_watch(tmp_path: Path) -> None:
         assert heard.wait(2) == (2, "")
         replace(path, SMALL + "\n\n")
         assert heard.wait(3) == (3, "")
+
+
+def test_watch_says_that_a_script_does_not_end_until_it_is_saved_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, heard = tmp_path / "s.py", Listener()
+    path.write_text(SMALL)
+    with Watch(path, on_change=heard) as watch:
+        monkeypatch.setattr(runner, "LONG", 0.0)
+        replace(path, "import threading\nthreading.Event().wait()\n")
+        assert heard.wait(2) == (1, "s.py is still running. Save it again to end it.") and leaf(watch) == [1, 2]
+        replace(path, SMALL.replace("[1., 2.]", "[3., 4.]"))
+        wait_for(lambda: watch.generation > 1 and not watch.error)
+        assert leaf(watch) == [3, 4]

@@ -189,8 +189,9 @@ function held(node, time, details) {
   return twin.rows.filter((row) => row.key !== "seed").map((row) => {
     const id = trackAt(row.track, time);
     const large = id === null ? null : bigger(details, row, time) || scene.values[id];
-    const title = row.key === "grad" ? ".grad" : row.label || "value";
-    return h("section", {}, h("h2.keep", {}, title), large ? matrix(large, row.key === "grad") : h("p.hint", {}, row.key === "grad" ? noGradient(twin, row.track, time) : "not computed yet"));
+    const past = row.until !== undefined && time >= row.until; // as on the card: what an older version had
+    const title = row.key === "grad" ? `.grad${past ? " before" : ""}` : row.label || "value";
+    return h("section", {}, h("h2.keep", {}, title), large ? matrix(large, row.key === "grad" && !past) : h("p.hint", {}, row.key === "grad" ? noGradient(twin, row.track, time) : "not computed yet"));
   });
 }
 

@@ -10,7 +10,7 @@ let noted = "";
 export function load() {
   clearTimeout(timer);
   const { watch, note } = session.state();
-  fill(byId("live-bar"), watch ? [h("span.dot", { "aria-hidden": "true" }), note ? "the script has an error" : "watching the script"] : null);
+  fill(byId("live-bar"), watch ? [h("span.dot", { "aria-hidden": "true" }), note ? "not the newest version" : "watching the script"] : null);
   byId("live-bar").classList.toggle("wrong", Boolean(watch && note));
   remark(watch && note);
   if (watch) timer = setTimeout(look, EVERY);
