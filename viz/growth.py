@@ -20,12 +20,19 @@ from .groups import source
 LARGE = 1e4
 """A size that numbers of a sound program seldom have: where one first passes it, an explosion begins."""
 
+LEAP = 10
+"""How many times as large as the one before a loss is that explodes."""
+
+FEWEST = 3
+"""Losses, one after the other, that tell it."""
+
 HUGE = 1e12
 """The size of an input from which on an op overflows because of it, not because of what it is."""
 
 
 def growth(facts: Facts, born: list[Finding]) -> list[Finding]:
-    """The op with which the numbers passed `LARGE` that made the first inf or nan, where it is one that overflowed.
+    """The op with which the numbers passed `LARGE` that made the first inf or nan, where it is one that overflowed;
+    where none is born, the loss that grows from update to update.
 
     From each op the way goes back to what gave its largest input; from an update of a parameter to the loss whose
     gradient it was made with.  Cost: linear in the events.
@@ -33,7 +40,9 @@ def growth(facts: Facts, born: list[Finding]) -> list[Finding]:
     start = next((f for f in born if "gradient" not in f.label), None)
     event = facts.trace.events[start.event] if start is not None else None
     search = _Search(facts)
-    if start is None or not isinstance(event, OpCalled) or search.largest(event)[1] < HUGE:
+    if start is None:
+        return search.diverging()
+    if not isinstance(event, OpCalled) or search.largest(event)[1] < HUGE:
         return []
     path = list(search.back(event))
     first = path[-1]
@@ -101,6 +110,46 @@ class _Search:
         last = bisect_left(arrivals, update.index, key=lambda e: e.index) - 1
         call = self.facts.calls.get(arrivals[last].call) if last >= 0 else None
         return self.root(call) if call is not None else None
+
+    def diverging(self) -> list[Finding]:
+        """The first loss that an update made `LEAP` times as large, where so did all that follow."""
+        lines: dict[int, list[tuple[OpCalled, float]]] = defaultdict(list)
+        for call in self.facts.calls.values():
+            made = self.root(call) if len(call.event.roots) == 1 else None
+            if made is not None:
+                lines[call.event.stack].append((made, max((self.size(out.value) for out in made.outputs), default=0.0)))
+        found = []
+        for losses in lines.values():
+            sizes = [size for _, size in losses]
+            calm = [k for k in range(1, len(sizes)) if sizes[k] < LEAP * sizes[k - 1]]
+            begin = calm[-1] if calm else 0
+            if len(sizes) - begin < FEWEST or sizes[-1] < LARGE or not sizes[begin]:
+                continue
+            if self.updated(losses[begin][0], losses[begin + 1][0]):
+                found.append(self.leap(losses[begin + 1][0], sizes[begin:]))
+        return found
+
+    def updated(self, since: OpCalled, until: OpCalled) -> bool:
+        """Whether a leaf that receives gradients was written between two ops."""
+        between = self.facts.ops[self.facts.op_at[since.index] : self.facts.op_at[until.index]]
+        return any(op.event.inplace in self.facts.receives for op in between)
+
+    def leap(self, event: OpCalled, sizes: list[float]) -> Finding:
+        frame = self.facts.frame(event.stack)
+        where = f"`{source(self.facts.trace, frame, 60)}` in {self.facts.line(frame)}" if frame is not None else ""
+        shown = text.join([text.number(size) for size in sizes[:3]])
+        last = f", at last {text.number(sizes[-1])}" if len(sizes) > 3 else ""
+        why = (
+            f"Each update makes the loss larger: {where or 'it'} gives {shown}{last}. "
+            "The steps go too far, past where it is small."
+        )
+        fix = "Take a smaller learning rate, or clip_grad_norm_() before the step."
+        if event.attrs.get("reduction") == "sum":
+            fix += ' reduction="sum" adds up all elements: with "mean" the gradient does not grow with their number.'
+        at = self.facts.ops[self.facts.op_at[event.index]].id
+        return Finding(
+            "growth", event.index, at, "The loss explodes", why, fix, frame.line if frame is not None else None
+        )
 
     def root(self, call: CallFact) -> OpCalled | None:
         made = [self.facts.made_by(root.tensor, call.start) for root in call.event.roots]

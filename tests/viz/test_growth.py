@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from viz import births
+from viz import births, text
 from viz.facts import facts
 from viz.growth import growth
 
@@ -52,3 +52,29 @@ def test_a_root_at_zero_whose_gradient_is_zero_has_its_own_remedy(tmp_path: Path
     assert "vector_norm" in plain[-1]["text"] and "where()" not in plain[-1]["text"]
     masked = "x = torch.zeros(2, requires_grad=True)\ntorch.where(x > 0, x.sqrt(), torch.zeros(2)).sum().backward()\n"
     assert "threw the value away" in told(masked, tmp_path)[-1]["text"]
+
+
+STEPS = (
+    "from engine import nn\ntorch.manual_seed(0)\nx, y = torch.randn(64, 4) * 3, torch.randn(64, 2)\n"
+    "model = nn.Linear(4, 2)\nopt = torch.optim.SGD(model.parameters(), lr={lr})\nfor _ in range(5):\n"
+    "    opt.zero_grad()\n    loss = nn.functional.mse_loss(model(x), y, reduction='{reduction}')\n"
+    "    loss.backward()\n    opt.step()\n"
+)
+
+
+def test_a_loss_that_grows_with_each_update_is_told_before_it_is_inf(tmp_path: Path) -> None:
+    known = facts(recorded(HEAD + STEPS.format(lr=0.1, reduction="sum"), tmp_path))
+    assert births.findings(known) == []
+    (found,) = growth(known, [])
+    first = known.value(next(iter(known.roots)), 0)
+    assert first is not None
+    assert found.label == "The loss explodes" and f"gives {text.brief(known.trace.value(first))}, " in found.why
+    assert found.line is not None and 'reduction="sum"' in found.fix
+    chapter = next(c for c in told(STEPS.format(lr=0.1, reduction="sum"), tmp_path) if "explodes" in c["title"])
+    assert chapter["title"].startswith("The loss explodes in line")
+
+
+def test_a_loss_that_falls_or_was_large_from_the_beginning_is_no_explosion(tmp_path: Path) -> None:
+    for lr, reduction in ((0.01, "mean"), (1e-4, "sum")):
+        known = facts(recorded(HEAD + STEPS.format(lr=lr, reduction=reduction), tmp_path))
+        assert growth(known, births.findings(known)) == []
