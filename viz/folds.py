@@ -68,12 +68,19 @@ def levels(drawing: Drawing) -> Iterator[frozenset[str]]:
     First the further rounds of each loop, so that one is seen as an example; then all rounds; then level after level,
     the inner ones first.
     """
-    within, alike = drawing.grouping.within, rounds(drawing)
+    alike = rounds(drawing)
+    yield from dict.fromkeys((frozenset[str](), alike.further, alike.every, *inner_first(drawing)))
+
+
+def inner_first(drawing: Drawing) -> list[frozenset[str]]:
+    """Groups to fold, level after level: the innermost ones, these and those around them, …, all."""
+    within = drawing.grouping.within
     depth: dict[str | None, int] = {None: 0}
     for group, around in within.items():
         depth[group] = depth[around] + 1
-    deep = [frozenset(group for group in within if depth[group] > level) for level in range(max(depth.values()))]
-    yield from dict.fromkeys((frozenset[str](), alike.further, alike.every, *deep[::-1]))
+    return [
+        frozenset(group for group in within if depth[group] > level) for level in reversed(range(max(depth.values())))
+    ]
 
 
 def told_of(facts: Facts, drawing: Drawing, error: str | None) -> set[str]:

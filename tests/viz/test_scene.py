@@ -14,12 +14,15 @@ from engine.replay import replay
 from engine.trace import VjpRun
 from viz import gallery
 from viz.details import details
+from viz.folds import FOLD_ABOVE, FOLD_ABOVE_TOLD
 from viz.formulas import call_key, formulas
 from viz.graph import slots
+from viz.layouts.views import WHOLE
 from viz.programs import record_source
 from viz.reading import reading
 from viz.revisions import to_edits
 from viz.scene import scene
+from viz.visible import VIEW
 from viz.wiring import jacobian
 
 from .traces import CASE_1, CASE_3, LOOP, recorded
@@ -251,3 +254,24 @@ def test_a_large_graph_opens_level_by_level_as_far_as_it_can_be_read(tmp_path: P
     shown = [n for n in found["nodes"] if n["kind"] == "group"]
     assert 10 <= len(shown) <= len(found["nodes"]) <= 60
     assert len({n["sub"] for n in shown}) <= 2 and len({g["within"] for g in found["groups"] if g["folded"]}) == 1
+
+
+TWO_MODELS = """\
+import engine as torch
+from engine import nn
+critic = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+generator = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 4))
+loss = critic(generator(torch.ones(3, 2))).mean()
+loss.backward()
+"""
+
+
+def test_script_that_would_be_larger_than_the_stage_opens_with_its_layers_folded(tmp_path: Path) -> None:
+    trace = recorded(TWO_MODELS, tmp_path)
+    made = scene(trace, fold_above=FOLD_ABOVE)
+    folded = [group["label"] for group in made["groups"] if group["folded"]]
+    assert sorted(folded) == ["0: Linear", "0: Linear", "2: Linear", "2: Linear"]
+    x0, y0, x1, y1 = made["bounds"]
+    assert VIEW[0] / (x1 - x0) >= WHOLE and VIEW[1] / (y1 - y0) >= WHOLE
+    told = scene(trace, fold_above=FOLD_ABOVE_TOLD)
+    assert not [group for group in told["groups"] if group["folded"] and ": Linear" in group["label"]]
