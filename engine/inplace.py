@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -135,6 +136,7 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
         active.op(op, inputs, statics, (target,), node, target)
         if node is not None and target._view is not None:
             report_joint(active, target, op.name)
+        active.after_write(target)
     if node is not None and target._view is not None:
         refresh_view(target)
     if slot.noted:
@@ -208,6 +210,7 @@ def share_data(source: Tensor, made: Tensor) -> None:
     It copies first what it has of both: a write to one is not announced for the other.
     """
     made._storage.origin = source._storage.origin or source._storage
+    made._storage.source = weakref.ref(source)
     if (active := slot.active) is not None:
         active.before_write(source)
         for tensor in (source, made):

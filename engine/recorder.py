@@ -54,10 +54,11 @@ class Recorder(Short):
         self.begun = 0  # how many values there were when the backward call began, the outermost of those that run
         self.errors: dict[int, BaseException] = {}
         self.names: dict[int, tuple[str, object]] = {}  # of modules and parameters, by id; kept alive here
-        self.held: dict[int, tuple[tuple[int | None, ...], object]] = {}  # what an optimiser holds, by id; kept alive
+        self.holding: dict[int, tuple[tuple[int | None, ...], object]] = {}  # what an optimiser has, by id; kept alive
         self.holders: dict[int, tuple[str, object]] = {}  # under which name the program has a module; likewise
         self.looked: dict[int, object] = {}  # modules whose parts were noted before a call; likewise
         self.parts: dict[int, tuple[str, str, object]] = {}  # source and name of those parts; likewise
+        self.grads: set[int] = set()  # the tensors that are, or were, the `.grad` of one
         self.depth = 0
 
     # -- what tensors hold ----------------------------------------------------------------------------------------
@@ -115,6 +116,18 @@ class Recorder(Short):
                         self.values[value] = data.copy()
             one.recorded = []
 
+    def after_write(self, target: Any) -> None:
+        """Tell at once what a leaf, or the `.grad` of one, holds that was written through another name of it.
+
+        Of other tensors it is told when they are used: a long buffer that is filled place by place costs no copies.
+        """
+        source = target._storage.source
+        for one in (None if target._view is None else target._view.base, None if source is None else source()):
+            if one is None or one is target or one._id < self.first:
+                continue
+            if one._id in self.grads or (one._requires_grad and one._node is None):
+                self.see(one)
+
     def secure(self, data: Any, since: int) -> None:
         """Copy what is kept of an array that is about to be written, among the values from `since` on."""
         mine = data if data.base is None else data.base
@@ -145,7 +158,7 @@ class Recorder(Short):
         value = self.keep_copy(tensor._array) if outside else self.keep(tensor._array)
         number = self.register(tensor, value)
         grad = tensor._grad
-        held = self.see(grad)[0] if grad is not None else None
+        held = self.held(grad)
         storage = number if shared is None else shared.number
         requires = tensor._requires_grad
         self.log.append(("leaf", self.stack(2), number, storage, version, value, requires, source, held, name))
@@ -162,6 +175,19 @@ class Recorder(Short):
         number = self.see(source)[0]
         self.register(tensor, self.keep_copy(tensor._array))
         self.log.append(("data", self.stack(2), tensor._id, tensor._seen, tensor._value, number))
+
+    def grad_set(self, tensor: Any, grad: Any) -> None:
+        """`x.grad = ...`, or `= None`."""
+        value = None if grad is None else self.keep_copy(grad._array)
+        self.log.append(("grad_set", self.stack(2), self.see(tensor)[0], value, self.held(grad)))
+
+    def held(self, grad: Any) -> int | None:
+        """The number of a tensor that is the `.grad` of one; None for None."""
+        if grad is None:
+            return None
+        number = self.see(grad)[0]
+        self.grads.add(number)
+        return number
 
     def differs(self, tensor: Any) -> bool:
         """Whether a tensor holds something else than it did when it was seen.  Linear in its size."""
@@ -326,6 +352,7 @@ class Recorder(Short):
         number = self.see(tensor)[0]
         after = self.keep(grad._array)  # whoever writes into it goes through `before_write`
         held = self.register(grad, after)
+        self.grads.add(held)
         self.log.append(("accumulate", -1, self.call, number, held, before, self.keep(added), after, retained))
 
     def hook(self, tensor: Any, node: Any, place: str, nr: int, before: Any, after: Any) -> None:
@@ -382,8 +409,8 @@ class Recorder(Short):
         where that is what was told of it last."""
         params = [param for group in optimizer.param_groups for param in group["params"] if param._requires_grad]
         found = tuple([param._id if param._id >= self.first else None for param in params])
-        told, _ = self.held.get(id(optimizer), ((), None))
-        self.held[id(optimizer)] = found, optimizer
+        told, _ = self.holding.get(id(optimizer), ((), None))
+        self.holding[id(optimizer)] = found, optimizer
         return () if found == told else found
 
     def enter_module(self, module: Any) -> Group:

@@ -16,7 +16,8 @@ class Storage:
     """What views share: the count of in-place writes, and the recorded values that a write must not change.
 
     `unseen` counts the writes through `.data`, which history does not see but a recording tells; `origin` is, for what
-    `.data` gave, the storage that such a write changes, and `kin`, after `x.data = y`, those that have the same memory.
+    `.data` gave, the storage that such a write changes, and `kin`, after `x.data = y`, those that have the same memory;
+    `source`: the tensor that `.data` or `detach()` gave another of.
     `outside`: the memory is a numpy array of the program's too, who may write there past all of this; a recording looks
     whether it did.  `handed`: the array is a gradient's too, which a recording may have by itself among its values from
     this one on.
@@ -27,6 +28,7 @@ class Storage:
     outside = False
     handed: int | None = None
     origin: Storage | None = None
+    source: weakref.ref[Tensor] | None = None
     kin: list[weakref.ref[Storage]] | None = None
     recorded: Sequence[int] = ()
     number = -1

@@ -396,8 +396,7 @@ class Tensor:
                 )
         self._grad = value
         if (active := slot.active) is not None:
-            held = (None, None) if value is None else (active.keep_copy(value._array), active.see(value)[0])
-            active.event("grad_set", active.see(self)[0], *held)
+            active.grad_set(self, value)
 
     def is_inference(self) -> bool:
         """Whether this was made in inference mode."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from . import errors
@@ -85,6 +86,8 @@ def share(out: Tensor, source: Any, op: Op, statics: Any) -> None:
     """Make `out` a view of `source`: one storage, one version, a path back to the base."""
     out._shared = source._storage
     if not op.rules or out._shared.inference:  # detach: what is written is shared, the history is not
+        if slot.active is not None and out._shared.source is None:
+            out._shared.source = weakref.ref(source)
         return
     view = source._view
     if view is None:

@@ -47,7 +47,7 @@ def forgotten(facts: Facts) -> list[Finding]:
 
 
 def _clears(facts: Facts, event: OpCalled | Refreshed) -> bool:
-    return isinstance(event, OpCalled) and _is_zero(facts, event.outputs[0].value)
+    return _is_zero(facts, event.outputs[0].value if isinstance(event, OpCalled) else event.value)
 
 
 def _is_zero(facts: Facts, value: int | None) -> bool:

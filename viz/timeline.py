@@ -153,6 +153,9 @@ class _Player:
                 self.exists(stub, self.now)
 
     def refreshed(self, event: Refreshed) -> None:
+        owner = self.facts.owner_at(event.tensor, event.index)
+        if owner in self.latest:
+            self.line.put(self.latest[owner], "row:grad", self.now, event.value)
         card = self.drawing.cards.get((event.tensor, event.version))
         if card is not None:
             self.exists(card, self.now)
@@ -163,6 +166,9 @@ class _Player:
 
     def data_set(self, event: DataSet) -> None:
         """`x.data = y` is a step; what x holds stands on its card, or on the one that it gets then."""
+        if (owner := self.facts.owner_at(event.tensor, event.index)) is not None:
+            self.write_grad(event, owner, event.value, "grad.data = …")
+            return
         self.rest()
         card = self.latest.get(event.tensor)
         fresh = self.drawing.cards.get((event.tensor, event.version))
