@@ -23,7 +23,9 @@ _STEEP = (
 _DIVIDE = "Keep the divisor away from 0: add a small number to it, or put a 1 there with where() *before* dividing."
 _EXP = "{name} overflows {dtype} above {most}: subtract the maximum first, or use softmax, log_softmax or logsumexp."
 _ROOT = "The slope of a root is infinite at 0, and it has no value below: add a small number inside, or clamp it."
+_ONE = "One value alone has no deviation (0 ÷ 0): give it more of them, or count all with correction=0."
 _REMEDIES: Mapping[str, str] = {
+    "std": _ONE, "var": _ONE, "std_mean": _ONE, "var_mean": _ONE,
     "log": _LOG, "log2": _LOG, "log10": _LOG, "log1p": _LOG, "div": _DIVIDE, "reciprocal": _DIVIDE, "exp": _EXP,
     "exp2": _EXP, "expm1": _EXP, "sqrt": _ROOT, "rsqrt": _ROOT,
     "pow": "A negative or fractional power has no finite slope at 0: keep its base away from 0.",

@@ -31,6 +31,7 @@ from .forgotten import forgotten
 from .groups import source
 from .scores import scores
 from .stalled import stalled
+from .unlisted import unlisted
 from .unreached import unreached
 from .wiring import arguments, pull
 
@@ -40,7 +41,10 @@ def findings(facts: Facts) -> list[Finding]:
     search = _Search(facts)
     found = {(finding.event, finding.kind): finding for finding in forgotten(facts)}
     found.update(
-        {(finding.event, finding.kind): finding for finding in [*unreached(facts), *stalled(facts), *scores(facts)]}
+        {
+            (finding.event, finding.kind): finding
+            for finding in [*unreached(facts), *unlisted(facts), *stalled(facts), *scores(facts)]
+        }
     )
     for look in (search.sums, search.behind_back, search.half, search.choices, search.casts, search.spread,
                  search.rounded, search.copies, search.inner):  # fmt: skip

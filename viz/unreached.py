@@ -25,7 +25,7 @@ def unreached(facts: Facts) -> list[Finding]:
     means: neither is a finding.  A program that stopped with an error may not have come to what would reach them.
     Cost: linear in the events.
     """
-    held = _held(facts)
+    held = in_optimisers(facts)
     if not held.known or facts.errors:
         return []
     reached = {e.tensor for e in facts.trace.events if isinstance(e, Accumulated) and not e.retained}
@@ -47,7 +47,7 @@ def unreached(facts: Facts) -> list[Finding]:
 
 
 @dataclass(slots=True)
-class _Held:
+class Held:
     """What optimisers hold: tensors in order, how many more that nothing uses, and the class of the first."""
 
     known: dict[int, None] = field(default_factory=dict)
@@ -55,8 +55,8 @@ class _Held:
     name: str = ""
 
 
-def _held(facts: Facts) -> _Held:
-    found, last = _Held(), {}
+def in_optimisers(facts: Facts) -> Held:
+    found, last = Held(), {}
     for event in facts.trace.events:
         if isinstance(event, GroupEntered) and event.tensors:
             found.name = found.name or event.kind.removesuffix(".step")
@@ -66,7 +66,7 @@ def _held(facts: Facts) -> _Held:
     return found
 
 
-def _missed(facts: Facts, held: _Held, reached: set[int]) -> list[int]:
+def _missed(facts: Facts, held: Held, reached: set[int]) -> list[int]:
     """Parameters of modules that receive gradients, that no optimiser holds, and that nobody writes."""
     written: set[int | None] = set()
     for event in facts.trace.events:

@@ -24,6 +24,7 @@ def born(source: str, folder: Path) -> list[Finding]:
         ("x = torch.tensor([0.])\ny = x * x.log()", "first nan: mul", "Mend the place that the inf comes from"),
         ("x = torch.tensor([1e30])\ny = x ** 2", "first inf: pow", "float32 ends at 3.4e38"),
         ("x = torch.tensor([0.])\ny = x ** -1", "first inf: pow", "keep its base away from 0"),
+        ("x = torch.ones(1, 2)\ny = x.std(0)", "first nan: std", "One value alone has no deviation"),
         ("x = torch.full((2, 2), 1e20)\ny = x @ x", "first inf: mm", "float32 ends at 3.4e38"),
         (
             "x = torch.tensor([1000.], dtype=torch.float64)\ny = x.exp()",
