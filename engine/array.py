@@ -105,6 +105,22 @@ def as_numpy_dtype(which: dtype | type | None) -> xp.dtype | None:
     raise TypeError(f"dtype must be a torch.dtype, found {which!r}; complex and quantised types are out of scope")
 
 
+OTHER_DEVICES = (
+    "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy", "vulkan", "mps",
+    "meta", "hpu", "mtia", "privateuseone",
+)  # fmt: skip
+"""Names of devices that torch knows, and there are none of here."""
+
+
+def _of_index(index: int) -> str:
+    """A number as the name of that GPU.  Raises RuntimeError where there is none."""
+    if index < 0:
+        raise RuntimeError("Device index must not be negative")
+    if not cuda_is_available():
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+    return f"cuda:{index}"
+
+
 class device:
     """Where an array lives: `cpu` or `cuda`.
 
@@ -116,14 +132,17 @@ class device:
 
     __slots__ = ("index", "type")
 
-    def __init__(self, kind: str | device = "cpu", index: int | None = None) -> None:
+    def __init__(self, kind: str | int | device = "cpu", index: int | None = None) -> None:
         if isinstance(kind, device):
             self.type: str = kind.type
             self.index: int | None = kind.index
             return
+        if isinstance(kind, int) and not isinstance(kind, bool):
+            kind = _of_index(kind)
         name, _, number = str(kind).partition(":")
         if name not in ("cpu", "cuda"):
-            raise RuntimeError(f"Expected one of cpu, cuda device type at start of device string: {name}")
+            known = "cpu, cuda" if name in OTHER_DEVICES else ", ".join(("cpu", "cuda", *OTHER_DEVICES))
+            raise RuntimeError(f"Expected one of {known} device type at start of device string: {name}")
         self.type = name
         self.index = int(number) if number else index
 

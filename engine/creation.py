@@ -166,7 +166,7 @@ def shape_given(function: str, given: tuple[Any, ...], size: Any = None) -> tupl
             raise errors.runtime("zeros: Dimension size must be non-negative.")
         if n < 0:
             raise errors.runtime(f"Trying to create tensor with negative dimension {n}: {list(found)}")
-    return found
+    return tuple(map(int, found))  # True is a size too, behind another one
 
 
 def floating(wanted: Any) -> Any:

@@ -44,6 +44,7 @@ from .parameter import Buffer, Parameter
 from .pooling import *
 from .rectifiers import *
 from .recurrent import *
+from .signed import sign as _sign
 from .sparse import *
 from .transformer import *
 
@@ -68,3 +69,5 @@ __all__ += _attention.__all__
 __all__ += _cells.__all__
 __all__ += _recurrent.__all__
 __all__ += _transformer.__all__
+
+_sign(globals(), __all__)

@@ -31,7 +31,7 @@ __all__ = [
 class _Affine(Module):
     """What all share: a factor and a summand that begin as 1 and 0, or none."""
 
-    def _parameters_of(self, shape: tuple[int, ...], weight: bool, bias: bool, device: Any, dtype: Any) -> None:
+    def _parameters_of(self, shape: tuple[Any, ...], weight: bool, bias: bool, device: Any, dtype: Any) -> None:
         with unrecorded():
             self.register_parameter("weight", fresh(*shape, dtype=dtype, device=device) if weight else None)
             self.register_parameter("bias", fresh(*shape, dtype=dtype, device=device) if weight and bias else None)
@@ -265,7 +265,7 @@ class LayerNorm(_Affine):
         self.normalized_shape = _shape(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        self._parameters_of(self.normalized_shape, elementwise_affine, bias, device, dtype)
+        self._parameters_of((self.normalized_shape,), elementwise_affine, bias, device, dtype)
         with unrecorded():
             self.reset_parameters()
 
@@ -337,7 +337,7 @@ class RMSNorm(_Affine):
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         with unrecorded():
-            weight = fresh(*self.normalized_shape, dtype=dtype, device=device) if elementwise_affine else None
+            weight = fresh(self.normalized_shape, dtype=dtype, device=device) if elementwise_affine else None
             self.register_parameter("weight", weight)
             self.reset_parameters()
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from .. import creation, errors
+from ..api.called import TORCH, reads
 from ..mode import no_grad
 from ..ops.shape import clone, detach
+from ..signature import Reader
 from ..slot import slot, unrecorded
 from ..tensor import Tensor
 
@@ -22,6 +24,8 @@ NOT_YET = (
     "or explicitly manipulating `torch.nn.parameter.{}` objects. When using LazyModules Call `forward` with a dummy "
     "batch to initialize the parameters before calling torch functions"
 )
+
+_empty = reads(creation.empty, Reader("empty", TORCH["empty"]))
 
 
 class Parameter(Tensor):
@@ -81,7 +85,7 @@ class _Uninitialized(Tensor):
     cls_to_become: type[Tensor] = Tensor
 
     def __init__(self, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> None:
-        like = creation.empty(0, dtype=dtype, device=device)
+        like = _empty(0, dtype=dtype, device=device)
         self.__dict__.update(_wanted=(like.dtype, like.device), _requires_grad=requires_grad)
 
     @property
@@ -220,6 +224,7 @@ def _cloned(source: Tensor) -> Tensor:
         return clone(source)
 
 
-def fresh(*shape: int, dtype: Any = None, device: Any = None) -> Parameter:
-    """A parameter whose elements nobody has set yet."""
-    return Parameter(creation.empty(*shape, dtype=dtype, device=device))
+def fresh(*shape: Any, dtype: Any = None, device: Any = None) -> Parameter:
+    """A parameter whose elements nobody has set yet.  What does not fit is refused as `torch.empty` refuses it."""
+    size = shape if len(shape) == 1 else (shape,)
+    return Parameter(_empty(*size, dtype=dtype, device=device))

@@ -25,7 +25,7 @@ class _Table(Module):
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         if padding_idx is not None:
-            if not -num_embeddings <= padding_idx < num_embeddings:
+            if padding_idx >= num_embeddings if padding_idx > 0 else padding_idx < -num_embeddings:
                 raise AssertionError(f"{self._letter}adding_idx must be within num_embeddings")
             padding_idx %= num_embeddings
         self.padding_idx = padding_idx

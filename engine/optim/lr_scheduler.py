@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..nn.signed import sign
 from .cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .optimizer import Optimizer
 from .plateau import ReduceLROnPlateau
@@ -66,7 +67,8 @@ class MultiplicativeLR(ByLambda):
     """
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
-        for fn in lr_lambda if isinstance(lr_lambda, (list, tuple)) else [lr_lambda]:
+        each = lr_lambda if isinstance(lr_lambda, (list, tuple)) else [lr_lambda] * len(optimizer.param_groups)
+        for fn in each if len(each) == len(optimizer.param_groups) else ():  # how many there are is asked further on
             if not callable(fn):
                 raise TypeError(f"lr_lambda should be a function, but got {type(fn).__name__}")
         super().__init__(optimizer, lr_lambda, last_epoch)
@@ -391,3 +393,6 @@ class ChainedScheduler(Several):
         for scheduler in self._schedulers:
             scheduler.step()
         self._last_lr = values_of(self.optimizer, "lr")
+
+
+sign(globals(), __all__)

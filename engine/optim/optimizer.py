@@ -364,10 +364,10 @@ def check(lr: Any, **options: Any) -> None:
     """torch's checks of a learning rate and of options that may not be negative."""
     if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
-    if not lr >= 0.0:
+    if not 0.0 <= lr:  # noqa: SIM300  # in torch's order, which a TypeError names
         raise ValueError(f"Invalid learning rate: {lr}")
     for name, value in options.items():
-        if not value >= 0.0:
+        if not 0.0 <= value:  # noqa: SIM300  # likewise
             raise ValueError(f"Invalid {'epsilon' if name == 'eps' else name} value: {value}")
 
 
