@@ -10,9 +10,10 @@ The values that flow are arrays, or Tensors when a graph is to be made of the ba
 
 from __future__ import annotations
 
+import functools
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from traceback import walk_tb
 from typing import Any
 
@@ -24,6 +25,7 @@ from .gathered import Gathered, gathers, multiplied, secure, sum_array
 from .hooks import Hooks, accumulated
 from .later import Product
 from .mode import mode
+from .nested import DEEP, MOST, on_a_stack_of_its_own
 from .node import AccumulateGrad, Node
 from .op import spread
 from .ops.reduction import sum_to_size
@@ -47,9 +49,8 @@ class _Current(threading.local):
 current = _Current()
 """The backward pass that runs in this thread, innermost."""
 NESTED = (
-    "Backstep: {} calls of backward lay inside each other, each made by a backward or a hook of the one before. They "
-    "share Python's stack here (PyTorch moves them to other threads): raise sys.setrecursionlimit, or write the chain "
-    "of calls as a loop."
+    "Backstep: {} calls of backward lay inside each other, each made by a backward or a hook of the one before. If the "
+    "chain of calls has an end, raise sys.setrecursionlimit, or write it as a loop."
 )
 
 
@@ -68,6 +69,31 @@ def run_backward(
     none did); `accumulate` then tells whether leaves among them get theirs added to `.grad` too.  `keep`: saved values
     stay.
     """
+    work = functools.partial(_run, roots, gradients, keep, create_graph, captures, accumulate)
+    depth = current.depth
+    if not depth or depth % DEEP:
+        return work()
+    if depth >= MOST:
+        raise RecursionError("maximum recursion depth exceeded")
+    found, current.deepest = on_a_stack_of_its_own(lambda: _and_depth(work), current)
+    if isinstance(found, BaseException):
+        raise found
+    return found
+
+
+def _and_depth(work: Callable[[], Any]) -> tuple[Any, int]:
+    """What `work` gives or raises, and how deep it went."""
+    try:
+        return work(), current.deepest
+    except BaseException as error:  # noqa: BLE001 - raised again, in the thread that waits
+        return error, current.deepest
+
+
+def _run(
+    roots: Sequence[tuple[Any, int]], gradients: Sequence[Any], keep: bool, create_graph: bool,
+    captures: Sequence[Capture] | None, accumulate: bool,
+) -> list[Any]:  # fmt: skip
+    """The same, on the stack that is there."""
     nodes = [node for node, _ in roots]
     waiting = count_dependencies(nodes)
     wanted = None if captures is None else leading_to({node for node, _ in captures}, nodes)
@@ -78,6 +104,7 @@ def run_backward(
     run = _Run(waiting, wanted, taken, captures is None or accumulate, keep, create_graph, given)
     before = mode.enabled
     mode.turn(create_graph and not mode.inference)
+    run.root = nodes[0] if len(nodes) == 1 else None
     outer, current.run = current.run, run
     current.depth += 1
     try:
@@ -145,6 +172,7 @@ class _Run:
         self.accumulate = accumulate
         self.keep = keep
         self.create_graph = create_graph
+        self.root: Any = None
         self.ready: list[Any] = []
         self.hooks = Hooks(create_graph, self.arrived, given)
         self.sums: set[Any] = set()  # where what arrived is a sum of our own, which nobody else holds
@@ -209,6 +237,8 @@ class _Run:
             else:
                 break
             if wanted is not None and node not in wanted:
+                if node is self.root:
+                    self.pass_by(node, upstream)
                 continue
             if upstream is None:
                 cotangents: Any = self.undefined(node)
@@ -273,6 +303,15 @@ class _Run:
                     push(ready, target)
                 else:
                     ready.append(target)
+
+    def pass_by(self, node: Any, upstream: Any) -> None:
+        """The only root, where it leads to nothing that was asked for: torch runs the hooks of its tensors even so."""
+        if node.more is None:
+            return
+        if type(node) is not AccumulateGrad:
+            self.before(node, upstream, runs=False)
+        elif node.variable._hooks:
+            self.hooks.of_tensor(node.variable._hooks, upstream, node.variable)
 
     def undefined(self, node: Any) -> Sequence[Any]:
         """A node to which no gradient came: it runs as torch's do, with None for its hooks and nothing for its rules.

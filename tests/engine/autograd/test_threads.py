@@ -11,6 +11,10 @@ import pytest
 
 import engine
 from engine import autograd
+from engine.trace import BackwardStarted
+
+from .functions import made
+from .outcomes import both
 
 
 @pytest.fixture(autouse=True)
@@ -111,3 +115,48 @@ def test_an_error_stays_in_its_thread() -> None:
     together(work)
     assert errors == dict.fromkeys((1, 3, 5, 7), "Trying to backward t")
     assert engine.equal(x.grad, engine.full((3,), 16.0))
+
+
+def nested(library: Any, depth: int) -> tuple[float, set[bool]]:
+    """The gradient of a chain of so many backward calls, each made by the one before, and the grad modes in them."""
+    modes: set[bool] = set()
+
+    def forward(ctx: Any, x: Any, left: int) -> Any:
+        ctx.left = left
+        return x * 1
+
+    def backward(ctx: Any, gradient: Any) -> Any:
+        modes.add(library.is_grad_enabled())
+        if not ctx.left:
+            return gradient * 2, None
+        with library.enable_grad():
+            y = library.ones(1, requires_grad=True)
+            Again.apply(y, ctx.left - 1).sum().backward()
+        return gradient * y.grad + 1, None
+
+    Again = made(library, forward, backward)
+    x = library.ones(1, requires_grad=True)
+    Again.apply(x, depth).sum().backward()
+    return x.grad.item(), modes
+
+
+@pytest.mark.parametrize("depth", [3, 150])
+def test_backward_calls_lie_inside_each_other_as_deep_as_in_torch(depth: int) -> None:
+    ours, theirs = (nested(library, depth) for library in both())
+    assert ours == theirs
+    assert ours[0] == depth + 2
+    with engine.record() as trace:
+        again = nested(engine, depth)
+    calls = [event for event in trace.events if isinstance(event, BackwardStarted)]
+    assert (again, len(calls)) == (ours, depth + 1)
+
+
+def test_what_is_raised_deep_inside_comes_out() -> None:
+    def deeper(left: int) -> Any:
+        x = engine.ones(1, requires_grad=True)
+        x.register_hook(lambda gradient: deeper(left - 1) if left else 1 // 0)
+        with engine.enable_grad():
+            (x * 2).backward()
+
+    with pytest.raises(ZeroDivisionError):
+        deeper(130)
