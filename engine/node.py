@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 import weakref
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -14,6 +15,8 @@ from .array import BY_NUMPY, Array, dtype_of
 from .op import Op, Plan
 from .slot import reserve
 
+SUFFIX = re.compile(r"Backward(?:0|(\d*))$")
+"""What torch's messages leave out of a node's name: of TBackward1 they make T1."""
 LAST = 2**64 - 1
 """The sequence number of AccumulateGrad, torch's: it runs as soon as it is ready."""
 
@@ -101,7 +104,8 @@ class Node(_Rare):
 
     def name(self) -> str:
         """torch's name of this node."""
-        return self.op.node_name
+        name = self.op.node_name
+        return f"torch::autograd::{name}" if name == "CopyBackwards" else name
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
@@ -223,9 +227,8 @@ def changed_message(kept: Any, maker: str | None, found: int, expected: int) -> 
     view = getattr(kept, "_view", None)
     if maker and view is not None and view.base._requires_grad and view.path[-1][2] is None:
         maker = "AsStrided"  # torch makes the node of a view anew when it finds its base changed
-    if maker == "CopyBackwards":
-        maker = f"torch::autograd::{maker}"
-    origin = f", which is output {kept._nr} of {maker.removesuffix('Backward0')}," if maker else ""
+    shown = SUFFIX.sub(r"\1", maker or "")
+    origin = f", which is output {kept._nr} of {shown}," if maker else ""
     return (
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[torch.{dtype_of(kept._array).legacy} {list(kept._array.shape)}]{origin} is at version {found}; expected "
@@ -289,8 +292,13 @@ class AccumulateGrad:
         return f"<AccumulateGrad object at 0x{id(self):x}>"
 
 
-def accumulator(tensor: Any) -> AccumulateGrad:
-    """The AccumulateGrad of a leaf: one as long as a graph holds it."""
+def accumulator(tensor: Any) -> AccumulateGrad | None:
+    """The AccumulateGrad of a leaf: one as long as a graph holds it.
+
+    None of a view that requires grad because its base does and has no history of its own: torch's gets nothing.
+    """
+    if tensor._view is not None and tensor._view.lent:
+        return None
     found: AccumulateGrad | None = tensor._accumulator()
     if found is None:
         found = AccumulateGrad(tensor)
@@ -302,4 +310,5 @@ def gradient_edge(tensor: Any) -> tuple[Any, int] | None:
     """Where the gradient of `tensor` goes: its node, the AccumulateGrad of a leaf, or nowhere."""
     if tensor._node is not None:
         return tensor._node, tensor._nr
-    return (accumulator(tensor), 0) if tensor._requires_grad else None
+    found = accumulator(tensor) if tensor._requires_grad else None
+    return None if found is None else (found, 0)

@@ -339,6 +339,12 @@ class Tensor:
         if slot.active is not None and self._requires_grad != wanted:
             slot.active.event("flag", slot.active.see(self)[0], "requires_grad", bool(wanted))
         self._requires_grad = bool(wanted)
+        if self._view is not None:
+            self._view.lent = False
+        for reference in self._shared.views or () if self._shared is not None else ():
+            view = reference()
+            if view is not None and view._node is None and view._view is not None and view._view.base is self:
+                view._requires_grad = view._view.lent = self._requires_grad
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` in place.

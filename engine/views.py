@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import errors
 from .mode import mode
-from .node import Node, next_number
+from .node import Node, accumulator, next_number
 from .op import REGISTRY, Op
 from .ops.inplace import retake
 from .slot import slot
@@ -53,7 +53,7 @@ class View:
     `Output 0 of Unbind`.
     """
 
-    __slots__ = ("base", "kind", "label", "steps", "version")
+    __slots__ = ("base", "kind", "label", "lent", "steps", "version")
 
     def __init__(self, base: Tensor, steps: Steps, version: int, kind: str | None = None) -> None:
         self.base = base
@@ -61,6 +61,7 @@ class View:
         self.version = version
         self.kind = kind
         self.label: str | None = None
+        self.lent = False  # it requires grad as its base does, but no gradient goes to it or through it
 
     @property
     def path(self) -> tuple[Step, ...]:
@@ -96,7 +97,7 @@ def share(out: Tensor, source: Any, op: Op, statics: Any) -> None:
         out._view = View(view.base, (view.steps, (op.name, statics, None)), out._shared.version, view.kind)
     if not mode.enabled:  # torch's rule: such a view is a leaf that requires grad where its base does
         out._view.limit("inference" if mode.inference else "no_grad", "A view")
-        out._requires_grad = out._view.base._requires_grad
+        out._requires_grad = out._view.lent = out._view.base._requires_grad
     if not out._view.base._requires_grad:
         out._shared.add(out)
     if mode.enabled and view is not None and view.kind is not None:
@@ -116,7 +117,7 @@ def share_each(outputs: list[Tensor], source: Any, op: Op, statics: Any) -> None
         out._view = made = View(base, (steps, (name, statics, nr)), version, kind)
         if label is not None:  # torch's rule: such a view is a leaf that requires grad where its base does
             made.label = label
-            out._requires_grad = requires
+            out._requires_grad = made.lent = requires
         if not requires:
             shared.add(out)
 
@@ -136,10 +137,8 @@ def refresh_view(tensor: Tensor) -> None:
     base = view.base
     if view.kind is not None:
         raise limited(tensor, view, "its base or another view of its base has been modified inplace")
-    if base._node is None:  # a leaf, written without gradients being recorded
-        view.version = tensor._storage.version
-        return
-    node = retaken(base._node, base._nr, view.path, base._array.shape, tensor._array)
+    target, nr = (accumulator(base), 0) if base._node is None else (base._node, base._nr)
+    node = retaken(target, nr, view.path, base._array.shape, tensor._array)
     moved(tensor, node, 0)
     tensor._node, tensor._nr, tensor._requires_grad = node, 0, True
     view.version = tensor._storage.version

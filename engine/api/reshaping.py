@@ -41,7 +41,8 @@ def becomes(self: Tensor, view: Callable[[Tensor], Tensor]) -> Tensor:
     before._storage = shared
     made = view(before)
     own = made._view
-    for name in ("_array", "_node", "_nr", "_requires_grad", "_id", "_value"):
+    history = ("_node", "_nr", "_requires_grad") if mode.enabled else ()  # unrecorded, it stays what it was
+    for name in ("_array", *history, "_id", "_value"):
         setattr(self, name, getattr(made, name))
     if shared.inference:
         self._requires_grad = before._requires_grad

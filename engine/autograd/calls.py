@@ -10,7 +10,7 @@ from .. import errors
 from ..array import as_array, dtype_of, xp
 from ..backward import run_backward
 from ..mode import mode
-from ..node import gradient_edge
+from ..node import AccumulateGrad, gradient_edge
 from ..ops.reduction import sum_to_size
 from ..ops.shape import clone, select, stack
 from ..slot import slot
@@ -390,6 +390,8 @@ def _input_edge(tensor: Any) -> tuple[Any, int]:
         raise errors.runtime(f"all inputs have to be Tensors or GradientEdges, but got {type(tensor).__name__}")
     refresh_view(tensor)
     edge = gradient_edge(tensor)
+    if edge is None and tensor._requires_grad:  # lent by its base: nothing leads to it
+        return AccumulateGrad(tensor), 0
     if edge is None:
         raise errors.runtime("One of the differentiated Tensors does not require grad", tensors=(tensor,))
     return edge

@@ -187,6 +187,8 @@ def register_multi_grad_hook(
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    for tensor in tensors:
+        refresh_view(tensor)
     watch = _All(tensors, fn) if mode == "all" else _Any(fn)
     handles = [t.register_hook(watch.hook(place)) for place, t in enumerate(tensors)]
     return _Several(handles)
@@ -203,15 +205,28 @@ class _Several(RemovableHandle):
             handle.remove()
 
 
+NO_LEAVES = (
+    "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
+    "currently not supported."
+)
+
+
 class _All:
     """Counts what arrives in one backward pass."""
 
     def __init__(self, tensors: Sequence[Tensor], fn: Callable[..., None]) -> None:
         self.fn = fn
-        self.nodes = [inner_node(get_gradient_edge(t).node) for t in tensors]
+        edges = [gradient_edge(tensor) for tensor in tensors]
+        self.nodes = [edge[0] for edge in edges if edge is not None]
+        if len(self.nodes) < len(edges):
+            raise AssertionError("Expected gradient function to be set")
         self.run: Any = None
         self.found: list[Any] = []
         self.left = 0
+
+    def asked_for(self, node: Any) -> bool:
+        """Whether a leaf's gradient is what autograd.grad() is to return: torch cannot tell then whether it runs."""
+        return type(node) is nodes.AccumulateGrad and not self.run.accumulate and (node, 0) in self.run.taken
 
     def hook(self, place: int) -> Callable[[Tensor], None]:
         """The hook of one tensor."""
@@ -220,6 +235,8 @@ class _All:
             if self.run is not current.run:
                 self.run, self.found = current.run, [None] * len(self.nodes)
                 self.left = sum(self.run is not None and self.run.will_run(node) for node in self.nodes)
+                if self.run is not None and any(self.asked_for(node) for node in self.nodes):
+                    raise RuntimeError(NO_LEAVES)
             self.found[place] = gradient
             self.left -= 1
             if not self.left:
