@@ -78,6 +78,27 @@ def test_everything_that_can_be_clicked_is_reached_by_tab_and_has_a_name(view: V
     assert {"top", "left", "middle", "right", "timeline"} <= seen
 
 
+def test_table_of_steps_is_walked_by_arrows_and_left_by_one_tab(view: View) -> None:
+    view.open("?program=weights")
+    view.tab("Events")
+    view.page.wait_for_selector("#events-grid .ag-row")
+    inside = "document.activeElement.closest('#events-grid') !== null"
+    view.page.locator("#events-filter").focus()
+    view.page.keyboard.press("Tab")
+    view.until(inside)
+    for _ in range(4):
+        view.page.keyboard.press("ArrowDown")
+    view.page.keyboard.press("Enter")
+    view.until("backstep.t() > 1")
+    assert view.js(inside)
+    view.page.keyboard.press("Shift+Tab")
+    view.until("document.activeElement.id === 'events-filter'")
+    view.page.keyboard.press("Tab")
+    view.until(inside)
+    view.page.keyboard.press("Tab")
+    view.until("document.activeElement.closest('#timeline, #right, #live') !== null && !(" + inside + ")")
+
+
 def test_hostile_host_is_refused_by_the_running_app(app: App) -> None:
     where = urlsplit(app.origin)
     connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=10)

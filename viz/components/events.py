@@ -32,6 +32,7 @@ def events_grid() -> dag.AgGrid:
             "tooltipShowDelay": 400,
             "localeText": {"noRowsToShow": "No step here"},
             "includeHiddenColumnsInQuickFilter": True,
+            "suppressHeaderFocus": True,
         },
         className="ag-theme-backstep",
         style={"height": "100%", "width": "100%"},

@@ -10,6 +10,22 @@ let marked = -1;
 
 export function setUp(backstep) {
   player = backstep;
+  byId("events-grid-place").addEventListener("keydown", pressed, { capture: true }); // before the grid's own keys
+}
+
+/** Tab leaves the table, where the grid's own would go through all its cells, thousands of them; Enter goes to the step. */
+function pressed(event) {
+  if (event.key === "Enter") {
+    const row = grid()?.getFocusedCell()?.rowIndex;
+    const step = row === undefined || !event.target.closest(".ag-cell") ? null : grid().getDisplayedRowAtIndex(row)?.data.step;
+    if (step) player.seek(step);
+  } else if (event.key === "Tab") {
+    event.stopPropagation();
+    const stops = event.currentTarget.querySelectorAll('[tabindex="0"]');
+    const scrolls = event.currentTarget.querySelectorAll('[class*="viewport"]'); // a browser stops at these where nothing in them is a stop
+    [...stops, ...scrolls].forEach((stop) => { stop.tabIndex = -1; }); // they would keep the focus in the table
+    requestAnimationFrame(() => stops.forEach((stop) => { stop.tabIndex = 0; }));
+  }
 }
 
 export function load(next) {
@@ -79,7 +95,7 @@ export function filter(text) {
 function note(text, left) {
   const count = scene?.steps.length ?? 0;
   const words = !count ? "This program has run no op on a tensor, so there is no step to list."
-    : !text ? `${count} steps. Click a row to go there.`
+    : !text ? `${count} steps. Click or Enter on one goes there.`
       : left ? `${left} of ${count} steps have “${text}”.` : `No step has “${text}”. Try the name of a tensor, MulBackward0, leaf, saves, or line 3.`;
   fill(byId("events-note"), words);
 }
