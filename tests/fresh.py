@@ -234,12 +234,12 @@ class Fresh:
         return call
 
     def write(self, real: Callable[..., Tensor]) -> Callable[..., Tensor]:
-        def apply_inplace(op: Any, args: Any, kwargs: Any, alike: bool = False) -> Any:
+        def apply_inplace(op: Any, args: Any, kwargs: Any) -> Any:
             if self.busy:
-                return real(op, args, kwargs, alike)
+                return real(op, args, kwargs)
             known = self.outside.writes[self.writes] if self.writes < len(self.outside.writes) else None
             left_out = known is not None and self.plan.changed.get(known.id, known) is None
-            made = self.command(known, lambda _: real(op, args, kwargs, alike), args[0])
+            made = self.command(known, lambda _: real(op, args, kwargs), args[0])
             self.writes += 1
             self.ops += left_out
             return made

@@ -31,9 +31,9 @@ WRITES = {
 
 
 def shown(source: str, folder: Path, key: str) -> Any:
-    """The numbers in a row of the card of w at the end."""
+    """The numbers in a row of the last card of w at the end."""
     made = scene.scene(recorded(HEAD + source + "\n", folder), revision={"id": "r"}, program={"id": "p"})
-    card = next(node for node in made["nodes"] if node["label"] == "w")
+    card = [node for node in made["nodes"] if node["label"] in ("w", "w v1")][-1]
     row = next(row for row in card["rows"] if row["key"] == key)
     value = row["track"][-1][1]
     return None if value is None else made["values"][value]["data"]
