@@ -24,10 +24,10 @@ MOVED = {
     "autograd.anomaly_mode": "autograd", "nn.utils.clip_grad": "nn.utils", "nn.utils.convert_parameters": "nn.utils",
     "nn.utils.stateless": "func", "utils.data.dataloader": "utils.data",
     "utils.data.sampler": "utils.data", **{f"distributions.{name}": "distributions" for name in (
-        "bernoulli", "beta", "categorical", "cauchy", "dirichlet", "exponential", "gamma", "gumbel", "half_cauchy",
-        "half_normal", "laplace", "log_normal", "logistic_normal", "multivariate_normal", "normal",
-        "one_hot_categorical", "pareto", "relaxed_bernoulli", "relaxed_categorical", "transformed_distribution",
-        "uniform", "weibull",
+        "bernoulli", "beta", "categorical", "cauchy", "dirichlet", "exponential", "gamma", "geometric", "gumbel",
+        "half_cauchy", "half_normal", "laplace", "log_normal", "logistic_normal", "mixture_same_family",
+        "multivariate_normal", "normal", "one_hot_categorical", "pareto", "poisson", "relaxed_bernoulli",
+        "relaxed_categorical", "transformed_distribution", "uniform", "weibull",
     )},
 }  # fmt: skip
 """Rooms of torch's whose names stand in another one here."""

@@ -3,11 +3,13 @@
 from . import constraint_registry, constraints, kl, transforms
 from .constraint_registry import biject_to, transform_to
 from .continuous import Cauchy, Exponential, Laplace, MultivariateNormal, Normal, Uniform
+from .counts import Geometric, Poisson
 from .derived import Gumbel, HalfCauchy, HalfNormal, LogisticNormal, LogNormal, Pareto, Weibull
 from .discrete import Bernoulli, Categorical, OneHotCategorical, OneHotCategoricalStraightThrough
 from .distribution import Distribution
 from .independent import Independent
 from .kl import kl_divergence, register_kl
+from .mixture import MixtureSameFamily
 from .relaxed import RelaxedBernoulli, RelaxedOneHotCategorical
 from .transformed import TransformedDistribution
 from .transforms import (
@@ -46,6 +48,7 @@ __all__ = [
     "Distribution",
     "ExpTransform",
     "Exponential",
+    "Geometric",
     "Gumbel",
     "HalfCauchy",
     "HalfNormal",
@@ -55,11 +58,13 @@ __all__ = [
     "LogNormal",
     "LogisticNormal",
     "LowerCholeskyTransform",
+    "MixtureSameFamily",
     "MultivariateNormal",
     "Normal",
     "OneHotCategorical",
     "OneHotCategoricalStraightThrough",
     "Pareto",
+    "Poisson",
     "PositiveDefiniteTransform",
     "PowerTransform",
     "RelaxedBernoulli",

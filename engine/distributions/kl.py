@@ -9,6 +9,7 @@ from .. import linalg
 from ..nn.functional import softplus
 from ..tensor import Tensor
 from .continuous import Cauchy, Exponential, Laplace, MultivariateNormal, Normal, Uniform
+from .counts import Geometric, Poisson
 from .derived import EULER, Gumbel, HalfNormal, Pareto
 from .discrete import Bernoulli, Categorical, OneHotCategorical
 from .distribution import Distribution
@@ -165,3 +166,15 @@ def _transformed(p: TransformedDistribution, q: TransformedDistribution) -> Tens
     if p.transforms != q.transforms or p.event_shape != q.event_shape:
         raise NotImplementedError
     return kl_divergence(p.base_dist, q.base_dist)
+
+
+@register_kl(Poisson, Poisson)
+def _poisson(p: Poisson, q: Poisson) -> Tensor:
+    made: Tensor = p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
+    return made
+
+
+@register_kl(Geometric, Geometric)
+def _geometric(p: Geometric, q: Geometric) -> Tensor:
+    made: Tensor = -p.entropy() - (-q.probs).log1p() / p.probs - q.logits
+    return made

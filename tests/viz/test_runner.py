@@ -447,6 +447,12 @@ import torch.distributed as dist
 import torch.onnx
 from torch.distributed.fsdp import FullyShardedDataParallel
 from torch.distributions.categorical import Categorical
+from torch.distributions.transformed_distribution import TransformedDistribution
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.utils.stateless import functional_call
+import torch.nn.utils.prune as prune
+assert TransformedDistribution is torch.distributions.TransformedDistribution
+assert functional_call is torch.func.functional_call and SDPBackend.MATH and sdpa_kernel
 from torch.nn.parallel import DistributedDataParallel as DDP
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.data.dataloader import default_collate
@@ -462,6 +468,7 @@ def triple(x):
 
 assert Categorical is torch.distributions.Categorical and default_collate is torch.utils.data.default_collate
 assert torch.utils.data.sampler.RandomSampler is torch.utils.data.RandomSampler
+assert torch.__version__ >= "2.0" and prune.is_pruned(torch.nn.Linear(1, 1)) is False
 assert not (dist.is_available() or dist.is_initialized() or torch.jit.is_scripting() or torch.xpu.is_available())
 model = torch.nn.Linear(2, 1)
 assert not isinstance(model, DDP) and not isinstance(model, torch.fx.GraphModule)
