@@ -436,7 +436,13 @@ class _Run:
             return
         if more is not None and more.get("pre_hooks"):
             (gradient,) = self.hooks.before(more["pre_hooks"], (gradient,), node, tensor)
-        if gradient is not None:
+        if tensor._node is not None:
+            raise errors.runtime(
+                "leaf variable has been moved into the graph interior",
+                "Backstep: it was a leaf when it was used, and was written since by an op that is recorded.",
+                tensors=(tensor,),
+            )
+        if gradient is not None and tensor._requires_grad:  # what was asked for by requires_grad_(False) since
             self.add_into(tensor, gradient, retained=False)
         if tensor._post_hooks:
             secure(self.arrived)

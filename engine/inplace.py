@@ -272,6 +272,12 @@ def _rebased(op: Op, inputs: Any, statics: Any, target: Tensor) -> tuple[Node | 
 def _attach(node: Node, inputs: Any, promoted: Any, target: Tensor) -> None:
     """Make `node` the history of the written tensor, and of the base where it is a view."""
     save(node, inputs, promoted, (target,))
+    if node.versions is not None:  # what was read of the tensor itself was its elements of before: y.mul_(y)
+        plan, own, arity, saved = node.plan, target._storage, len(inputs), node.saved or ()
+        node.versions = tuple(
+            version - (0 <= plan.pick[place] < arity and getattr(saved[place], "_shared", None) is own)
+            for place, version in zip(plan.tensors, node.versions, strict=True)
+        )
     wrote(target, node)
 
 

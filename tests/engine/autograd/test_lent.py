@@ -102,3 +102,37 @@ torch.autograd.grad((x * 2).sum(), [x])
 @pytest.mark.parametrize("program", texts(ROWS))
 def test_such_programs_do_as_in_torch(program: Any) -> None:
     same(program)
+
+
+OF_BEFORE = """
+y = x * 1
+y.add_(1)
+{}
+y.sum().backward()
+"""
+MOVED = """
+y = {} * 2
+y.register_hook(seen.append)
+x.register_post_accumulate_grad_hook(lambda p: seen.append("accumulated"))
+x.requires_grad_(False)
+{}
+y.sum().backward()
+r = x.grad, seen
+"""
+LATER = {
+    **{
+        line: OF_BEFORE.format(line)
+        for line in (
+            "y.mul_(y)", "y.mul_(y[:])", "y.mul_(y.detach())", "y.div_(y)", "y.pow_(y)", "y.addcmul_(y, y)",
+            "y.add_(y)", "y.pow_(2)", "y[:2].mul_(y[:2])", "y.mul_(x)",
+        )
+    },
+    "a leaf that requires no gradient any more": MOVED.format("x", ""),
+    "a leaf that was detached": MOVED.format("x", "x.detach_()"),
+    "a leaf that is none any more": MOVED.format("x", "x.mul_(torch.ones(3, requires_grad=True))"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", texts(LATER))
+def test_what_was_written_or_turned_since_is_as_in_torch(program: Any) -> None:
+    same(program)
