@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from inspect import CO_OPTIMIZED
 from types import FrameType
 from typing import Any
 
@@ -50,7 +51,11 @@ def _names(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
         frame = frame.f_back
     spaces = {id(outer.f_globals) for outer in frames}  # who runs a program by exec() holds its names in a dict
     for outer in reversed(frames):
-        yield from ((name, value) for name, value in list(outer.f_locals.items()) if id(value) not in spaces)
+        held = outer.f_locals
+        found = [(name, value) for name, value in held.items() if id(value) not in spaces]
+        if outer.f_code.co_flags & CO_OPTIMIZED and type(held) is dict:
+            held.clear()  # up to Python 3.12 a copy, which would keep all of this until the function ends
+        yield from found
 
 
 def _is_module(value: Any) -> bool:
