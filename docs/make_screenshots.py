@@ -77,11 +77,9 @@ def third_chapter(page: Any) -> None:
 
 
 def has_room(page: Any) -> None:
-    """Without the left panel, and the whole graph in sight."""
+    """Without the left panel."""
     page.evaluate("backstep.emit('panel', 'left')")
     settle(page)
-    page.keyboard.press("0")
-    page.keyboard.press("0")
 
 
 PICTURES: dict[str, Picture] = {
