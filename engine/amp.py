@@ -213,7 +213,7 @@ class GradScaler:
 def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: dtype | None = None) -> Any:
     """A Function's `forward` as it is: there is no lower precision to switch off for it.
 
-    Raises ValueError for a device that is no text.  Source: torch.amp.custom_fwd.
+    Shapes: (*) -> (*).  Raises ValueError for a device that is no text.  Source: torch.amp.custom_fwd.
 
     >>> import engine as torch
     >>> class Double(torch.autograd.Function):
@@ -230,7 +230,7 @@ def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: dtype | None =
 def custom_bwd(bwd: Any = None, *, device_type: str) -> Any:
     """A Function's `backward` as it is.
 
-    Raises ValueError for a device that is no text.  Source: torch.amp.custom_bwd.
+    Shapes: (*) -> (*).  Raises ValueError for a device that is no text.  Source: torch.amp.custom_bwd.
 
     >>> import engine as torch
     >>> class Double(torch.autograd.Function):

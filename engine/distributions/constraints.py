@@ -136,7 +136,7 @@ class _IndependentConstraint(Constraint):
 
 
 class MixtureSameFamilyConstraint(Constraint):
-    """What each part of a mixture allows.
+    """What each part of a mixture allows.  Source: torch.distributions.
 
     >>> import engine as torch
     >>> C = torch.distributions.constraints

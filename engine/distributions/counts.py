@@ -21,6 +21,8 @@ __all__ = ["Geometric", "Poisson"]
 class Poisson(Distribution):
     """How often something happens that happens `rate` times on average.
 
+    Raises ValueError for a negative rate.  Source: torch.distributions.Poisson.
+
     >>> import engine as torch
     >>> torch.distributions.Poisson(2.0).log_prob(torch.tensor(0.0))
     tensor(-2.)
@@ -58,6 +60,8 @@ class Poisson(Distribution):
 
 class Geometric(Distribution):
     """How often something fails before it succeeds, which it does with probability `probs` (log-odds `logits`).
+
+    Raises ValueError where both are given, or none.  Source: torch.distributions.Geometric.
 
     >>> import engine as torch
     >>> torch.distributions.Geometric(torch.tensor(0.25)).mean

@@ -28,9 +28,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     ValueError for cutoffs that do not rise.  Source: torch.nn.AdaptiveLogSoftmaxWithLoss.
 
     >>> import engine as torch
-    >>> layer = torch.nn.AdaptiveLogSoftmaxWithLoss(4, 10, cutoffs=[2, 5])
+    >>> layer = torch.nn.AdaptiveLogSoftmaxWithLoss(16, 10, cutoffs=[2, 5])
     >>> layer.head, [tuple(weight.shape) for weight in layer.tail.parameters()]
-    (Linear(in_features=4, out_features=4, bias=False), [(1, 4), (3, 1), (0, 4), (5, 0)])
+    (Linear(in_features=16, out_features=4, bias=False), [(4, 16), (3, 4), (1, 16), (5, 1)])
     """
 
     def __init__(
