@@ -9,6 +9,8 @@ from typing import Any
 
 from .slot import is_users
 
+BUFFERS: set[str] = set()
+"""Names of the buffers that modules have; while there are none, nothing but a parameter is looked for in them."""
 MOST = 1_000
 """Entries of a list or a dict that are looked through."""
 

@@ -15,7 +15,7 @@ from typing import Any
 from numpy import generic
 
 from . import array
-from .holders import held_as, held_modules
+from .holders import BUFFERS, held_as, held_modules
 from .short import Short, in_full, next_id, plain
 from .source import Places
 from .summary import Summary
@@ -444,7 +444,8 @@ class Recorder(Short):
     def reached(self, tensor: Any) -> tuple[str, str | None]:
         """(source, name) of a tensor from before the recording: those that it has as a part of a module, which the
         program freezes or writes before the module is first called."""
-        for held, module in held_modules(sys._getframe(2)):
+        may_be = type(tensor).__name__ == "Parameter" or BUFFERS
+        for held, module in held_modules(sys._getframe(2)) if may_be and id(tensor) not in self.parts else ():
             if id(module) not in self.looked:
                 self.looked[id(module)] = module
                 for source in ("parameter", "buffer"):

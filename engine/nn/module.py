@@ -9,6 +9,7 @@ from .. import errors
 from ..api.check import typename
 from ..api.inplace import set_data
 from ..array import dtype
+from ..holders import BUFFERS
 from ..mode import no_grad
 from ..slot import slot
 from ..tensor import Tensor
@@ -183,6 +184,7 @@ class Module(Hooks, State):
         if not isinstance(tensor, (Tensor, type(None))):
             self._refuse(tensor, f"object to buffer '{name}' (torch Tensor or None required)")
         self._buffers[name] = tensor
+        BUFFERS.add(name)
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def add_module(self, name: str, module: Module | None) -> None:

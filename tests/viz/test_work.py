@@ -111,5 +111,5 @@ def lines_run(program: Callable[[int], None], count: int) -> int:
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_twice_as_long_a_program_is_at_most_little_more_than_twice_the_work(program: Callable[[int], None]) -> None:
-    small, large = lines_run(program, 100), lines_run(program, 200)
+    small, large = lines_run(program, 80), lines_run(program, 160)
     assert small < large < 2.4 * small
