@@ -81,6 +81,10 @@ def _full(spec: Json, known: Mapping[str, Command], base: Trace) -> Json:
     recorded = known.get(str(spec.get("id")))
     if recorded is not None:
         spec["base"] = recorded.base
+        if spec.get("leaf") is None:  # what lies in a folded group has no name there
+            spec["leaf"] = recorded.leaf
+        if None in (spec.get("inputs") or ()):
+            spec["inputs"] = list(recorded.inputs or ())
     else:
         spec.pop("base", None)  # an event number of another program must not get in
     root = spec.pop("root", None)

@@ -1,0 +1,43 @@
+"""What the browser says of commands is what was recorded, also where their tensors lie in folded groups."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from engine.program import commands
+from viz.revisions import to_edits
+
+from . import pictures, programs
+
+
+def number(place: str | None) -> int | None:
+    """The tensor of an element, as assets/modules/panels/edits.mjs reads it; None for what is no card."""
+    found = re.match(r"t(\d+)", place or "")
+    return int(found[1]) if found else None
+
+
+def spec(command: dict[str, Any]) -> dict[str, Any]:
+    """A command as the browser sends it that changes another one."""
+    backward = command["kind"] == "backward"
+    inputs = command["inputs"]
+    return {
+        "id": command["id"], "kind": command["kind"], "after": command["after"], "gradient": None,
+        "root": number(command["root"]) if backward else None, "leaf": None if backward else number(command["root"]),
+        "inputs": None if inputs is None else [number(place) for place in inputs],
+        "retain_graph": command["retain_graph"], "create_graph": command["create_graph"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", pictures.names())
+def test_commands_that_nobody_changed_are_those_that_were_recorded(name: str) -> None:
+    base = programs.recorded(name)[0]
+    listed = pictures.scene(name)["commands"]
+    sent = to_edits(base, {"leaves": {}, "commands": [spec(command) for command in listed]}).commands
+    known = {command.id: command for command in commands(base)}
+    assert sent is not None and len(sent) == len(listed)
+    for one in sent:
+        was = known[one.id]
+        assert (one.roots, one.inputs, one.leaf) == (was.roots, was.inputs, was.leaf)
