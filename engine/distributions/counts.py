@@ -13,7 +13,8 @@ from ..nn.functional import binary_cross_entropy_with_logits
 from ..tensor import Tensor
 from . import constraints
 from .constraints import Constraints
-from .distribution import Distribution, lazy, one_of, to_logits, together
+from .distribution import Distribution, together
+from .odds import ByOdds
 
 __all__ = ["Geometric", "Poisson"]
 
@@ -58,7 +59,7 @@ class Poisson(Distribution):
         return made
 
 
-class Geometric(Distribution):
+class Geometric(ByOdds):
     """How often something fails before it succeeds, which it does with probability `probs` (log-odds `logits`).
 
     Raises ValueError where both are given, or none.  Source: torch.distributions.Geometric.
@@ -68,31 +69,16 @@ class Geometric(Distribution):
     tensor(3.)
     """
 
-    arg_constraints: ClassVar[Constraints] = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.nonnegative_integer
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        one_of(probs=probs, logits=logits)
-        name, given = ("probs", probs) if probs is not None else ("logits", logits)
-        (vars(self)[name],) = together(given)
-        value: Tensor = vars(self)[name]
-        super().__init__(value.shape, (), validate_args)
-        if self._validate_args and name == "probs" and not (value > 0).all():
+        super().__init__(probs, logits, validate_args)
+        value = self._param
+        if self._validate_args and probs is not None and not (value > 0).all():
             raise ValueError(
                 f"Expected parameter probs ({type(value).__name__} of shape {tuple(value.shape)}) of distribution "
                 f"{self!r} to be positive but found invalid values:\n{value.data[~(value > 0)]}"
             )
-
-    @lazy
-    def logits(self) -> Tensor:
-        """log(probs / (1 - probs))."""
-        return to_logits(self.probs, binary=True)
-
-    @lazy
-    def probs(self) -> Tensor:
-        """How probable success is."""
-        made: Tensor = self.logits.sigmoid()
-        return made
 
     @property
     def mean(self) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from .. import array as arrays
 from ..api.counting import arange, eye
@@ -16,11 +16,12 @@ from ..tensor import Size, Tensor
 from . import constraints
 from .constraints import Constraint, Constraints
 from .distribution import Distribution, lazy, one_of, to_logits, together
+from .odds import ByOdds
 
 __all__ = ["Bernoulli", "Categorical", "OneHotCategorical", "OneHotCategoricalStraightThrough"]
 
 
-class Bernoulli(Distribution):
+class Bernoulli(ByOdds):
     """1 with probability `probs` (or log-odds `logits`), else 0.
 
     Shapes: probs or logits (*) -> batch (*).  Raises ValueError for both or none of them, or outside 0 … 1.
@@ -31,27 +32,8 @@ class Bernoulli(Distribution):
     tensor(-1.3863)
     """
 
-    arg_constraints: ClassVar[Constraints] = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.boolean
     has_enumerate_support = True
-
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        one_of(probs=probs, logits=logits)
-        name, given = ("probs", probs) if probs is not None else ("logits", logits)
-        (vars(self)[name],) = together(given)
-        self._param: Tensor = vars(self)[name]
-        super().__init__(self._param.shape, (), validate_args)
-
-    @lazy
-    def logits(self) -> Tensor:
-        """log(probs / (1 - probs))."""
-        return to_logits(self.probs, binary=True)
-
-    @lazy
-    def probs(self) -> Tensor:
-        """How probable 1 is."""
-        made: Tensor = self.logits.sigmoid()
-        return made
 
     @property
     def param_shape(self) -> Size:

@@ -11,39 +11,24 @@ from ..tensor import Size, Tensor
 from . import constraints
 from .constraints import Constraints
 from .discrete import Categorical
-from .distribution import Distribution, lazy, off_the_ends, one_of, to_logits, together
+from .distribution import Distribution, off_the_ends, together
+from .odds import ByOdds
 from .pointwise import ExpTransform, SigmoidTransform
 from .transformed import TransformedDistribution
 
 __all__ = ["ExpRelaxedCategorical", "LogitRelaxedBernoulli", "RelaxedBernoulli", "RelaxedOneHotCategorical"]
 
 
-class LogitRelaxedBernoulli(Distribution):
+class LogitRelaxedBernoulli(ByOdds):
     """The log-odds of a soft choice between 0 and 1."""
 
-    arg_constraints: ClassVar[Constraints] = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.real
 
     def __init__(
         self, temperature: Tensor, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        one_of(probs=probs, logits=logits)
         self.temperature = temperature
-        name, given = ("probs", probs) if probs is not None else ("logits", logits)
-        (vars(self)[name],) = together(given)
-        self._param: Tensor = vars(self)[name]
-        super().__init__(self._param.shape, (), validate_args)
-
-    @lazy
-    def logits(self) -> Tensor:
-        """log(probs / (1 - probs))."""
-        return to_logits(self.probs, binary=True)
-
-    @lazy
-    def probs(self) -> Tensor:
-        """How probable 1 is."""
-        made: Tensor = self.logits.sigmoid()
-        return made
+        super().__init__(probs, logits, validate_args)
 
     @property
     def param_shape(self) -> Size:
