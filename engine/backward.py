@@ -11,21 +11,18 @@ The values that flow are arrays, or Tensors when a graph is to be made of the ba
 from __future__ import annotations
 
 import functools
-import re
 import threading
-from collections.abc import Callable, Sequence
-from traceback import walk_tb
+from collections.abc import Sequence
 from typing import Any
 
 from numpy import ndarray
 
-from . import anomaly, errors
+from . import anomaly, errors, nested
 from .array import as_array, xp
 from .gathered import Gathered, gathers, multiplied, secure, sum_array
 from .hooks import Hooks, accumulated
 from .later import Product
 from .mode import mode
-from .nested import DEEP, MOST, on_a_stack_of_its_own
 from .node import AccumulateGrad, Node
 from .op import spread
 from .ops.reduction import sum_to_size
@@ -33,25 +30,10 @@ from .ops.shape import cast, clone_gradient
 from .reach import count_dependencies, leading_to
 from .ready import pop, push
 from .saved import unpack_saved
-from .slot import is_users, slot
+from .slot import slot
 from .tensor import Tensor
 
 Capture = tuple[Any, int]
-
-
-class _Current(threading.local):
-    run: _Run | None = None
-    depth: int = 0
-    """How many backward passes run, each called by a node of the one before."""
-    deepest: int = 0
-
-
-current = _Current()
-"""The backward pass that runs in this thread, innermost."""
-NESTED = (
-    "Backstep: {} calls of backward lay inside each other, each made by a backward or a hook of the one before. If the "
-    "chain of calls has an end, raise sys.setrecursionlimit, or write it as a loop."
-)
 
 
 def run_backward(
@@ -70,23 +52,7 @@ def run_backward(
     stay.
     """
     work = functools.partial(_run, roots, gradients, keep, create_graph, captures, accumulate)
-    depth = current.depth
-    if not depth or depth % DEEP:
-        return work()
-    if depth >= MOST:
-        raise RecursionError("maximum recursion depth exceeded")
-    found, current.deepest = on_a_stack_of_its_own(lambda: _and_depth(work), current)
-    if isinstance(found, BaseException):
-        raise found
-    return found
-
-
-def _and_depth(work: Callable[[], Any]) -> tuple[Any, int]:
-    """What `work` gives or raises, and how deep it went."""
-    try:
-        return work(), current.deepest
-    except BaseException as error:  # noqa: BLE001 - raised again, in the thread that waits
-        return error, current.deepest
+    return nested.inside(work)
 
 
 def _run(
@@ -105,8 +71,7 @@ def _run(
     before = mode.enabled
     mode.turn(create_graph and not mode.inference)
     run.root = nodes[0] if len(nodes) == 1 else None
-    outer, current.run = current.run, run
-    current.depth += 1
+    outer = nested.enter(run)
     try:
         for (node, nr), gradient in zip(roots, gradients, strict=True):
             run.deliver(node, nr, gradient if create_graph else gradient._array)
@@ -115,48 +80,17 @@ def _run(
                 push(run.ready, node)
         run.drain()
     except RecursionError as error:
-        _tell_depth(error)
+        nested.tell_depth(error)
         raise
     except ValueError as error:
-        told = _of_shapes(error)
+        told = errors.of_shapes(error)
         if told is error:
             raise
         raise told from None
     finally:
         mode.turn(before)
-        current.run = outer
-        current.depth -= 1
+        nested.leave(outer)
     return [run.hooks.shown(taken[c]) for c in captures] if captures is not None else []
-
-
-SHAPES = re.compile(r"\((\d[\d,]*)?\)")
-
-
-def _of_shapes(error: ValueError) -> BaseException:
-    """numpy's complaint about the shapes of saved values, which `.data` can have changed, in torch's words.
-
-    What code of the user's raised, a hook or a Function, stays as it is.
-    """
-    own = any(is_users(frame.f_code.co_filename) for frame, _ in walk_tb(error.__traceback__))
-    if own or not str(error).startswith(("operands could not be broadcast", "shapes (")):
-        return error
-    shapes = [tuple(int(n) for n in found.split(",") if n) for found in SHAPES.findall(str(error))]
-    if "not aligned" in str(error):
-        sizes = " and ".join("x".join(map(str, shape)) for shape in shapes[:2])
-        return errors.runtime(f"mat1 and mat2 shapes cannot be multiplied ({sizes})", CHANGED)
-    return errors.from_kernel("backward", list(shapes), error, CHANGED)
-
-
-CHANGED = "Backstep: a value that was saved for backward has another shape now: `.data` was given one of another shape."
-
-
-def _tell_depth(error: RecursionError) -> None:
-    """Say, once the outermost pass is reached (where there is room to speak), how many lay inside each other."""
-    current.deepest = max(current.deepest, current.depth)
-    if current.depth == 1:
-        deepest, current.deepest = current.deepest, 0
-        if deepest > 1:
-            errors.explained(error, NESTED.format(deepest))
 
 
 class _Run:

@@ -6,10 +6,12 @@ in the sense of PEP 678, so that Python prints it under the message and no parse
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from traceback import walk_tb
 from typing import Any
 
-from .slot import slot, users_line
+from .slot import is_users, slot, users_line
 
 
 @dataclass(slots=True)
@@ -110,6 +112,27 @@ def from_kernel(name: str, shapes: list[Any], error: Exception, note: str) -> Ba
             if mismatch is not None:
                 return runtime(mismatch, note)
     return explained(error, note)
+
+
+_SHAPES = re.compile(r"\((\d[\d,]*)?\)")
+_CHANGED = (
+    "Backstep: a value that was saved for backward has another shape now: `.data` was given one of another shape."
+)
+
+
+def of_shapes(error: ValueError) -> BaseException:
+    """numpy's complaint about the shapes of saved values, which `.data` can have changed, in torch's words.
+
+    What code of the user's raised, a hook or a Function, stays as it is.
+    """
+    own = any(is_users(frame.f_code.co_filename) for frame, _ in walk_tb(error.__traceback__))
+    if own or not str(error).startswith(("operands could not be broadcast", "shapes (")):
+        return error
+    shapes = [tuple(int(n) for n in found.split(",") if n) for found in _SHAPES.findall(str(error))]
+    if "not aligned" in str(error):
+        sizes = " and ".join("x".join(map(str, shape)) for shape in shapes[:2])
+        return runtime(f"mat1 and mat2 shapes cannot be multiplied ({sizes})", _CHANGED)
+    return from_kernel("backward", list(shapes), error, _CHANGED)
 
 
 def strange_operand(name: str, stranger: object) -> TypeError:

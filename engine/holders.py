@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from inspect import CO_OPTIMIZED
 from types import FrameType
 from typing import Any
@@ -13,6 +14,78 @@ BUFFERS: set[str] = set()
 """Names of the buffers that modules have; while there are none, nothing but a parameter is looked for in them."""
 MOST = 1_000
 """Entries of a list or a dict that are looked through."""
+
+
+class Names:
+    """What the program calls the modules, parameters and buffers that a recording meets.
+
+    They are known by their id, and kept alive here.  A tensor has a number below `first` until the recording meets it.
+    """
+
+    def __init__(self, first: int) -> None:
+        self._first = first
+        self._names: dict[int, tuple[str, object]] = {}  # of modules and parameters
+        self._holders: dict[int, tuple[str, object]] = {}  # before what is in a module: the name the program has for it
+        self._parts: dict[int, tuple[str, str, object]] = {}  # source and name of what modules had before a call
+        self._looked: dict[int, object] = {}  # the modules that were looked at for them
+        self._holding: dict[int, tuple[tuple[int | None, ...], object]] = {}  # what was told of an optimiser last
+
+    def of(self, thing: Any) -> str:
+        """The qualified name of a parameter that a module brought along; "parameter" of any other."""
+        return self._names.get(id(thing), ("parameter", None))[0]
+
+    def held_by(self, optimizer: Any) -> tuple[int | None, ...]:
+        """The tensors that an optimiser holds and that require a gradient, None for one that was not seen so far; ()
+        where that is what was told of it last."""
+        params = [param for group in optimizer.param_groups for param in group["params"] if param._requires_grad]
+        found = tuple([param._id if param._id >= self._first else None for param in params])
+        told, _ = self._holding.get(id(optimizer), ((), None))
+        self._holding[id(optimizer)] = found, optimizer
+        return () if found == told else found
+
+    def entered(self, module: Any, see: Callable[..., object], outermost: bool) -> str:
+        """The name of a module that is called.  The outermost one tells the names of all that is in it, and has the
+        name by which the program reaches it; `see` tells the recording of what comes with it."""
+        known, held = self._names.get(id(module)), ""
+        if known is None or outermost:
+            for name, inner in module.named_modules():
+                self._names[id(inner)] = (name, inner)
+            if outermost:
+                held = self._bring(module, see).removesuffix(".")
+            known = self._names[id(module)]
+        return held or known[0] or type(module).__name__
+
+    def _bring(self, module: Any, see: Callable[..., object]) -> str:
+        """Take note of the parameters and buffers that a module brings along, as the program would reach them; what
+        stands before their names."""
+        if id(module) not in self._holders:
+            held = held_as(module, sys._getframe(2))
+            self._holders[id(module)] = (f"{held}." if held else "", module)
+        before = self._holders[id(module)][0]
+        for source, qualified, tensor in _parts(module):
+            name = before + qualified
+            self._names[id(tensor)] = (name, tensor)
+            if tensor._id < self._first:
+                see(tensor, source, name)
+        return before
+
+    def reached(self, tensor: Any) -> tuple[str, str | None]:
+        """(source, name) of a tensor from before the recording: those that it has as a part of a module, which the
+        program freezes or writes before the module is first called."""
+        may_be = type(tensor).__name__ == "Parameter" or BUFFERS
+        for held, module in held_modules(sys._getframe(2)) if may_be and id(tensor) not in self._parts else ():
+            if id(module) not in self._looked:
+                self._looked[id(module)] = module
+                for source, qualified, part in _parts(module):
+                    self._parts.setdefault(id(part), (source, f"{held}.{qualified}", part))
+        source, name, _ = self._parts.get(id(tensor), ("seen", None, None))
+        return source, name
+
+
+def _parts(module: Any) -> Iterator[tuple[str, str, Any]]:
+    """(source, qualified name, tensor) of the parameters and buffers of a module."""
+    for source in ("parameter", "buffer"):
+        yield from ((source, name, tensor) for name, tensor in getattr(module, f"named_{source}s")())
 
 
 def held_as(module: Any, frame: FrameType | None) -> str:

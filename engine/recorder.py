@@ -15,7 +15,7 @@ from typing import Any
 from numpy import generic
 
 from . import array
-from .holders import BUFFERS, held_as, held_modules
+from .holders import Names
 from .short import Short, in_full, next_id, plain
 from .source import Places
 from .summary import Summary
@@ -53,11 +53,7 @@ class Recorder(Short):
         self.calls = 0
         self.begun = 0  # how many values there were when the backward call began, the outermost of those that run
         self.errors: dict[int, BaseException] = {}
-        self.names: dict[int, tuple[str, object]] = {}  # of modules and parameters, by id; kept alive here
-        self.holding: dict[int, tuple[tuple[int | None, ...], object]] = {}  # what an optimiser has, by id; kept alive
-        self.holders: dict[int, tuple[str, object]] = {}  # under which name the program has a module; likewise
-        self.looked: dict[int, object] = {}  # modules whose parts were noted before a call; likewise
-        self.parts: dict[int, tuple[str, str, object]] = {}  # source and name of those parts; likewise
+        self.names = Names(self.first)
         self.grads: set[int] = set()  # the tensors that are, or were, the `.grad` of one
         self.depth = 0
 
@@ -153,7 +149,7 @@ class Recorder(Short):
                 self.refresh("outside", tensor, version)
             return number, version
         if source == "seen" and name is None:
-            source, name = self.reached(tensor)
+            source, name = self.names.reached(tensor)
         outside = shared is not None and shared.outside
         value = self.keep_copy(tensor._array) if outside else self.keep(tensor._array)
         number = self.register(tensor, value)
@@ -404,59 +400,9 @@ class Recorder(Short):
         """`with recorder.within(name):` groups what runs inside."""
         return Group(self, name, kind or name, held)
 
-    def held_by(self, optimizer: Any) -> tuple[int | None, ...]:
-        """The tensors that an optimiser holds and that require a gradient, None for one that was not seen so far; ()
-        where that is what was told of it last."""
-        params = [param for group in optimizer.param_groups for param in group["params"] if param._requires_grad]
-        found = tuple([param._id if param._id >= self.first else None for param in params])
-        told, _ = self.holding.get(id(optimizer), ((), None))
-        self.holding[id(optimizer)] = found, optimizer
-        return () if found == told else found
-
     def enter_module(self, module: Any) -> Group:
-        """The group of a module's call.  The outermost one tells the names of all that is in it, and has the name by
-        which the program reaches it."""
-        known = self.names.get(id(module))
-        kind = type(module).__name__
-        held = ""
-        if known is None or not self.depth:
-            for name, inner in module.named_modules():
-                self.names[id(inner)] = (name, inner)
-            if not self.depth:
-                self.names_of_parameters(module)
-                held = self.holders[id(module)][0].removesuffix(".")
-            known = self.names[id(module)]
-        return Group(self, held or known[0] or kind, kind)
-
-    def names_of_parameters(self, module: Any) -> None:
-        """Take note of the parameters and buffers that a module brings along, as the program would reach them."""
-        if id(module) not in self.holders:
-            held = held_as(module, sys._getframe(3))
-            self.holders[id(module)] = (f"{held}." if held else "", module)
-        held = self.holders[id(module)][0]
-        for source in ("parameter", "buffer"):
-            for qualified, tensor in getattr(module, f"named_{source}s")():
-                name = held + qualified
-                self.names[id(tensor)] = (name, tensor)
-                if tensor._id < self.first:
-                    self.see(tensor, source, name)
-
-    def reached(self, tensor: Any) -> tuple[str, str | None]:
-        """(source, name) of a tensor from before the recording: those that it has as a part of a module, which the
-        program freezes or writes before the module is first called."""
-        may_be = type(tensor).__name__ == "Parameter" or BUFFERS
-        for held, module in held_modules(sys._getframe(2)) if may_be and id(tensor) not in self.parts else ():
-            if id(module) not in self.looked:
-                self.looked[id(module)] = module
-                for source in ("parameter", "buffer"):
-                    for qualified, part in getattr(module, f"named_{source}s")():
-                        self.parts.setdefault(id(part), (source, f"{held}.{qualified}", part))
-        source, name, _ = self.parts.get(id(tensor), ("seen", None, None))
-        return source, name
-
-    def name_of(self, thing: Any) -> str:
-        """The qualified name of a parameter that a module brought along; "parameter" of any other."""
-        return self.names.get(id(thing), ("parameter", None))[0]
+        """The group of a module's call."""
+        return Group(self, self.names.entered(module, see=self.see, outermost=not self.depth), type(module).__name__)
 
     def error(self, error: BaseException) -> None:
         """An exception passed through; the same one is recorded once, with the line of the op that it is about."""

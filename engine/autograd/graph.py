@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from .. import node as nodes
 from ..array import CPU
-from ..backward import current
 from ..inplace import BEFORE_WRITE
 from ..mode import mode
+from ..nested import current
 from ..node import RemovableHandle, gradient_edge
 from ..ops.shape import clone, detach
 from ..slot import slot

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..api.random import get_rng_state, set_rng_state
 from ..autograd import Function, backward
-from ..backward import current
 from ..mode import enable_grad, no_grad
+from ..nested import current
 from ..nn import Sequential
 from ..random import fork_rng
 from ..tensor import Tensor

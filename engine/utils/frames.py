@@ -15,8 +15,8 @@ from typing import Any
 from .. import errors
 from ..api.random import get_rng_state, set_rng_state
 from ..autograd.graph import saved_tensors_hooks
-from ..backward import current
 from ..mode import enable_grad, mode
+from ..nested import current
 from ..node import changed_message
 from ..random import fork_rng
 from ..saved import Packed
