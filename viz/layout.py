@@ -15,8 +15,7 @@ import queue
 import subprocess
 import sys
 import threading
-from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 
 import networkx as nx
 
@@ -25,6 +24,7 @@ from .layouts.layered import Anchors, Placed
 from .layouts.ranked import Ranked
 from .layouts.sheet import HEAD, PAD, Point
 from .layouts.simple import LayoutRefused
+from .lru import Lru
 
 __all__ = ["NAMES", "Anchors", "LayoutRefused", "Placed", "Point", "layout", "positions", "routes", "shown"]
 
@@ -40,7 +40,11 @@ TIME_LIMIT = 0.6
 """Seconds that the worker has for one group."""
 START_LIMIT = 5.0
 """Seconds that the worker has for its first answer, with its start."""
-MEMORY = 1024
+GROUPS = 1024
+"""Groups whose places are remembered."""
+PICTURES = 48
+"""Whole pictures that are remembered: an edit of numbers changes none, and an opening tries several."""
+_READ = ("size", "anchors", "group", "line")
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -51,6 +55,12 @@ def layout(graph: nx.DiGraph, name: str = "layered") -> Placed:
     in px) the layered layouts are broken into lines for such a view.  Raises LayoutRefused where a layout of networkx
     would take too long, ValueError for an unknown name or a graph with a cycle.
     """
+    key = (name, _structure(graph))
+    known = _pictures.get(key)
+    return _pictures.put(key, _layout(graph, name)) if known is None else known
+
+
+def _layout(graph: nx.DiGraph, name: str) -> Placed:
     if name in ("", "layered"):
         return views.placed(graph, _places)
     if name == "layered-own":
@@ -60,6 +70,16 @@ def layout(graph: nx.DiGraph, name: str = "layered") -> Placed:
     placed = simple.place(graph, name)
     _enclose(graph, placed)
     return placed
+
+
+def _structure(graph: nx.DiGraph) -> Hashable:
+    """All that a layout reads of a graph."""
+    about = graph.graph
+    edges = graph.edges(keys=True, data="origin") if graph.is_multigraph() else graph.edges(data="origin")
+    return (
+        tuple((node, *map(data.get, _READ)) for node, data in graph.nodes(data=True)), tuple(edges),
+        tuple(about.get("within", {}).items()), about.get("view"), about.get("limit"), graph.is_multigraph(),
+    )  # fmt: skip
 
 
 def shown(graph: nx.DiGraph, name: str = "layered") -> tuple[Placed, str | None]:
@@ -120,32 +140,30 @@ def _enclose(graph: nx.DiGraph, placed: Placed) -> None:
             group = within[group]
 
 
-_memory: OrderedDict[tuple[str, Ranked], list[float]] = OrderedDict()
-_lock = threading.Lock()
+_pictures: Lru[Hashable, Placed] = Lru(PICTURES)
+_groups: Lru[tuple[str, Ranked], list[float]] = Lru(GROUPS)
+
+
+def forget() -> None:
+    """Lay out anew what is asked for again: so that it can be compared and measured."""
+    _pictures.clear()
+    _groups.clear()
 
 
 def _places(graph: Ranked) -> list[float]:
-    return _remembered("dot", graph)
+    """Heights by dot, where it can be had."""
+    return _remembered("dot", graph, _find)
 
 
 def _own(graph: Ranked) -> list[float]:
-    return _remembered("own", graph)
+    return _remembered("own", graph, barycentre.places)
 
 
-def _remembered(way: str, graph: Ranked) -> list[float]:
-    """Places by structure: an edit of values or a repeated block costs a look-up."""
+def _remembered(way: str, graph: Ranked, find: Callable[[Ranked], list[float]]) -> list[float]:
+    """Heights by structure: a repeated block costs a look-up."""
     key = (way, graph)
-    with _lock:
-        known = _memory.get(key)
-        if known is not None:
-            _memory.move_to_end(key)
-            return list(known)
-    found = _find(graph) if way == "dot" else barycentre.places(graph)
-    with _lock:
-        _memory[key] = found
-        while len(_memory) > MEMORY:
-            _memory.popitem(last=False)
-    return list(found)
+    known = _groups.get(key)
+    return list(_groups.put(key, find(graph)) if known is None else known)
 
 
 def _find(graph: Ranked) -> list[float]:

@@ -8,7 +8,8 @@ from weakref import WeakKeyDictionary
 
 from engine.trace import Frame, Trace
 
-from .facts import Facts, facts
+from .collect import collect
+from .facts import Facts
 from .graph import Drawing, draw
 from .groups import groups
 from .steps import Timeline
@@ -51,7 +52,7 @@ def reading(trace: Trace) -> Reading:
     """Facts, graph and timeline of a trace, remembered as long as the trace lives."""
     found = _readings.get(trace)
     if found is None:
-        table = facts(trace)
+        table = collect(trace)
         drawing = draw(table, groups(trace))
         untangle(drawing)
         found = _readings[trace] = Reading(table, drawing, timeline(drawing))

@@ -11,18 +11,17 @@ import hashlib
 import json
 import logging
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
+
+from .lru import Lru
 
 if TYPE_CHECKING:
     from engine.trace import Trace
 
 log = logging.getLogger("backstep")
 
-K = TypeVar("K")
-V = TypeVar("V")
 Json = dict[str, Any]
 
 TRACES = 48
@@ -47,33 +46,6 @@ class Problem(Exception):
 
     def as_json(self) -> Json:
         return {"kind": self.kind, "title": self.title, "text": self.text, "ways": [list(way) for way in self.ways]}
-
-
-class Lru(Generic[K, V]):
-    """A dictionary of the `limit` entries used last; safe to use from several threads."""
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self._entries: OrderedDict[K, V] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: K) -> V | None:
-        with self._lock:
-            if key not in self._entries:
-                return None
-            self._entries.move_to_end(key)
-            return self._entries[key]
-
-    def put(self, key: K, value: V) -> V:
-        with self._lock:
-            self._entries[key] = value
-            self._entries.move_to_end(key)
-            while len(self._entries) > self.limit:
-                self._entries.popitem(last=False)
-        return value
-
-    def __len__(self) -> int:
-        return len(self._entries)
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from viz.births import Finding, findings
-from viz.facts import facts
+from viz.collect import collect
 
 from .traces import recorded
 
 
 def born(source: str, folder: Path) -> list[Finding]:
-    return findings(facts(recorded(f"import engine as torch\n{source}\n", folder)))
+    return findings(collect(recorded(f"import engine as torch\n{source}\n", folder)))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import engine
 from engine.recorder import Recorder
 from engine.trace import OpCalled
 from tests.engine.walk import Walk
-from viz.facts import facts
+from viz.collect import collect
 
 Given = dict[int, list[Any]]
 
@@ -56,7 +56,7 @@ def test_input_has_the_value_that_the_op_was_given(first: int, given: Given) -> 
         with warnings.catch_warnings(), engine.record() as trace:
             warnings.simplefilter("ignore")
             Walk(seed).run(8 + seed % 24)
-        table = facts(trace)
+        table = collect(trace)
         ops = [event for event in trace.events if isinstance(event, OpCalled) and event.index in given]
         assert ops
         for event in ops:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from viz import births, text
-from viz.facts import facts
+from viz.collect import collect
 from viz.growth import growth
 
 from .test_account import HEAD, told
@@ -29,7 +29,7 @@ def test_rounds_that_multiply_are_told_where_they_pass_a_large_number(tmp_path: 
 
 def test_an_explosion_over_updates_is_followed_through_them(tmp_path: Path) -> None:
     trace = recorded(HEAD + TRAINED, tmp_path)
-    known = facts(trace)
+    known = collect(trace)
     (found,) = growth(known, births.findings(known))
     assert found.line == 6 and found.event < 20
 
@@ -63,7 +63,7 @@ STEPS = (
 
 
 def test_a_loss_that_grows_with_each_update_is_told_before_it_is_inf(tmp_path: Path) -> None:
-    known = facts(recorded(HEAD + STEPS.format(lr=0.1, reduction="sum"), tmp_path))
+    known = collect(recorded(HEAD + STEPS.format(lr=0.1, reduction="sum"), tmp_path))
     assert births.findings(known) == []
     (found,) = growth(known, [])
     first = known.value(next(iter(known.roots)), 0)
@@ -76,5 +76,5 @@ def test_a_loss_that_grows_with_each_update_is_told_before_it_is_inf(tmp_path: P
 
 def test_a_loss_that_falls_or_was_large_from_the_beginning_is_no_explosion(tmp_path: Path) -> None:
     for lr, reduction in ((0.01, "mean"), (1e-4, "sum")):
-        known = facts(recorded(HEAD + STEPS.format(lr=lr, reduction=reduction), tmp_path))
+        known = collect(recorded(HEAD + STEPS.format(lr=lr, reduction=reduction), tmp_path))
         assert growth(known, births.findings(known)) == []

@@ -90,7 +90,7 @@ def test_layered_edges_run_from_border_to_border(graph: nx.DiGraph) -> None:
 def test_every_layout_gives_the_same_picture_twice_without_overlaps(name: str) -> None:
     graph = dag(30, 8, 3)
     first = layout.layout(graph, name)
-    layout._memory.clear()
+    layout.forget()
     second = layout.layout(graph, name)
     assert first.positions == second.positions and first.routes == second.routes
     boxes = [box(graph, first, n) for n in graph]
@@ -181,10 +181,10 @@ def test_a_worker_over_its_limit_is_ended_and_the_next_task_starts_another() -> 
 
 def test_the_second_layout_serves_without_pygraphviz(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dot, "pygraphviz", None)
-    layout._memory.clear()
+    layout.forget()
     graph = dag(20, 5, 2)
     assert layout.layout(graph).positions == layout.layout(graph, "layered-own").positions
-    layout._memory.clear()
+    layout.forget()
 
 
 class Named:
@@ -206,7 +206,7 @@ def work(nodes: int) -> int:
     names = [Named(i) for i in range(nodes)]
     nx.add_path(graph, names)
     nx.add_path(graph, names[::7])
-    layout._memory.clear()
+    layout.forget()
     count = 0
 
     def note(*_: Any) -> Any:

@@ -1,14 +1,18 @@
-"""What the browser says of commands is what was recorded, also where their tensors lie in folded groups."""
+"""Edits: what the browser says of commands is what was recorded, and where only numbers change the picture stays."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from engine.program import commands
+from engine.program import Edits, commands
+from engine.replay import replay
+from viz.layouts import views
 from viz.revisions import to_edits
+from viz.scene import scene
 
 from . import pictures, programs
 
@@ -41,3 +45,13 @@ def test_commands_that_nobody_changed_are_those_that_were_recorded(name: str) ->
     for one in sent:
         was = known[one.id]
         assert (one.roots, one.inputs, one.leaf) == (was.roots, was.inputs, was.leaf)
+
+
+def test_an_edit_of_numbers_lays_out_nothing_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    base = programs.recorded("rnn")[0]
+    scene(base)
+    other = replay(base, Edits({}, tuple(replace(c, gradient=3.0) for c in commands(base) if c.kind == "backward")))
+    asked = []
+    monkeypatch.setattr(views, "placed", lambda *given: asked.append(given))
+    scene(other)
+    assert not asked

@@ -8,7 +8,8 @@ import pytest
 
 from tests.viz.fixtures import Fake, program
 from viz.callbacks.answers import details_answer, live_answer, scene_answer
-from viz.store import Catalogue, Lru, Problem, Store, canonical, checked
+from viz.lru import Lru
+from viz.store import Catalogue, Problem, Store, canonical, checked
 
 ONE_HOT = {
     "leaves": {},

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from engine.trace import Trace
 from viz import layout
-from viz.facts import facts
+from viz.collect import collect
 from viz.graph import Drawing, draw
 from viz.groups import groups
 from viz.layouts import simple, views
@@ -154,7 +154,7 @@ def test_every_program_can_be_drawn(seed: int, tmp_path: Path) -> None:
 
 def crossed(trace: Trace) -> Drawing:
     """A drawing with two groups whose ops take turns, so that each waits for the other."""
-    table = facts(trace)
+    table = collect(trace)
     whole = groups(trace)
     of = {op: ("a", "b")[op % 2] if op < len(table.ops) - 1 else "c" for op in range(len(table.ops))}
     around = {"o": None, "a": "o", "b": "o", "c": None}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from viz.births import Finding
-from viz.facts import facts
+from viz.collect import collect
 from viz.unlisted import unlisted
 
 from .traces import recorded
@@ -36,7 +36,7 @@ for _ in range(2):
 
 
 def found(folder: Path, layers: str = "list", params: str = "net.parameters()") -> list[Finding]:
-    return unlisted(facts(recorded(NET.format(layers=layers, params=params), folder)))
+    return unlisted(collect(recorded(NET.format(layers=layers, params=params), folder)))
 
 
 def test_layers_in_a_plain_list_are_in_no_optimiser(tmp_path: Path) -> None:

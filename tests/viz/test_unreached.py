@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from viz.births import Finding
-from viz.facts import facts
+from viz.collect import collect
 from viz.unreached import unreached
 
 from .traces import recorded
@@ -39,7 +39,7 @@ CUT = "self.head(torch.sigmoid(self.gate(x)).detach())"
 
 def found(folder: Path, forward: str = WHOLE, **parts: str) -> list[Finding]:
     given: dict[str, Any] = {"before": "", "params": "net.parameters()", "after": ""} | parts
-    return unreached(facts(recorded(NET.format(forward=forward, **given), folder)))
+    return unreached(collect(recorded(NET.format(forward=forward, **given), folder)))
 
 
 def test_a_detach_on_the_way_is_told_with_its_line_and_the_names(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_target_that_is_copied_and_not_trained_is_no_finding(tmp_path: Path) -
     source = source.replace(
         "net(torch.ones(3, 2)).sum()", "(net(torch.ones(3, 2)) - other(torch.ones(3, 2)).detach()).sum()"
     )
-    assert unreached(facts(recorded(source, tmp_path))) == []
+    assert unreached(collect(recorded(source, tmp_path))) == []
 
 
 @pytest.mark.parametrize(
