@@ -10,6 +10,7 @@ from engine.trace import BackwardStarted
 
 from . import diagnose
 from .groups import source
+from .labels import written_call
 from .reading import Json, Reading
 from .values import Table
 
@@ -17,26 +18,31 @@ Place = Callable[[int], str | None]
 """Where a tensor is to be seen."""
 
 
-def commands(read: Reading, values: Table, place: Place, edits: Mapping[str, Any] | None) -> list[Json]:
-    """What the user told autograd to do, with the ids and places that edits know."""
+def commands(
+    read: Reading, values: Table, place: Place, edits: Mapping[str, Any] | None, changed: Mapping[str, str]
+) -> list[Json]:
+    """What the user told autograd to do, with the ids and places that edits know; `changed` says how which differ.
+
+    One that is another than in the program is labelled as it would have to stand there.
+    """
     specs: Sequence[Mapping[str, Any]] | None = (edits or {}).get("commands")
     ran = list(recorded_commands(read.facts.trace))
     if specs is None:
-        listed: list[tuple[str, Any, bool, Any]] = [(c.id, c.after, False, c) for c in ran]
+        listed: list[tuple[str, Any, Any]] = [(c.id, c.after, c) for c in ran]
     else:
         named = [specs[i] for i in diagnose.in_order(specs)]
-        listed = [(str(s["id"]), s.get("after"), True, c) for s, c in zip(named, ran, strict=False)]
-    return [_command(read, values, place, (ident, after, edited), c) for ident, after, edited, c in listed]
+        listed = [(str(s["id"]), s.get("after"), c) for s, c in zip(named, ran, strict=False)]
+    return [_command(read, values, place, (ident, after, changed.get(ident)), c) for ident, after, c in listed]
 
 
-def _command(read: Reading, values: Table, place: Place, spec: tuple[str, Any, bool], found: Any) -> Json:
-    ident, after, edited = spec
+def _command(read: Reading, values: Table, place: Place, spec: tuple[str, Any, str | None], found: Any) -> Json:
+    ident, after, changed = spec
     event = read.facts.trace.events[found.base] if found.base is not None else None
     start = end = len(read.line.steps)
     result: Json = {
         "id": ident, "kind": found.kind, "label": found.kind, "code": None, "after": after, "start": start, "end": end,
         "root": None, "roots": [], "shape": None, "gradient": None, "implicit": False,
-        "retain_graph": found.retain_graph, "create_graph": found.create_graph, "inputs": None, "edited": edited,
+        "retain_graph": found.retain_graph, "create_graph": found.create_graph, "inputs": None, "changed": changed,
         "error": None,
     }  # fmt: skip
     if event is None:
@@ -45,6 +51,8 @@ def _command(read: Reading, values: Table, place: Place, spec: tuple[str, Any, b
     if frame is not None:
         result |= {"label": source(read.facts.trace, frame), "code": read.code(event.stack)}
     if isinstance(event, BackwardStarted):
+        if changed is not None:
+            result["label"] = written_call(event, read.facts.trace, read.facts.name)
         start, end = read.line.spans.get(event.call, (start, end))
         if event.roots:
             root = event.roots[0]

@@ -40,6 +40,7 @@ class _Details:
         self.facts: Facts = read.facts
         self.trace = read.facts.trace
         self.revision = scene.get("revision", {}).get("id", "")
+        self.calls = {phase["call"]: phase["label"] for phase in scene.get("phases", ()) if phase["call"] is not None}
         self.table = Table(DATA)
 
     def of(self, element: str) -> Json:
@@ -62,10 +63,12 @@ class _Details:
         return "" if frame is None else source(self.trace, frame, 48)
 
     def called(self, call: int) -> str:
-        """A backward call as it is written, with its line."""
+        """A backward call as it is written, or was changed to, with its line."""
         fact = self.facts.calls.get(call)
         frame = self.facts.frame(fact.event.stack) if fact is not None else None
-        return f"backward call {call + 1}" if frame is None else f"{source(self.trace, frame, 40)}, line {frame.line}"
+        if frame is None:
+            return f"backward call {call + 1}"
+        return f"{text.one_line(self.calls.get(call) or source(self.trace, frame), 40)}, line {frame.line}"
 
     # -- ops ------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -107,13 +107,24 @@ def written_name(event: OpCalled) -> str:
 
 
 def written_call(call: BackwardStarted, trace: Trace, name: Callable[[int], str | None]) -> str:
-    """`y.backward([1 0], retain_graph=True)`: a call that was added by hand, as it would stand in the program."""
+    """`y.backward([1 0], retain_graph=True)`: a call that was added or changed by hand, as it would stand there."""
     if not call.roots:
-        return "backward()"
-    root = call.roots[0]
-    given = [] if root.implicit else [text.brief(trace.value(root.gradient))]
+        return f"{call.function}()"
+    roots = [name(root.tensor) or "tensor" for root in call.roots]
+    inputs = None if call.inputs is None else "[" + ", ".join(name(t) or "tensor" for t in call.inputs) + "]"
+    passed = [text.brief(trace.value(root.gradient)) for root in call.roots if not root.implicit]
+    given = [f"[{', '.join(passed)}]"] if len(roots) > 1 and passed else passed
     given += [f"{flag}=True" for flag in ("retain_graph", "create_graph") if getattr(call, flag)]
-    return f"{name(root.tensor) or 'tensor'}.backward({', '.join(given)})"
+    if call.function == "grad":
+        return f"grad({', '.join([_several(roots), inputs or '[]', *given])})"
+    given += [f"inputs={inputs}"] if inputs is not None else []
+    if len(roots) > 1:
+        return f"backward({', '.join([_several(roots), *given])})"
+    return f"{roots[0]}.backward({', '.join(given)})"
+
+
+def _several(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"[{', '.join(names)}]"
 
 
 def shows(key: str, value: Any) -> bool:

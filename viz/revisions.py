@@ -11,6 +11,7 @@ from engine.trace import BackwardStarted, Trace
 from viz import account
 from viz import details as viz_details
 from viz import scene as viz_scene
+from viz.changes import changes
 from viz.folds import FOLD_ABOVE, FOLD_ABOVE_TOLD
 from viz.places import last_place, places
 from viz.store import Json, Problem, SceneJob
@@ -50,6 +51,7 @@ def scene_of(job: SceneJob) -> Json:
         job.trace, revision=revision, program={"id": job.program.id, **about}, edits=edits, folds=job.folds,
         layout=job.layout or LAYOUT, previous=job.previous,
         fold_above=FOLD_ABOVE if job.program.chapters is None else FOLD_ABOVE_TOLD,
+        changes=() if edits is None else changes(job.base, to_edits(job.base, edits)),
     )  # fmt: skip
     made["places"] = places(job.base)
     inside = made.pop("inside", None)

@@ -19,7 +19,7 @@ from .formulas import call_key, formulas
 from .growth import growth
 from .opening import opening
 from .reading import Json, reading
-from .steps import Step
+from .steps import Phase, Step
 from .tracks import contents, joint_state, together
 from .values import Table
 from .visible import Visible
@@ -35,16 +35,18 @@ WIRE_ABOVE = 220
 def scene(
     trace: Trace, *, revision: Mapping[str, Any] | None = None, program: Mapping[str, Any] | None = None,
     edits: Mapping[str, Any] | None = None, folds: Mapping[str, bool] | None = None, layout: str = "layered",
-    previous: Trace | None = None, fold_above: int = FOLD_ABOVE_TOLD,
+    previous: Trace | None = None, fold_above: int = FOLD_ABOVE_TOLD, changes: Sequence[Json] = (),
 ) -> Json:  # fmt: skip
     """The scene of a trace, deterministic and JSON as it stands.
 
     `revision` and `program` fill those parts of the document; `edits` are those that made this trace, in the browser's
-    form; `folds` says of groups whether they are folded (of others `opening.opening` does);
-    `previous` is the trace whose values are shown as ghosts.  Cost: linear in events and visible nodes.
+    form, and `changes` what they change (`changes.changes`); `folds` says of groups whether they are folded (of others
+    `opening.opening` does); `previous` is the trace whose values are shown as ghosts.  Cost: linear in events and
+    visible nodes.
     """
     with unhurried():
-        return _Scene(trace, folds or {}, fold_above, layout, edits).document(revision or {}, program or {}, previous)
+        made = _Scene(trace, folds or {}, fold_above, layout, edits, changes)
+        return made.document(revision or {}, program or {}, previous)
 
 
 @contextmanager
@@ -61,9 +63,10 @@ def unhurried() -> Iterator[None]:
 
 class _Scene:
     def __init__(
-        self, trace: Trace, folds: Mapping[str, bool], above: int, layout_name: str, edits: Mapping[str, Any] | None
-    ) -> None:
-        self.trace, self.layout_name, self.edits = trace, layout_name, edits
+        self, trace: Trace, folds: Mapping[str, bool], above: int, layout_name: str, edits: Mapping[str, Any] | None,
+        changes: Sequence[Json],
+    ) -> None:  # fmt: skip
+        self.trace, self.layout_name, self.edits, self.changes = trace, layout_name, edits, changes
         read = self.read = reading(trace)
         self.facts, self.drawing, self.line = read.facts, read.drawing, read.line
         self.values = Table()
@@ -81,19 +84,17 @@ class _Scene:
         edges = [self.edge(key, placed) for *_, key in graph.edges(keys=True)]
         line = self.line
         self.findings = self.found()
+        changed = {change["command"]: change["kind"] for change in self.changes if change["command"] is not None}
+        listed = commands(self.read, self.values, self.shown_place, self.edits, changed)
         return {
             "format": FORMAT,
             "revision": {**NEW, "doubt": self.doubt(), **revision},
             "program": self.program(program),
             "steps": [self.step(step) for step in line.steps],
-            "phases": [
-                {"kind": p.kind, "label": p.label, "start": p.start, "end": p.end, "call": p.call,
-                 "code": self.read.code(p.stack) if p.kind != "forward" else None, "failed": p.failed}
-                for p in line.phases
-            ],
+            "phases": [self.phase(phase, listed) for phase in line.phases],
             "marks": self.marks(),
             "nodes": nodes, "edges": edges, "groups": self.seen.groups(placed),
-            "commands": commands(self.read, self.values, self.shown_place, self.edits),
+            "commands": listed, "changes": list(self.changes),
             "error": self.error(), "findings": self.findings,
             "warnings": [{"step": k, "message": message} for k, message in line.warnings],
             "previous": self.previous(previous),
@@ -234,6 +235,15 @@ class _Scene:
     def value_track(self, element: str, key: str) -> list[list[Any]]:
         track = self.track(element, key, None)
         return [[k, self.values.add(self.trace, value)] for k, value in track]
+
+    def phase(self, phase: Phase, listed: Sequence[Json]) -> Json:
+        code = self.read.code(phase.stack) if phase.kind != "forward" else None
+        changed = (c for c in listed if c["changed"] and c["code"] == code and c["start"] <= phase.start < c["end"])
+        label = phase.label if phase.call is None else next((c["label"] for c in changed), phase.label)
+        return {
+            "kind": phase.kind, "label": label, "start": phase.start, "end": phase.end, "call": phase.call,
+            "code": code, "failed": phase.failed,
+        }  # fmt: skip
 
     def step(self, step: Step) -> Json:
         event = self.trace.events[step.event]

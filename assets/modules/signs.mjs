@@ -31,7 +31,7 @@ const saving = (name) => op({ h: 84, saved: [{ name: "self", text: "x", bytes: 4
 function scene(nodes, { edges = [], values = [], step = null, previous = null, groups = [], findings = [], phase = "backward" } = {}) {
   return { format: 1, revision: { id: "legend" }, program: { chapters: [] }, steps: step ? [step] : [],
     phases: step ? [{ kind: phase, label: "", start: 0, end: 1, call: 0, code: null, failed: false }] : [],
-    marks: [], nodes, edges, groups, values, previous, commands: [], places: [], error: null, findings, warnings: [], bounds: [0, 0, 0, 0], folded: [] };
+    marks: [], nodes, edges, groups, values, previous, changes: [], commands: [], places: [], error: null, findings, warnings: [], bounds: [0, 0, 0, 0], folded: [] };
 }
 
 const step = (kind, at, flows = []) => ({ kind, phase: 0, at, name: "", say: "", code: null, from: null, flows, order: 1 });

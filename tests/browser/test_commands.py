@@ -197,3 +197,37 @@ def test_edit_that_does_not_fit_is_refused_in_words_and_forgotten(view: View) ->
     notice.wait_for(state="hidden")
     assert view.revision() == base and view.row("x", "value") == [1, 2, 3, 4]
     assert "edits=" not in view.js("location.search")
+
+
+def marked(view: View) -> list[str]:
+    return [
+        str(one) for one in view.js("[...document.querySelectorAll('#code li.change')].map(line => line.textContent)")
+    ]
+
+
+def test_what_an_edit_changes_stands_in_the_program_and_in_an_address_opened_anew(view: View) -> None:
+    base = panel(view, WEIGHTS)
+    assert marked(view) == []
+    view.js("backstep.edit({ command: 'c0', gradient: [[0, 1, 0, 5]] })")
+    view.changed(base)
+    edited = view.revision()
+    view.page.get_by_role("button", name="Remove: z.backward").nth(1).click()
+    view.changed(edited)
+    view.seek(4)
+    chips = "[...document.querySelectorAll('#command-list .chip.changed')].map(chip => chip.textContent)"
+    lines = "[...document.querySelectorAll('#code li.removed')].map(line => line.dataset.line)"
+
+    def says() -> None:
+        view.until("document.querySelectorAll('#code li.change').length === 2")
+        assert marked(view) == ["edited: gradient [[0 1 0 5]]", "left out here"]
+        assert view.js(lines) == ["12", "13"]
+        assert view.js(chips) == ["edited"]
+        view.until("document.querySelector('#inspect-head .chip.changed')")
+        assert "edited: gradient [[0 1 0 5]]" in view.page.locator("#inspect-head").inner_text()
+
+    says()
+    view.page.reload()
+    view.ready()
+    view.tab("Commands")
+    view.page.wait_for_selector("#command-list .command")
+    says()

@@ -13,14 +13,14 @@ const value = (shape, data) => ({ shape, dtype: "float32", data, strip: null, st
 
 const command = (id, more = {}) => ({
   id, kind: "backward", label: id, code: null, after: 4, start: 2, end: 4, root: "t1", shape: [1, 2], gradient: 0, implicit: false,
-  retain_graph: false, create_graph: false, inputs: null, edited: false, error: null, ...more,
+  retain_graph: false, create_graph: false, inputs: null, changed: null, error: null, ...more,
 });
 
 const tensor = (id, from) => ({ id, kind: "tensor", role: "inner", tracks: { state: [[0, "future"], [from, "idle"]] }, code: null });
 
 const scene = {
   steps: [{}, {}, {}, {}, {}, {}], values: [value([1, 2], [1, 0]), value([], [1])],
-  commands: [command("c0"), command("c1", { after: 7, start: 4, end: 6, root: "t2", gradient: 1, shape: [], implicit: true, retain_graph: true, inputs: ["t0"] })],
+  changes: [], commands: [command("c0"), command("c1", { after: 7, start: 4, end: 6, root: "t2", gradient: 1, shape: [], implicit: true, retain_graph: true, inputs: ["t0"] })],
   nodes: [tensor("t1", 1), tensor("t2", 3)],
 };
 

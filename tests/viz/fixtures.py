@@ -157,7 +157,7 @@ def scene(
         "retain_graph": False,
         "create_graph": False,
         "inputs": None,
-        "edited": label != "as recorded",
+        "changed": "edited" if label != "as recorded" else None,
         "error": None,
     }
     about = {
@@ -191,6 +191,7 @@ def scene(
         "values": values,
         "previous": None,
         "commands": [command],
+        "changes": [],
         "error": None,
         "warnings": [],
         "bounds": [-370, -80, 370, 80],

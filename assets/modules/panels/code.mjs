@@ -10,6 +10,8 @@ const WORDS = {
   forward: "computed now", vjp: "the rule of this expression runs", accumulate: "this leaf receives its gradient", write: "this is set", error: "the error arose here",
 };
 
+const SAID = { edited: "edited:", removed: "left out here", added: "added:", moved: "moved here:" }; // how a line is otherwise in this revision
+
 let scene = null;
 let file = 0;
 let player = null;
@@ -81,18 +83,24 @@ function write() {
   }, one.name))) : null;
   const wide = held.text.split("\n").some((line) => line.length > NARROW);
   fill(place, title(files.length > 1 ? "" : held.name), tabs,
-    h(`ol.program${wide ? ".wide" : ""}`, { role: "group", "aria-label": "Source lines" }, withGone(lines)), changeKey(), h("p.code-key", { id: "code-key" }));
+    h(`ol.program${wide ? ".wide" : ""}`, { role: "group", "aria-label": "Source lines" }, withRows(lines)), changeKey(), h("p.code-key", { id: "code-key" }));
   texts().forEach((text, i) => plainLine(lines[i], text));
   marked = "";
 }
 
-/** In a fixed program: the lines of the mistake stand where they were, struck through, and what is new has a sign. */
-function withGone(own) {
+/** The lines, and what stands between them: in a fixed program those of the mistake, in an edited one what is otherwise. */
+function withRows(own) {
+  const before = new Map();
+  const put = (n, rows) => before.set(n, [...(before.get(n) || []), ...rows]);
   const other = fixedHere();
-  if (!other) return own;
-  other.added.forEach((n) => own[n - 1]?.classList.add("added"));
-  const gone = new Map(other.gone.map(({ before, lines: texts }) => [before, texts.map((text) => h("li.gone", { role: "none" }, h("del", {}, text || " ")))]));
-  return [...own.flatMap((line, i) => [...(gone.get(i + 1) || []), line]), ...(gone.get(own.length + 1) || [])];
+  other?.added.forEach((n) => own[n - 1]?.classList.add("added"));
+  other?.gone.forEach(({ before: n, lines: texts }) => put(n, texts.map((text) => h("li.gone", { role: "none" }, h("del", {}, text || " ")))));
+  scene.changes.filter(({ code }) => (code ? code.file : 0) === file).forEach(({ kind, code, text }) => {
+    if (code && kind !== "added" && kind !== "moved") for (let n = code.line; n <= code.end; n += 1) own[n - 1]?.classList.add(kind);
+    put(code ? code.end + 1 : 1, [h("li.change", { role: "none" }, h("b", {}, SAID[kind]), text && ` ${text}`)]);
+  });
+  const last = own.length + 1;
+  return [...own.flatMap((line, i) => [...(before.get(i + 1) || []), line]), ...(before.get(last) || [])];
 }
 
 function changeKey() {

@@ -41,7 +41,7 @@ export function load(next) {
 }
 
 function keepRecorded() {
-  const known = new Map(scene.commands.map((one) => [one.id, { value: one.gradient === null ? null : scene.values[one.gradient], implicit: one.implicit, spec: edits.specOf(one) }]));
+  const known = new Map(scene.commands.map((one) => [one.id, { value: one.gradient === null ? null : scene.values[one.gradient], implicit: one.implicit }]));
   recorded.set(scene.program.id, known);
 }
 
@@ -82,20 +82,11 @@ function row(one, i) {
   const weights = one.kind === "backward" && one.gradient !== null ? h("span.weights", {}, one.implicit ? "gradient 1, filled in" : `gradient ${brief(scene.values[one.gradient])}`) : null;
   const small = (act, name, sign, off) => h("button.quiet", { type: "button", "data-do": act, "data-id": one.id, "aria-label": `${name}: ${label}`, title: name, disabled: off }, sign);
   const movable = (by) => places.move(scene, current(), one.id, by) !== null;
-  const marks = [one.error ? h("span.chip.red", { title: one.error }, "raised an error") : null, changed(one) ? h("span.chip.changed", {}, changed(one)) : null];
+  const marks = [one.error ? h("span.chip.red", { title: one.error }, "raised an error") : null, one.changed ? h("span.chip.changed", {}, one.changed) : null];
   return h("li", { "data-command": one.id, class: [form?.id === one.id ? "chosen" : "", one.error ? "wrong" : "", one.unreached ? "unreached" : ""].join(" ") },
     h("button.command", { type: "button", "data-do": "choose", "data-id": one.id, disabled: one.unreached, "aria-expanded": form?.id === one.id ? "true" : "false" },
       h("span.nth", {}, i + 1), h("span.call", {}, h("code", { title: label }, short({ ...one, label })), weights, chips.length || marks.some(Boolean) ? h("span.row.wrap", {}, marks, chips) : null)),
     h("span.tools", {}, small("run", "Play from here", "▶", one.start === one.end), small("up", "Earlier", "↑", !movable(-1)), small("down", "Later", "↓", !movable(1)), small("remove", "Remove", "✕")));
-}
-
-/** "edited" or "added" where a command is another one than in the recording: the scene says so only of the list as a whole. */
-function changed(one) {
-  const list = current().commands;
-  const base = recorded.get(scene.program.id)?.get(one.id);
-  if (!list) return "";
-  if (!base) return "added";
-  return edits.same(list.find((each) => each.id === one.id), base.spec) ? "" : "edited";
 }
 
 /** The call without its arguments, which stand below it. */

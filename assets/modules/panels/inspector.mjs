@@ -119,7 +119,7 @@ function headOf(node, details, step) {
       facts.filter(Boolean).map((fact) => h("span.chip.grey", {}, fact)),
       step >= 0 ? h("span.chip.grey", {}, `step ${step + 1}`) : null,
       head && head.order ? h("span.chip.grey", {}, `order ${head.order}`) : null),
-    code ? h("p.source", {}, "from ", h("code", {}, lineText(code, files) || codeText(code, files)), `, line ${code.line}`) : null,
+    quoted("from ", code, lineText(code, files) || codeText(code, files)),
   ];
 }
 
@@ -241,11 +241,18 @@ function ledgerTable(node, before, rows, now, time) {
     plain("= now", now, ".total")));
 }
 
+/** What stands in the program, and what is otherwise there in this revision. */
+function quoted(before, code, text) {
+  if (!code) return null;
+  const edited = scene.changes.find((one) => one.kind === "edited" && JSON.stringify(one.code) === JSON.stringify(code));
+  return h("p.source", {}, before, h("code", {}, text), `, line ${code.line}`, edited ? h("span.chip.changed", {}, `edited: ${edited.text}`) : null);
+}
+
 function saved(details, time) {
   const files = scene.program.files;
   const rows = details.saved.map((one) => {
     const now = trackAt(one.track, time) || "none";
-    const by = now === "freed" && one.freed_by ? h("p.source", {}, "freed by ", h("code", {}, codeText(one.freed_by, files)), `, line ${one.freed_by.line}`) : null;
+    const by = now === "freed" && one.freed_by ? quoted("freed by ", one.freed_by, codeText(one.freed_by, files)) : null;
     return savedRow(one.name, one.text, one.bytes, now, by);
   });
   return section("Saved for backward", h("dl.facts", {}, rows));
@@ -286,7 +293,7 @@ function showStep(k) {
   fill(byId("inspect-head"), [
     h("div.row.wrap", {}, h(`span.chip.${tone}`, {}, step.name), own && node?.kind === "tensor" ? h("span.chip.green", {}, node.label) : h("span.chip.grey", {}, names[step.kind]),
       h("span.chip.grey", {}, `step ${k + 1}`), step.order ? h("span.chip.grey", {}, `order ${step.order}`) : null),
-    code ? h("p.source", {}, own && step.from ? "during " : "from ", h("code", {}, own ? codeText(code, scene.program.files) : lineText(code, scene.program.files)), `, line ${code.line}`) : null,
+    quoted(own && step.from ? "during " : "from ", code, (own ? codeText : lineText)(code, scene.program.files)),
   ]);
   const here = (scene.findings || []).filter((one) => one.step === k);
   fill(byId("inspect-body"), findingBoxes(here), stepBody(step, node, k));
