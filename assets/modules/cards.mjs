@@ -126,7 +126,8 @@ function paintNumber({ context, write, font, tokens, detail }, box, value, look,
     const room = Math.max(3, Math.floor((box.w - 2) / wide));
     const middle = box.y + box.h / 2;
     write(written(value, room), box.x + box.w / 2, ghost === null ? middle : middle + 6.5, face, look.ink, "center", box.w - 2);
-    if (ghost !== null) paintGhost({ context, write, font, tokens }, box, written(ghost, room));
+    const least = Math.max(3, Math.floor((box.w - 2) / (font.smallPitch * SQUEEZE)));
+    if (ghost !== null) paintGhost({ context, write, font, tokens }, box, written(ghost, Math.min(room, least)));
   }
   context.globalAlpha /= look.alpha;
 }
@@ -135,8 +136,8 @@ function paintNumber({ context, write, font, tokens, detail }, box, value, look,
 function paintGhost({ context, write, font, tokens }, box, text) {
   const x = box.x + box.w / 2;
   const y = box.y + box.h / 2 - 7;
-  write(text, x, y, font.small, tokens.changed, "center");
-  const half = widthOf(context, font.small, text) / 2 + 2;
+  write(text, x, y, font.small, tokens.changed, "center", box.w - 2);
+  const half = Math.min(widthOf(context, font.small, text) / 2 + 2, box.w / 2 - 1);
   context.strokeStyle = tokens.changed;
   context.lineWidth = 1.2;
   context.beginPath();
