@@ -34,10 +34,10 @@ def forgotten(facts: Facts) -> list[Finding]:
                 return [_finding(facts, mixed[written], steps[-1] if steps else "")]
             if written in received:
                 updated.add(written)
-            elif facts.owner.get(written) in mixed and _clears(facts, event):
+            elif facts.owner.get(written) in mixed and clears(facts, event):
                 del mixed[facts.owner[written]]
         elif isinstance(event, Accumulated) and not event.retained:
-            if _is_zero(facts, event.before):
+            if is_zero(facts, event.before):
                 mixed.pop(event.tensor, None)
             elif event.tensor in updated:
                 mixed.setdefault(event.tensor, event)
@@ -46,11 +46,13 @@ def forgotten(facts: Facts) -> list[Finding]:
     return []
 
 
-def _clears(facts: Facts, event: OpCalled | Refreshed) -> bool:
-    return _is_zero(facts, event.outputs[0].value if isinstance(event, OpCalled) else event.value)
+def clears(facts: Facts, event: OpCalled | Refreshed) -> bool:
+    """Whether a write leaves nothing but zeros."""
+    return is_zero(facts, event.outputs[0].value if isinstance(event, OpCalled) else event.value)
 
 
-def _is_zero(facts: Facts, value: int | None) -> bool:
+def is_zero(facts: Facts, value: int | None) -> bool:
+    """Whether a value is nothing but zeros; so is none at all."""
     if value is None:
         return True
     kept = facts.trace.value(value)

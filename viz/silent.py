@@ -26,6 +26,7 @@ from engine.trace import (
 
 from . import labels, text
 from .births import Finding
+from .emptied import emptied
 from .facts import Facts
 from .forgotten import forgotten
 from .groups import source
@@ -43,7 +44,7 @@ def findings(facts: Facts) -> list[Finding]:
     found.update(
         {
             (finding.event, finding.kind): finding
-            for finding in [*unreached(facts), *unlisted(facts), *stalled(facts), *scores(facts)]
+            for finding in [*unreached(facts), *unlisted(facts), *stalled(facts), *emptied(facts), *scores(facts)]
         }
     )
     for look in (search.sums, search.behind_back, search.half, search.choices, search.casts, search.spread,
