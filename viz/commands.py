@@ -63,8 +63,7 @@ def _command(read: Reading, values: Table, place: Place, spec: tuple[str, Any, s
                 "gradient": values.add(read.facts.trace, root.gradient),
             }  # fmt: skip
         if event.inputs is not None:
-            places = [place(t) for t in event.inputs]
-            result["inputs"] = [p for p in places if p is not None]
+            result["inputs"] = [place(t) or f"t{t}" for t in event.inputs]  # what has no card is an input all the same
         failed = next((e for e in read.facts.errors if e.call == event.call), None)
         result["error"] = failed.message if failed is not None else None
     else:

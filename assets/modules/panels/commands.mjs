@@ -50,7 +50,7 @@ const command = (id) => scene.commands.find((one) => one.id === id);
 const current = () => session.state().edits;
 /** Leaves that can be edited: a leaf that the program writes into is one leaf, with its first values. */
 const leafNodes = () => scene.nodes.filter((one) => one.kind === "tensor" && one.role === "leaf" && !one.id.includes("."));
-const nameOf = (id) => (node(`t${edits.tensorOf(id)}`) ?? node(id))?.label ?? id;
+const nameOf = (id) => (node(`t${edits.tensorOf(id)}`) ?? node(id))?.label ?? "a tensor without a card";
 const send = (next, after) => next && session.edit(next, after);
 const list = () => edits.listed(scene, current(), labels.get(scene.program.id));
 
@@ -284,8 +284,9 @@ function leafValue(one) {
 
 function writeFlags(one) {
   const options = rootsOf().map((each) => ({ value: each.id, label: `${each.label} · ${shapeText(each.shape)}` }));
-  const leafs = leafNodes().map((each) => ({ value: each.id, label: each.label }));
-  const same = { root: one.root, retain: one.retain_graph, create: one.create_graph, inputs: (one.inputs || []).map((id) => `t${edits.tensorOf(id)}`) };
+  const inputs = (one.inputs || []).map((id) => `t${edits.tensorOf(id)}`);
+  const leafs = [...new Set([...leafNodes().map((each) => each.id), ...inputs])].map((id) => ({ value: id, label: nameOf(id) }));
+  const same = { root: one.root, retain: one.retain_graph, create: one.create_graph, inputs };
   form.flags = same;
   setProps("command-root", { data: options, value: one.root });
   setProps("command-retain", { checked: one.retain_graph });
