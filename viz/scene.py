@@ -92,7 +92,7 @@ class _Scene:
             "program": self.program(program),
             "steps": [self.step(step) for step in line.steps],
             "phases": [self.phase(phase, listed) for phase in line.phases],
-            "marks": self.marks(),
+            "marks": self.marks(listed),
             "nodes": nodes, "edges": edges, "groups": self.seen.groups(placed),
             "commands": listed, "changes": list(self.changes),
             "error": self.error(), "findings": self.findings,
@@ -279,9 +279,11 @@ class _Scene:
             })  # fmt: skip
         return sorted(found, key=lambda one: one["step"])
 
-    def marks(self) -> list[Json]:
-        """What stands on the timeline; the birth of the first inf or nan too."""
-        found = [{"step": k, "kind": kind, "label": label} for k, kind, label in self.line.marks]
+    def marks(self, listed: Sequence[Json]) -> list[Json]:
+        """What stands on the timeline; the birth of the first inf or nan too, and the commands that edits changed."""
+        edited = [c for c in listed if c["changed"] and c["start"] < len(self.line.steps)]
+        found = [{"step": c["start"], "kind": "edit", "label": f"{c['changed']}: {c['label']}"} for c in edited]
+        found += [{"step": k, "kind": kind, "label": label} for k, kind, label in self.line.marks]
         told = [finding for finding in self.findings if finding["kind"] != "sum"]  # sums are meant as often as not
         found += [{"step": finding["step"], "kind": "warning", "label": finding["label"]} for finding in told]
         return sorted(found, key=lambda mark: mark["step"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,6 +25,7 @@ from engine.trace import (
 from . import text
 from .facts import Facts
 from .graph import slots
+from .groups import source
 from .labels import INDEXING, SHAPES, SIGNS, index_label, scaled_sign, shown_attrs, written_name
 from .owncode import Ran
 from .steps import Flow, Step
@@ -33,6 +36,7 @@ MOST_RESULTS = 3
 """Results of one op that are written out; of more, the first ones and how many follow."""
 FIRST = 140
 """Characters of an error's message up to which all of it is said; of a longer one, the first sentence."""
+_GRAD = re.compile(r"\bgrad\(|\bbackward\(")
 MOST_OPS = 4
 """Ops of the program's own code that are written out in the step that runs them."""
 
@@ -179,7 +183,7 @@ def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
         return f"{step.name} passes {upstream or 'nothing'} on.{own(event, facts)}"
     op = facts.ops[step.op].event
     by_slot = {slot: op.inputs[position] for position, slot in slots(op).items()}
-    sent: dict[str, list[str]] = {}
+    sent: dict[str, list[tuple[str, object]]] = {}
     folded = sum(cotangent is not None for cotangent in event.unsummed)
     for slot, cotangent in enumerate(event.cotangents):
         if cotangent is None or slot not in by_slot:
@@ -192,7 +196,8 @@ def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
         if slot < len(event.unsummed) and event.unsummed[slot] is not None:
             fold = " (summed)" if folded > 1 else " (summed over the broadcast dimensions)"
         label = name if not leaf else f"the leaf {name}" if facts.name(target or 0) else "a leaf"
-        sent.setdefault(value(trace, cotangent), []).append(f"to {label}{fold}")
+        end = edge.node if edge is not None and edge.node is not None else target
+        sent.setdefault(value(trace, cotangent), []).append((f"{label}{fold}", end))
     ways = [f"{what} {text.join(_counted(where))}" for what, where in sent.items()]
     doing = f"{step.name} receives " + (f"the upstream gradient {upstream}" if upstream else "no upstream gradient")
     number = next((i.scalar for i in op.inputs if i.tensor is None), None)
@@ -209,6 +214,9 @@ def _returned(event: VjpRun, facts: Facts) -> str:
     call, events = facts.calls.get(event.call), facts.trace.events
     if call is None or call.vjps[-1] != event.index or call.end >= len(events):
         return ""
+    frame = facts.frame(call.event.stack)
+    if frame is not None and not _GRAD.search(source(facts.trace, frame)):
+        return ""  # it is not the program that calls it, but gradcheck or jacobian, which return something else
     ended = events[call.end]
     if any(isinstance(e, ErrorRaised) for e in events[call.end + 1 : call.end + 2]):
         return ""  # it raised instead
@@ -227,11 +235,18 @@ def _returned(event: VjpRun, facts: Facts) -> str:
     return f" The call returns {text.join(told)}." if all(told) and told else ""
 
 
-def _counted(places: Sequence[str]) -> list[str]:
-    """`to the leaf a twice` for one that comes two times."""
+def _counted(places: Sequence[tuple[str, object]]) -> list[str]:
+    """`to the leaf a twice` for one that comes two times, `to each of 2 MulBackward0` for two of one name."""
     times = {1: "", 2: " twice"}
-    counts = {place: places.count(place) for place in _each(places)}
-    return [place + times.get(n, f" {n} times") for place, n in counts.items()]
+    told = []
+    for name in _each([name for name, _ in places]):
+        ends = Counter(end for label, end in places if label == name)
+        if len(ends) > 1:
+            told.append(f"to each of {len(ends)} {name}")
+        else:
+            (n,) = ends.values()
+            told.append(f"to {name}{times.get(n, f' {n} times')}")
+    return told
 
 
 def _behind(op: OpCalled, slot: int, facts: Facts) -> str:

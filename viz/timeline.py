@@ -96,10 +96,13 @@ class _Player:
         last = line.phases[-1] if line.phases else None
         if own is not None:
             line.phases.append(own)
-        elif last is None or last.kind != group or last.call != call or last.failed:
+        else:
             stack = self.call.stack if self.call is not None else event.stack
-            label = "forward" if group == "forward" else self.written(stack, event)
-            line.phases.append(Phase(group, label, self.now, self.now, call, stack))
+            same = last is not None and last.kind == group and last.call == call and not last.failed
+            if not same or group == "write":
+                label = "forward" if group == "forward" else self.written(stack, event)
+                if not same or last is None or last.label != label:  # two lines that write are two phases
+                    line.phases.append(Phase(group, label, self.now, self.now, call, stack))
         line.phases[-1].end = self.now + 1
         if line.phases[-1].call is not None:
             self.begun.setdefault(line.phases[-1].call, line.phases[-1].start)
@@ -173,7 +176,7 @@ class _Player:
         card = self.latest.get(event.tensor)
         fresh = self.drawing.cards.get((event.tensor, event.version))
         step = self.step("write", event, fresh or card, "data = …", None, 0)
-        self.line.marks.append((self.now - 1, "edit", self.written(event.stack, event)))
+        self.line.marks.append((self.now - 1, "set", self.written(event.stack, event)))
         if fresh is not None:
             self.refreshed(event)
             if link := self.drawing.given.get(fresh):
@@ -234,7 +237,7 @@ class _Player:
         card = self.latest.get(owner)
         self.step("write", event, card, name, None, 0)
         zero = value is None or name == "zero_"
-        self.line.marks.append((self.now - 1, "zero" if zero else "edit", self.written(event.stack, event)))
+        self.line.marks.append((self.now - 1, "zero" if zero else "set", self.written(event.stack, event)))
         if card is not None:
             self.line.put(card, "row:grad", self.now, value)
 

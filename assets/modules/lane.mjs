@@ -9,7 +9,7 @@ const TOP = 32; // labels are above, the bar from here on
 const BAR = 16;
 const HEIGHT = 68;
 const GAP = 4;
-const GLYPHS = { zero: "0", error: "!", edit: "\u270e", warning: "!" };
+const GLYPHS = { zero: "0", set: "=", error: "!", edit: "\u270e", warning: "!" };
 
 export class Lane {
   /** `seek(t)` while one drags, `scrubbing(bool)` at its begin and end. */
@@ -88,7 +88,7 @@ export class Lane {
   showTip(event) {
     const k = Math.min(Math.floor(this.timeAt(event)), this.scene.steps.length - 1);
     if (k < 0) return;
-    const mark = this.scene.marks.find((one) => one.step === k && one.kind !== "zero");
+    const mark = this.scene.marks.find((one) => one.step === k && one.kind !== "zero" && one.kind !== "set");
     this.tip.textContent = `${k + 1}. ${spoken(this.scene.steps[k])}${mark ? `  (${mark.label})` : ""}`;
     this.tip.hidden = false;
     const x = event.clientX - this.element.getBoundingClientRect().left;
@@ -192,7 +192,7 @@ export class Lane {
       context.lineTo(x - 4, TOP + BAR + 7);
       context.fillStyle = colour;
       context.fill();
-      writer(context)(GLYPHS[mark.kind] ?? "", x, TOP + BAR + 14, mark.kind === "zero" ? plain : strong, colour, "center");
+      writer(context)(GLYPHS[mark.kind] ?? "", x, TOP + BAR + 14, mark.kind === "zero" || mark.kind === "set" ? plain : strong, colour, "center");
     }
   }
 

@@ -87,3 +87,12 @@ def test_changed_call_is_labelled_as_it_ran() -> None:
     assert made["commands"][1]["changed"] is None
     op = next(node["id"] for node in made["nodes"] if node["kind"] == "op")
     assert f"{label}, line 7" in str(details(run, made, op))
+
+
+def test_changed_call_has_its_pencil_on_the_timeline() -> None:
+    base, listed = weights()
+    listed[2] = replace(listed[2], gradient=[[0, 0, 0, 5]])
+    edits = Edits({}, tuple(listed))
+    made = scene(replay(base, edits), edits=edits.as_json(), changes=changes(base, edits))
+    (pencil,) = [mark for mark in made["marks"] if mark["kind"] == "edit"]
+    assert pencil["step"] == made["commands"][2]["start"] and pencil["label"].startswith("edited: z.backward([0 0 0 5]")

@@ -291,7 +291,7 @@ function showStep(k) {
   const code = (own && step.from) || step.code;
   formula.show(step.kind === "vjp" ? node?.formula : null, scene, node?.id);
   fill(byId("inspect-head"), [
-    h("div.row.wrap", {}, h(`span.chip.${tone}`, {}, step.name), own && node?.kind === "tensor" ? h("span.chip.green", {}, node.label) : h("span.chip.grey", {}, names[step.kind]),
+    h("div.row.wrap", {}, h(`span.chip.${tone}`, {}, step.name), own && node?.kind === "tensor" ? h(`span.chip.${node.role === "leaf" ? "green" : "grey"}`, {}, node.label) : h("span.chip.grey", {}, names[step.kind]),
       h("span.chip.grey", {}, `step ${k + 1}`), step.order ? h("span.chip.grey", {}, `order ${step.order}`) : null),
     quoted(own && step.from ? "during " : "from ", code, (own ? codeText : lineText)(code, scene.program.files)),
   ]);
