@@ -37,6 +37,7 @@ MOST_RESULTS = 3
 FIRST = 140
 """Characters of an error's message up to which all of it is said; of a longer one, the first sentence."""
 _GRAD = re.compile(r"\bgrad\(|\bbackward\(")
+_NUMBERS = {2: "two", 3: "three", 4: "four"}
 MOST_OPS = 4
 """Ops of the program's own code that are written out in the step that runs them."""
 
@@ -236,13 +237,13 @@ def _returned(event: VjpRun, facts: Facts) -> str:
 
 
 def _counted(places: Sequence[tuple[str, object]]) -> list[str]:
-    """`to the leaf a twice` for one that comes two times, `to each of 2 MulBackward0` for two of one name."""
+    """`to the leaf a twice` for one that comes two times, `to each of two MulBackward0` for two of one name."""
     times = {1: "", 2: " twice"}
     told = []
     for name in _each([name for name, _ in places]):
         ends = Counter(end for label, end in places if label == name)
         if len(ends) > 1:
-            told.append(f"to each of {len(ends)} {name}")
+            told.append(f"to each of {_NUMBERS.get(len(ends), len(ends))} {name}")
         else:
             (n,) = ends.values()
             told.append(f"to {name}{times.get(n, f' {n} times')}")
