@@ -17,6 +17,7 @@ from .commands import commands
 from .folds import FOLD_ABOVE_TOLD
 from .formulas import call_key, formulas
 from .growth import growth
+from .hidden import hidden
 from .opening import opening
 from .reading import Json, reading
 from .steps import Phase, Step
@@ -102,6 +103,7 @@ class _Scene:
             "bounds": bounds(nodes, placed),
             "layout": placed.name, "layout_note": note,
             "folded": sorted(self.seen.folded),
+            "hidden": hidden(self.seen),
             **({"inside": self.inside()} if self.seen.folded and len(self.drawing.items) <= TOLD else {}),
         }  # fmt: skip
 

@@ -10,6 +10,7 @@ import { announce, Mirror } from "./mirror.mjs";
 import { Player, SPEEDS } from "./player.mjs";
 import { listen } from "./pointer.mjs";
 import { Presets } from "./presets.mjs";
+import { Search } from "./search.mjs";
 import { Stage } from "./stage.mjs";
 import { describe, prepare, stateAt } from "./state.mjs";
 import { clampTime, currentStep, nextCall, previousCall, runTo, sentence } from "./timeline.mjs";
@@ -30,7 +31,8 @@ export class App {
     this.mirror = new Mirror(stageHost);
     this.editor = new CellEditor(this.stage, (edit) => this.edit(edit));
     this.presets = new Presets(this.stage, (edit) => this.edit(edit));
-    this.tools = toolbar({ zoomIn: () => this.stage.zoom(1.2), zoomOut: () => this.stage.zoom(1 / 1.2), fit: () => this.stage.fitMore(),
+    this.search = new Search(this.stage, { choose: (found) => this.find(found), moved: () => this.panned() });
+    this.tools = toolbar({ search: () => this.search.toggle(), zoomIn: () => this.stage.zoom(1.2), zoomOut: () => this.stage.zoom(1 / 1.2), fit: () => this.stage.fitMore(),
       follow: () => this.toggleFollow(), cells: () => this.toggleCells() });
     this.legend = new Legend(this.stage);
     this.stage.layer.append(this.tools.element, this.legend.strip, this.legend.panel);
@@ -70,6 +72,7 @@ export class App {
     this.player.load(scene, t);
     this.stage.load(this.index, t, same);
     this.footer.load(scene, t);
+    this.search.load(scene);
     if (this.stage.selection && !this.known(this.stage.selection)) this.select(null);
     this.presets.update();
     this.bus.emit("scene", scene);
@@ -162,6 +165,17 @@ export class App {
     const node = this.index.nodes.get(order[next]);
     announce(`${node.label}, ${node.sub}`);
     return true;
+  }
+
+  /** Shows and selects what a search has found, once the folded groups around it are open. */
+  find({ id, label, sub, unfold }) {
+    const show = () => {
+      this.stage.reveal(id);
+      this.select(id);
+      announce([label, sub].filter(Boolean).join(", "));
+    };
+    if (unfold.length) this.bus.emit("unfold", unfold, show);
+    else show();
   }
 
   enter() {
@@ -269,7 +283,7 @@ export class App {
   /**
    * The object that the page and the tests speak to.  Events of `on(event, listener)`, which returns how to stop:
    * scene (scene), time (t), step (k, step; k = -1 before the first), select (id), hover (id), play (bool), space () and
-   * enter (id), edit ({ command, gradient } or { leaf, values }), fold (group id).  A listener of `space` that returns
+   * enter (id), edit ({ command, gradient } or { leaf, values }), fold (group id), unfold (group ids, what to do then).  A listener of `space` that returns
    * true has claimed the key: then it does not play.
    */
   api() {

@@ -85,6 +85,12 @@ export function boxesOf(group) {
   return group.parts ?? (group.box ? [group.box] : []);
 }
 
+/** What an id is shown as: a node, or the (first) box of an open group in the form of one; null for what is not there. */
+export function shownAs(index, id) {
+  const [box] = boxesOf(index.groups.get(id) ?? {});
+  return index.nodes.get(id) ?? (box ? { kind: "group", x: (box[0] + box[2]) / 2, y: (box[1] + box[3]) / 2, w: box[2] - box[0], h: box[3] - box[1] } : null);
+}
+
 /** Where a group's title begins, behind its fold mark. */
 export const GROUP_TITLE = 36;
 

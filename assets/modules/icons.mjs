@@ -14,6 +14,7 @@ const PATHS = {
   minus: "M3 7h10v2H3z",
   fit: "M2 2h5v2H4v3H2zM9 2h5v5h-2V4H9zM2 9h2v3h3v2H2zM12 9h2v5H9v-2h3z",
   follow: "M7 1h2v2.1A5 5 0 0 1 12.9 7H15v2h-2.1A5 5 0 0 1 9 12.9V15H7v-2.1A5 5 0 0 1 3.1 9H1V7h2.1A5 5 0 0 1 7 3.1zM8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6z",
+  search: "M7 1a6 6 0 1 0 3.5 10.9l3.1 3.1 1.4-1.4-3.1-3.1A6 6 0 0 0 7 1zM7 3a4 4 0 1 1 0 8 4 4 0 0 1 0-8z",
   cells: "M2 2h5v5H2zM9 2h5v5H9zM2 9h5v5H2zM9 9h5v5H9z",
 };
 

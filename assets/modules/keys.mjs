@@ -23,6 +23,7 @@ function keyTable(app) {
         (key) => app.selectNext(key === "Tab" ? 1 : -1), "stage"],
       [["Enter"], "Enter", "Edit the selected node\u2019s cells, or unfold it", () => app.enter(), "stage"],
       [["Escape"], "Esc", "Clear the selection", () => app.escape()],
+      [["/"], "/", "Search in the graph", () => app.search.toggle(true)],
       [["f", "F"], "F", "Fold or unfold the selected group", () => app.foldSelected()],
       [["m", "M"], "M", "From a mistake to the program without it, and back", () => app.bus.emit("other")],
       [["c", "C"], "C", "Wiring cell by cell, everywhere", () => app.toggleCells()],

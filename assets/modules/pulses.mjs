@@ -1,7 +1,7 @@
 // The upper canvas: what moves or glows: pulses with their numbers, the active node, wires, what is pointed at.
 
 import { visibleBox } from "./camera.mjs";
-import { boxOf, cellOf, rowsOf, shared } from "./card.mjs";
+import { boxOf, cellOf, rowsOf, shared, shownAs } from "./card.mjs";
 import { pointAlong } from "./curve.mjs";
 import { gradientWidth } from "./edges.mjs";
 import { fitNum, toNumber, withMinus } from "./format.mjs";
@@ -52,10 +52,10 @@ function paintHover(brush, id) {
   if (node) ring(brush, node, brush.tokens.saved, 1.5);
 }
 
-/** What a term of the formula stands for, that is pointed at: a value in ink, a gradient in its colour. */
+/** What a term of the formula stands for, that is pointed at: a value in ink, a gradient in its colour.  Or what a search has found. */
 function paintLit(brush, { id, gradient }) {
   const { tokens, moment } = brush;
-  const node = moment.index.nodes.get(id);
+  const node = shownAs(moment.index, id);
   if (!node) return;
   ring(brush, node, gradient ? tokens.glow : tokens.line, 10, 8);
   ring(brush, node, gradient ? tokens.gradient : tokens.ink, 3, 5);

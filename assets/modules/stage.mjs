@@ -1,6 +1,6 @@
 // The stage: two canvases, their size, the camera, and one frame at a time of what has changed.
 
-import { boxesOf, boxOf, cellOf, rowsOf } from "./card.mjs";
+import { boxesOf, boxOf, cellOf, rowsOf, shownAs } from "./card.mjs";
 import { between, fit, keep, pan, READABLE, reveal, toScreen, visibleBox, zoomAt } from "./camera.mjs";
 import { Minimap } from "./minimap.mjs";
 import { paintGraph } from "./paint.mjs";
@@ -17,9 +17,10 @@ const MESSAGE = 100; // above and below, where that costs no text: the callout o
 const BESIDE = 24; // px between a panel and what came out from under it
 const LEAST_PAD = 1;
 const CORNER = { w: 172, h: 128 }; // what the minimap covers
+const TOOLS = 256; // from the right, what the buttons cover
 const LEGEND = 50; // from below, what it covers
 const PADDING = { top: 76, right: 40, bottom: 64, left: 40 };
-const LABEL = "Graph. Tab goes through the nodes, the arrows through time, question mark lists the keys.";
+const LABEL = "Graph. Tab goes through the nodes, the arrows through time, slash searches, question mark lists the keys.";
 
 export class Stage {
   /** `painted()` is called after every frame that painted something, `moved()` when the camera or the scene has changed. */
@@ -173,7 +174,7 @@ export class Stage {
     const y1 = toScreen(camera, this.view, box[2], box[3])[1];
     const { width, height } = this.view;
     if (!this.minimap.element.hidden && x1 > width - CORNER.w && y1 > height - CORNER.h && y1 - y0 < height - CORNER.h - 60) camera = pan(camera, 0, height - CORNER.h - y1);
-    else if (x1 > width - 220 && y0 < 56) camera = pan(camera, 0, 60 - y0);
+    else if (x1 > width - TOOLS && y0 < 56) camera = pan(camera, 0, 60 - y0);
     else if (y1 > height - LEGEND && y1 - y0 < height - LEGEND - 60) camera = pan(camera, 0, height - LEGEND - y1);
     if (camera !== now) this.glideTo(camera);
   }
@@ -186,7 +187,7 @@ export class Stage {
   }
 
   reveal(id) {
-    const node = this.index?.nodes.get(id);
+    const node = this.index && shownAs(this.index, id);
     if (!node) return;
     if (this.camera.zoom < READABLE * 0.6) this.glideTo({ x: node.x, y: node.y, zoom: 1 });
     else this.bringIn(boxOf(node), 48);

@@ -4,7 +4,7 @@ import { keepFocus } from "./footer.mjs";
 import { icon } from "./icons.mjs";
 import { h } from "./panels/dom.mjs";
 
-/** `acts`: zoomIn, zoomOut, fit, follow (toggles), cells (toggles). */
+/** `acts`: search, zoomIn, zoomOut, fit, follow (toggles), cells (toggles). */
 export function toolbar(acts) {
   const tool = (name, label, key, act, pressed = null) => h("button", {
     type: "button", title: `${label} (${key})`, "aria-label": label, "aria-pressed": pressed, "data-tool": name, onclick: act,
@@ -12,7 +12,7 @@ export function toolbar(acts) {
   const follow = tool("follow", "Follow what happens while playing", "L", acts.follow, "true");
   const cells = tool("cells", "Wiring cell by cell, everywhere", "C", acts.cells, "false");
   const element = h("div.bs-tools", { role: "toolbar", "aria-label": "View" },
-    tool("plus", "Zoom in", "+", acts.zoomIn), tool("minus", "Zoom out", "\u2212", acts.zoomOut),
+    tool("search", "Search in the graph", "/", acts.search), tool("plus", "Zoom in", "+", acts.zoomIn), tool("minus", "Zoom out", "\u2212", acts.zoomOut),
     tool("fit", "Fit", "0", acts.fit), follow, cells);
   element.addEventListener("mousedown", keepFocus);
   const press = (one, on) => one.setAttribute("aria-pressed", String(on));

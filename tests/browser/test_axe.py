@@ -53,6 +53,17 @@ SCREENS: dict[str, tuple[str, str, str]] = {
         "backstep.emit('explain')",
         "document.querySelector('.explains:not([hidden])')",
     ),
+    "search in the graph": (
+        "?program=weights",
+        "document.querySelector('[data-tool=search]').click()",
+        "document.querySelector('.bs-find-note button')",
+    ),
+    "found in the graph": (
+        "?program=log_of_softmax",
+        "document.querySelector('[data-tool=search]').click(), "
+        "[...document.querySelectorAll('.bs-find-note button')].at(-1).click()",
+        "document.querySelector('.bs-found li em')",
+    ),
     "tour": ("?program=weights", "backstep.emit('tour')", "document.querySelector('.tour:not([hidden])')"),
     "unknown revision": ("?program=weights&revision=nothing", "", "document.getElementById('notice').textContent"),
     "unknown program": ("?program=nothing", "", "document.getElementById('notice').textContent"),

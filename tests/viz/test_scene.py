@@ -173,6 +173,26 @@ def test_folding_a_round_keeps_what_is_outside(tmp_path: Path) -> None:
     assert all(s["at"] in heights for s in folded["steps"])
 
 
+def test_what_lies_in_folded_groups_is_listed_by_the_names_that_it_has_unfolded(tmp_path: Path) -> None:
+    source = LOOP.replace("for step in range(6):", "for step in range(6):\n  for part in range(2):").replace(
+        "\n    ", "\n      "
+    )
+    trace = recorded(source, tmp_path)
+    labels = reading(trace).drawing.grouping.labels
+    opened = scene(trace, folds=dict.fromkeys(labels, False))
+    assert opened["hidden"] is None
+    kinds = ("kind", "role", "label", "sub", "title")
+    named = {n["id"]: [n[k] for k in kinds] for n in opened["nodes"] if n["kind"] != "stub"}
+    folded = scene(trace, folds=dict.fromkeys(labels, True))
+    hidden = folded["hidden"]
+    inside = {ident: hidden["names"][name] for ident, name, _ in hidden["nodes"]}
+    seen = {n["id"]: [n[k] for k in kinds] for n in folded["nodes"] if n["kind"] not in ("stub", "group")}
+    assert inside and seen.keys().isdisjoint(inside) and seen | inside == named
+    assert len(hidden["names"]) < len(inside)  # rounds are alike
+    groups = {g["id"]: g["label"] for g in [*folded["groups"], *hidden["groups"]]}
+    assert hidden["groups"] and groups == dict(labels) and {group for *_, group in hidden["nodes"]} <= groups.keys()
+
+
 def test_a_large_trace_begins_folded_and_stays_small(tmp_path: Path) -> None:
     source = LOOP.replace("range(6)", "range(120)")
     found = scene(recorded(source, tmp_path))

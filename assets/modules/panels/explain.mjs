@@ -11,7 +11,7 @@ const PANELS = {
   code: { title: "The program", place: "code",
     text: "The lines that were recorded. The expression that runs now is filled with colour, blue forward and orange backward, and a bar marks the call that runs it. Click a line to select what it computed." },
   graph: { title: "The graph", place: "stage",
-    text: "Every tensor is a card with its numbers, every op a pill. Grey arrows lead from the leaves to the root, as the program computes; gradients travel back on orange routes of their own. Click to select, drag to move, turn the wheel to zoom; `K` says what each sign means." },
+    text: "Every tensor is a card with its numbers, every op a pill. Grey arrows lead from the leaves to the root, as the program computes; gradients travel back on orange routes of their own. Click to select, drag to move, turn the wheel to zoom; `/` searches it, `K` says what each sign means." },
   inspector: { title: "The inspector", place: "right", tab: "inspect",
     text: "Exactly how: the rule of the op as a formula, then the same with this step’s numbers, what it saved, and a check against finite differences. It speaks of what you selected, or else of the present step." },
   commands: { title: "The commands", place: "right", tab: "commands",

@@ -65,6 +65,7 @@ function follow() {
   player.on("select", (id) => { code.select(id ?? null); inspector.select(id ?? null); if (id) reveal(id); write(true); });
   player.on("edit", commands.edited);
   player.on("fold", fold);
+  player.on("unfold", session.unfold);
   player.on("other", other);
   player.on("panel", (side) => panels.toggle(side));
   player.on("tour", takeTour);

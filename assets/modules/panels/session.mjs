@@ -89,6 +89,11 @@ export function redraw({ layout = session.layout, folds = session.folds, after }
   });
 }
 
+/** The same revision with these groups open. */
+export function unfold(groups, after) {
+  redraw({ folds: { ...session.folds, ...Object.fromEntries(groups.map((id) => [id, false])) }, after });
+}
+
 /** The same edits on the newest recording of a watched script. */
 export function again(after) {
   ask({ program: session.program, edits: session.edits, layout: session.layout, folds: session.folds, keep: true, after });

@@ -50,7 +50,7 @@ function ended() {
   const { inspect, unfold } = scene.program.chapters[chapter];
   if (inspect) panels.toggle("right", true);
   if (!unfold) return point();
-  session.redraw({ folds: { ...session.state().folds, ...Object.fromEntries(unfold.map((id) => [id, false])) }, after: pointAt });
+  session.unfold(unfold, pointAt);
 }
 
 function point() {

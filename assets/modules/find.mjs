@@ -1,0 +1,138 @@
+// What a search finds among the elements of a scene.  Pure: the entries are made once per scene, a letter costs one pass over them.
+
+// What a match counts where it is the whole word: of a name, a role, what is wrong, a shape or dtype, the shape of an op's input, a group around it.
+const [NAME, ROLE, WRONG, FACT, GIVEN, AROUND] = [100, 90, 80, 60, 50, 40];
+const SEEN = 1; // of two equal ones that on the stage comes before that in a folded group
+
+/**
+ * All that can be found: { id, kind, role, label, sub, shape, dtype, group, unfold, wrong, … }.  `unfold` are the folded groups around
+ * it, the innermost first; a stub is found as the tensor that it stands for.
+ */
+export function entries(scene) {
+  const inside = scene.hidden ?? { names: [], nodes: [], groups: [] };
+  const around = pathsOf([...scene.groups, ...inside.groups], new Set(scene.folded));
+  const wrong = wrongAt(scene);
+  const found = [];
+  const add = (id, group, named) => found.push({ id, wrong: wrong.get(id) ?? null, ...named, ...around(group) });
+  for (const { id, group, kind, role, label, sub, title } of scene.nodes) if (kind !== "stub") add(id, group, described(kind, role, label, sub, title));
+  const names = inside.names.map((name) => described(...name)); // rounds are alike: once for all of them
+  for (const [id, name, group] of inside.nodes) add(id, group, names[name]);
+  const open = scene.groups.filter((group) => !group.folded);
+  for (const { id, within, label } of [...open, ...inside.groups]) add(id, within, described("group", "inner", label, "", label));
+  return found;
+}
+
+/** Of a group's id: the label of it, the words of all around it, and which of them are folded. */
+function pathsOf(groups, folded) {
+  const known = new Map(groups.map((group) => [group.id, group]));
+  const made = new Map();
+  const path = (id) => {
+    const group = known.get(id);
+    if (!group) return { group: null, around: [], unfold: [] };
+    if (!made.has(id)) {
+      const outer = path(group.within);
+      made.set(id, { group: group.label, around: [plain(group.label), ...outer.around], unfold: [...(folded.has(id) ? [id] : []), ...outer.unfold] });
+    }
+    return made.get(id);
+  };
+  return path;
+}
+
+/** What is wrong at an element, in words: { text, words, error }. */
+function wrongAt({ error, findings = [] }) {
+  const found = new Map();
+  for (const { at, kind, label } of findings) {
+    const before = found.get(at) ?? { text: label, words: ["warning"], error: false };
+    if (at !== null) found.set(at, { ...before, words: [...before.words, kind, ...plain(label).split(" ")] });
+  }
+  if (error?.node) found.set(error.node, { text: error.type, words: ["error", plain(error.type), ...(found.get(error.node)?.words ?? [])], error: true });
+  return found;
+}
+
+/** A title is `name: what is known of it`: shape, dtype and requires_grad of a tensor, `shapes → shapes` of an op. */
+function described(kind, role, label, sub, title) {
+  const cut = title.lastIndexOf(": ");
+  const told = cut < 0 ? "" : title.slice(cut + 2);
+  const names = [label, title.slice(0, Math.max(cut, 0)), kind === "op" ? sub : ""].map(plain).filter(Boolean);
+  const base = { kind, role, label, sub, names: [...new Set(names)], roles: role === "inner" ? [kind] : [kind, role], shape: "", dtype: "", facts: [], given: [] };
+  const listed = (text) => text.split(",").map((one) => plain(one.trim()).replaceAll(" ", "_")).filter(Boolean);
+  if (kind === "group") return { ...base, shape: sub.split(" \u00b7 ")[1] ?? "" };
+  if (kind === "tensor") return { ...base, facts: listed(told), shape: told.split(",")[0], dtype: listed(told)[1] ?? "" };
+  const [given, result = ""] = told.split(" \u2192 ");
+  return { ...base, given: listed(given), facts: listed(result), shape: result.replaceAll(" ,", ",") };
+}
+
+/** Text as it is compared: without case, and with the signs that the graph has for what a keyboard has. */
+export function plain(text) {
+  return text.toLowerCase().replaceAll("\u2212", "-").replace(/(?<!\*)\*(?!\*)/g, "\u00d7").replace(/(\d)\s*[x\u00d7]\s*(?=\d)/g, "$1\u00d7");
+}
+
+/** The words of a query: { text, whole }; a shape in brackets is one word, and `whole` once it is closed. */
+export function words(query) {
+  const text = plain(query).replaceAll("torch.size", " ").replace(/\btorch\./g, "");
+  const found = [];
+  const rest = text.replace(/(^|\s)[([]+\s*(\d+(?:\s*[,\u00d7]\s*\d+)*)?\s*,?\s*([\])]+|$)/g, (_, before, sizes, closed) => {
+    const shape = sizes?.replace(/\s*[,\u00d7]\s*/g, "\u00d7") ?? (closed ? "scalar" : "");
+    if (shape) found.push({ text: shape, whole: Boolean(closed) });
+    return before;
+  });
+  return [...found, ...rest.split(/\s+/).filter(Boolean).map((word) => ({ text: word, whole: false }))];
+}
+
+/** How well a word fits a text: 1 as a whole, less at its start, at the start of a word in it, and anywhere (not a single letter). */
+function fit({ text: word, whole }, text) {
+  if (text === word) return 1;
+  if (whole) return 0;
+  const at = text.indexOf(word);
+  if (at === 0) return 0.6;
+  if (at < 0) return 0;
+  const starts = (i) => i > 0 && !/[\p{L}\p{N}]/u.test(text[i - 1]);
+  for (let i = at; i > 0; i = text.indexOf(word, i + 1)) if (starts(i)) return 0.4;
+  return word.length > 1 ? 0.2 : 0;
+}
+
+const best = (word, texts) => texts.reduce((most, text) => Math.max(most, fit(word, text)), 0);
+
+/** How well an entry fits a word; 0 where it does not. */
+function score(one, word) {
+  return Math.max(NAME * best(word, one.names), ROLE * best(word, one.roles), FACT * best(word, one.facts),
+    GIVEN * best(word, one.given), one.wrong ? WRONG * best(word, one.wrong.words) : 0, AROUND * best(word, one.around));
+}
+
+/** The best `most` of the entries that fit all words of a query, and how many fit: { found, total }. */
+export function search(all, query, most) {
+  const wanted = words(query);
+  const whole = { text: plain(query.trim()), whole: false };
+  const ranks = new Map(); // few different scores: by rank in one pass, each in the order of the program
+  let total = 0;
+  for (const one of wanted.length ? all : []) {
+    let sum = one.unfold.length ? 0 : SEEN;
+    const fits = wanted.every((word) => {
+      const points = score(one, word);
+      sum += points;
+      return points > 0;
+    });
+    if (!fits) continue;
+    total += 1;
+    if (wanted.length > 1) sum += NAME * best(whole, one.names) + AROUND * best(whole, one.around);
+    const rank = Math.round(sum);
+    if (ranks.has(rank)) ranks.get(rank).push(one);
+    else ranks.set(rank, [one]);
+  }
+  const found = [];
+  for (const rank of [...ranks.keys()].sort((a, b) => b - a)) found.push(...ranks.get(rank).slice(0, most - found.length));
+  return { found, total };
+}
+
+/** What one can search for, with examples of this program: [[what, query, …]]. */
+export function examples(all) {
+  const tensors = all.filter((one) => one.kind === "tensor");
+  const leaf = tensors.find((one) => one.role === "leaf") ?? tensors[0];
+  const shape = (tensors.find((one) => one.shape.includes("\u00d7")) ?? leaf)?.shape;
+  const op = all.find((one) => one.kind === "op" && one.sub.includes("Backward")) ?? all.find((one) => one.kind === "op");
+  const wrong = all.filter((one) => one.wrong).flatMap((one) => one.wrong.words);
+  const rows = [["a name", leaf?.label], ["an op", op?.label, op?.sub.includes("Backward") && op.sub], ["a shape", shape, shape && `[${shape.replaceAll("\u00d7", ", ").replace("scalar", "")}]`],
+    ["a dtype", leaf?.dtype], ["a role", ...["leaf", "root", "constant"].filter((role) => tensors.some((one) => one.role === role))],
+    ["a group", all.find((one) => one.kind === "group")?.label], ["what is wrong", ...["nan", "inf", "error", "warning"].filter((word) => wrong.includes(word)).slice(0, 2)]];
+  return rows.map((row) => row.filter(Boolean)).filter((row) => row.length > 1);
+}
