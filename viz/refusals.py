@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Sequence
 
@@ -9,14 +10,12 @@ from engine.trace import Escaped, VjpRun
 
 from . import births, text
 from .case import Answer, Case
+from .groups import source
 
 
 def about(case: Case) -> tuple[int, ...]:
     """The tensors that an error is about which does not name any itself."""
     message = case.event.message
-    if "has no attribute 'backward'" in message:
-        left = _left(case)
-        return () if left is None else (left.tensor,)
     counted = _COUNTED.match(message)
     if counted is not None and case.call is not None:
         return tuple(root.tensor for root in case.call.event.roots[int(counted[2]) :])
@@ -56,13 +55,21 @@ def no_inputs(case: Case) -> Answer:
 
 
 def integers(case: Case) -> Answer:
-    why = "A gradient is a slope, a number with a fraction. Between whole numbers, or True and False, there is none."
-    return why, "Make it a tensor of floats: write one number with a dot, or call .float() on it.", None
+    """What is made so is not there yet, so that nothing can be called on it; what is asked later is there."""
+    why = (
+        "A gradient says what happens when a number moves a little. Whole numbers, and True and False, cannot move "
+        "a little."
+    )
+    name = case.facts.name(case.event.tensors[0]) if case.event.tensors else None
+    if name is None:
+        return why, "Write one of its numbers with a dot, as in `1.`, or pass `dtype=torch.float32`.", None
+    floats = f"`{name} = {name}.float()` first, and then `{name}.requires_grad_()`"
+    return why, f"Write one of its numbers with a dot, or {floats}.", None
 
 
 def numpy(case: Case) -> Answer:
     why = "The value would leave the graph with numpy, and gradients cannot follow it there."
-    return why, "Call .detach() first: that says that no gradient is wanted beyond.", None
+    return why, f"Write `{case.first}.detach().numpy()`: so you say that no gradient is to come back from there.", None
 
 
 def flag_of_inner(case: Case) -> Answer:
@@ -105,7 +112,25 @@ def several_views(case: Case) -> Answer:
         f"{name} is one of several views that one op made of {base}. The graph would "
         "have to pass a write to it on to all of them, and that is not supported."
     )
-    return why, f"Write out of place, as in `{name} = {name} * 2`, or write {base} by index.", None
+    return why, f"Write out of place, as in `{out_of_place(case, name)}`, or write {base} by index.", None
+
+
+def out_of_place(case: Case, name: str) -> str:
+    """The write that was refused as an assignment of a new tensor: `top = top * 10` for the program's `top *= 10`."""
+    frame = case.facts.frame_of(case.event)
+    written = source(case.facts.trace, frame) if frame is not None else ""
+    try:
+        (statement,) = ast.parse(written).body
+    except (SyntaxError, ValueError):
+        return f"{name} = {name} * 2"
+    sign = next((s for op, s in _SIGNS if isinstance(statement, ast.AugAssign) and isinstance(statement.op, op)), None)
+    if sign is None or not isinstance(statement, ast.AugAssign) or ast.unparse(statement.target) != name:
+        return f"{name} = {name} * 2"
+    value = ast.unparse(statement.value)
+    return f"{name} = {name} {sign} " + (f"({value})" if isinstance(statement.value, ast.BinOp) else value)
+
+
+_SIGNS = ((ast.Add, "+"), (ast.Sub, "-"), (ast.Mult, "*"), (ast.Div, "/"), (ast.Pow, "**"))
 
 
 def unrecorded_view(case: Case) -> Answer:
@@ -166,7 +191,7 @@ def shape_of_gradient(case: Case) -> Answer:
     )
     if found is None:
         return "backward returned a gradient of another shape than its input.", "Return one of the input's shape.", None
-    why = f"Input {found[1]} of forward has shape {found[3]}, and backward returned one of shape {found[2]} for it."
+    why = f"Input {found[1]} of forward has shape {found[3]}, and backward returned a gradient of shape {found[2]}."
     return why, f"Return a gradient of shape {found[3]}: what did not take part receives zeros.", None
 
 

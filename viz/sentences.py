@@ -38,6 +38,8 @@ FIRST = 140
 """Characters of an error's message up to which all of it is said; of a longer one, the first sentence."""
 _GRAD = re.compile(r"\bgrad\(|\bbackward\(")
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
+NEAR = 5e-3
+"""How far the product of two numbers of half precision may be from the one that stands for it, as a share of it."""
 MOST_OPS = 4
 """Ops of the program's own code that are written out in the step that runs them."""
 
@@ -343,6 +345,21 @@ def flow_text(flow: Flow, matrix: np.ndarray | None, trace: Trace) -> str | None
             columns = np.flatnonzero(matrix[rows[0]]) if len(rows) == 1 else rows[:0]
             if len(columns) == 1 and np.count_nonzero(found.array) <= 1:  # not where a nan was born beside the path
                 local, one = matrix[rows[0], columns[0]], upstream.reshape(-1)[rows[0]]
-                result = found.array.reshape(-1)[columns[0]]
-                return f"{text.number(local)} · {text.number(one)} = {text.number(result)}"
+                return _product(float(local), float(one), found.array.reshape(-1)[columns[0]]) or text.brief(found)
     return text.brief(found)
+
+
+def _product(local: float, upstream: float, result: np.generic) -> str | None:
+    """`2 · 3 = 6`; what the type cannot write down as `1.49e-8 → 0 in float16`; None where it is no such product.
+
+    >>> _product(2.0, 3.0, np.float32(6)), _product(1e-4, 1e-4, np.float16(0)), _product(2.0, 3.0, np.float32(7))
+    ('2 · 3 = 6', '1e-8 → 0 in float16', None)
+    """
+    with np.errstate(all="ignore"):
+        product = local * upstream
+        kept = np.asarray(product).astype(result.dtype)
+    if np.isclose(product, float(result), NEAR, 0, equal_nan=True):
+        return f"{text.number(local)} · {text.number(upstream)} = {text.number(result)}"
+    if np.isclose(kept, result, NEAR, 0):
+        return f"{text.number(product)} → {text.number(result)} in {result.dtype.name}"
+    return None

@@ -144,6 +144,11 @@ class _Search:
         )
         kept = " zero_grad() does not know of it: it is no leaf." if event.retained else ""
         fix = f"If only the latest is meant, set `{name}.grad = None` before the call.{kept}"
+        if event.before is not None and any(self.facts.owner.get(root.tensor) == event.tensor for root in call.roots):
+            fix = (  # emptied before the call, it would be gone when it is called upon
+                f"If only the latest is meant, take it out first: `g = {name}.grad; {name}.grad = None; g.backward()`; "
+                "or use torch.autograd.grad, which leaves `.grad` alone."
+            )
         return Finding("sum", event.index, None, f"{name}.grad adds up", why, fix, self.line(call.stack))
 
     # -- writes that no version counts ----------------------------------------------------------------------------
@@ -413,7 +418,7 @@ class _Search:
                     came = upstream[place] if upstream.shape == sent.shape else upstream.reshape(-1)[0]
                     why = (
                         f"{text.number(came)} comes in and {text.number(right[place])} should go out. float16 has "
-                        "nothing between 0 and 5.96e-8, so 0 goes out."
+                        "nothing between 0 and 5.96e-8, and 0 is nearer: 0 goes out."
                     )
                     fix = (
                         "Multiply the loss by a power of 2 before backward() and divide the gradients by it in float32."

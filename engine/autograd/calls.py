@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from .. import errors
@@ -252,11 +253,11 @@ def _refused(
         return
     if getattr(error, "place", None) is None:
         errors.explained(error, tensors=tuple(t for t in roots if isinstance(t, Tensor)))
-    known = [t for t in roots if isinstance(t, Tensor)]
-    given = [g for g in (_as_sequence(gradients) or []) if isinstance(g, Tensor)]
-    arrays = [g._array for g in given] if len(given) == len(known) else [xp.ones_like(t._array) for t in known]
+    pairs = zip_longest(roots, _as_sequence(gradients) or ())  # each root with what was passed for it, if anything was
+    told = [(t, g if isinstance(g, Tensor) else None) for t, g in pairs if isinstance(t, Tensor)]
+    known, passed = [t for t, _ in told], [g for _, g in told]
+    arrays = [xp.ones_like(t._array) if g is None else g._array for t, g in told]
     outer = active.call
-    passed = given if len(given) == len(known) else [None] * len(known)
     number = active.start(
         function, known, arrays, passed, inputs, keep=keep, graph=create_graph, legacy=mode.legacy_broadcasting,
         anomaly=mode.anomaly,

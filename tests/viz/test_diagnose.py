@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -211,3 +212,28 @@ def test_an_op_without_a_derivative_is_the_place_of_its_error(tmp_path: Path) ->
     assert "The way back comes to `x // 2` in line 3, and PyTorch has no derivative for floor_divide" in found.why
     assert found.at is not None and reading(trace).facts.ops[0].id == found.at
     assert "Write `/`" in found.fix
+
+
+@pytest.mark.parametrize(
+    ("code", "told", "mended"),
+    [
+        ("x = torch.tensor([1, 2], requires_grad=True)", "as in `1.`", "torch.tensor([1., 2], requires_grad=True)"),
+        ("x = torch.tensor([1, 2])\nx.requires_grad_()", "`x = x.float()` first, and then `x.requires_grad_()`", ""),
+        ("a, b = torch.ones(2, requires_grad=True).clone().unbind()\na *= 10", "`a = a * 10`", ""),
+        ("a, b = torch.ones(2, requires_grad=True).clone().unbind()\na -= b + 1", "`a = a - (b + 1)`", ""),
+        ("a, b = torch.ones(2, requires_grad=True).clone().unbind()\na.mul_(3)", "`a = a * 2`", ""),
+        ("y = torch.ones(2, requires_grad=True) * 2\ny.numpy()", "`y.detach().numpy()`", ""),
+    ],
+)  # fmt: skip
+def test_what_is_advised_fits_the_line_that_was_refused(code: str, told: str, mended: str, tmp_path: Path) -> None:
+    _, found = explained(HEAD + code + "\n", tmp_path)
+    assert told in found.fix
+    lines = [line for line in code.splitlines() if "unbind" in line or "= torch" in line]
+    spaces = {"torch": torch}
+    exec("\n".join([*lines[: not mended], mended or re.findall(r"`([^`]+)`", found.fix)[0]]), spaces)
+
+
+def test_what_a_number_was_taken_from_is_not_the_place_of_its_error(tmp_path: Path) -> None:
+    source = HEAD + "w = torch.ones(1, requires_grad=True)\nloss = w * 2\ntotal = loss.item()\ntotal.backward()\n"
+    _, found = explained(source, tmp_path)
+    assert found.at is None and "took the number of loss out of the graph" in found.why

@@ -9,6 +9,7 @@ import pytest
 
 from viz import scene
 
+from .programs import picture
 from .traces import recorded
 
 HEAD = "import engine as torch\nw = torch.tensor([1., 2.], requires_grad=True)\n(w * 3).sum().backward()\n"
@@ -60,3 +61,14 @@ def test_gradient_that_is_zeroed_through_data_does_not_pile_up(tmp_path: Path) -
     source = HEAD.replace("(w * 3).sum().backward()\n", "") + loop
     made = scene.scene(recorded(source, tmp_path), revision={"id": "r"}, program={"id": "p"})
     assert made["findings"] == []
+
+
+def test_of_a_refused_call_each_root_shows_what_was_passed_for_it() -> None:
+    drawing = picture("seed_count")
+    seeds = {
+        node["label"]: [None if held is None else drawing["values"][held]["data"] for _, held in row["track"]]
+        for node in drawing["nodes"]
+        for row in node["rows"]
+        if row["key"] == "seed"
+    }
+    assert seeds == {"y": [[1, 1]], "z": [None]}

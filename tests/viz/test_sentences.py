@@ -13,7 +13,7 @@ from viz.reading import reading
 from viz.scene import scene
 from viz.sentences import say
 
-from .programs import record
+from .programs import ALL, picture, record
 from .traces import CASE_1, CASE_3, recorded
 
 NUMBER = r"-?(?:inf|nan|[\d.]+(?:e[+-]?\d+)?)"
@@ -189,3 +189,19 @@ def test_the_norm_of_what_holds_an_inf_or_a_nan_is_no_number(written: str, norm:
         value["stats"]["norm"] for value in scene(recorded(source, tmp_path))["values"] if value["shape"] == [5, 5]
     ]
     assert norm in [f"{one:g}" if isinstance(one, float) else str(one) for one in shown]
+
+
+def test_what_is_written_where_a_gradient_travels_is_true_of_its_type() -> None:
+    """A product, or what the type makes of it; of what is neither, the value alone."""
+    told = [
+        text
+        for program in ALL
+        for step in picture(program.id)["steps"]
+        if (text := next((flow["text"] for flow in step["flows"] if flow["text"] and "·" in flow["text"]), None))
+    ]
+    assert len(told) > 100
+    for text in told:
+        a, b, result = (float(number) for number in re.split(" · | = ", text))
+        assert np.isclose(a * b, result, 6e-3, 0, equal_nan=True), text
+    small = [flow["text"] for step in picture("half_underflow")["steps"] for flow in step["flows"]]
+    assert "1.49e-8 → 0 in float16" in small

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import engine as torch
 from tests.viz.programs import MISTAKES, SILENT, picture
 from tests.viz.traces import recorded
 from viz import scene as drawn
@@ -109,3 +111,15 @@ def test_what_is_no_mistake_is_not_found(code: str, tmp_path: Path) -> None:
 def test_large_values_that_were_not_kept_are_no_reason_to_fail(tmp_path: Path) -> None:
     code = "x = torch.ones(300, 300, requires_grad=True)\nfor _ in range(2):\n    x.max().backward()"
     assert of(code, tmp_path)["findings"][-1]["kind"] == "sum"
+
+
+def test_a_gradient_that_is_called_upon_is_taken_out_before_it_is_emptied(tmp_path: Path) -> None:
+    first = "x = torch.tensor(2., requires_grad=True)\ny = x * x * x\ny.backward(create_graph=True)\nprint(x.grad)\n"
+    with pytest.warns(UserWarning, match="reference cycle"):
+        (finding,) = of(first + "x.grad.backward()", tmp_path)["findings"]
+    advised = re.findall(r"`([^`]+)`", finding["fix"])[0]
+    assert advised == "g = x.grad; x.grad = None; g.backward()"
+    space: dict[str, Any] = {"torch": torch}
+    with pytest.warns(UserWarning, match="reference cycle"):
+        exec(first + advised, space)
+    assert space["x"].grad.item() == 12

@@ -3,8 +3,8 @@ import engine as torch
 scores = torch.tensor([[2., 1], [0, 3]], requires_grad=True)
 target = torch.tensor([0, 0])
 
-chance = torch.log_softmax(scores, dim=1)
-loss = -chance.gather(1, target.view(2, 1)).mean()
+log_p = torch.log_softmax(scores, dim=1)
+loss = -log_p.gather(1, target.view(2, 1)).mean()
 print(loss)
 loss.backward()
 print(scores.grad)
