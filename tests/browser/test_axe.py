@@ -42,6 +42,11 @@ SCREENS: dict[str, tuple[str, str, str]] = {
         "document.querySelector('#command-form:not([hidden]) .ag-header-cell')",
     ),
     "events": ("?program=weights&step=4", TAB % "events", "document.querySelector('#events .ag-row')"),
+    "export menu": (
+        "?program=weights",
+        "document.getElementById('act-export').click()",
+        "document.activeElement.closest('[role=menu]')",
+    ),
     "help": ("?program=weights", "backstep.help()", "document.querySelector('.bs-help[open]')"),
     "legend": (
         "?program=weights",

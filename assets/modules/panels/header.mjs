@@ -41,18 +41,27 @@ function handOver(box) {
   const move = () => ["aria-haspopup", "aria-expanded", "aria-controls"].filter((name) => box.hasAttribute(name)).forEach((name) => {
     button.setAttribute(name, box.getAttribute(name));
     box.removeAttribute(name);
-    if (button.id === "act-layout-menu" && button.getAttribute("aria-expanded") === "true") until(layouts).then(markLayout, () => {});
+    if (button.getAttribute("aria-expanded") === "true") until(() => entriesOf(button)).then(begin, () => {});
   });
   new MutationObserver(move).observe(box, { attributes: true });
   move();
 }
 
-const layouts = () => { const found = [...document.querySelectorAll("[data-act=layout]")]; return found.length ? found : null; };
+const entriesOf = (button) => byId(button.getAttribute("aria-controls"))?.querySelector("[role^=menuitem]")?.parentElement;
+
+/** An open menu begins at its first entry; the component library begins at a nameless place before it, which a menu may not hold. */
+function begin(entries) {
+  markLayout();
+  const place = entries.querySelector("[data-autofocus]:not([hidden])");
+  if (!place) return;
+  place.hidden = true;
+  entries.querySelector("[role^=menuitem]").focus();
+}
 
 /** The layout that is drawn has a mark. The component library knows no such entries, and makes them anew each time. */
-function markLayout(items = layouts() ?? []) {
+function markLayout() {
   const now = session.state().scene?.layout;
-  items.forEach((item) => {
+  document.querySelectorAll("[data-act=layout]").forEach((item) => {
     item.setAttribute("role", "menuitemradio");
     item.setAttribute("aria-checked", item.dataset.value === now ? "true" : "false");
   });
