@@ -280,6 +280,14 @@ export class App {
     };
   }
 
+  /** The whole graph at this moment as an SVG, { text, width, height }; null where there is none. */
+  picture() {
+    if (!this.scene?.nodes.length || !this.stage) return null;
+    const { program, revision } = this.scene;
+    const { lead, text } = sentence(this.scene, this.player.t);
+    return this.stage.picture({ title: `${program.title}, revision ${revision.number}: ${revision.label}`, said: `${lead} ${text}` });
+  }
+
   /**
    * The object that the page and the tests speak to.  Events of `on(event, listener)`, which returns how to stop:
    * scene (scene), time (t), step (k, step; k = -1 before the first), select (id), hover (id), play (bool), space () and
@@ -295,7 +303,7 @@ export class App {
       on: (event, listener) => this.bus.on(event, listener), emit: (event, ...payload) => this.bus.emit(event, ...payload),
       edit: (change) => this.edit(change), fold: (id) => this.fold(id), fit: () => this.stage?.fit(), light: (term) => this.stage?.light(term), help: () => this.help(),
       clearPending: () => this.stage && (this.stage.pending.clear(), this.stage.touch("graph")),
-      state: () => this.state(), screenPos: (id, row, cell) => this.stage?.screenPos(id, row, cell) ?? null,
+      picture: () => this.picture(), state: () => this.state(), screenPos: (id, row, cell) => this.stage?.screenPos(id, row, cell) ?? null,
       frameCount: () => this.frames, serverCalls,
     };
   }

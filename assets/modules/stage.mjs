@@ -5,6 +5,7 @@ import { between, fit, keep, pan, READABLE, reveal, toScreen, visibleBox, zoomAt
 import { Minimap } from "./minimap.mjs";
 import { paintGraph } from "./paint.mjs";
 import { h } from "./panels/dom.mjs";
+import { pictureOf } from "./picture.mjs";
 import { layPlane } from "./plane.mjs";
 import { paintPulses } from "./pulses.mjs";
 import { stateAt } from "./state.mjs";
@@ -136,17 +137,18 @@ export class Stage {
 
   settle() {
     this.moment = this.index ? stateAt(this.index, this.t) : null;
-    const looked = this.index ? [...new Set([this.selection, this.hover])].map((id) => this.index.nodes.get(id)).filter(Boolean) : [];
-    const ops = !this.index ? [] : this.allWires ? this.visibleOps() : looked.filter((node) => node.kind === "op");
-    this.wires = this.moment ? wiresAt(this.moment, ops, this.allWires ? [] : looked.filter((node) => node.kind !== "op")) : [];
+    this.wires = this.moment ? this.wiresOf([this.selection, this.hover], this.visible) : [];
     const { moment } = this;
     const key = moment ? `${moment.settled}|${moment.k}|${moment.progress >= 0.5}|${moment.progress >= 1}` : "";
     this.touch(key === this.painted ? "pulses" : "graph");
     this.painted = key;
   }
 
-  visibleOps() {
-    return this.visible.filter((node) => node.kind === "op");
+  /** The wires of what is looked at, or of all nodes that are seen. */
+  wiresOf(looked, seen) {
+    const nodes = this.allWires ? seen : [...new Set(looked)].map((id) => this.index.nodes.get(id)).filter(Boolean);
+    const [ops, tensors] = [nodes.filter((node) => node.kind === "op"), nodes.filter((node) => node.kind !== "op")];
+    return wiresAt(this.moment, ops, this.allWires ? [] : tensors);
   }
 
   /** Brings what happens now into view: the active node and the ends of what travels. */
@@ -274,12 +276,19 @@ export class Stage {
       this.visible = paintGraph(this.graph.getContext("2d"), this.view, frame);
       if (!this.glide && !this.host.classList.contains("bs-dragging")) this.minimap.settle(frame, this.view);
       this.minimap.paint(frame, this.view);
-      if (this.allWires) frame.wires = this.wires = wiresAt(moment, this.visibleOps());
+      if (this.allWires) frame.wires = this.wires = this.wiresOf([], this.visible);
     }
     paintPulses(this.pulses.getContext("2d"), this.view, frame);
     this.dirty.clear();
     this.hooks.painted();
     if (this.glide) this.touch("graph");
+  }
+
+  /** The whole graph as it is drawn now, without what is only pointed at. */
+  picture(words) {
+    const { moment, plane, tokens, selection, pending } = this;
+    const wires = this.wiresOf([selection], this.index.scene.nodes);
+    return pictureOf({ moment, plane, tokens, selection, wires, pending, hover: null, hoveredWire: null, lit: null }, this.graph.getContext("2d"), words);
   }
 
   advanceGlide() {

@@ -116,11 +116,18 @@ def layout_menu() -> dmc.Menu:
 
 
 def export_menu() -> dmc.Menu:
-    items = [("export-trace", "Trace file (opens with backstep open)"), ("export-scene", "Scene as JSON")]
+    """Pictures, and files; assets/modules/panels/exports.mjs says where there is no graph to make a picture of."""
+    pictures, files = (
+        [dmc.MenuItem(text, id=act, **also(data_act=act)) for act, text in items]
+        for items in (
+            [("export-svg", "Picture (SVG)"), ("export-png", "Picture (PNG)")],
+            [("export-trace", "Trace file (opens with backstep open)"), ("export-scene", "Scene as JSON")],
+        )
+    )
     return dmc.Menu(
         [
             dmc.MenuTarget(text_button("export", "Export", "Save this revision")),
-            dmc.MenuDropdown([dmc.MenuItem(text, **also(data_act=act)) for act, text in items]),
+            dmc.MenuDropdown([*pictures, dmc.MenuDivider(), *files]),
         ],
         position="bottom-end",
         width=280,

@@ -1,5 +1,6 @@
 // The bar on top: where one is, undo and redo, share and export, theme, help.
 import { byId, fill, h, setProps, toast, until } from "./dom.mjs";
+import * as exports from "./exports.mjs";
 import * as session from "./session.mjs";
 
 let acts = {};
@@ -8,11 +9,11 @@ export function setUp(given) {
   acts = {
     undo: session.undo, redo: session.redo, share, theme: () => setTheme(theme() === "dark" ? "light" : "dark", true),
     layout: (name) => session.redraw({ layout: name === "layered" ? "" : name }), "fold-all": () => foldAll(true), "unfold-all": () => foldAll(false),
-    "export-trace": exportTrace, "export-scene": exportScene, ...given,
+    ...given,
   };
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("[data-act]");
-    if (!button || button.disabled || !acts[button.dataset.act]) return;
+    if (!button || isDisabled(button) || !acts[button.dataset.act]) return;
     if (event.metaKey || event.ctrlKey) return;
     event.preventDefault();
     acts[button.dataset.act](button.dataset.value);
@@ -22,6 +23,9 @@ export function setUp(given) {
   const fitting = new ResizeObserver(settle);
   document.querySelectorAll("#top, #top > *").forEach((part) => fitting.observe(part));
 }
+
+/** Entries that say why they do nothing stay within reach of the keyboard. */
+const isDisabled = (button) => button.disabled || button.ariaDisabled === "true";
 
 const ASIDE = ["tour", "revision", "way", "idle", "name"]; // what leaves the bar first where its title has no room
 
@@ -93,6 +97,7 @@ export function load(scene) {
   document.title = `${program.title} · Backstep`;
   doubt(scene);
   markLayout();
+  exports.offer(scene);
   settle();
   if (scene.layout_note) toast(scene.layout_note);
 }
@@ -139,28 +144,5 @@ async function share() {
     toast("The address of this view is copied.");
   } catch {
     window.prompt("The address of this view:", address);
-  }
-}
-
-function save(blob, name) {
-  const link = h("a", { href: URL.createObjectURL(blob), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-}
-
-const fileName = (ending) => `${session.state().program.replace(/[^\w.-]+/g, "-")}-${session.state().index + 1}.${ending}`;
-
-function exportScene() {
-  save(new Blob([JSON.stringify(session.state().scene, null, 1)], { type: "application/json" }), fileName("scene.json"));
-}
-
-async function exportTrace() {
-  const { program, edits } = session.state();
-  try {
-    const answer = await fetch("/export/trace", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ program, edits }) });
-    if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).problem?.text || `the server answered ${answer.status}`);
-    save(await answer.blob(), fileName("backstep"));
-  } catch (error) {
-    toast(`The trace could not be saved: ${error.message}`);
   }
 }

@@ -4,6 +4,7 @@ import * as commands from "./commands.mjs";
 import { byId, h, setProps, until } from "./dom.mjs";
 import * as events from "./events.mjs";
 import * as explain from "./explain.mjs";
+import * as exports from "./exports.mjs";
 import * as gallery from "./gallery.mjs";
 import * as header from "./header.mjs";
 import * as inspector from "./inspector.mjs";
@@ -33,7 +34,7 @@ export async function install(backstep) {
   [code, inspector, commands, events].forEach((panel) => panel.setUp(player));
   gallery.setUp((program) => visit({ ...url.view(""), program }, true));
   header.setUp({
-    home: () => visit(url.view(""), true), themed: (name) => { theme = name; write(false); },
+    ...exports.acts(player), home: () => visit(url.view(""), true), themed: (name) => { theme = name; write(false); },
     help: () => player.help(), panel: () => panels.toggle("right"), left: () => panels.toggle("left"),
     tour: takeTour, "tour-decline": tour.remember,
     "command-run": () => commands.run(), "command-close": () => commands.close(),

@@ -1,0 +1,91 @@
+"""The graph as a picture: both forms are saved from the menu, and say what the stage says."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.browser.conftest import App, View
+
+SVG = "{http://www.w3.org/2000/svg}"
+LABELS = "[...backstep.scene().nodes, ...backstep.scene().groups.filter(one => !one.folded)].map(one => one.label)"
+ROWS = "Object.values(backstep.state().nodes).flatMap(one => Object.values(one.rows ?? {}))"
+
+
+def saved(view: View, form: str) -> tuple[str, bytes]:
+    """The name and the bytes of a picture, saved with the keyboard alone."""
+    view.page.get_by_label("Save this revision").focus()
+    view.page.keyboard.press("Enter")
+    view.until("document.activeElement.id === 'export-svg'")
+    if form == "png":
+        view.page.keyboard.press("ArrowDown")
+        view.until("document.activeElement.id === 'export-png'")
+    with view.page.expect_download() as download:
+        view.page.keyboard.press("Enter")
+    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+
+SHOWN = [("weights", 3, "light"), ("training_loop", 30, "dark"), ("infinity", 9, "light"), ("rnn_twenty", 80, "dark")]
+
+
+@pytest.mark.parametrize(("program", "step", "theme"), SHOWN)
+def test_both_pictures_are_saved_and_have_what_the_stage_has(view: View, program: str, step: int, theme: str) -> None:
+    view.open(f"?program={program}&step={step}&theme={theme}")
+    view.until(f"backstep.t() === {step}")
+    asked = view.js("backstep.serverCalls()")
+    name, text = saved(view, "svg")
+    assert name == f"{program}-step-{step}.svg"
+    root = ElementTree.fromstring(text)  # noqa: S314  # written by the page just now
+    written = {one.text for one in root.iter(f"{SVG}text")}
+    assert {label.replace("-", "\u2212") for label in view.js(LABELS)} <= written
+    assert {
+        str(number).replace("-", "\u2212") for number in view.js(f"{ROWS}.flat().filter(Number.isInteger)")
+    } <= written
+    assert f"Step {step} of" in root.findtext(f"{SVG}desc", "")
+    ground = view.js("getComputedStyle(document.documentElement).getPropertyValue('--bg').trim()")
+    assert root.find(f"{SVG}rect").get("fill") == ground  # type: ignore[union-attr]
+    name, pixels = saved(view, "png")
+    assert name == f"{program}-step-{step}.png"
+    assert struct.unpack(">II", pixels[16:24]) == (2 * int(root.attrib["width"]), 2 * int(root.attrib["height"]))
+    assert len(pixels) > 20_000, "it is not the ground alone"
+    assert view.js("backstep.serverCalls()") == asked
+
+
+def test_picture_shows_all_of_it_as_it_is_selected_wherever_one_looks(view: View) -> None:
+    view.open("?program=weights&step=3")
+    before = view.js("backstep.picture().text")
+    for _ in range(6):
+        view.page.get_by_label("Zoom in").click()
+    view.until("backstep.state().visible.length < backstep.scene().nodes.length")
+    assert view.js("backstep.picture().text") == before
+    view.js(f"backstep.select({view.node('x')!r})")
+    assert view.js("backstep.picture().text") != before
+
+
+def test_picture_of_an_edit_has_the_number_of_its_revision(view: View) -> None:
+    view.open("?program=weights&step=3")
+    before = view.revision()
+    view.js(f"backstep.edit({{ leaf: {view.node('x')[1:]!r}, values: [[1, 2, 3, 5]] }})")
+    view.changed(before)
+    name, text = saved(view, "svg")
+    assert name.startswith("weights-revision-2-step-") and b"revision 2" in text
+
+
+def test_where_no_graph_is_drawn_the_entries_say_so(
+    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+) -> None:
+    path = tmp_path / "early.py"
+    path.write_text("import engine as torch\n\nx = torch.zeros(-1)\n", "utf-8")
+    app = start("run", str(path), cwd=tmp_path)
+    view = view_of(app)
+    view.open(app.address.removeprefix(app.origin).lstrip("/"))
+    assert view.js("backstep.picture()") is None
+    view.page.get_by_label("Save this revision").click()
+    for form in ("SVG", "PNG"):
+        entry: Any = view.page.get_by_role("menuitem", name=f"Picture ({form}): no graph is drawn")
+        assert entry.is_disabled()
