@@ -14,7 +14,7 @@ import { wiresAt } from "./wiring.mjs";
 
 const GLIDE = 320; // ms of a camera move
 const MINIMAP_ROOM = 132;
-const MESSAGE = 100; // above and below, where that costs no text: the callout of an error will stand there
+const MESSAGE = 130; // above and below, where that costs no text: the callout of an error will stand there
 const BESIDE = 24; // px between a panel and what came out from under it
 const LEAST_PAD = 1;
 const CORNER = { w: 172, h: 128 }; // what the minimap covers

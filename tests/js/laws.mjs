@@ -4,16 +4,17 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fit, READABLE } from "../../assets/modules/camera.mjs";
 import { boxOf } from "../../assets/modules/card.mjs";
-import { placeCallout } from "../../assets/modules/marks.mjs";
+import { lineTo, placeCallout, strikes } from "../../assets/modules/message.mjs";
 import { layPlane } from "../../assets/modules/plane.mjs";
 import { prepare, stateAt } from "../../assets/modules/state.mjs";
 import { fonts } from "../../assets/modules/text.mjs";
 import { isWired, wiresAt } from "../../assets/modules/wiring.mjs";
 
 const TOUCH = 1.5; // so far a curve may be over a border
+const MARK = 10; // so far rings and marks stand out of a card
 const WIDE = 0.53; // a letter, in sizes: no canvas measures text here
 const VIEWS = [[953, 530], [953, 711], [777, 711], [1257, 891]]; // the stage at 1280 x 720, 1280, 1440 and 1920 x 1080
-const PAD = { top: 176, right: 40, bottom: 164, left: 40 }; // as the stage has it where an error will be told
+const PAD = { top: 206, right: 40, bottom: 194, left: 40 }; // as the stage has it where an error will be told
 const TOKENS = { textBody: 14, textNote: 13, textLeast: 12, font: "x", mono: "m" };
 
 const context = {
@@ -50,11 +51,17 @@ function wiresOverCards(scene, index) {
 
 function calloutOverCards(scene, index, plane) {
   const node = index.nodes.get(scene.error?.node);
+  const moment = stateAt(index, scene.steps.length);
+  const wires = wiresAt(moment, []);
   return !node ? [] : VIEWS.flatMap(([width, height]) => {
     const view = { width, height, dpr: 1 };
     const camera = fit(plane.bounds, view, PAD, READABLE, [node.x, node.y]);
-    const { x, y, shape } = placeCallout({ context, font: fonts(TOKENS, camera.zoom), plane, camera, view }, node, scene.error);
-    return plane.nodes.within([x, y, x + shape.w, y + shape.h]).map((one) => `${width}x${height}: ${one.id}`);
+    const { x, y, shape } = placeCallout({ context, font: fonts(TOKENS, camera.zoom), plane, camera, view, moment, wires }, node, scene.error);
+    const over = plane.nodes.within([x - MARK, y - MARK, x + shape.w + MARK, y + shape.h + MARK]);
+    const others = scene.nodes.filter((one) => one.id !== node.id);
+    const line = lineTo(others, node, [x, y, x + shape.w, y + shape.h]);
+    const struck = others.filter((one) => strikes(...line, boxOf(one)));
+    return [...over, ...struck].map((one) => `${width}x${height}: ${one.id}`);
   });
 }
 

@@ -1,0 +1,229 @@
+// The message of an error: a box beside its node with a line to it.  It stands where it hides least: no card, no other
+// node's name under its line, few routes, and of those least the ones that carry a gradient.
+
+import { visibleBox } from "./camera.mjs";
+import { boxesOf, boxOf, shared } from "./card.mjs";
+import { edgeState, isFaint } from "./state.mjs";
+import { widthOf, wrap } from "./text.mjs";
+
+const BAR = 52; // height of the buttons above, of the legend below
+const GRID = 48; // apart, in units: places that are tried all over the view
+const MOST_TRIED = 50; // places, the best first, whose line is looked at
+const MOST_LINES = 12; // of an error: the longest first sentence of torch's, in the narrowest shape
+const ROOMS = [560, 420, 320, 230, 170, 140]; // widths of its text
+const APART = 12; // from every card: their rings and marks stand out so far
+const NEAR = 18; // from its own node, where it stands beside it
+const COST = { covered: 1, node: 4000, struck: 3000, lit: 6, route: 2, faint: 0.7, group: 1, line: 22, other: 90 }; // against a distance of 1
+const ORDER = 6; // above is tried first: by so much is each next side worse
+
+/** The first sentence of an error beside its node, with a line to it, or where nothing was made under all; returns its box. */
+export function paintCallout(brush, node, error) {
+  const [x0, , x1, y1] = brush.plane.bounds;
+  const { x, y, shape } = placed(brush, node ?? { x: (x0 + x1) / 2, y: y1, w: 0, h: 0 }, error);
+  const { context, write, font, tokens } = brush;
+  context.strokeStyle = tokens.error;
+  context.lineWidth = 1.5;
+  context.beginPath();
+  if (node) {
+    const [from, to] = lineTo(othersOf(brush, node), node, [x, y, x + shape.w, y + shape.h]);
+    context.moveTo(...from);
+    context.lineTo(...to);
+  }
+  context.stroke();
+  context.beginPath();
+  context.roundRect(x, y, shape.w, shape.h, 8);
+  context.fillStyle = tokens.errorTint;
+  context.fill();
+  context.stroke();
+  write(error.type, x + 14, y + 19, font.strong, tokens.error);
+  shape.lines.forEach((line, i) => write(line, x + 14, y + 21 + (i + 1) * font.line, font.plain, tokens.ink));
+  return [x, y, x + shape.w, y + shape.h];
+}
+
+const places = new WeakMap(); // per scene the last answer: it is asked for again at every frame, mostly of the same picture
+
+function placed(brush, node, error) {
+  const { camera, view, moment } = brush;
+  const key = [camera.x, camera.y, camera.zoom, view.width, view.height, moment.t, brush.wires.length].join("|");
+  const known = places.get(brush.plane);
+  if (known?.key === key) return known.place;
+  const place = placeCallout(brush, node, error);
+  places.set(brush.plane, { key, place });
+  return place;
+}
+
+/** Where the message stands: in view, under no bar, at the place that costs least; where there is no such place, out of the bars' way least. */
+export function placeCallout(brush, node, error) {
+  const all = ROOMS.map((room) => calloutShape(brush, error, room));
+  const uncut = all.filter((shape) => !shape.lines.at(-1).endsWith("\u2026"));
+  const shapes = uncut.length ? uncut : all;
+  const { zoom } = brush.camera;
+  const seen = visibleBox(brush.camera, brush.view, -8 / zoom);
+  const room = [seen[0], seen[1] + BAR / zoom, seen[2], seen[3] - BAR / zoom]; // neither under the buttons nor under the legend
+  const least = Math.min(...shapes.map((shape) => shape.lines.length));
+  const clutter = clutterOf(brush, seen);
+  const fits = (within) => shapes.flatMap((shape) => [...besides(node, shape, within), ...allSpots(shape, within)]
+    .filter((spot) => inside(within, spot)).map((spot) => ({ ...spot, extra: (spot.extra ?? ORDER * 4) + (shape.lines.length - least) * COST.line })));
+  const free = fits(room);
+  const spots = free.length ? free : fits(seen);
+  const rated = spots.map((spot) => ({ ...spot, cost: costOf(brush, node, spot, clutter) })).sort((one, other) => one.cost - other.cost);
+  const others = othersOf(brush, node);
+  let best = null;
+  for (const spot of rated.slice(0, MOST_TRIED)) {
+    if (best && best.cost <= spot.cost) break; // no later one is better, whatever its line meets
+    const box = [spot.x, spot.y, spot.x + spot.shape.w, spot.y + spot.shape.h];
+    const cost = spot.cost + struckBy(others, lineTo(others, node, box)).length * COST.struck;
+    if (!best || cost < best.cost) best = { ...spot, cost };
+  }
+  return best ?? besides(node, shapes.at(-1), null)[0];
+}
+
+/** The other nodes in view. */
+const othersOf = ({ plane, camera, view }, node) => plane.nodes.within(visibleBox(camera, view)).filter((one) => one !== node);
+
+const inside = ([x0, y0, x1, y1], { x, y, shape }) => x >= x0 && y >= y0 && x + shape.w <= x1 && y + shape.h <= y1;
+
+/** What the message hides where it stands, and how far off it is. */
+function costOf({ plane }, node, { x, y, shape, extra }, clutter) {
+  const box = [x, y, x + shape.w, y + shape.h];
+  const wide = grown(box, APART);
+  const far = Math.hypot(...gapOf(boxOf(node), box));
+  let cost = extra + far + clutter.under(grown(box, 4));
+  for (const one of plane.nodes.within(grown(box, 2 * APART))) {
+    const area = shared(wide, boxOf(one));
+    if (area > 0) cost += COST.node + area * COST.covered + 20 * shared(box, boxOf(one));
+    if (one !== node && Math.hypot(...gapOf(boxOf(one), box)) <= far) cost += COST.other; // it seems to be about that one
+  }
+  return cost;
+}
+
+/** How far two boxes are apart, across and down. */
+function gapOf(a, b) {
+  return [0, 1].map((axis) => Math.max(0, a[axis] - b[axis + 2], b[axis] - a[axis + 2]));
+}
+
+/** From the node to the message by the shortest way between the two boxes, or by the shortest one that meets no other node. */
+export function lineTo(others, node, box) {
+  const from = nearest(boxOf(node), (box[0] + box[2]) / 2, (box[1] + box[3]) / 2);
+  const first = [from, nearest(box, node.x, node.y)];
+  if (!struckBy(others, first).length) return first;
+  const length = ([[a, b], [c, d]]) => Math.hypot(a - c, b - d);
+  const ways = rim(boxOf(node)).flatMap((one) => rim(box).map((other) => [one, other])).sort((one, other) => length(one) - length(other));
+  return ways.find((way) => !struckBy(others, way).length && !strikes(way[0], way[1], grown(boxOf(node), -2))) ?? first;
+}
+
+/** Points around a box: its corners, and three on each side. */
+function rim([x0, y0, x1, y1]) {
+  return [0, 0.25, 0.5, 0.75, 1].flatMap((part) => {
+    const [x, y] = [x0 + (x1 - x0) * part, y0 + (y1 - y0) * part];
+    return [[x, y0], [x, y1], [x0, y], [x1, y]];
+  });
+}
+
+/** The nodes that a line would strike out, of those around it but its own. */
+function struckBy(others, [from, to]) {
+  return others.filter((one) => strikes(from, to, grown(boxOf(one), 4)));
+}
+
+/** Whether a straight line meets a box: the part of it that is between the sides, axis by axis. */
+export function strikes(from, to, box) {
+  let [low, high] = [0, 1];
+  for (const axis of [0, 1]) {
+    const run = to[axis] - from[axis];
+    if (run === 0 && (from[axis] < box[axis] || from[axis] > box[axis + 2])) return false;
+    if (run === 0) continue;
+    const ends = [(box[axis] - from[axis]) / run, (box[axis + 2] - from[axis]) / run];
+    [low, high] = [Math.max(low, Math.min(...ends)), Math.min(high, Math.max(...ends))];
+  }
+  return low <= high;
+}
+
+const grown = ([x0, y0, x1, y1], by) => [x0 - by, y0 - by, x1 + by, y1 + by];
+
+/** The routes, wires and borders of groups in view, so that what lies under any box is one look-up. */
+function clutterOf({ plane, moment, wires = [] }, seen) {
+  const clutter = new Clutter(seen);
+  for (const edge of plane.edges.within(seen)) {
+    const { forward, back } = plane.routes.get(edge.id);
+    const lit = moment && edge.grad && ["active", "done"].includes(edgeState(moment, edge));
+    clutter.along(forward.flat, moment && isFaint(moment, edge) ? COST.faint : COST.route);
+    if (lit) clutter.along(back.flat, COST.lit);
+  }
+  for (const wire of wires) for (const flat of [wire.arriving, wire.leaving]) if (flat && wire.live) clutter.along(flat, COST.lit);
+  for (const group of plane.index.scene.groups) {
+    for (const [x0, y0, x1, y1] of group.folded ? [] : boxesOf(group)) clutter.along({ xs: [x0, x1, x1, x0, x0], ys: [y0, y0, y1, y1, y0] }, COST.group);
+  }
+  return clutter.summed();
+}
+
+/** Length of lines, weighted, in small squares of the view; summed up from the corner, so that a box takes four numbers. */
+class Clutter {
+  constructor([x0, y0, x1, y1]) {
+    this.side = Math.max(8, Math.sqrt(((x1 - x0) * (y1 - y0)) / 60000)); // however much is in view
+    [this.x, this.y] = [x0, y0];
+    [this.wide, this.high] = [Math.ceil((x1 - x0) / this.side) + 1, Math.ceil((y1 - y0) / this.side) + 1];
+    this.sums = new Float64Array(this.wide * this.high);
+  }
+
+  along({ xs, ys }, weight) {
+    for (let i = 1; i < xs.length; i++) {
+      const length = Math.hypot(xs[i] - xs[i - 1], ys[i] - ys[i - 1]);
+      const pieces = Math.min(Math.ceil(length / this.side), 4 * (this.wide + this.high));
+      for (let k = 0; k < pieces; k++) {
+        const part = (k + 0.5) / pieces;
+        this.add(xs[i - 1] + (xs[i] - xs[i - 1]) * part, ys[i - 1] + (ys[i] - ys[i - 1]) * part, (length / pieces) * weight);
+      }
+    }
+  }
+
+  add(x, y, amount) {
+    const [c, r] = [Math.floor((x - this.x) / this.side) + 1, Math.floor((y - this.y) / this.side) + 1];
+    if (c > 0 && r > 0 && c < this.wide && r < this.high) this.sums[r * this.wide + c] += amount;
+  }
+
+  summed() {
+    const { sums, wide, high } = this;
+    for (let r = 0; r < high; r++) for (let c = 1; c < wide; c++) sums[r * wide + c] += sums[r * wide + c - 1];
+    for (let r = 1; r < high; r++) for (let c = 0; c < wide; c++) sums[r * wide + c] += sums[(r - 1) * wide + c];
+    return this;
+  }
+
+  under([x0, y0, x1, y1]) {
+    const column = (x, up) => Math.min(Math.max(up((x - this.x) / this.side), 0), this.wide - 1);
+    const line = (y, up) => Math.min(Math.max(up((y - this.y) / this.side), 0), this.high - 1);
+    const [a, b, c, d] = [column(x0, Math.floor), line(y0, Math.floor), column(x1, Math.ceil), line(y1, Math.ceil)];
+    const at = (x, y) => this.sums[y * this.wide + x];
+    return at(c, d) - at(a, d) - at(c, b) + at(a, b);
+  }
+}
+
+/** Places all over a box, its right and lower border among them. */
+function allSpots(shape, [x0, y0, x1, y1]) {
+  const found = [];
+  const steps = (from, to) => Array.from({ length: Math.max(0, Math.floor((to - from) / GRID) + 1) }, (_, i) => from + i * GRID).concat(to >= from ? [to] : []);
+  for (const x of steps(x0, x1 - shape.w)) for (const y of steps(y0, y1 - shape.h)) found.push({ x, y, shape });
+  return found;
+}
+
+/** The point of a box that is nearest to a point. */
+function nearest([x0, y0, x1, y1], x, y) {
+  return [Math.min(Math.max(x, x0), x1), Math.min(Math.max(y, y0), y1)];
+}
+
+function calloutShape({ context, font }, error, room) {
+  const first = error.message.split(/(?<=[.!?])\s/, 1)[0];
+  const lines = wrap(context, font.plain, first, room, MOST_LINES);
+  const w = Math.max(...lines.map((line) => widthOf(context, font.plain, line)), widthOf(context, font.strong, error.type)) + 28;
+  return { lines, w, h: 40 + lines.length * font.line };
+}
+
+/** Above, below, right, left, then the corners; beside a node at the border of the view moved into it. */
+function besides(node, shape, within) {
+  const [dx, dy] = [node.w / 2 + shape.w / 2 + NEAR, node.h / 2 + shape.h / 2 + NEAR];
+  return [[0, -1], [0, 1], [1, 0], [-1, 0], [1, -1], [-1, -1], [1, 1], [-1, 1]].map(([px, py], i) => {
+    const [x, y] = [node.x + px * dx - shape.w / 2, node.y + py * dy - shape.h / 2];
+    if (!within) return { shape, x, y, extra: i * ORDER };
+    const into = (place, low, high) => Math.max(Math.min(place, high), low);
+    return { shape, x: py ? into(x, within[0], within[2] - shape.w) : x, y: px ? into(y, within[1], within[3] - shape.h) : y, extra: i * ORDER };
+  });
+}

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { boxOf, shared } from "../../assets/modules/card.mjs";
+import { lineTo, placeCallout, strikes } from "../../assets/modules/message.mjs";
+import { layPlane } from "../../assets/modules/plane.mjs";
+import { prepare } from "../../assets/modules/state.mjs";
+import { fonts } from "../../assets/modules/text.mjs";
+
+const VIEW = { width: 900, height: 600, dpr: 1 };
+const ERROR = { type: "RuntimeError", message: "what was expected is not what was found" };
+const context = { font: "", measureText: (text) => ({ width: text.length * 7 }) };
+const FONT = fonts({ textBody: 14, textNote: 13, textLeast: 12, font: "x", mono: "m" });
+
+const node = (id, x, y, w = 120, h = 80) => ({ id, kind: "op", label: id, x, y, w, h, rows: [], saved: [], tracks: { state: [] } });
+
+function placeIn(nodes, edges = []) {
+  const scene = { nodes, edges, groups: [], steps: [], values: [], phases: [], findings: [], marks: [] };
+  const plane = layPlane(prepare(scene));
+  const { x, y, shape } = placeCallout({ context, font: FONT, plane, camera: { x: 0, y: 0, zoom: 1 }, view: VIEW }, nodes[0], ERROR);
+  return [x, y, x + shape.w, y + shape.h];
+}
+
+test("a message stands above its node where nothing else is there, at the border of the view too", () => {
+  const above = placeIn([node("own", 0, 0)]);
+  assert.ok(above[3] < -40 && above[3] > -70);
+  const aside = placeIn([node("own", 380, 0)]);
+  assert.ok(aside[3] < -40 && aside[3] > -70 && aside[2] <= 450, "moved into the view, not to another side");
+});
+
+test("a message keeps away from the rings of cards, and its line from their names", () => {
+  const nodes = [node("own", 0, 0), node("above", 0, -110, 500), node("right", 150, 0), node("left", -150, 0)];
+  const box = placeIn(nodes);
+  const others = nodes.slice(1);
+  for (const one of others) assert.equal(shared([box[0] - 12, box[1] - 12, box[2] + 12, box[3] + 12], boxOf(one)), 0);
+  assert.ok(!others.some((one) => strikes(...lineTo(others, nodes[0], box), boxOf(one))));
+});
+
+test("a line that would strike out a card sets out from elsewhere", () => {
+  const [own, card] = [node("own", 0, 0), node("card", 140, 0)];
+  const box = [230, -140, 400, -20];
+  const [from, to] = lineTo([card], own, box);
+  assert.ok(!strikes(from, to, boxOf(card)));
+  assert.deepEqual(lineTo([], own, box).map((point) => point.map(Math.round)), [[60, -40], [230, -20]]);
+});
+
+test("a message stands beside routes rather than on them", () => {
+  const nodes = [node("own", 0, 0), node("far", 300, -200)];
+  const edge = { id: "e", source: "own", target: "far", points: [[0, -40], [0, -90], [300, -90], [300, -160]], back: null, grad: false, tracks: {} };
+  const box = placeIn(nodes, [edge]);
+  assert.ok(box[1] >= 0 || box[2] <= 0, "above, it would lie on the route");
+});
