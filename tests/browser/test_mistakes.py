@@ -47,3 +47,10 @@ def test_gallery_lists_mistakes_with_their_messages_and_not_what_mends_them(view
     assert said == "RuntimeError: grad can be implicitly created only for scalar outputs"
     silent = view.js("document.querySelector('a[data-program=added_up] .card-says').textContent")
     assert silent.startswith("No message. x.grad is 12")
+
+
+def test_code_that_is_not_there_is_read_with_its_operators(view: View) -> None:
+    view.open("?program=accuracy_as_loss_fixed")
+    lines = "getComputedStyle(document.querySelector('#code li.gone{}')).textDecorationLine"
+    assert [view.js(lines.format(inner)) for inner in ("", " del")] == ["none", "none"]
+    assert view.js("getComputedStyle(document.querySelector('#code li.gone'), '::after').content") == '"−"'

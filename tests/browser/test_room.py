@@ -70,3 +70,34 @@ def test_recording_of_a_program_without_a_file_is_opened_and_played(
     assert "was not recorded" in view.page.locator("#code").inner_text()
     view.end()
     view.until("document.querySelector('.bs-say').textContent.includes('receives')")
+
+
+WHOLE = """[...document.querySelectorAll('#code > .over, #code > .code-key')].every(one => {
+    const [box, pane] = [one, document.getElementById('code')].map(e => e.getBoundingClientRect());
+    return box.height > 0 && box.top >= pane.top - 1 && box.bottom <= pane.bottom + 1; })"""
+LINE = """selector => [...document.querySelectorAll(selector)].every(line => {
+    const [box, pane] = [line, document.querySelector('#code .lines')].map(e => e.getBoundingClientRect());
+    return box.top >= pane.top - 1 && box.bottom <= pane.bottom + 1; })"""
+
+
+@pytest.mark.parametrize("program", ["retain_constant", "forgotten_zero", "broadcast_loss", "rnn_twenty", "weights"])
+def test_heading_and_key_of_the_program_stay_and_the_lines_of_the_step_are_in_view(view: View, program: str) -> None:
+    sized(view, 1280, 720)
+    view.open(f"?program={program}&step=0")
+    assert view.js(WHOLE), "at rest"
+    steps = view.js("backstep.scene().steps.map(step => step.kind)")
+    for step in {*range(0, len(steps), max(len(steps) // 12, 1)), len(steps) - 1}:
+        view.seek(step + 1)
+        view.until(WHOLE)
+        call = steps[step] == "accumulate"
+        view.until(f"({LINE})({'#code li.call' if call else '#code li.on'!r})")
+
+
+def test_what_a_long_ledger_comes_to_stays_in_sight(view: View) -> None:
+    view.open("?program=rnn_twenty")
+    view.end()
+    view.until("document.querySelectorAll('#inspect .sum-line').length > 20")
+    assert view.js(
+        "(([now, panel]) => now.bottom <= panel.bottom + 1 && now.top > panel.top)("
+        "['#inspect .sum-line.total', '#right'].map(place => document.querySelector(place).getBoundingClientRect()))"
+    )

@@ -207,3 +207,19 @@ test("code over several lines reads as one", () => {
   assert.equal(read.codeText(code, files), "z.backward(w, retain_graph=True)");
   assert.deepEqual(read.ranges(code), [[1, 0, null], [2, null, 29]]);
 });
+
+test("what is to be seen comes into view, and nothing scrolls where it is", () => {
+  assert.equal(read.scrolled(40, 200, [[60, 80], [150, 170]]), 40);
+  assert.equal(read.scrolled(0, 200, []), 0);
+  assert.ok(read.scrolled(300, 200, [[100, 120]]) <= 100);
+  const [top, bottom] = [read.scrolled(0, 200, [[300, 320], [180, 200]]), read.scrolled(400, 200, [[300, 320], [180, 200]])];
+  for (const down of [top, bottom]) assert.ok(down <= 180 && down + 184 >= 320, "both, where they fit");
+});
+
+test("of two places too far apart the first one is seen", () => {
+  for (const now of [0, 300, 900]) {
+    const down = read.scrolled(now, 200, [[500, 520], [40, 60]]);
+    assert.ok(down <= 500 && down + 184 >= 520);
+  }
+  assert.equal(read.scrolled(0, 100, [[200, 500]]), 200, "of what is taller than the pane the beginning");
+});

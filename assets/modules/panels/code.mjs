@@ -2,7 +2,7 @@
 import { currentStep } from "../timeline.mjs";
 import { byId, fill, h } from "./dom.mjs";
 import { button as what } from "./explain.mjs";
-import { elementsAt, ranges } from "./read.mjs";
+import { elementsAt, ranges, scrolled } from "./read.mjs";
 
 const NARROW = 44; // letters of a line that fit beside the graph at 12 px and more
 
@@ -20,21 +20,24 @@ let marked = ""; // what is marked, as text: nothing is written where it stays
 let picked = null;
 let said = ""; // what the mark means at this step
 let turns = { key: "", n: 0 };
-let inView = null; // the line that is to be in view
+let inView = []; // the lines that are to be in view, the one first that matters most
 
 export function setUp(backstep) {
   player = backstep;
   byId("code").addEventListener("click", clicked);
   byId("code").addEventListener("keydown", pressed);
-  new ResizeObserver(() => reveal(inView)).observe(byId("code")); // a longer text above leaves less room
+  new ResizeObserver(reveal).observe(byId("code")); // a longer text above leaves less room
 }
 
 export function load(next) {
   const before = scene;
   scene = next;
   file = Math.min(file, Math.max(0, scene.program.files.length - 1));
-  if (before && before.program.id !== scene.program.id) file = 0;
+  const same = before?.program.id === scene.program.id;
+  if (!same) file = 0;
+  const down = same ? paneOf()?.scrollTop : 0;
   write();
+  if (down && paneOf()) paneOf().scrollTop = down;
 }
 
 export function seek(t) {
@@ -50,7 +53,7 @@ export function seek(t) {
   const shown = at?.file ?? call?.file;
   if (shown !== undefined && shown !== file && scene.program.files[shown]) { file = shown; write(); }
   marked = key;
-  mark(at, call, tone);
+  mark(at, call, tone, step?.kind === "accumulate");
 }
 
 /** The code of what is selected gets a line under it. */
@@ -62,7 +65,7 @@ export function select(id) {
 }
 
 function write() {
-  inView = null;
+  inView = [];
   const files = scene.program.files;
   const place = byId("code");
   const held = files[file];
@@ -83,7 +86,7 @@ function write() {
   }, one.name))) : null;
   const wide = held.text.split("\n").some((line) => line.length > NARROW);
   fill(place, title(files.length > 1 ? "" : held.name), tabs,
-    h(`ol.program${wide ? ".wide" : ""}`, { role: "group", "aria-label": "Source lines" }, withRows(lines)), changeKey(), h("p.code-key", { id: "code-key" }));
+    h("div.lines", {}, h(`ol.program${wide ? ".wide" : ""}`, { role: "group", "aria-label": "Source lines" }, withRows(lines))), changeKey(), h("p.code-key", { id: "code-key" }));
   texts().forEach((text, i) => plainLine(lines[i], text));
   marked = "";
 }
@@ -130,26 +133,26 @@ function commentStart(text) {
   return -1;
 }
 
-function mark(at, call, tone) {
+function mark(at, call, tone, arrives) {
   if (!lines.length) return;
   const source = texts();
   lines.forEach((line, i) => {
     if (line.dataset.written) { plainLine(line, source[i]); delete line.dataset.written; }
     line.classList.remove("on", "call", "fwd", "bwd", "err", "plain");
   });
-  if (call?.file === file) ranges(call).forEach(([n]) => lines[n - 1]?.classList.add("call"));
+  const [shown, from] = [at, call].map((code) => (code?.file === file ? ranges(code) : []));
+  from.forEach(([n]) => lines[n - 1]?.classList.add("call"));
   const marks = new Map();
-  const add = (code, cls) => ranges(code).forEach(([n, from, to]) => marks.set(n, [...(marks.get(n) || []), { from, to, cls }]));
-  if (picked?.file === file) add(picked, "picked");
-  if (at?.file === file) add(at, tone);
+  const add = (list, cls) => list.forEach(([n, start, end]) => marks.set(n, [...(marks.get(n) || []), { from: start, to: end, cls }]));
+  if (picked?.file === file) add(ranges(picked), "picked");
+  add(shown, tone);
   marks.forEach((list, n) => rewrite(lines[n - 1], list));
-  if (at?.file === file) {
-    ranges(at).forEach(([n]) => lines[n - 1]?.classList.add("on", tone));
-    inView = lines[at.line - 1];
-  } else inView = call?.file === file ? lines[call.line - 1] : null;
-  reveal(inView);
+  shown.forEach(([n]) => lines[n - 1]?.classList.add("on", tone));
   const calling = call && !same(call, at) ? h("span", {}, h("i.call"), `called in line ${call.line}`) : null;
-  fill(byId("code-key"), at || call ? [h("span", {}, h(`i.${tone}`), said), calling] : "Press Space: the expression that runs is marked here.");
+  fill(byId("code-key"), at || call ? [h("span", {}, h(`i.${tone}`), said), calling] : "Press Space: what runs is marked here.");
+  const both = [shown, from].map((list) => list.map(([n]) => lines[n - 1]).filter(Boolean)).filter((list) => list.length);
+  inView = arrives ? both.reverse() : both; // a leaf was written long before: what matters is the call that runs
+  reveal();
 }
 
 const same = (a, b) => a && b && a.file === b.file && a.line === b.line && a.col === b.col;
@@ -170,13 +173,15 @@ function rewrite(line, marks) {
   line.dataset.written = "yes";
 }
 
-/** Scrolls the pane, and only the pane, until the line is in view. */
-function reveal(line) {
-  const pane = byId("code");
-  if (!line || !pane) return;
-  const [box, view] = [line.getBoundingClientRect(), pane.getBoundingClientRect()];
-  if (box.top < view.top + 40) pane.scrollTop += box.top - view.top - 80;
-  else if (box.bottom > view.bottom - 24) pane.scrollTop += Math.min(box.bottom - view.bottom + 80, box.top - view.top - 40);
+const paneOf = () => byId("code")?.querySelector(".lines");
+
+/** Scrolls the lines, and only them, until those that are to be seen are in view. */
+function reveal() {
+  const pane = paneOf();
+  if (!pane || !inView.length) return;
+  const top = pane.getBoundingClientRect().top - pane.scrollTop;
+  const spans = inView.map((list) => [list[0].getBoundingClientRect().top - top, list.at(-1).getBoundingClientRect().bottom - top]);
+  pane.scrollTop = scrolled(pane.scrollTop, pane.clientHeight, spans);
 }
 
 function clicked(event) {

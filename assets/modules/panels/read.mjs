@@ -76,3 +76,22 @@ export function elementsAt(scene, file, line, col = null) {
   const rank = (node) => length(node) * 2 + (node.kind === "op" ? 1 : 0);
   return found.sort((a, b) => rank(a) - rank(b)).map((node) => node.id);
 }
+
+const NEAR = 56; // px beside what is scrolled to, so that the next lines are seen, too
+
+/**
+ * How far down a pane of `height` px is to be: as it is where what is to be seen is seen, else so that it comes into view.
+ * `spans` are [top, bottom] of what is to be seen, what matters most first; the others count where they fit beside it.
+ */
+export function scrolled(now, height, spans) {
+  if (!spans.length) return now;
+  let [top, bottom] = spans[0];
+  for (const [from, to] of spans.slice(1)) {
+    const both = [Math.min(top, from), Math.max(bottom, to)];
+    if (both[1] - both[0] <= height - 16) [top, bottom] = both; // the last px of the pane are pale
+  }
+  const beside = Math.max(Math.min(NEAR, (height - (bottom - top)) / 2), 0);
+  if (top < now) return Math.max(top - beside, 0);
+  if (bottom > now + height - 16) return Math.min(bottom + beside - height, top);
+  return now;
+}

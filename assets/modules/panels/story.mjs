@@ -137,7 +137,7 @@ function told(number, hint, again) {
     legacy ? h("p.hint", {}, "Runs by the rule of PyTorch 0.3: ", h("code", {}, "legacy_broadcasting()")) : null,
     one.fix && scene.error?.fix?.edits ? h("button.btn.primary", { type: "button", "data-turn": "fix", onclick: () => session.edit(scene.error.fix.edits) }, "Try it: change the call") : null,
     other ? h("div.row.wrap", {}, otherButton(other)) : null,
-    h("p.hint.story-hint", {}, h("span", {}, h("kbd", {}, "Space"), ` ${hint}`),
+    h("p.hint.story-hint", {}, h("kbd", {}, "Space"), h("span.fitting", {}, hint.split(/(?=: )/).map((part) => h("span", {}, part))),
       again ? h("button.link", { type: "button", "data-turn": "0", onclick: replay }, "watch again") : null));
 }
 
