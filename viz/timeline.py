@@ -7,6 +7,7 @@ plus what the calls reach.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from engine.trace import (
@@ -29,6 +30,9 @@ from .groups import source
 from .labels import written_call, written_name
 from .reach import edges, op_behind, reached
 from .steps import BEGIN, Flow, Phase, Step, Timeline
+
+_TARGET = re.compile(r"^[\w.\[\], ]+ = ")
+"""What a statement assigns to."""
 
 
 def timeline(drawing: Drawing) -> Timeline:
@@ -200,7 +204,9 @@ class _Player:
             self.write_grad(event, fact.writes_grad, event.outputs[0].value, written_name(event))
             return
         self.rest()
-        written = event.inplace is not None and self.facts.is_leaf(event.inplace, event.outputs[0].version)
+        written = event.inplace is not None and (
+            event.inplace in self.facts.behind or self.facts.is_leaf(event.inplace, event.outputs[0].version)
+        )  # of `.data`, what it belongs to is written, though it does not know
         cards = [self.drawing.cards.get((o.tensor, o.version)) for o in event.outputs]
         at = self.facts.ops[index].id
         step = self.step("write" if written else "forward", event, at, written_name(event), index, fact.order)
@@ -413,4 +419,6 @@ class _Player:
         frame = self.facts.frame_of(event)
         label = "error" if frame is None else source(self.facts.trace, frame)
         kind = "backward" if ".backward(" in label or "grad(" in label else "forward"
+        if kind == "backward":
+            label = _TARGET.sub("", label)  # the call, as that of one that begins
         return Phase(kind, label, self.now, self.now, None, event.stack)

@@ -2,7 +2,7 @@
 
 import { h } from "./panels/dom.mjs";
 import { fonts, widthOf, writer } from "./text.mjs";
-import { currentStep, phaseIndex, sentence, shorterLabels, spoken, strokeStride } from "./timeline.mjs";
+import { currentStep, phaseIndex, phaseLabels, sentence, spoken, strokeStride } from "./timeline.mjs";
 
 const EDGE = 12; // room at both ends, so that the playhead is never cut
 const TOP = 32; // labels are above, the bar from here on
@@ -89,7 +89,9 @@ export class Lane {
     const k = Math.min(Math.floor(this.timeAt(event)), this.scene.steps.length - 1);
     if (k < 0) return;
     const mark = this.scene.marks.find((one) => one.step === k && one.kind !== "zero" && one.kind !== "set");
-    this.tip.textContent = `${k + 1}. ${spoken(this.scene.steps[k])}${mark ? `  (${mark.label})` : ""}`;
+    const phase = this.scene.phases[phaseIndex(this.scene, k)];
+    const call = phase && phase.label !== "forward" && !mark ? `  (${phase.label})` : ""; // above its segment it may have had no room
+    this.tip.textContent = `${k + 1}. ${spoken(this.scene.steps[k])}${mark ? `  (${mark.label})` : call}`;
     this.tip.hidden = false;
     const x = event.clientX - this.element.getBoundingClientRect().left;
     this.tip.style.left = `${Math.min(Math.max(x - this.tip.offsetWidth / 2, 0), this.width - this.tip.offsetWidth)}px`;
@@ -118,7 +120,7 @@ export class Lane {
 
   colourOf(phase) {
     const { tokens } = this;
-    return phase.failed ? tokens.error : phase.kind === "forward" ? tokens.forward : phase.kind === "backward" ? tokens.gradient : tokens.saved;
+    return phase.kind === "forward" ? tokens.forward : phase.kind === "backward" ? tokens.gradient : tokens.saved;
   }
 
   /** Pale what is to come, full what has been; the rest of the current phase in between. */
@@ -129,37 +131,28 @@ export class Lane {
     context.beginPath();
     context.roundRect(x0, TOP, x1 - x0, BAR, 4);
     context.clip();
-    context.fillStyle = this.colourOf(phase);
-    context.globalAlpha = current ? 0.4 : 0.22;
-    context.fillRect(x0, TOP, x1 - x0, BAR);
-    context.globalAlpha = current ? 0.95 : 0.5;
-    context.fillRect(x0, TOP, past - x0, BAR);
+    const failing = phase.failed ? Math.max(this.x(phase.end - 1) - GAP / 2, x0) : x1; // an error ends a phase: only its last step failed
+    const part = (from, to, colour) => {
+      context.fillStyle = colour;
+      context.globalAlpha = current ? 0.4 : 0.22;
+      context.fillRect(from, TOP, to - from, BAR);
+      context.globalAlpha = current ? 0.95 : 0.5;
+      context.fillRect(from, TOP, Math.max(Math.min(past, to) - from, 0), BAR);
+    };
+    part(x0, failing, this.colourOf(phase));
+    part(failing, x1, this.tokens.error);
     context.restore();
   }
 
-  /** The calls as written, each as short as its segment asks; the current one comes first and takes the room that it needs. */
+  /** The calls as written, each over its own segments and as short as these ask: the current one is bold, and no longer. */
   paintLabels(context, current) {
-    const { phases } = this.scene;
     const { plain, strong } = fonts(this.tokens);
     const write = writer(context);
-    const place = (i, from, to, face, colour) => {
-      const text = shorterLabels(phases[i].label).find((one) => widthOf(context, face, one) <= to - from);
-      if (text) write(text, from, 19, face, colour);
-    };
-    let taken = [0, 0];
-    if (phases[current]) {
-      const [start, end] = [this.x(phases[current].start), this.x(phases[current].end)];
-      const wide = Math.min(widthOf(context, strong, phases[current].label), Math.max(end - start, 180)) + 1;
-      const from = Math.max(Math.min(start, this.width - wide), 0);
-      taken = [from - 8, from + wide + 8];
-      place(current, from, from + wide, strong, this.tokens.ink);
+    const labels = phaseLabels(this.scene.phases, (t) => this.x(t), (text) => widthOf(context, strong, text));
+    for (const { first, last, from, text } of labels) {
+      const now = first <= current && current <= last;
+      write(text, from, 19, now ? strong : plain, now ? this.tokens.ink : this.tokens.soft);
     }
-    phases.forEach((phase, i) => {
-      if (i === current) return;
-      const from = i > current ? Math.max(this.x(phase.start), taken[1]) : this.x(phase.start);
-      const to = i < current ? Math.min(this.x(phase.end) - 8, taken[0]) : this.x(phase.end) - 8;
-      if (to - from >= 26) place(i, from, to, plain, this.tokens.soft);
-    });
   }
 
   paintStrokes(context) {

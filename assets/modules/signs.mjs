@@ -128,7 +128,7 @@ export const SIGNS = [
     { id: "zeroed", text: "`0`: a gradient is set back", lane: true, t: 0, scene: laneScene([["backward", "call"], ["write", "zero_()"]], [{ step: 2, kind: "zero", label: "" }]) },
     { id: "set", text: "`=`: the program sets a gradient, or `.data`", lane: true, t: 0, scene: laneScene([["backward", "call"], ["write", "x.grad = …"]], [{ step: 2, kind: "set", label: "" }]) },
     { id: "edit", text: "Pencil: you changed or added something", lane: true, t: 0, scene: laneScene([["forward", "forward"], ["backward", "call"]], [{ step: 2, kind: "edit", label: "" }]) },
-    { id: "fails", text: "Red, `!`: this call ends in an error", lane: true, t: 0, scene: laneScene([["forward", "forward"], ["backward", "call", true]], [{ step: 3, kind: "error", label: "" }]) },
+    { id: "fails", text: "Red, `!`: the step that ends in an error", lane: true, t: 0, scene: laneScene([["forward", "forward"], ["backward", "call", true]], [{ step: 3, kind: "error", label: "" }]) },
   ] },
 ];
 

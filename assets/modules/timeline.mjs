@@ -145,11 +145,42 @@ export function sentence(scene, t) {
  * assignment what is written.  A piece of a word tells nothing, so what fits in no way is left to the tip.
  */
 export function shorterLabels(label) {
-  const [, target, sign, rest] = /^([\w.[\]:]+) ([-+*/@]?=) (.+)$/s.exec(label) ?? [null, "", "", label];
-  const call = lastCall(rest);
-  if (!call) return target ? [label, `${target} ${sign} \u2026`, target] : [label];
-  const open = rest.endsWith("()") ? "()" : "(\u2026)";
+  const [, target, sign] = /^([\w.[\]:]+) ([-+*/@]?=) ./s.exec(label) ?? [];
+  if (target) return [label, `${target} ${sign} \u2026`];
+  const call = lastCall(label);
+  if (!call) return [label];
+  const open = label.endsWith("()") ? "()" : "(\u2026)";
   return [...new Set([label, `${call.on}${call.name}${open}`, `${call.name}${open}`, call.name])];
+}
+
+/**
+ * The labels over the phases, the same at every moment: `[{ first, last, from, text }]`.  Each keeps to its own phases, which
+ * are several where one call of the program runs several passes; calls that are written alike are shortened alike.
+ * `x` says where a time is, `wide` how wide a text is, `gap` is the least room between two.
+ */
+export function phaseLabels(phases, x, wide, gap = 8) {
+  const runs = [];
+  phases.forEach((phase, i) => {
+    const run = runs.at(-1);
+    if (run && goesOn(phases[run.last], phase)) run.last = i;
+    else runs.push({ first: i, last: i });
+  });
+  const needed = new Map(); // by label, how short those are that can be written at all
+  for (const run of runs) {
+    const { label, start } = phases[run.first];
+    run.from = x(start);
+    run.ways = shorterLabels(label);
+    run.way = run.ways.findIndex((one) => wide(one) <= x(phases[run.last].end) - gap - run.from);
+    needed.set(label, Math.max(needed.get(label) ?? 0, run.way));
+  }
+  return runs.filter((run) => run.way >= 0).map(({ first, last, from, ways }) => ({ first, last, from, text: ways[needed.get(phases[first].label)] }));
+}
+
+/** Whether a phase is part of the call before it: another of its passes, as of gradcheck(), or what failed when these were over. */
+function goesOn(before, phase) {
+  if (before.label !== phase.label || phase.kind === "write") return false;
+  if (phase.code && (phase.code.line !== before.code?.line || phase.code.col !== before.code?.col)) return false;
+  return phase.call === null || !/^(backward|grad)$/.test(lastCall(phase.label)?.name);
 }
 
 /** The outermost call that comes last: its name, and what it is called on where that is short. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { at, callStarts, changedBy, clampTime, currentStep, executionOrder, nextCall, nextStop, phaseIndex, previousCall, previousStop, progress,
-  runTo, sentence, shorterLabels, stepsOf, strokeStride, upcoming } from "../../assets/modules/timeline.mjs";
+  phaseLabels, runTo, sentence, shorterLabels, stepsOf, strokeStride, upcoming } from "../../assets/modules/timeline.mjs";
 import { case1 } from "./fixtures/case1.mjs";
 
 const TRACK = [[0, "a"], [3, "b"], [3, "c"], [10, null], [12, "d"]];
@@ -76,8 +76,39 @@ test("a phase is written shorter in whole words only", () => {
   assert.deepEqual(shorterLabels("loss.backward()"), ["loss.backward()", "backward()", "backward"]);
   assert.deepEqual(shorterLabels("torch.autograd.grad(y, x)"), ["torch.autograd.grad(y, x)", "torch.autograd.grad(\u2026)", "grad(\u2026)", "grad"]);
   assert.equal(shorterLabels("(x * x).sum().backward()").at(1), "backward()");
-  assert.deepEqual(shorterLabels("w -= 0.1 * w.grad"), ["w -= 0.1 * w.grad", "w -= \u2026", "w"]);
+  assert.deepEqual(shorterLabels("w -= 0.1 * w.grad"), ["w -= 0.1 * w.grad", "w -= \u2026"]); // `w` alone is no call
+  assert.deepEqual(shorterLabels("x.grad = torch.zeros(3)"), ["x.grad = torch.zeros(3)", "x.grad = \u2026"]);
   assert.deepEqual(shorterLabels("forward"), ["forward"]);
+});
+
+const phase = (kind, label, start, end, more = {}) => ({ kind, label, start, end, call: kind === "backward" ? start : null, code: null, failed: false, ...more });
+const written = (phases, unit) => phaseLabels(phases, (t) => t * unit, (text) => 7 * text.length);
+
+test("a label keeps to its own phase, whatever the moment, and calls that are written alike are shortened alike", () => {
+  const phases = [phase("forward", "forward", 0, 2), phase("backward", "loss.backward()", 2, 6), phase("write", "w -= 0.25 * w.grad", 6, 7), phase("backward", "loss.backward()", 7, 10)];
+  for (const unit of [12, 25, 30, 40, 60, 200]) {
+    const labels = written(phases, unit);
+    for (const { first, last, from, text } of labels) {
+      assert.equal(from, phases[first].start * unit);
+      assert.ok(from + 7 * text.length <= phases[last].end * unit - 8, `${unit}: ${text}`);
+    }
+    assert.ok(new Set(labels.filter(({ text }) => text.includes("backward")).map(({ text }) => text)).size <= 1, unit);
+    assert.ok(labels.every(({ text }) => text !== "w"));
+  }
+  assert.deepEqual(written(phases, 30).map(({ text }) => text), ["forward", "backward()", "backward()"]);
+  assert.equal(written(phases, 200)[2].text, "w -= 0.25 * w.grad");
+});
+
+test("one call of the program that runs several passes has one label, two calls have two", () => {
+  const code = (line) => ({ file: 0, line, end: line, col: 0, stop: 9 });
+  const check = [1, 2, 3].map((k) => phase("backward", "gradcheck(f, x)", k, k + 1, { code: code(4) }));
+  assert.deepEqual(written([...check, phase("forward", "gradcheck(f, x)", 4, 5, { failed: true })], 40).map(({ first, last }) => [first, last]), [[0, 3]]);
+  const failing = [phase("backward", "grad(y, x)", 0, 2, { code: code(4) }), phase("backward", "grad(y, x)", 2, 3, { call: null, failed: true })];
+  assert.equal(written(failing, 90).length, 1);
+  for (const line of [4, 5]) {
+    const again = [phase("backward", "y.backward()", 0, 2, { code: code(4) }), phase("backward", "y.backward()", 2, 4, { code: code(line) })];
+    assert.equal(written(again, 90).length, 2);
+  }
 });
 
 test("strokes thin out so that two never touch", () => {

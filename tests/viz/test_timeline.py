@@ -178,3 +178,25 @@ def test_nothing_waits_once_a_call_has_ended(tmp_path: Path) -> None:
     told = [say(step, found.facts) for step in found.line.steps if step.name == "MulBackward0"]
     words = "MulBackward0 receives no upstream gradient and sends nothing on. What it saved is freed."
     assert told == [f"{words} The call returns None."]
+
+
+def test_a_write_through_data_is_a_write_as_others_are(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\ny = torch.ones(2, requires_grad=True)\nz = (y * y).sum()\n"
+        "y.data.mul_(10)\ny.grad = torch.zeros(2)\nz.backward()\n"
+    )
+    found = read(source, tmp_path)
+    assert [(p.kind, p.label) for p in found.line.phases] == [
+        ("forward", "forward"), ("write", "y.data.mul_(10)"), ("write", "y.grad = torch.zeros(2)"),
+        ("backward", "z.backward()"),
+    ]  # fmt: skip
+
+
+def test_a_call_that_fails_when_its_pass_is_over_is_written_as_it_began(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nx = torch.ones(2, requires_grad=True)\nb = torch.ones(2, requires_grad=True)\n"
+        "found = torch.autograd.grad((x * x).sum(), [x, b])\n"
+    )
+    found = read(source, tmp_path)
+    assert {p.label for p in found.line.phases[1:]} == {"torch.autograd.grad((x * x).sum(), [x, b])"}
+    assert found.line.phases[-1].failed
