@@ -129,5 +129,6 @@ class Borders:
         return ", ".join(found if len(found) <= 2 else [found[0], "…"])
 
     def gradient(self, place: str) -> Link | None:
-        """The first link by which a gradient comes back into a place."""
-        return next((link for link in self.going[place].values() if link.grad), None)
+        """The link by which the gradient comes back into a place; None where several tensors leave it."""
+        found = [link for link in self.going[place].values() if link.grad]
+        return found[0] if len(found) == 1 else None

@@ -6,6 +6,7 @@ numbers, and what to write if it was not meant.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -93,6 +94,7 @@ class _Search:
         gradients of several losses, none of them looked at alone, is what `.grad` is for.
         """
         first: dict[int, int] = {}
+        between: dict[int, int] = defaultdict(int)  # calls that added to it since the first
         told: set[int] = set()
         looked: set[int] = set()  # gradients that were printed, or left for Python in another way
         for event in self.trace.events:
@@ -102,16 +104,18 @@ class _Search:
                 continue
             earlier = first.setdefault(event.tensor, event.call)
             if event.before is None or not self.trace.value(event.before).sample.any():
-                first[event.tensor] = event.call
+                first[event.tensor], between[event.tensor] = event.call, 0
                 looked.discard(event.grad)
-            elif (
+                continue
+            if (
                 earlier != event.call
                 and event.tensor not in told
                 and self.meet(event.before, event.added)
                 and (event.grad in looked or self.again(event, earlier))
             ):
                 told.add(event.tensor)
-                yield self.sum(event, earlier)
+                yield self.sum(event, earlier, between[event.tensor])
+            between[event.tensor] += earlier != event.call
 
     def again(self, event: Accumulated, earlier: int) -> bool:
         """Whether a call brings what the earlier one brought: it starts where that did or in what that computed,
@@ -131,13 +135,15 @@ class _Search:
             return True
         return bool(((held.array != 0) & (came.array != 0)).any())
 
-    def sum(self, event: Accumulated, earlier: int) -> Finding:
+    def sum(self, event: Accumulated, earlier: int, between: int) -> Finding:
         name = self.facts.name(event.tensor) or "a tensor"
         call = self.facts.calls[event.call].event
         by, before = self.written(call.stack), self.written(self.facts.calls[earlier].event.stack)
         came = f"from {before}" if before else "from an earlier call"
         if by and by == before:  # a line of a loop
             came, by = f"from an earlier {by}", "the same line, run again,"
+        if between:
+            came += f" and {text.count(between, 'later call')}"
         why = (
             f"`{name}.grad` held {self.brief(event.before)} {came}, and {by or 'this call'} added "
             f"{self.brief(event.added)}: {self.brief(event.after)}. backward() adds to `.grad`, it never replaces it."

@@ -81,6 +81,9 @@ export class Presets {
       .filter(([cx, cy]) => cy - h / 2 >= EDGE && cy + h / 2 <= height - EDGE && cx - w / 2 >= EDGE && cx + w / 2 <= width - EDGE);
     const bars = [...document.querySelectorAll(BARS)].map((bar) => bar.getBoundingClientRect())
       .map((bar) => [bar.left - origin.left, bar.top - origin.top, bar.right - origin.left, bar.bottom - origin.top]);
+    const [x0, y0, x1, y1] = this.stage.callout ?? [];
+    const { camera, view } = this.stage;
+    if (x0 !== undefined) bars.push([...toScreen(camera, view, x0, y0), ...toScreen(camera, view, x1, y1)]);
     const costs = spots.map((at) => this.covered(at, w, h, bars));
     const [cx, cy] = spots[costs.indexOf(Math.min(...costs))] ?? [within(x), y + dy];
     Object.assign(this.element.style, { left: `${cx}px`, top: `${cy - h / 2}px` });

@@ -276,6 +276,9 @@ export class Stage {
       this.visible = paintGraph(this.graph.getContext("2d"), this.view, frame);
       if (!this.glide && !this.host.classList.contains("bs-dragging")) this.minimap.settle(frame, this.view);
       this.minimap.paint(frame, this.view);
+      const moved = String(this.callout) !== String(frame.callout);
+      this.callout = frame.callout;
+      if (moved) this.hooks.moved(); // what floats beside a card makes room for the message
       if (this.allWires) frame.wires = this.wires = this.wiresOf([], this.visible);
     }
     paintPulses(this.pulses.getContext("2d"), this.view, frame);

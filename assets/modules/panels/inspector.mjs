@@ -335,7 +335,7 @@ function showGroup(node, details, time) {
   fill(byId("inspect-head"), h("div.row.wrap", {}, h("span.chip.orange", {}, node.label), h("span.chip.grey", {}, "group, folded")));
   fill(byId("inspect-body"),
     h("p", {}, node.sub),
-    h("p.hint", {}, norm === null ? "No gradient has come back into it yet." : `The gradient that came back into it has norm ${num(norm)}.`),
+    h("p.hint", {}, norm === null ? "No single gradient comes back into it at this step: open it to see what runs inside." : `The gradient that came back into it has norm ${num(norm)}.`),
     h("p.hint", {}, "Enter or a double click opens it."),
     details?.problem ? null : throughTime(details?.through, time, goTo));
 }
