@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from collections.abc import Set as AbstractSet
 
 import networkx as nx
@@ -13,7 +13,7 @@ from . import cards, layout
 from .facts import Facts
 from .folds import Borders
 from .graph import Drawing, Item, Link
-from .layouts.layered import Anchors
+from .layouts.layered import Anchors, OfGradient
 from .layouts.sheet import Size
 from .reading import Json
 
@@ -94,10 +94,17 @@ class Visible:
             self.edge_of[link.id] = key
             if key not in self.merged:
                 self.merged[key] = []
-                stub = drawing.items[link.source].twin is not None
-                graph.add_edge(a, b, key=key, origin=a if stub else link.source)
+                graph.add_edge(a, b, key=key, origin=self.origin(link, a))
             self.merged[key].append(link)
         return graph
+
+    def origin(self, link: Link, place: str) -> Hashable:
+        """What travels along an edge: what a stub stands for, the `.grad` of a card, or what its element holds."""
+        item = self.drawing.items[link.source]
+        if item.twin is not None:
+            return place
+        grad = item.op is None and link.tensor != item.tensor and link.tensor in self.facts.owner
+        return OfGradient(link.source) if grad else link.source
 
     def measure(self, item: Item) -> tuple[Size, Anchors]:
         label, sub, _ = cards.head(item, self.drawing)

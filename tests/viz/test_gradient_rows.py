@@ -9,6 +9,7 @@ import pytest
 
 from viz import scene
 
+from . import pictures
 from .programs import picture
 from .traces import recorded
 
@@ -72,3 +73,11 @@ def test_of_a_refused_call_each_root_shows_what_was_passed_for_it() -> None:
         if row["key"] == "seed"
     }
     assert seeds == {"y": [[1, 1]], "z": [None]}
+
+
+def test_what_is_computed_of_a_gradient_leaves_its_row_and_not_the_value() -> None:
+    made = pictures.scene("embedding_rows")
+    table = next(node for node in made["nodes"] if node["label"] == "table")
+    ends = {node["id"]: node["label"] for node in made["nodes"]}
+    starts = {ends[e["target"]]: e["points"][0][1] - table["y"] for e in made["edges"] if e["source"] == table["id"]}
+    assert starts["× 0.001"] > table["h"] / 4 > starts["embedding"] == starts["−="]

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import networkx as nx
 
@@ -42,6 +43,12 @@ class Anchors:
     left: float = -SHIFT
     left_back: float = SHIFT
     fan: bool = True
+
+
+class OfGradient(NamedTuple):
+    """What leaves the gradient that a card shows, not its value: its edges begin where gradients meet the card."""
+
+    card: Hashable
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +367,8 @@ class _Layered:
             height = y[a] - sizes[a][1] / 2 + self.rooms[vertex].outs[origin]
             return height - 3, height + 3
         anchors = self.anchors(vertex)
+        if origin == OfGradient(vertex):
+            return y[a] + anchors.right_back - 3, y[a] + anchors.right_back + 3
         return y[a] + anchors.right, y[a] + anchors.right_back
 
     def left_end(
