@@ -20,6 +20,7 @@ from .programs import ALL, grads, named, picture, recorded
 
 PROGRAMS = [pytest.param(program, id=program.id) for program in ALL]
 INF, NAN = float("inf"), float("nan")
+WIDEST_NAME = 36  # letters of a name that fit beside the graph, where a line breaks between names only
 LONGEST_TEXT = 210  # three short sentences
 STEPS = (8, 60)
 # Six passes over four selections each, as the case is written; eight moments of time, since fewer show no decay.
@@ -239,3 +240,8 @@ def test_program_ends_in_an_error_only_where_it_says_so(program: Program) -> Non
         assert event.type == "RuntimeError"
         assert not program.rows or event.message.startswith(str(begin))
         assert event.note or event.message, "an error needs a second part that explains it"
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_no_name_in_a_program_is_wider_than_the_panel_that_shows_it(program: Program) -> None:
+    assert [name for name in re.findall(r"[\w.@]+", program.source) if len(name) > WIDEST_NAME] == []

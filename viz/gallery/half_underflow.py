@@ -1,7 +1,8 @@
 import engine as torch
 
-w = torch.tensor([1024.], dtype=torch.float16,
-                 requires_grad=True)
+w = torch.tensor(
+    [1024.], dtype=torch.float16,
+    requires_grad=True)
 small = w / 8192
 loss = small / 8192
 loss.backward()
