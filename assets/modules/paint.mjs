@@ -9,7 +9,7 @@ import { paintBadge, paintChip, paintFinding, paintFold } from "./marks.mjs";
 import { paintCallout } from "./message.mjs";
 import { findingsAt, isFaint, nodeState } from "./state.mjs";
 import { at } from "./timeline.mjs";
-import { cut, fitting, fonts, squeezed, widthOf, writer } from "./text.mjs";
+import { cutName, fitting, fonts, SQUEEZE, squeezed, widthOf, writer } from "./text.mjs";
 
 const ROUND = 14; // corners of a group's box
 const QUIET = 0.72; // what takes no part, or is not there yet: paler, and all of its text in ink, so that it is read at 3 to 1
@@ -56,7 +56,7 @@ function paintGroups(brush, seen) {
     const box = boxes[0];
     boxes.forEach((one, i) => paintGroupBox(brush, one, i > 0, i < boxes.length - 1, brush.selection === group.id));
     if (detail === 0) continue;
-    write(cut(context, font.strong, group.label, box[2] - box[0] - GROUP_TITLE - 8), box[0] + GROUP_TITLE, box[1] + 18, font.strong, tokens.soft);
+    write(cutName(context, font.strong, group.label, box[2] - box[0] - GROUP_TITLE - 8), box[0] + GROUP_TITLE, box[1] + 18, font.strong, tokens.soft);
     paintFold(brush, box, false);
   }
 }
@@ -219,7 +219,7 @@ function paintCard(brush, node, look) {
 function paintStub(brush, node, look) {
   const { context, write, font, tokens } = brush;
   shape(brush, node, look, 19);
-  const text = squeezed(context, font.title, [node.label], node.w - 40);
+  const text = cutName(context, font.title, node.label, (node.w - 40) / SQUEEZE);
   write(text, node.x - 8, node.y, font.title, tokens.ink, "center", node.w - 40);
   const [x, y] = [node.x + node.w / 2 - 20, node.y];
   context.strokeStyle = look.stroke === tokens.line ? tokens.soft : look.stroke;
@@ -239,7 +239,7 @@ function paintGroupCard(brush, node, look) {
   for (const offset of [8, 4]) shape(brush, { ...node, x: node.x + offset, y: node.y + offset }, { ...look, width: 1, stroke: tokens.line }, 10);
   shape(brush, node, look, 10);
   const box = boxOf(node);
-  write(cut(context, font.title, node.label, node.w - GROUP_TITLE - 8), box[0] + GROUP_TITLE, box[1] + 18, font.title, tokens.ink);
+  write(cutName(context, font.title, node.label, node.w - GROUP_TITLE - 8), box[0] + GROUP_TITLE, box[1] + 18, font.title, tokens.ink);
   paintFold(brush, box, true);
   if (brush.detail < 2) return;
   const [ops, shapes = ""] = node.sub.split(" \u00b7 ");

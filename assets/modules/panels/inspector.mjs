@@ -302,7 +302,7 @@ function showStep(k) {
 function stepBody(step, node, k) {
   const lines = linesOf(scene, k);
   const whole = node && h("p.hint", {}, h("button.link", { type: "button", onclick: () => player.select(node.id) }, `Open ${node.kind === "op" && step.kind !== "error" ? step.name : node.label}`),
-    node.kind === "op" ? " for pictures, the check and all its moments." : " for its value, its gradient and pictures.");
+    node.kind === "op" ? " for pictures, the check and all its moments." : node.kind === "group" ? " for what came back into it, round by round." : " for its value, its gradient and pictures.");
   return [
     lines.length ? section("In numbers", sums(lines)) : step.kind === "accumulate" || step.kind === "error" ? null : h("p", {}, spoken(step)),
     step.kind === "error" ? errorBox(scene) || h("p", {}, step.say) : null,
