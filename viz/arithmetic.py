@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -52,8 +53,11 @@ def forward_lines(facts: Facts, event: OpCalled) -> list[Line]:
     ]
 
 
-def vjp_lines(facts: Facts, op: OpCalled, event: VjpRun) -> list[Line]:
-    """Upstream gradient, local derivatives, and the cotangent of each input as sums of products."""
+def vjp_lines(facts: Facts, op: OpCalled, event: VjpRun, held: Mapping[int, int] | None = None) -> list[Line]:
+    """Upstream gradient, local derivatives, and the cotangent of each input as sums of products.
+
+    `held`: the values that the rule was given instead of those of forward.
+    """
     trace = facts.trace
     lines = [value_line("upstream", trace.value(u), "upstream") for u in event.upstream if u is not None]
     for position, slot in sorted(slots(op).items()):
@@ -64,7 +68,7 @@ def vjp_lines(facts: Facts, op: OpCalled, event: VjpRun) -> list[Line]:
             continue
         argument = op.inputs[position]
         name = (facts.name(argument.tensor) if argument.tensor is not None else None) or argument.name
-        matrix = jacobian(facts, op, argument.name, text.SMALL**2)
+        matrix = jacobian(facts, op, argument.name, text.SMALL**2, held)
         upstream = _single(trace, event)
         if matrix is not None and upstream is not None and upstream.size == matrix.shape[0]:
             lines += _products(name, matrix, upstream.reshape(-1), trace.value(index))
@@ -98,6 +102,8 @@ def _products(name: str, matrix: np.ndarray, upstream: np.ndarray, cotangent: Va
         ]
         with np.errstate(all="ignore"):
             total = float(sum(float(upstream[i]) * float(matrix[i, j]) for i in used)) if len(used) else 0.0
+        if not terms and len(upstream) <= TERMS:
+            terms = [f"{text.number(value) if i == 0 else _factor(value)}·0" for i, value in enumerate(upstream)]
         cells = [term if k == 0 else f"+ {term}" for k, term in enumerate(terms)] or ["0"]
         lines.append(line(f"{name}{place(j, cotangent.shape)}", cells, "local", text.number(total)))
     return lines

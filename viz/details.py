@@ -18,6 +18,7 @@ from .graph import Item
 from .groups import source
 from .reading import Json, Reading, reading
 from .through import through, through_group
+from .unseen import held
 from .values import Table
 from .wiring import jacobian, value
 
@@ -86,7 +87,7 @@ class _Details:
             {
                 "step": steps.get(e.index, 0),
                 "title": self.called(e.call),
-                "lines": arithmetic.vjp_lines(self.facts, event, e),
+                "lines": arithmetic.vjp_lines(self.facts, event, e, held(self.read.unseen.get(e.index, []))),
             }
             for e in vjps
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from engine.formula import formulas_of
@@ -11,7 +12,7 @@ from .facts import Facts
 
 
 def formulas(facts: Facts, event: OpCalled) -> list[dict[str, Any]]:
-    """One {input, tex, text} per input that the node has an edge for."""
+    """One {input, tex, text} per input that the node has an edge for; of `x * x`, whose two read the same, one."""
     if event.node is None:
         return []
     tensors = {i.tensor for i in event.inputs if i.tensor is not None} | {o.tensor for o in event.outputs}
@@ -19,7 +20,22 @@ def formulas(facts: Facts, event: OpCalled) -> list[dict[str, Any]]:
     names = {t: name for t in tensors if (name := facts.trace.names.get(t)) is not None}
     found = formulas_of(event, shapes, names)
     wanted = {name for name, edge in zip(event.node.inputs, event.node.edges, strict=True) if edge is not None}
-    return [{"input": f.input, "tex": f.tex, "text": f.text} for key, f in found.items() if key in wanted]
+    read = [f for key, f in found.items() if key in wanted]
+    times = Counter(f.text for f in read)
+    first = {f.text: f for f in reversed(read)}
+    return [
+        {
+            "input": f.input,
+            "tex": f.tex + _times(times[f.text], r"\quad\text{%s}"),
+            "text": f.text + _times(times[f.text], ", %s"),
+        }
+        for f in read
+        if f is first[f.text]
+    ]
+
+
+def _times(count: int, form: str) -> str:
+    return "" if count == 1 else form % ("twice" if count == 2 else f"{count} times")
 
 
 def call_key(facts: Facts, event: OpCalled) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -15,6 +16,7 @@ from .groups import groups
 from .steps import Timeline
 from .tangles import untangle
 from .timeline import timeline
+from .unseen import Unseen, unseen
 
 Json = dict[str, Any]
 
@@ -26,6 +28,11 @@ class Reading:
     facts: Facts
     drawing: Drawing
     line: Timeline
+
+    @cached_property
+    def unseen(self) -> dict[int, list[Unseen]]:
+        """What rules were given other than what forward had, by the event of the VJP."""
+        return unseen(self.facts)
 
     def code(self, stack: int) -> Json | None:
         """The user's innermost position of a stack, as docs/scene-format.md has it."""

@@ -12,15 +12,16 @@ import numpy as np
 
 from engine.trace import Accumulated, Trace
 
-from . import births, cards, diagnose, layout, sentences, silent, text, wiring
+from . import births, cards, diagnose, layout, sentences, silent, text, unseen, wiring
 from .commands import commands
 from .folds import FOLD_ABOVE_TOLD
 from .formulas import call_key, formulas
+from .graph import Link
 from .growth import growth
 from .hidden import hidden
 from .opening import opening
 from .reading import Json, reading
-from .steps import Phase, Step
+from .steps import Flow, Phase, Step
 from .tracks import contents, joint_state, together
 from .values import Table
 from .visible import Visible
@@ -184,6 +185,7 @@ class _Scene:
             "source": self.seen.shown[link.source],
             "target": self.seen.shown[link.target],
             "input": link.input if single else None,
+            "hands": self.hands(link) if single else None,
             "points": _rounded(placed.routes[key]),
             "back": _rounded(placed.back[key]),
             "grad": any(member.grad for member in links),
@@ -196,6 +198,11 @@ class _Scene:
             if matrix is not None and key == link.id and link.source.startswith("t")
             else None,
         }
+
+    def hands(self, link: Link) -> str | None:
+        """The name of what an edge hands on where that is not the tensor of the card that it begins at: `w.grad`."""
+        tensor = self.drawing.items[link.source].tensor
+        return None if tensor is None or tensor == link.tensor else self.facts.name(link.tensor)
 
     def wire(self, visible: int) -> None:
         """Local Jacobians of the small op calls."""
@@ -313,9 +320,23 @@ class _Scene:
             if vid is not None and flow.back:
                 stats = self.values.rows[vid]["stats"]
                 sign, size = _sign(stats), _size(stats)
-            written = sentences.flow_text(flow, self.matrices.get(flow.link.id), self.trace) if flow.back else None
+            used = self.used(step, flow)
+            matrix = self.matrices.get(flow.link.id) if used is None else used
+            written = sentences.flow_text(flow, matrix, self.trace) if flow.back else None
             found.append({"edge": key, "back": flow.back, "value": vid, "text": written, "sign": sign, "size": size})
+            if used is not None:
+                found[-1]["wiring"] = wiring.wires(used)
         return found
+
+    def used(self, step: Step, flow: Flow) -> np.ndarray | None:
+        """The local Jacobian that a VJP went by where it is not that of forward; None where it is."""
+        link, found = flow.link, self.read.unseen.get(step.event)
+        if not flow.back or found is None or link.op is None or link.input is None or link.id not in self.matrices:
+            return None
+        event = self.facts.ops[link.op].event
+        given = wiring.jacobian(self.facts, event, link.input, text.SMALL**2, unseen.held(found))
+        same = given is None or np.array_equal(given, self.matrices[link.id], equal_nan=True)  # type: ignore[arg-type]
+        return None if same else given
 
     # -- around the graph -----------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ numbers, and what to write if it was not meant.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,9 @@ import numpy as np
 from engine.trace import (
     Accumulated,
     BackwardStarted,
-    DataSet,
     Escaped,
     LeafCreated,
     OpCalled,
-    Refreshed,
     Saved,
     VjpRun,
     WarningGiven,
@@ -35,6 +33,7 @@ from .scores import scores
 from .stalled import stalled
 from .unlisted import unlisted
 from .unreached import unreached
+from .unseen import unseen
 from .wiring import arguments, pull
 
 
@@ -161,33 +160,11 @@ class _Search:
 
     def behind_back(self) -> Iterator[Finding]:
         """A node that runs on a saved value which was changed through .data or numpy since it was saved."""
-        now: dict[int, int] = {}
-        data: dict[int, int] = {}  # x.data -> x
-        wrote: dict[int, int] = {}
-        for event in self.trace.events:
-            if isinstance(event, OpCalled):
-                now.update((out.tensor, out.value) for out in event.outputs)
-                given = event.inputs[0].tensor if event.inputs else None
-                if event.name == "data" and given is not None:
-                    data[event.outputs[0].tensor] = given
-                elif event.inplace in data:
-                    now[data[event.inplace]] = event.outputs[0].value
-                    wrote[data[event.inplace]] = event.index
-            elif isinstance(event, (LeafCreated, Refreshed)):
-                now[event.tensor] = event.value
-                if isinstance(event, DataSet):
-                    wrote[event.tensor] = event.index
-            elif isinstance(event, VjpRun) and (called := self.called(event)) is not None and called.node is not None:
-                changed = next((s for s in called.node.saved if self.differs(s, now)), None)
-                if changed is not None and changed.tensor is not None:
-                    yield self.changed(event, called, changed, now[changed.tensor], wrote.get(changed.tensor))
-                    return
-
-    def differs(self, saved: Saved, now: Mapping[int, int]) -> bool:
-        if saved.tensor is None or saved.value is None or now.get(saved.tensor, saved.value) == saved.value:
-            return False
-        old, new = self.trace.value(saved.value).array, self.trace.value(now[saved.tensor]).array
-        return old is not None and new is not None and old.shape == new.shape and not np.array_equal(old, new, True)
+        for index, found in unseen(self.facts).items():
+            event, first = self.trace.events[index], found[0]
+            if isinstance(event, VjpRun) and (called := self.called(event)) is not None:
+                yield self.changed(event, called, first.saved, first.now, first.wrote)
+                return
 
     def changed(self, event: VjpRun, called: OpCalled, saved: Saved, now: int, wrote: int | None) -> Finding:
         name = self.facts.name(saved.tensor) if saved.tensor is not None else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,12 @@ ELEMENTWISE = frozenset({
 """Ops of which one element of the result can be written out in the elements that it came from."""
 
 
-def arguments(facts: Facts, event: OpCalled) -> dict[str, Any] | None:
-    """What a rule of this call may ask for, by name, as arrays; None where a value was too large to be kept."""
+def arguments(facts: Facts, event: OpCalled, held: Mapping[int, int] | None = None) -> dict[str, Any] | None:
+    """What a rule of this call may ask for, by name, as arrays; None where a value was too large to be kept.
+
+    `held` has the values of tensors that are not as they were in forward.
+    """
+    held = held or {}
     op, trace = REGISTRY.get(event.name), facts.trace
     if op is None:
         return None
@@ -32,7 +37,7 @@ def arguments(facts: Facts, event: OpCalled) -> dict[str, Any] | None:
         name, _, listed = argument.name.partition("[")
         value: Any = argument.scalar
         if argument.tensor is not None:
-            index = facts.value(argument.tensor, argument.version)
+            index = held.get(argument.tensor, facts.value(argument.tensor, argument.version))
             value = trace.value(index).array if index is not None else None
             if value is None:
                 return None
@@ -43,7 +48,7 @@ def arguments(facts: Facts, event: OpCalled) -> dict[str, Any] | None:
     for name in op.inputs:
         value = found[name]
         found[f"{name}_sizes"] = [v.shape for v in value] if isinstance(value, list) else getattr(value, "shape", ())
-    results = [trace.value(out.value).array for out in event.outputs]
+    results = [trace.value(held.get(out.tensor, out.value)).array for out in event.outputs]
     found |= dict(event.attrs)
     found |= {"result": results[0] if results else None, "results": tuple(results)}
     found |= {f"result{nr}": result for nr, result in enumerate(results)}
@@ -85,9 +90,11 @@ def summed(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return np.broadcast_to(array, shape)
 
 
-def jacobian(facts: Facts, event: OpCalled, name: str, limit: int) -> np.ndarray | None:
+def jacobian(
+    facts: Facts, event: OpCalled, name: str, limit: int, held: Mapping[int, int] | None = None
+) -> np.ndarray | None:
     """The local Jacobian (output cells, input cells) of a call by one input, or None: several outputs, no rule, over
-    `limit` entries, or values not kept.
+    `limit` entries, or values not kept.  `held` as in `arguments`.
 
     Cost: one run of the rule per output cell.
     """
@@ -100,7 +107,7 @@ def jacobian(facts: Facts, event: OpCalled, name: str, limit: int) -> np.ndarray
     rows = text.size(out.shape)
     if rows == 0 or rows > limit:
         return None
-    given = arguments(facts, event)
+    given = arguments(facts, event, held)
     if given is None or any(v is None for v in given["results"]):
         return None
     plain, _, listed = name.partition("[")

@@ -168,7 +168,8 @@ export function wiresOf(moment, op) {
   const upstream = passed?.data;
   const wires = [];
   for (const edge of index.incoming.get(op.id) ?? []) {
-    for (const [from, to, local] of edge.wiring ?? []) {
+    const run = inBackward ? lastFlow(moment, edge) : null; // it may have gone by other values than those of forward
+    for (const [from, to, local] of run?.wiring ?? edge.wiring ?? []) {
       const arriving = upstream ? toNumber(upstream[to]) : 0;
       const carries = arriving !== 0 && toNumber(local) !== 0;
       wires.push({ op, edge, after, source: index.nodes.get(edge.source), output, from, to, local, given: arriving, carries });

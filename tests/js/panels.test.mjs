@@ -110,6 +110,39 @@ test("a step's arithmetic is written from the scene alone", () => {
   assert.deepEqual(sums.linesOf(sceneOfMul, 1), []);
 });
 
+test("what a rule was given when it ran stands before what it had in forward", () => {
+  const flows = [{ edge: "e", back: true, value: 2, wiring: [[0, 0, 7], [1, 1, 7]] }];
+  const changed = { ...sceneOfMul, steps: [{ ...sceneOfMul.steps[0], flows }] };
+  assert.deepEqual(sums.linesOf(changed, 0).map((one) => [one.label, one.rows]), [["upstream", [["1", "0"]]], ["local", [["7", "7"]]], ["in forward", [["3", "3"]]], ["to x", [["3", "7"]]]]);
+});
+
+test("two inputs that receive the same are told once", () => {
+  const edges = [sceneOfMul.edges[0], { ...sceneOfMul.edges[0], id: "f", input: "other" }];
+  const twice = { ...sceneOfMul, edges, steps: [{ ...sceneOfMul.steps[0], flows: [{ edge: "e", back: true, value: 1 }, { edge: "f", back: true, value: 1 }] }] };
+  assert.deepEqual(sums.linesOf(twice, 0).map((one) => one.label), ["upstream", "local", "to x, twice"]);
+});
+
+test("the upstream gradient of a folded group is that of none of its steps", () => {
+  const folded = { ...sceneOfMul, nodes: [sceneOfMul.nodes[0], { ...sceneOfMul.nodes[1], kind: "group" }] };
+  assert.deepEqual(sums.linesOf(folded, 0).map((one) => one.label), ["to x"]);
+});
+
+test("forward names what it was handed, and has its result where nobody named it", () => {
+  const made = {
+    ...sceneOfMul,
+    nodes: [...sceneOfMul.nodes, { id: "n1", kind: "op", label: "+ 1", rows: [], tracks: {} }],
+    edges: [{ ...sceneOfMul.edges[0], hands: "x.grad" }, { id: "g", source: "n0", target: "n1", input: "self", wiring: null }],
+    steps: [{ kind: "forward", at: "n0", flows: [{ edge: "e", back: false, value: 0 }] }, { kind: "forward", at: "n1", flows: [{ edge: "g", back: false, value: 1 }] }],
+  };
+  assert.deepEqual(sums.linesOf(made, 0).map((one) => [one.label, one.rows]), [["x.grad", [["1", "0"]]], ["gives", [["3", "0"]]]]);
+  assert.deepEqual(sums.linesOf(made, 1).map((one) => one.label), ["× 3"]); // what nothing takes is in the sentence
+});
+
+test("an element without a slope is a product with 0", () => {
+  const lines = sums.local([[0, 0, 0.5]], value([], [1]), value([2], [0.5, 0]), "x");
+  assert.deepEqual(lines.map((one) => [one.rows[0], one.total]), [[["1·0.5"], "0.5"], [["1·0"], "0"]]);
+});
+
 test("several products are written as a sum for each element", () => {
   const lines = sums.local([[0, 0, 2], [0, 1, 5], [1, 1, 4]], value([2], [1, -1]), value([2], [-3, -4]), "w");
   assert.deepEqual(lines.map((one) => [one.label, one.rows[0], one.total]), [["w[0]", ["1·2", "+ (−1)·5"], "−3"], ["w[1]", ["−1·4"], "−4"]]);

@@ -295,3 +295,23 @@ def test_script_that_would_be_larger_than_the_stage_opens_with_its_layers_folded
     assert VIEW[0] / (x1 - x0) >= WHOLE and VIEW[1] / (y1 - y0) >= WHOLE
     told = scene(trace, fold_above=FOLD_ABOVE_TOLD)
     assert not [group for group in told["groups"] if group["folded"] and ": Linear" in group["label"]]
+
+
+def test_what_a_rule_was_given_after_an_unseen_write_is_what_its_step_shows(tmp_path: Path) -> None:
+    """Also of two calls between which the write lies: the first went by what forward had."""
+    code = "x = torch.tensor(3., requires_grad=True)\nz = x * 1 * x\nz.backward(retain_graph=True)\n"
+    found = scene(recorded(f"import engine as torch\n{code}x.data.mul_(5)\nz.backward()\n", tmp_path))
+    back = [
+        flow for step in found["steps"] for flow in step["flows"] if flow["back"] and step["name"] == "MulBackward0"
+    ]
+    products = [(flow["text"], flow.get("wiring")) for flow in back if "=" in flow["text"]]
+    first = [("3 · 1 = 3", None), ("3 · 1 = 3", None), ("1 · 3 = 3", None)]
+    assert products == [*first, ("15 · 1 = 15", [[0, 0, 15]]), ("3 · 1 = 3", None), ("1 · 15 = 15", None)]
+
+
+def test_an_edge_names_the_gradient_that_it_hands_on(tmp_path: Path) -> None:
+    code = (
+        "w = torch.tensor(1., requires_grad=True)\n(w * 3).backward()\nwith torch.no_grad():\n    w -= 0.5 * w.grad\n"
+    )
+    found = scene(recorded(f"import engine as torch\n{code}", tmp_path))
+    assert [edge["hands"] for edge in found["edges"] if edge["hands"]] == ["w.grad"]

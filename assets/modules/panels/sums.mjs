@@ -23,31 +23,58 @@ export function linesOf(scene, k) {
   const node = nodes.get(step?.at);
   if (!node) return [];
   if (step.kind === "vjp") return vjp(scene, step, k, node, nodes);
-  if (step.kind === "forward" || (step.kind === "write" && node.kind === "op")) return forward(scene, step, node, nodes);
+  if (step.kind === "forward" || (step.kind === "write" && node.kind === "op")) return forward(scene, step, k, node, nodes);
   return [];
 }
 
-function forward(scene, step, node, nodes) {
-  return flowsOf(scene, step).map(({ edge, value }) => {
+function forward(scene, step, k, node, nodes) {
+  const flows = flowsOf(scene, step);
+  const lines = flows.map(({ edge, value }) => {
     const into = edge.target === node.id;
-    return line(into ? nodes.get(edge.source)?.label ?? "?" : `gives ${nodes.get(edge.target)?.label ?? ""}`.trim(), value, "plain");
+    return line(into ? edge.hands ?? nodes.get(edge.source)?.label ?? "?" : `gives ${nodes.get(edge.target)?.label ?? ""}`.trim(), value, "plain");
   });
+  if (node.kind !== "op" || flows.some(({ edge }) => edge.source === node.id)) return joined(lines);
+  const given = unnamed(scene, k, node);
+  return given ? [...joined(lines), line("gives", given, "plain")] : joined(lines);
+}
+
+/** The result of an op that has no card: what the first op that takes it is given; null where that may be one of several. */
+function unnamed(scene, k, node) {
+  const out = new Set(scene.edges.filter((edge) => edge.source === node.id).map((edge) => edge.id));
+  for (let later = k + 1; out.size && later < scene.steps.length; later++) {
+    const flow = scene.steps[later].flows.find((one) => !one.back && out.has(one.edge) && one.value !== null);
+    if (flow) return scene.values[flow.value];
+  }
+  return null;
+}
+
+/** Lines that are alike (of `x * x`, both times x) as one that says so. */
+function joined(lines) {
+  const kept = new Map();
+  for (const one of lines) {
+    const key = JSON.stringify(one);
+    kept.set(key, [one, (kept.get(key)?.[1] ?? 0) + 1]);
+  }
+  return [...kept.values()].map(([one, times]) => (times > 1 ? { ...one, label: `${one.label}, ${times === 2 ? "twice" : `${times} times`}` } : one));
 }
 
 const flowsOf = (scene, step) => step.flows.map((flow) => ({
-  edge: scene.edges.find((one) => one.id === flow.edge), value: flow.value === null ? null : scene.values[flow.value],
+  flow, edge: scene.edges.find((one) => one.id === flow.edge), value: flow.value === null ? null : scene.values[flow.value],
 })).filter((one) => one.edge && one.value);
 
 function vjp(scene, step, k, node, nodes) {
-  const held = trackAt(node.tracks.upstream, k + 1);
+  const held = node.kind === "group" ? null : trackAt(node.tracks.upstream, k + 1); // a folded group has what came to all of it, not to this step
   const upstream = held === null || held === undefined ? null : scene.values[held];
-  const lines = upstream ? [line("upstream", upstream, "upstream")] : [];
-  for (const { edge, value } of flowsOf(scene, step)) {
+  const lines = [];
+  for (const { flow, edge, value } of flowsOf(scene, step)) {
     if (edge.target !== node.id) continue; // from the op's output into the op: that is the upstream gradient
     const label = nodes.get(edge.source)?.label || edge.input || "input";
-    lines.push(...local(edge.wiring, upstream, value, label), line(`to ${label}`, value, "cotangent"));
+    const told = local(flow.wiring ?? edge.wiring, upstream, value, label);
+    if (flow.wiring && told[0]?.label === "local") told.push(...local(edge.wiring, upstream, value, label).slice(0, 1).map((one) => ({ ...one, label: "in forward", tone: "plain" })));
+    lines.push({ told, to: line(`to ${label}`, value, "cotangent") });
   }
-  return lines;
+  const each = joined(lines.map(({ told, to }) => ({ told, to, label: to.label })));
+  return [...(upstream ? [line("upstream", upstream, "upstream")] : []), ...each.flatMap(({ told, to, label }) => [...told, { ...to, label }])];
 }
 
 /** A number in a product: in brackets where its sign would follow another one. */
@@ -59,7 +86,7 @@ function factor(value) {
 /** Local derivatives in one line where each output has one input, else a sum of products for each element. */
 export function local(wiring, upstream, value, label) {
   if (!wiring?.length || !upstream?.data || !value.data) return [];
-  if (wiring.length === value.data.length && wiring.every(([from, to]) => from === to)) {
+  if (upstream.data.length === value.data.length && wiring.every(([from, to]) => from === to)) {
     const by = new Map(wiring.map(([from, , derivative]) => [from, derivative]));
     return [line("local", { ...value, data: value.data.map((_, i) => by.get(i) ?? 0) }, "local")];
   }
@@ -67,7 +94,8 @@ export function local(wiring, upstream, value, label) {
   const sums = value.data.map((_, j) => wiring.filter(([from]) => from === j));
   if (sums.some((terms) => terms.length > TERMS)) return [];
   return sums.map((terms, j) => {
-    const total = terms.reduce((sum, [, to, derivative]) => sum + toNumber(upstream.data[to]) * toNumber(derivative), 0);
+    const total = !terms.length ? toNumber(value.data[j]) : terms.reduce((sum, [, to, derivative]) => sum + toNumber(upstream.data[to]) * toNumber(derivative), 0);
+    if (!terms.length && upstream.data.length <= TERMS) terms = upstream.data.map((_, to) => [j, to, 0]);
     const cells = terms.map(([, to, derivative], i) => `${i ? `+ ${factor(upstream.data[to])}` : num(upstream.data[to], 4)}·${factor(derivative)}`);
     return { label: `${label}${indexText(j, value.shape)}`, rows: [cells.length ? cells : ["0"]], total: num(total, 4), tone: "local" };
   });

@@ -1,0 +1,62 @@
+"""Values that were changed through .data or numpy between forward and backward: what a rule was given then.  Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.trace import DataSet, LeafCreated, OpCalled, Refreshed, Saved, Trace, VjpRun
+
+from .facts import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """A saved value that holds other numbers when its node runs: the value then, and the event that wrote it."""
+
+    saved: Saved
+    now: int
+    wrote: int | None
+
+
+def unseen(facts: Facts) -> dict[int, list[Unseen]]:
+    """By the event of each VJP that ran on such values.  Cost: linear in the events and what nodes saved."""
+    now: dict[int, int] = {}
+    data: dict[int, int] = {}  # x.data -> x
+    wrote: dict[int, int] = {}
+    found: dict[int, list[Unseen]] = defaultdict(list)
+    for event in facts.trace.events:
+        if isinstance(event, OpCalled):
+            now.update((out.tensor, out.value) for out in event.outputs)
+            given = event.inputs[0].tensor if event.inputs else None
+            if event.name == "data" and given is not None:
+                data[event.outputs[0].tensor] = given
+            elif event.inplace in data:
+                now[data[event.inplace]] = event.outputs[0].value
+                wrote[data[event.inplace]] = event.index
+        elif isinstance(event, (LeafCreated, Refreshed)):
+            now[event.tensor] = event.value
+            if isinstance(event, DataSet):
+                wrote[event.tensor] = event.index
+        elif isinstance(event, VjpRun) and event.node in facts.op_of_node:
+            record = facts.node(facts.op_of_node[event.node])
+            for saved in record.saved if record is not None else ():
+                if saved.tensor is not None and differs(facts.trace, saved, now):
+                    found[event.index].append(Unseen(saved, now[saved.tensor], wrote.get(saved.tensor)))
+    return dict(found)
+
+
+def differs(trace: Trace, saved: Saved, now: Mapping[int, int]) -> bool:
+    """Whether a saved tensor holds other numbers now than when it was saved."""
+    if saved.tensor is None or saved.value is None or now.get(saved.tensor, saved.value) == saved.value:
+        return False
+    old, new = trace.value(saved.value).array, trace.value(now[saved.tensor]).array
+    return old is not None and new is not None and old.shape == new.shape and not np.array_equal(old, new, True)
+
+
+def held(found: list[Unseen]) -> dict[int, int]:
+    """Tensor -> the value that the rule was given instead of that of forward."""
+    return {one.saved.tensor: one.now for one in found if one.saved.tensor is not None}
