@@ -139,8 +139,7 @@ def saved_chips(op: int, facts: Facts) -> list[dict[str, Any]]:
 
 
 def _saved_expression(tensor: int, facts: Facts) -> str:
-    fact = facts.tensors.get(tensor)
-    written = _expression(tensor, fact.first, facts) if fact is not None else ""
+    written = expression_of(tensor, facts)
     return written if len(written) <= SHORT else ""
 
 
@@ -163,7 +162,7 @@ def head(item: Item, drawing: Drawing) -> tuple[str, str, str]:
         fact.leaf.source if fact.leaf is not None and fact.leaf.source != "seen" else ""
     )
     if not label:
-        label = _expression(item.tensor, item.version, facts) or _kind(fact)
+        label = expression_of(item.tensor, facts) or _kind(fact)
     if item.version != fact.first:
         label += f" v{item.version}"
     role = {"leaf": "leaf", "root": "root", "constant": "constant", "inner": ""}[item.role]
@@ -182,9 +181,13 @@ def _kind(fact: TensorFact) -> str:
     return "truth value" if fact.dtype.removeprefix("torch.") == "bool" else "number"
 
 
-def _expression(tensor: int, version: int, facts: Facts) -> str:
-    """What the program wrote for a tensor without a name, where that is short: `y.sum()`; else ""."""
-    op = facts.tensors[tensor].producers.get(version)
+def expression_of(tensor: int, facts: Facts) -> str:
+    """What the program wrote for a tensor without a name, where that is short: `y.sum()`; else "".
+
+    One that was written to since is still called by what made it: after `y[:2].mul_(10)` it is `y[:2]`.
+    """
+    fact = facts.tensors.get(tensor)
+    op = fact.producers.get(fact.first) if fact is not None else None
     if op is None or len(facts.ops[op].event.outputs) > 1 or facts.ops[op].order:
         return ""
     frame = facts.frame(facts.ops[op].event.stack)

@@ -23,6 +23,7 @@ from engine.trace import (
 )
 
 from . import text
+from .cards import expression_of
 from .facts import Facts
 from .graph import slots
 from .groups import source
@@ -40,6 +41,8 @@ _GRAD = re.compile(r"\bgrad\(|\bbackward\(")
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
 NEAR = 5e-3
 """How far the product of two numbers of half precision may be from the one that stands for it, as a share of it."""
+SHORT = 28
+"""Characters of an expression that stands for what a node saved."""
 MOST_OPS = 4
 """Ops of the program's own code that are written out in the step that runs them."""
 
@@ -93,7 +96,8 @@ def _forward(event: OpCalled, facts: Facts) -> str:
     result = value(facts.trace, out.value)
     name = facts.name(out.tensor)
     if event.inplace is not None:
-        return f"{written(event, facts)} changes {called(event.inplace, facts)} in place; it now holds {result}."
+        what = called(event.inplace, facts, expression_of(event.inplace, facts) or "an intermediate result")
+        return f"{written(event, facts)} changes {what} in place; it now holds {result}."
     kept = ""
     if event.node is not None and event.node.saved:
         kept = f" {event.node.name} saves {text.join(_each([saved_name(s, facts) for s in event.node.saved]))}."
@@ -176,7 +180,17 @@ def saved_name(saved: Saved, facts: Facts) -> str:
             return f"{'the index' if text.size(held.shape) == 1 else 'the indices'} {text.brief(held)}"
     if name is None and saved.value is not None and text.size(facts.trace.value(saved.value).shape) <= 4:
         return value(facts.trace, saved.value)
+    if name is None and not saved.name.startswith("result"):
+        name = _by_its_op(saved.tensor, facts)
     return name or ("its result" if saved.name.startswith("result") else f"its input {saved.name}")
+
+
+def _by_its_op(tensor: int, facts: Facts) -> str | None:
+    """`expand(guess, 3×3)` for what that op gave, where it is short and nobody wrote to it since."""
+    fact = facts.tensors.get(tensor)
+    op = fact.producers.get(fact.first) if fact is not None and len(fact.values) == 1 else None
+    made = written(facts.ops[op].event, facts) if op is not None and len(facts.ops[op].event.outputs) == 1 else ""
+    return made if 0 < len(made) <= SHORT else None
 
 
 def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:

@@ -36,6 +36,9 @@ from .unreached import unreached
 from .unseen import unseen
 from .wiring import arguments, pull
 
+WHOLE = 120
+"""Characters up to which an expression is quoted whole where its end says what matters."""
+
 
 def findings(facts: Facts) -> list[Finding]:
     """Everything found, in the order in which it happened.  Cost: linear in the events."""
@@ -66,9 +69,9 @@ class _Search:
         frame = self.facts.frame(stack)
         return frame.line if frame is not None else None
 
-    def written(self, stack: int) -> str:
+    def written(self, stack: int, limit: int = 48) -> str:
         frame = self.facts.frame(stack)
-        return "" if frame is None else f"`{source(self.trace, frame, 48)}` in {self.facts.line(frame)}"
+        return "" if frame is None else f"`{source(self.trace, frame, limit)}` in {self.facts.line(frame)}"
 
     def called(self, event: VjpRun) -> OpCalled | None:
         index = self.facts.op_of_node.get(event.node)
@@ -271,7 +274,7 @@ class _Search:
             op = self.facts.ops[made] if made is not None else None
             came = self.arrived(op.event, event.index) if op is not None else []
             passed = f" The gradient {self.brief(came[-1])} passed through it and went on." if came else ""
-            by = self.written(op.event.stack) if op is not None else ""
+            by = self.written(op.event.stack, WHOLE) if op is not None else ""  # its end is what made it no leaf
             why = f"{name} was computed ({by or 'by an op'}), so it is no leaf, and `{name}.grad` is None.{passed}"
             fix = (
                 f"Ask the leaf, or call `{name}.retain_grad()`. A parameter is made first, then asked to require grad."

@@ -2,7 +2,7 @@
 
 import { icon } from "./icons.mjs";
 import { Lane } from "./lane.mjs";
-import { h } from "./panels/dom.mjs";
+import { h, unbroken } from "./panels/dom.mjs";
 import { SPEEDS } from "./player.mjs";
 import { currentStep, sentence } from "./timeline.mjs";
 
@@ -47,7 +47,7 @@ export class Footer {
     const kind = this.scene.steps[k]?.kind ?? "";
     if (this.lead.textContent !== lead) this.lead.textContent = lead;
     if (this.text.textContent !== text) {
-      this.text.textContent = text;
+      this.text.replaceChildren(...unbroken(text));
       this.say.title = text;
     }
     this.say.dataset.kind = kind;

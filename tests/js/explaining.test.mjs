@@ -70,3 +70,13 @@ test("terms of a formula stand for the tensors around their op", () => {
   assert.deepEqual(Object.keys(bare).sort(), ["g\u0304", "result", "self", "x\u0304"]);
   assert.equal(bare["g\u0304"].id, "n1");
 });
+
+test("a tensor that was written to has its own name in a formula", () => {
+  const node = (id, kind, label) => ({ id, kind, label });
+  const written = {
+    nodes: [node("t1.1", "tensor", "y v1"), node("n0", "op", "sum"), node("t2", "tensor", "z")],
+    edges: [{ source: "t1.1", target: "n0", input: "self" }, { source: "n0", target: "t2", input: null }],
+  };
+  const terms = termsOf(written, "n0", [{ text: "y\u0304\u1d62 = z\u0304" }]);
+  assert.equal(Object.values(terms).find((term) => term.id === "t1.1")?.words, "the gradient sent to y");
+});

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { element, fitNum, indexText, nest, num, parseNumber, shapeText, statsText, toNumber, truth, withMinus } from "../../assets/modules/format.mjs";
+import { pieces } from "../../assets/modules/whole.mjs";
 
 test("num writes integers plainly and others in few digits", () => {
   const cases = [[2, "2"], [-0, "0"], [1234567, "1.235e6"], [0.016667, "0.01667"], [1e-4, "1e-4"], [1.25e-5, "1.25e-5"], [-3.5, "\u22123.5"],
@@ -66,4 +67,12 @@ test("withMinus turns the hyphens of numbers into signs, and those of names and 
 test("truth values are written as torch does", () => {
   const value = { shape: [2], dtype: "bool", data: [1, 0] };
   assert.deepEqual([element(value, 0), element(value, 1), truth(0, 3)], ["True", "False", "F"]);
+});
+
+test("numbers and short vectors stay on one line, long vectors may go on", () => {
+  assert.deepEqual(pieces("gives −1.251e-4 and [1 2 3]."), ["gives ", { whole: "−1.251e-4" }, " and ", { whole: "[1 2 3]" }, "."]);
+  assert.deepEqual(pieces("sum(x) is 12"), ["sum(x) is 12"]);
+  assert.deepEqual(pieces(`[${"1.2345 ".repeat(9)}0]`), [`[${"1.2345 ".repeat(9)}0]`]);
+  assert.deepEqual(pieces("[[1 2] [3 4]]"), ["[", { whole: "[1 2]" }, " ", { whole: "[3 4]" }, "]"]);
+  assert.deepEqual(pieces(""), []);
 });

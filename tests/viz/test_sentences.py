@@ -205,3 +205,19 @@ def test_what_is_written_where_a_gradient_travels_is_true_of_its_type() -> None:
         assert np.isclose(a * b, result, 6e-3, 0, equal_nan=True), text
     small = [flow["text"] for step in picture("half_underflow")["steps"] for flow in step["flows"]]
     assert "1.49e-8 → 0 in float16" in small
+
+
+@pytest.mark.filterwarnings("ignore:Using a target size")
+def test_what_has_no_name_is_called_by_what_made_it(tmp_path: Path) -> None:
+    code = "a = torch.ones(3, 1)\nb = torch.ones(3, requires_grad=True)\nz = torch.nn.functional.mse_loss(a, b)"
+    told = said(f"import engine as torch\n{code}\n", tmp_path)
+    assert told[-1].endswith("saves expand(a, 3×3) and expand(b, 3×3).")
+
+
+def test_a_view_without_a_name_is_called_as_it_was_written(tmp_path: Path) -> None:
+    """Also once it was written to: the write is not what it is."""
+    code = "x = torch.ones(3)\nx[:2].mul_(10)\n"
+    trace = recorded(f"import engine as torch\n{code}", tmp_path)
+    read = reading(trace)
+    assert "changes x[:2] in place" in say(read.line.steps[1], read.facts)
+    assert "x[:2] v1" in [node["label"] for node in scene(trace)["nodes"]]

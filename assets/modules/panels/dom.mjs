@@ -1,5 +1,6 @@
 // Small helpers for writing panels: elements from a line of code, and Dash's set_props where Dash is there.
 import { withMinus } from "../format.mjs";
+import { pieces } from "../whole.mjs";
 
 /** An element: `h("p.hint", {title: "…"}, "text", child)`. A name that starts with `on` is a listener. */
 export function h(tag, attributes = {}, ...content) {
@@ -55,13 +56,16 @@ export function prose(text) {
 }
 
 export function inline(text) {
-  return text.split(/(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)/).filter(Boolean).map((part) => {
+  return text.split(/(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)/).filter(Boolean).flatMap((part) => {
     if (part.startsWith("`")) return h("code", {}, part.slice(1, -1));
     if (part.startsWith("**")) return h("b", {}, part.slice(2, -2));
     if (part.startsWith("*") && part.endsWith("*") && part.length > 2) return h("em", {}, part.slice(1, -1));
-    return withMinus(part);
+    return unbroken(withMinus(part));
   });
 }
+
+/** Text whose numbers and short vectors stay on one line. */
+export const unbroken = (text) => pieces(text).map((part) => (part.whole ? h("span.whole", {}, part.whole) : part));
 
 let hiding = 0;
 /** A short message at the bottom, which also a screen reader says. */

@@ -3,6 +3,7 @@ import { h } from "./dom.mjs";
 
 const NAME = /[\p{Ll}\p{Lu}_][\p{Ll}\p{Lu}\p{M}\p{Nd}_[\]]*/gu; // raised and lowered letters are exponents and indices
 const BAR = /[\u0304\u0305]/gu; // a bar over a letter, over each letter of a name
+const VERSION = / v\d+$/; // of a tensor that was written to; a formula has its name alone
 const PAD = 90; // units of MathJax, 1000 to an em
 const UPSTREAM = "g"; // how the printer calls an output without a name
 
@@ -18,7 +19,7 @@ function termOf(text) {
  */
 export function termsOf(scene, op, lines) {
   const nodes = new Map(scene.nodes.map((node) => [node.id, node]));
-  const label = (id) => (nodes.get(id)?.kind === "tensor" || nodes.get(id)?.kind === "stub" ? nodes.get(id).label : null);
+  const label = (id) => (nodes.get(id)?.kind === "tensor" || nodes.get(id)?.kind === "stub" ? nodes.get(id).label.replace(VERSION, "") : null);
   const known = new Map();
   const put = (name, gradient, id, words) => { if (name && !known.has(keyOf(name, gradient))) known.set(keyOf(name, gradient), { id, name, gradient, words }); };
   const given = new Set(scene.edges.filter((one) => one.target === op).map((edge) => label(edge.source)));
