@@ -283,10 +283,16 @@ class _Scene:
             step = known if known is not None else next(later, len(steps) - 1)
             at = finding.at or (steps[step].at if steps else None)
             found.append({
-                "kind": finding.kind, "step": step, "at": self.seen.shown.get(at) if at is not None else None,
+                "kind": finding.kind, "step": step, "at": self.place_of(at),
                 "label": finding.label, "why": finding.why, "fix": finding.fix,
             })  # fmt: skip
         return sorted(found, key=lambda one: one["step"])
+
+    def place_of(self, at: str | None) -> str | None:
+        """Where an element is to be seen; a tensor without a card of its own where it was computed."""
+        if at is not None and at not in self.seen.shown and at.removeprefix("t").isdigit():
+            at = self.drawing.place(int(at.removeprefix("t")))
+        return self.seen.shown.get(at) if at is not None else None
 
     def marks(self, listed: Sequence[Json]) -> list[Json]:
         """What stands on the timeline; the birth of the first inf or nan too, and the commands that edits changed."""

@@ -279,8 +279,7 @@ class _Search:
             fix = (
                 f"Ask the leaf, or call `{name}.retain_grad()`. A parameter is made first, then asked to require grad."
             )
-            at = None if op is None else op.id
-            yield Finding("leaf", event.index, at, f"{name} is no leaf", why, fix, self.line(event.stack))
+            yield Finding("leaf", event.index, f"t{tensor}", f"{name} is no leaf", why, fix, self.line(event.stack))
             return
 
     def arrived(self, called: OpCalled, before: int) -> list[int | None]:

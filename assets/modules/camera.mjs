@@ -8,7 +8,8 @@ export const READABLE = 0.9; // else this zoom, and one follows
 const LARGEST_FIT = 1.7;
 const LEAST_PAD = 10;
 const GLOW_PAD = 18; // what is active or selected has a halo and a ring around it: left and right there is room for them
-const LEAST_BARS = 102; // of the height: under the buttons and over the legend
+const BARS = 124; // of the height: under the buttons and over the legend, and clear of them
+const LEAST_BARS = 102; // just clear
 const SLACK = 6; // so close to the border still counts as in view
 
 export function toScreen(camera, view, x, y) {
@@ -45,25 +46,39 @@ export function zoomAt(camera, view, sx, sy, factor, smallest = MIN_ZOOM) {
 export function fit(box, view, pad, floor = READABLE, focus = null, least = Math.min(floor, WHOLE)) {
   const room = { w: Math.max(view.width - pad.left - pad.right, 40), h: Math.max(view.height - pad.top - pad.bottom, 40) };
   const into = (w, h) => Math.min(w / Math.max(box[2] - box[0], 1), h / Math.max(box[3] - box[1], 1), LARGEST_FIT);
-  const within = (side) => into(Math.max(view.width - 2 * side, 40), Math.max(room.h, view.height - LEAST_BARS));
-  const tight = within(GLOW_PAD) >= least ? within(GLOW_PAD) : within(LEAST_PAD);
+  const tiers = [[GLOW_PAD, BARS], [LEAST_PAD, BARS], [GLOW_PAD, LEAST_BARS], [LEAST_PAD, LEAST_BARS]]
+    .map(([side, bars]) => into(Math.max(view.width - 2 * side, 40), Math.max(room.h, view.height - bars)));
+  const tight = tiers.find((one) => one >= least) ?? tiers.at(-1);
   const wanted = Math.max(into(room.w, room.h), Math.min(tight, 1));
   const along = Math.max(into(room.w, Infinity), Math.min(into(Math.max(view.width - 2 * LEAST_PAD, 40), Infinity), 1));
   const lines = Math.min(floor, along) >= least ? Math.min(floor, along) : floor; // what is no wider is followed downwards only
   const zoom = Math.max(wanted >= least ? wanted : lines, MIN_ZOOM);
-  const place = (low, high, size, full, shift, wish) => {
+  const place = (low, high, size, full, shift, wish, near) => {
     const half = size / 2 / zoom;
     if (high - low <= 2 * half + 1e-6) return (low + high) / 2 + shift / zoom;
     if ((high - low) * zoom <= full - 2 * LEAST_PAD + 1e-3) return (low + high) / 2; // it fits if it may use the padding
-    return Math.min(Math.max(wish ?? low, low + half), high - half) + shift / zoom;
+    return startOrEnd(low, high, near * half, half, wish ?? low) + shift / zoom;
   };
-  return { zoom, x: place(box[0], box[2], room.w, view.width, (pad.right - pad.left) / 2, focus?.[0]),
-    y: place(box[1], box[3], room.h, view.height, (pad.bottom - pad.top) / 2, focus?.[1]) };
+  return { zoom, x: place(box[0], box[2], room.w, view.width, (pad.right - pad.left) / 2, focus?.[0], 1.6),
+    y: place(box[1], box[3], room.h, view.height, (pad.bottom - pad.top) / 2, focus?.[1], 2) };
 }
 
-/** The same camera where the box is in view; else the least move that brings it `margin` px inside. */
-export function reveal(camera, view, box, margin = 72) {
+/** The middle of what is shown of a line: from its start or to its end where the wish is well in view so, else the wish. */
+function startOrEnd(low, high, near, half, wish) {
+  if (wish <= low + near) return low + half;
+  return wish >= high - near ? high - half : wish;
+}
+
+/**
+ * The same camera where the box is in view, and under no bar ({top, bottom}, in px); else the least move that brings it
+ * `margin` px inside, or so far that it is clear of the bars.
+ */
+export function reveal(camera, view, box, margin = 72, bars = { top: 0, bottom: 0 }) {
   const seen = visibleBox(camera, view, -SLACK / camera.zoom);
+  if ((box[3] - box[1]) * camera.zoom <= view.height - bars.top - bars.bottom) {
+    seen[1] += bars.top / camera.zoom;
+    seen[3] -= bars.bottom / camera.zoom;
+  }
   if (box[0] >= seen[0] && box[1] >= seen[1] && box[2] <= seen[2] && box[3] <= seen[3]) return camera;
   const mx = Math.min(margin, view.width / 4) / camera.zoom;
   const my = Math.min(margin, view.height / 4) / camera.zoom;

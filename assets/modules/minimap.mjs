@@ -1,6 +1,7 @@
 // The minimap: the whole graph in small, the part in view as a frame; a click or a drag moves the camera there.
 
 import { toWorld, visibleBox } from "./camera.mjs";
+import { boxOf, shared } from "./card.mjs";
 import { h } from "./panels/dom.mjs";
 import { isFaint, nodeState } from "./state.mjs";
 
@@ -15,8 +16,15 @@ const CORNERS = {
   "low-left": (view) => [EDGE, view.height - LEGEND - H],
   "top-right": (view) => [view.width - EDGE - W, EDGE + 52],
 };
+const LOOKED = 20; // times worse than any other node is to cover one that one looks at
 const LEAST = 3; // of a view that is smaller than so many minimaps, it would cover too much
 const THICK = 30; // a long ribbon is drawn at least so thick, or it would be a hairline
+
+/** What happens now, between which nodes, and what is selected. */
+function lookedAt({ moment, selection }) {
+  const ends = (moment.step?.flows ?? []).map((flow) => moment.index.edges.get(flow.edge)).filter(Boolean);
+  return new Set([moment.active, selection, ...ends.flatMap((edge) => [edge.source, edge.target])]);
+}
 
 export class Minimap {
   constructor(moveTo) {
@@ -31,7 +39,7 @@ export class Minimap {
     this.element.addEventListener("pointermove", (event) => event.buttons & 1 && this.moveTo(event, moveTo));
   }
 
-  /** Out of the way: gone where all is in view or the view is small, else in the first corner in which it covers nothing. */
+  /** Out of the way: gone where all is in view or the view is small, else in the corner in which it covers nothing, or least, and last what one looks at. */
   settle(frame, view) {
     const { camera, plane, callout } = frame;
     const seen = visibleBox(camera, view, 12 / camera.zoom);
@@ -39,14 +47,15 @@ export class Minimap {
     const whole = bounds[0] >= seen[0] && bounds[1] >= seen[1] && bounds[2] <= seen[2] && bounds[3] <= seen[3];
     this.element.hidden = whole || view.width < LEAST * W || view.height < LEAST * H;
     if (this.element.hidden) return;
-    const free = Object.entries(CORNERS).find(([, place]) => {
+    const looked = lookedAt(frame);
+    const costs = Object.entries(CORNERS).map(([name, place]) => {
       const [x, y] = place(view);
-      const [x0, y0] = toWorld(camera, view, x, y);
-      const [x1, y1] = toWorld(camera, view, x + W, y + H);
-      const covers = callout && callout[0] < x1 && callout[2] > x0 && callout[1] < y1 && callout[3] > y0;
-      return !covers && plane.nodes.within([x0, y0, x1, y1]).length === 0;
+      const box = [...toWorld(camera, view, x, y), ...toWorld(camera, view, x + W, y + H)];
+      const covered = plane.nodes.within(box).reduce((sum, node) => sum + shared(box, boxOf(node)) * (looked.has(node.id) ? LOOKED : 1), 0);
+      const cost = covered + (callout ? shared(box, callout) * LOOKED : 0);
+      return { name, cost: name === this.element.dataset.corner ? cost / 2 : cost }; // it does not move for little
     });
-    this.element.dataset.corner = free?.[0] ?? "low-right";
+    this.element.dataset.corner = costs.reduce((best, one) => (one.cost < best.cost ? one : best)).name;
   }
 
   moveTo(event, moveTo) {

@@ -135,7 +135,9 @@ function paintNode(loud, node) {
     paintBadge(brush, state, node.x + node.w / 2 - inset, node.y - node.h / 2 + (node.kind === "op" ? 5 : 2));
   }
   context.globalAlpha = 1;
-  if (findingsAt(moment, node.id).length) paintFinding(brush, node.x - node.w / 2 + (node.kind === "op" ? 14 : 3), node.y - node.h / 2 + (node.kind === "op" ? 4 : 1));
+  if (findingsAt(moment, node.id).length) { // on an op in the middle: at its corners arrows may come in
+    paintFinding(brush, node.kind === "op" ? node.x : node.x - node.w / 2 + 3, node.y - node.h / 2 + (node.kind === "op" ? -1 : 1));
+  }
   if (brush.selection === node.id) ring(brush, node, brush.tokens.ink, 2);
 }
 

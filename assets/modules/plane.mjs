@@ -5,6 +5,7 @@ import { curveThrough, distanceTo, flatten } from "./curve.mjs";
 import { Grid } from "./grid.mjs";
 
 const ARROW = 8; // how much of a route's end the arrowhead covers
+const UNDER = 18; // how far below a card the wires of its cells run
 const ASIDE = 12; // how far a gradient's route is moved where the layout gave none of its own
 
 export function layPlane(index) {
@@ -17,7 +18,8 @@ export function layPlane(index) {
     routes.set(edge.id, pair);
     edges.add(edge, pair.box);
   }
-  return { index, nodes, edges, routes, bounds: boundsOf(index.scene) };
+  const bounds = boundsOf(index.scene);
+  return { index, nodes, edges, routes, bounds, framed: framedOf(index.scene, bounds) };
 }
 
 function routesOf(index, edge) {
@@ -71,6 +73,12 @@ function boundsOfPoints(points, margin) {
   const xs = points.map((p) => p[0]);
   const ys = points.map((p) => p[1]);
   return [Math.min(...xs) - margin, Math.min(...ys) - margin, Math.max(...xs) + margin, Math.max(...ys) + margin];
+}
+
+/** What is to be seen whole: the bounds, and the wires that run under a card while a gradient passes. */
+function framedOf(scene, [x0, y0, x1, y1]) {
+  const low = scene.nodes.filter((node) => node.rows?.some((row) => row.cols)).map((node) => boxOf(node)[3] + UNDER);
+  return [x0, y0, x1, low.reduce((a, b) => Math.max(a, b), y1)];
 }
 
 /** What is really covered: the scene's bounds need not count the routes that bulge. */

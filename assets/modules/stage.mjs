@@ -17,9 +17,8 @@ const MINIMAP_ROOM = 132;
 const MESSAGE = 130; // above and below, where that costs no text: the callout of an error will stand there
 const BESIDE = 24; // px between a panel and what came out from under it
 const LEAST_PAD = 1;
-const CORNER = { w: 172, h: 128 }; // what the minimap covers
 const TOOLS = 256; // from the right, what the buttons cover
-const LEGEND = 50; // from below, what it covers
+const BARS = { top: 58, bottom: 54 }; // px that the buttons and the legend cover
 const PADDING = { top: 76, right: 40, bottom: 64, left: 40 };
 const LABEL = "Graph. Tab goes through the nodes, the arrows through time, slash searches, question mark lists the keys.";
 
@@ -168,16 +167,10 @@ export class Stage {
     this.bringIn(box);
   }
 
-  /** Into view, and out from under the minimap, the buttons and the legend. */
+  /** Into view, and out from under the buttons and the legend; the minimap keeps out of the way by itself. */
   bringIn(box, margin = 72) {
     const now = this.glide?.to ?? this.camera;
-    let camera = reveal(now, this.view, box, margin);
-    const [x1, y0] = toScreen(camera, this.view, box[2], box[1]);
-    const y1 = toScreen(camera, this.view, box[2], box[3])[1];
-    const { width, height } = this.view;
-    if (!this.minimap.element.hidden && x1 > width - CORNER.w && y1 > height - CORNER.h && y1 - y0 < height - CORNER.h - 60) camera = pan(camera, 0, height - CORNER.h - y1);
-    else if (x1 > width - TOOLS && y0 < 56) camera = pan(camera, 0, 60 - y0);
-    else if (y1 > height - LEGEND && y1 - y0 < height - LEGEND - 60) camera = pan(camera, 0, height - LEGEND - y1);
+    const camera = reveal(now, this.view, box, margin, BARS);
     if (camera !== now) this.glideTo(camera);
   }
 
@@ -222,11 +215,11 @@ export class Stage {
   cameraFor(focus, floor) {
     const { plane, view } = this;
     const pad = this.index.scene.error ? { ...PADDING, top: PADDING.top + MESSAGE, bottom: PADDING.bottom + MESSAGE } : PADDING;
-    const whole = fit(plane.bounds, view, pad, floor, focus);
+    const whole = fit(plane.framed, view, pad, floor, focus);
     const [x0, y0, x1, y1] = visibleBox(whole, view, LEAST_PAD / whole.zoom);
-    const [a, b, c, d] = plane.bounds;
+    const [a, b, c, d] = plane.framed;
     if (a >= x0 && b >= y0 && c <= x1 && d <= y1) return whole; // then there is no minimap
-    return fit(plane.bounds, view, { ...pad, bottom: MINIMAP_ROOM }, floor, focus);
+    return fit(plane.framed, view, { ...PADDING, bottom: MINIMAP_ROOM }, floor, focus);
   }
 
   /** All of it where readable; where that is what one sees already, all of it at any size. */
@@ -251,7 +244,7 @@ export class Stage {
 
   zoom(factor, at = null) {
     const [x, y] = at ?? [this.view.width / 2, this.view.height / 2];
-    const whole = this.plane ? fit(this.plane.bounds, this.view, PADDING, 0).zoom : 1;
+    const whole = this.plane ? fit(this.plane.framed, this.view, PADDING, 0).zoom : 1;
     this.look(zoomAt(this.camera, this.view, x, y, factor, Math.min(whole * 0.6, 0.5)));
   }
 

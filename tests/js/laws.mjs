@@ -55,7 +55,7 @@ function calloutOverCards(scene, index, plane) {
   const wires = wiresAt(moment, []);
   return !node ? [] : VIEWS.flatMap(([width, height]) => {
     const view = { width, height, dpr: 1 };
-    const camera = fit(plane.bounds, view, PAD, READABLE, [node.x, node.y]);
+    const camera = fit(plane.framed, view, PAD, READABLE, [node.x, node.y]);
     const { x, y, shape } = placeCallout({ context, font: fonts(TOKENS, camera.zoom), plane, camera, view, moment, wires }, node, scene.error);
     const over = plane.nodes.within([x - MARK, y - MARK, x + shape.w + MARK, y + shape.h + MARK]);
     const others = scene.nodes.filter((one) => one.id !== node.id);

@@ -65,6 +65,27 @@ test("reveal moves nothing that is in view, and as little as needed else", () =>
   near(visibleBox(moved, VIEW)[2], 672);
 });
 
+test("what is shown of a large graph begins at its start where one looks near it", () => {
+  const camera = fit([0, 0, 500, 900], VIEW, PAD, READABLE, [250, 420]);
+  near(visibleBox(camera, VIEW)[1], -40 / camera.zoom);
+});
+
+test("what is revealed is brought out from under the bars, where it has room between them", () => {
+  const camera = { x: 0, y: 0, zoom: 1 };
+  const bars = { top: 58, bottom: 54 };
+  assert.equal(reveal(camera, VIEW, [-50, -230, 50, -150], 72, bars), camera);
+  const moved = reveal(camera, VIEW, [-50, -290, 50, -150], 72, bars);
+  assert.ok(-290 >= visibleBox(moved, VIEW)[1] + 58);
+  const high = reveal(camera, VIEW, [-50, -280, 50, 280], 72, bars);
+  assert.equal(high, camera, "what is higher than that is only in view");
+});
+
+test("the frame of a graph has room for the wires under its lowest card", () => {
+  const plane = layPlane(prepare(case1()));
+  const low = Math.max(...case1().nodes.map((node) => boxOf(node)[3]));
+  assert.ok(plane.framed[3] >= low + 16);
+});
+
 test("pan, keep and between", () => {
   assert.deepEqual(pan({ x: 0, y: 0, zoom: 2 }, 10, -4), { x: -5, y: 2, zoom: 2 });
   assert.deepEqual(keep({ x: 0, y: 0, zoom: 1 }, [5, 5], [8, 4]), { x: 3, y: -1, zoom: 1 });

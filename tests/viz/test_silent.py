@@ -37,7 +37,7 @@ PROOFS = {
     "broadcast_by_hand": ("−", "shape", "Each with its own partner, they are 3: [0 0 0]"),
     "half_underflow": ("÷ 8192", "rounded", "1.221e-4 comes in and 1.49e-8 should go out"),
     "copied_tensor": ("y", "cut", "has the numbers of `x * x` in line 4, [1 4 9], and is a new leaf"),
-    "scaled_leaf": ("× 0.1", "leaf", "The gradient [0.2 0.4 0.6] passed through it and went on"),
+    "scaled_leaf": ("w", "leaf", "The gradient [0.2 0.4 0.6] passed through it and went on"),
 }
 
 
