@@ -144,6 +144,11 @@ def test_ranks_put_a_source_next_to_its_first_use() -> None:
     assert ranks(4, [(0, 1), (1, 2), (3, 2)]) == [0, 1, 2, 1]
 
 
+def test_what_leaves_a_part_does_so_behind_its_own_last_rank() -> None:
+    assert ranks(5, [(0, 1), (1, 3), (2, 4)], (), (3, 4)) == [0, 1, 0, 2, 1]
+    assert ranks(5, [(3, 0), (0, 1), (4, 2)], (3, 4)) == [1, 2, 1, 0, 0]
+
+
 def test_ranks_refuse_a_cycle() -> None:
     with pytest.raises(ValueError, match="cycle"):
         ranks(2, [(0, 1), (1, 0)])

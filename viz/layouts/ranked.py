@@ -6,7 +6,7 @@ A `Ranked` graph is small, has integers for names and is JSON as it stands, so t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -104,8 +104,9 @@ def ranks(
 ) -> list[int]:
     """Ranks by longest path; a node without sources moves next to its nearest target.
 
-    `first` and `last` are put before and behind all others.  Edges must run from a lower to a higher place in some
-    order without cycles; ValueError where there is none.
+    `first` and `last` are put before and behind all others of their part: an edge that leaves it must not go on past
+    its last column, where the border of what it stands in may be.  Edges must run from a lower to a higher place in
+    some order without cycles; ValueError where there is none.
     """
     after: dict[int, list[int]] = defaultdict(list)
     missing = [0] * count
@@ -129,15 +130,35 @@ def ranks(
     for node in sources.difference(first):
         if after[node]:
             rank[node] = min(rank[target] for target in after[node]) - 1
-    inner = set(range(count)).difference(first, last)
-    low = min((rank[n] for n in inner), default=0) - 1
-    high = max((rank[n] for n in inner), default=0) + 1
-    for node in first:
-        rank[node] = low
-    for node in last:
-        rank[node] = high
+    before, behind = set(first), set(last)
+    for part in _parts(count, after):
+        inner = [rank[n] for n in part if n not in before and n not in behind] or [0]
+        for node in part:
+            if node in before:
+                rank[node] = min(inner) - 1
+            elif node in behind:
+                rank[node] = max(inner) + 1
     base = min(rank, default=0)
     return [r - base for r in rank]
+
+
+def _parts(count: int, after: Mapping[int, Sequence[int]]) -> list[list[int]]:
+    """What hangs together."""
+    root = list(range(count))
+
+    def top(node: int) -> int:
+        while root[node] != node:
+            root[node] = root[root[node]]
+            node = root[node]
+        return node
+
+    for source, targets in after.items():
+        for target in targets:
+            root[top(target)] = top(source)
+    parts: dict[int, list[int]] = defaultdict(list)
+    for node in range(count):
+        parts[top(node)].append(node)
+    return list(parts.values())
 
 
 def spread(wanted: Sequence[float], gaps: Sequence[float]) -> list[float]:
