@@ -162,6 +162,21 @@ def test_lines_that_say_something_have_three_to_one(theme: str) -> None:
             assert contrast(tokens[name], tokens[on]) >= 3, f"{name} on {on}"
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_what_is_not_there_yet_has_outlines_of_three_to_one(theme: str) -> None:
+    """On the graph, and around its own paler ground; tests/js/canvas.test.mjs holds its full strength."""
+    tokens = themes()[theme]
+    painter = (ROOT / "assets" / "modules" / "paint.mjs").read_text()
+    share = re.search(r"const QUIET = ([\d.]+)", painter)
+    own = re.search(r"const own = .*", painter)
+    assert share is not None and own is not None
+    colours = re.findall(r"tokens\.(\w+)", own[0])
+    assert {"leaf", "root"} < set(colours)
+    for name in colours:
+        for ground in (tokens["bg"], mixed(tokens["panel"], tokens["bg"], float(share[1])), tokens["field"]):
+            assert contrast(tokens[name], ground) >= 3, f"{name} on {ground}"
+
+
 @pytest.mark.parametrize("sight", list(SIGHTS))
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_meanings_stay_apart(theme: str, sight: str) -> None:

@@ -168,12 +168,19 @@ class _Scene:
             "group": grouping.within[group], "twin": None, "shape": None, "dtype": None, "rows": [], "saved": [],
             "formula": [],
             "tracks": {
-                "state": together([self.track(m, "state", "future") for m in inside], joint_state),
+                "state": together([self.computed(m, ops > 0) for m in inside], joint_state),
                 "faint": together([self.track(m, "faint", False) for m in inside], all),
                 "upstream": self.value_track(back.id, "cotangent") if back is not None else [[0, None]],
             },
             "code": self.read.code(self.facts.ops[first].event.stack) if first is not None else None,
         }  # fmt: skip
+
+    def computed(self, member: str, with_ops: bool) -> list[list[Any]]:
+        """The states of a member of a folded group; that a leaf used there exists does not make the group exist."""
+        track = self.track(member, "state", "future")
+        if not with_ops or self.drawing.items[member].role not in ("leaf", "constant"):
+            return track
+        return [[k, "future" if state == "idle" else state] for k, state in track]
 
     def edge(self, key: str, placed: layout.Placed) -> Json:
         links = self.seen.merged[key]

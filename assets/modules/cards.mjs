@@ -92,7 +92,7 @@ function cellLook({ tokens }, row, value, state, lit, typed) {
     Object.assign(look, zero || state.past ? { ink: tokens.soft } : { ink: tokens.gradient, strong: true });
     if (!zero && state.changed && !state.past) Object.assign(look, { fill: tokens.gradientTint, stroke: tokens.gradient, width: 2 });
   }
-  if (lit && !odd) Object.assign(look, { stroke: tokens.gradient, width: 2 });
+  if (lit && !odd) Object.assign(look, { stroke: tokens.ink, width: 2 }); // a value: what the gradient passes stands on its edge
   if (typed) Object.assign(look, { dashed: true, width: 1.5, stroke: tokens.changed, ink: tokens.changed });
   return look;
 }

@@ -150,3 +150,33 @@ export function distanceTo(flat, x, y) {
   }
   return best;
 }
+
+/** Whether a flattened curve passes through a box. */
+export function crossesBox({ xs, ys }, box) {
+  for (let i = 1; i < xs.length; i++) if (meetsSegment(box, xs[i - 1], ys[i - 1], xs[i], ys[i])) return true;
+  return false;
+}
+
+/** Whether some of a straight piece lies in a box: what is left of it when cut off at each side. */
+function meetsSegment([x0, y0, x1, y1], ax, ay, bx, by) {
+  let [from, to] = [0, 1];
+  for (const [a, d, low, high] of [[ax, bx - ax, x0, x1], [ay, by - ay, y0, y1]]) {
+    if (d === 0) {
+      if (a < low || a > high) return false;
+      continue;
+    }
+    const [enter, leave] = d > 0 ? [(low - a) / d, (high - a) / d] : [(high - a) / d, (low - a) / d];
+    [from, to] = [Math.max(from, enter), Math.min(to, leave)];
+    if (from > to) return false;
+  }
+  return true;
+}
+
+/** Distance of a flattened curve to a box; 0 where it passes through. */
+export function distanceToBox(flat, box) {
+  if (crossesBox(flat, box)) return 0;
+  const [x0, y0, x1, y1] = box;
+  const corners = [[x0, y0], [x1, y0], [x0, y1], [x1, y1]].map(([x, y]) => distanceTo(flat, x, y));
+  const points = Array.from(flat.xs, (x, i) => Math.hypot(Math.max(x0 - x, 0, x - x1), Math.max(y0 - flat.ys[i], 0, flat.ys[i] - y1)));
+  return Math.min(...corners, ...points);
+}

@@ -3,8 +3,9 @@
 import { toNumber } from "./format.mjs";
 import { edgeState, isFaint, isOdd, lastFlow, signOf } from "./state.mjs";
 import { at } from "./timeline.mjs";
-import { isWired } from "./wiring.mjs";
+import { isWired, routesUnder } from "./wiring.mjs";
 
+const FAINT = 0.3; // what takes no part, and what lies under the wires of now
 const BATCH = 64; // routes in one path: very long paths are slow to stroke, and so are thousands of short ones
 
 /** How wide a gradient is drawn: by its size relative to the largest of its call. */
@@ -29,7 +30,7 @@ class Strokes {
   paint(context, detail, paper) {
     for (const look of this.looks.values()) {
       context.globalAlpha = look.alpha;
-      context.setLineDash(look.kind === "zero" ? [2, 5] : look.kind === "later" ? [5, 5] : []);
+      context.setLineDash(look.kind === "zero" ? [2, 5] : look.kind === "later" ? [4, 5] : []);
       for (let from = 0; from < look.routes.length; from += BATCH) strokeBatch(context, look, look.routes.slice(from, from + BATCH), detail, paper);
       context.setLineDash([]);
       if (detail > 0) arrows(context, look);
@@ -89,9 +90,16 @@ export function wiredEdges(moment, wires) {
   return found;
 }
 
+/** Whether a gradient's route is drawn: while one runs on it and once it has, not where a recorded op is computed meanwhile. */
+export function hasGradient(moment, edge) {
+  if (!edge.grad || moment.phase?.kind !== "backward") return false;
+  return at(edge.tracks.state, moment.t) === "done" || (moment.step?.flows.some((flow) => flow.edge === edge.id && flow.back) ?? false);
+}
+
 export function paintEdges(brush, edges, routes) {
   const { context, moment, tokens, detail } = brush;
   const wired = detail > 0 ? wiredEdges(moment, brush.wires) : new Set();
+  const under = detail > 0 ? routesUnder(brush.wires, brush.plane) : new Set();
   const rest = new Strokes();
   const gradients = new Strokes();
   const thin = detail === 0 ? 1.6 / Math.max(brush.camera.zoom, 0.05) : 1;
@@ -99,16 +107,16 @@ export function paintEdges(brush, edges, routes) {
     const route = routes.get(edge.id);
     const state = edgeState(moment, edge);
     const forward = state === "active" && !moment.backward;
-    const alpha = forward ? 1 : isFaint(moment, edge) ? 0.3 : state === "future" ? 0.4 : 0.9;
     if (forward) gradients.add(route.forward, tokens.forward, 2.5 * Math.min(thin, 12), 1);
-    else rest.add(route.forward, tokens.saved, 1.5 * Math.min(thin, 6), alpha, state === "future" ? "later" : "plain");
-    if (!edge.grad || wired.has(edge.id) || moment.phase?.kind !== "backward" || (state !== "active" && state !== "done")) continue;
+    else rest.add(route.forward, tokens.saved, 1.5 * Math.min(thin, 6), isFaint(moment, edge) ? FAINT : 1, state === "future" ? "later" : "plain");
+    if (wired.has(edge.id) || !hasGradient(moment, edge)) continue;
     const flow = moment.step?.flows.find((one) => one.edge === edge.id && one.back) ?? lastFlow(moment, edge);
     const sign = flow ? signOf(moment, flow) : signOfCotangent(moment, edge);
     const kind = sign === 0 ? "zero" : sign === -1 ? "hollow" : "plain";
     const width = sign === 0 ? 1.5 : Math.max(gradientWidth(flow?.size), kind === "hollow" ? 4 : 0);
     const odd = isOdd(moment, flow ? flow.value : at(edge.tracks.cotangent, moment.t));
-    gradients.add(route.back, odd ? tokens.error : tokens.gradient, width * Math.min(thin, 6), state === "active" ? 1 : 0.75, kind);
+    const alpha = under.has(edge.id) ? FAINT : state === "active" && !forward ? 1 : 0.75;
+    gradients.add(route.back, odd ? tokens.error : tokens.gradient, width * Math.min(thin, 6), alpha, kind);
   }
   rest.paint(context, detail, tokens.bg);
   gradients.paint(context, detail, tokens.bg);

@@ -7,10 +7,12 @@ import { paintEdges } from "./edges.mjs";
 import { num, withMinus } from "./format.mjs";
 import { paintBadge, paintChip, paintFinding, paintFold } from "./marks.mjs";
 import { paintCallout } from "./message.mjs";
+import { STACK } from "./plane.mjs";
 import { findingsAt, isFaint, nodeState } from "./state.mjs";
 import { at } from "./timeline.mjs";
 import { cutName, fitting, fonts, SQUEEZE, squeezed, widthOf, writer } from "./text.mjs";
 
+const LATER = [4, 4]; // dashes of the outline of what is not computed yet
 const ROUND = 14; // corners of a group's box
 const QUIET = 0.72; // what takes no part, or is not there yet: paler, and all of its text in ink, so that it is read at 3 to 1
 
@@ -97,17 +99,21 @@ function paintBlocks(brush, nodes) {
   const byColour = new Map();
   for (const node of nodes) {
     const state = nodeState(moment, node);
-    const alpha = state === "future" || isFaint(moment, node) ? 0.35 : 0.85;
-    const key = `${alpha}|${blockColour(brush, node, state)}`;
+    const later = state === "future";
+    const key = `${later ? 1 : isFaint(moment, node) ? 0.35 : 0.85}|${blockColour(brush, node, state)}|${later}`;
     if (!byColour.has(key)) byColour.set(key, []);
     byColour.get(key).push(node);
   }
   for (const [key, members] of byColour) {
-    const [alpha, colour] = key.split("|");
+    const [alpha, colour, later] = key.split("|");
     context.globalAlpha = Number(alpha);
-    context.fillStyle = colour;
     // Rectangle by rectangle: one path of thousands is several times slower to fill.
-    for (const node of members) context.fillRect(node.x - node.w / 2, node.y - node.h / 2, node.w, node.h);
+    const fill = (fillStyle, by) => {
+      context.fillStyle = fillStyle;
+      for (const { x, y, w, h } of members) context.fillRect(x - w / 2 + by, y - h / 2 + by, w - 2 * by, h - 2 * by);
+    };
+    fill(colour, 0);
+    if (later === "true") fill(brush.tokens.bg, 1.2 / brush.camera.zoom); // an outline
   }
   context.globalAlpha = 1;
 }
@@ -143,14 +149,14 @@ function paintNode(loud, node) {
 
 /** Colour and width of a node's outline, and its fill. */
 function frameLook({ tokens, moment }, node, state, active) {
-  const own = node.role === "leaf" ? tokens.leaf : node.role === "root" ? tokens.root : tokens.line;
-  const look = { stroke: own, fill: tokens.panel, width: 1.5, dashed: state === "future" };
+  const own = node.role === "leaf" ? tokens.leaf : node.role === "root" ? tokens.root : tokens.saved;
+  const look = { stroke: own, fill: tokens.panel, width: own === tokens.saved ? 1.2 : 1.5, dashed: state === "future" };
   if (state === "error") return { ...look, stroke: tokens.error, fill: tokens.errorTint, width: 2.5 };
   const op = node.kind === "op" || node.kind === "group";
   if (active) {
     const [line, tint] = moment.step.kind === "write" ? [tokens.ink, tokens.field]
       : moment.backward ? [tokens.gradient, tokens.gradientTint] : [tokens.forward, tokens.forwardTint];
-    return { ...look, stroke: op || own === tokens.line ? line : own, fill: op ? tint : tokens.panel, width: 2.5, dashed: false };
+    return { ...look, stroke: op || own === tokens.saved ? line : own, fill: op ? tint : tokens.panel, width: 2.5, dashed: false };
   }
   if (op && state === "ready") return { ...look, stroke: tokens.gradient, width: 1.5 };
   return look;
@@ -163,8 +169,11 @@ function shape({ context }, node, look, radius) {
   context.fill();
   context.lineWidth = look.width;
   context.strokeStyle = look.stroke;
-  if (look.dashed) context.setLineDash([2, 4]);
+  if (look.dashed) context.setLineDash(LATER);
+  const alpha = context.globalAlpha;
+  if (look.dashed) context.globalAlpha = 1; // the dashes say that it is not there yet; they are to be seen
   context.stroke();
+  context.globalAlpha = alpha;
   if (look.dashed) context.setLineDash([]);
 }
 
@@ -224,7 +233,7 @@ function paintStub(brush, node, look) {
   const text = cutName(context, font.title, node.label, (node.w - 40) / SQUEEZE);
   write(text, node.x - 8, node.y, font.title, tokens.ink, "center", node.w - 40);
   const [x, y] = [node.x + node.w / 2 - 20, node.y];
-  context.strokeStyle = look.stroke === tokens.line ? tokens.soft : look.stroke;
+  context.strokeStyle = look.stroke === tokens.saved ? tokens.soft : look.stroke;
   context.lineWidth = 1.5;
   context.beginPath();
   context.moveTo(x - 4, y + 4);
@@ -238,7 +247,7 @@ function paintStub(brush, node, look) {
 /** A folded group: a card on two others, with its shapes, and the norm of the gradient that came to it. */
 function paintGroupCard(brush, node, look) {
   const { context, write, font, tokens, moment } = brush;
-  for (const offset of [8, 4]) shape(brush, { ...node, x: node.x + offset, y: node.y + offset }, { ...look, width: 1, stroke: tokens.line }, 10);
+  for (const offset of STACK) shape(brush, { ...node, x: node.x + offset, y: node.y + offset }, { ...look, width: 1, stroke: tokens.line }, 10);
   shape(brush, node, look, 10);
   const box = boxOf(node);
   write(cutName(context, font.title, node.label, node.w - GROUP_TITLE - 8), box[0] + GROUP_TITLE, box[1] + 18, font.title, tokens.ink);

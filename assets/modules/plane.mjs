@@ -4,6 +4,7 @@ import { boxOf } from "./card.mjs";
 import { curveThrough, distanceTo, flatten } from "./curve.mjs";
 import { Grid } from "./grid.mjs";
 
+export const STACK = [8, 4]; // how far the cards behind a folded one stand out at the right and below
 const ARROW = 8; // how much of a route's end the arrowhead covers
 const UNDER = 18; // how far below a card the wires of its cells run
 const ASIDE = 12; // how far a gradient's route is moved where the layout gave none of its own
@@ -24,11 +25,30 @@ export function layPlane(index) {
 
 function routesOf(index, edge) {
   const [source, target] = [index.nodes.get(edge.source), index.nodes.get(edge.target)];
-  const ends = [source ? boxOf(source) : null, target ? boxOf(target) : null];
-  const points = edge.points.length > 1 ? edge.points : straight(source, target);
-  const back = edge.back?.length > 1 ? edge.back : aside(points);
+  const ends = [source ? outerBox(source) : null, target ? outerBox(target) : null];
+  const points = clearOfStacks(edge.points.length > 1 ? edge.points : straight(source, target), source, target);
+  const back = edge.back?.length > 1 ? clearOfStacks(edge.back, target, source) : aside(points);
   const box = boundsOfPoints([...points, ...back], 24);
   return { forward: new Route(points, ends[0], ends[1]), back: new Route(back, ends[1], ends[0]), box };
+}
+
+/** The box of a node with the cards behind it. */
+function outerBox(node) {
+  const [x0, y0, x1, y1] = boxOf(node);
+  return node.kind === "group" ? [x0, y0, x1 + STACK[0], y1 + STACK[0]] : [x0, y0, x1, y1];
+}
+
+/** A route that ends at the outermost card of a stack, not behind it. */
+function clearOfStacks(points, from, to) {
+  if (from?.kind !== "group" && to?.kind !== "group") return points;
+  const moved = points.slice();
+  for (const [i, node] of [[0, from], [points.length - 1, to]]) {
+    if (node?.kind !== "group") continue;
+    const [, , x1, y1] = boxOf(node);
+    const [x, y] = points[i];
+    moved[i] = [Math.abs(x - x1) < 1 ? x + STACK[0] : x, Math.abs(y - y1) < 1 ? y + STACK[0] : y];
+  }
+  return moved;
 }
 
 /** One route: Beziers, an end for the arrowhead, and (on demand) places along its length. */

@@ -1,22 +1,17 @@
 // The upper canvas: what moves or glows: pulses with their numbers, the active node, wires, what is pointed at.
 
-import { visibleBox } from "./camera.mjs";
-import { boxOf, cellOf, rowsOf, shared, shownAs } from "./card.mjs";
+import { cellOf, rowsOf, shownAs } from "./card.mjs";
 import { pointAlong } from "./curve.mjs";
 import { gradientWidth } from "./edges.mjs";
-import { fitNum, toNumber, withMinus } from "./format.mjs";
+import { fitNum, toNumber } from "./format.mjs";
+import { liveOn, placedLabels } from "./labels.mjs";
 import { brushFor, paintOver, ring } from "./paint.mjs";
 import { flowsAt, isOdd, signOf } from "./state.mjs";
 import { at, changedBy } from "./timeline.mjs";
 import { widthOf } from "./text.mjs";
-import { isWired, paintWires } from "./wiring.mjs";
+import { paintWires } from "./wiring.mjs";
 
-const MOST_LABELS = 24;
-const PLACES = [8, 30, 52, 76, 104].flatMap((far) => [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8].map((part) => [far, part])); // where a label is tried
-const SHORT = 8; // letters of a number that is written even where it covers a little
-const MOST_COVERED = 0.35; // of such a one may lie on cards
-const [TOP, LOW, SIDE] = [54, 48, 6]; // px of the view in which no label is tried: under the buttons, over the legend, at the border
-const BADGE = 10; // how far a badge stands out of its node
+const APART = 26; // units from one pulse to the next of a file
 
 export function paintPulses(context, view, frame) {
   const brush = brushFor(context, view, frame);
@@ -94,15 +89,19 @@ function paintTravel(brush, { flow, edge, part, started }) {
     paintPulse(brush, flow, (flow.back ? route.back : route.forward).flat, part, signOf(brush.moment, flow));
     return;
   }
-  for (const wire of wires) {
+  wires.forEach((wire, i) => {
     const arriving = edge.source === wire.op.id;
     const number = arriving ? wire.given : wire.given * toNumber(wire.local);
-    paintPulse(brush, flow, arriving ? wire.arriving : wire.leaving, part, Math.sign(number) || null);
-  }
+    const way = arriving ? wire.arriving : wire.leaving;
+    const own = inFile(part, i, wires.length, APART / way.total);
+    if (own > 0 && own < 1) paintPulse(brush, flow, way, own, Math.sign(number) || null);
+  });
 }
 
-function liveOn({ wires }, edge) {
-  return !isWired(edge) ? [] : wires.filter((wire) => wire.live && (wire.edge.id === edge.id || (edge.source === wire.op.id && edge.target === wire.output.id)));
+/** Where the pulse `i` of `count` is when their file is at `part`: wires lie close together, so one follows the other, and the last one is there at the end. */
+export function inFile(part, i, count, apart) {
+  const lag = count > 1 ? Math.min(apart, 0.6 / (count - 1)) : 0;
+  return Math.min(Math.max(part * (1 + lag * (count - 1)) - lag * i, 0), 1);
 }
 
 function paintPulse({ context, tokens, detail, camera, moment }, flow, flat, part, sign) {
@@ -137,65 +136,8 @@ function ease(part) {
   return part < 0.5 ? 2 * part * part : 1 - 2 * (1 - part) * (1 - part);
 }
 
-/** The number that travels, beside its edge: at the first of a few places where it covers nothing. */
 function paintLabels(brush, flows) {
-  const taken = [];
-  for (const { text, flow, edge } of labelsOf(flows).slice(0, MOST_LABELS)) {
-    const route = brush.plane.routes.get(edge.id);
-    const wire = flow.back ? liveOn(brush, edge).at(-1) : null;
-    const flat = !wire ? (flow.back ? route.back : route.forward).flat : edge.source === wire.op.id ? wire.arriving : wire.leaving;
-    const box = placeLabel(brush, flat, text, taken);
-    if (!box) continue;
-    taken.push(box);
-    writeLabel(brush, flow, text, box);
-  }
-}
-
-/** What is written: once for equal numbers that go the same way, as the two of `x * x` do. */
-export function labelsOf(flows) {
-  const found = new Map();
-  for (const { flow, edge, started } of flows) {
-    if (!started || !flow.text) continue;
-    const key = `${edge.source}|${edge.target}|${flow.text}`;
-    if (found.has(key)) found.get(key).count += 1;
-    else found.set(key, { flow, edge, count: 1 });
-  }
-  return [...found.values()].map(({ flow, edge, count }) => (
-    { flow, edge, text: count === 1 ? withMinus(flow.text) : `${withMinus(flow.text)}, ${count === 2 ? "twice" : `${count} times`}` }));
-}
-
-function placeLabel(brush, flat, text, taken) {
-  const w = widthOf(brush.context, brush.font.smallStrong, text) + 14;
-  const h = 22;
-  const room = roomFor(brush);
-  let fallback = null;
-  let least = MOST_COVERED * w * h;
-  for (const [far, part] of PLACES) {
-    const place = pointAlong(flat, part);
-    const [nx, ny] = [-Math.sin(place.angle), Math.cos(place.angle)];
-    const away = far + (Math.abs(nx) * w + Math.abs(ny) * h) / 2;
-    for (const side of ny < 0 ? [-1, 1] : [1, -1]) {
-      const [x, y] = [place.x + side * nx * away, place.y + side * ny * away];
-      const box = [x - w / 2, y - h / 2, x + w / 2, y + h / 2];
-      if (box[0] < room[0] || box[1] < room[1] || box[2] > room[2] || box[3] > room[3]) continue;
-      if (taken.some((other) => meets(box, other))) continue;
-      const near = brush.plane.nodes.within([box[0] - BADGE, box[1] - 2, box[2] + 2, box[3] + BADGE]);
-      if (!near.length) return box;
-      const covered = near.reduce((sum, node) => sum + shared(box, boxOf(node)), 0);
-      if (covered < least) [fallback, least] = [box, covered];
-    }
-  }
-  return text.length <= SHORT ? fallback : null; // a long one would hide what it lies on; the sentence has it too
-}
-
-/** The part of the plane that is in view and under no bar. */
-function roomFor({ camera, view }) {
-  const [x0, y0, x1, y1] = visibleBox(camera, view, -SIDE / camera.zoom);
-  return [x0, y0 + (TOP - SIDE) / camera.zoom, x1, y1 - (LOW - SIDE) / camera.zoom];
-}
-
-function meets(a, b) {
-  return a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+  for (const { text, flow, box } of placedLabels(brush, flows)) writeLabel(brush, flow, text, box);
 }
 
 function writeLabel({ context, write, font, tokens, moment }, flow, text, [x0, y0, x1, y1]) {

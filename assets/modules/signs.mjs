@@ -91,7 +91,7 @@ export const SIGNS = [
     { id: "group", text: "A folded group: double click opens it", scene: scene([node("g", "group", -4, 124, 56, { label: "layer", sub: "4 ops" })]) },
   ] },
   { title: "How far it is", signs: [
-    { id: "future", text: "Dotted outline: not computed yet", scene: scene([op(state("future"))]) },
+    { id: "future", text: "Dashed outline: not computed yet", scene: scene([op(state("future"))]) },
     { id: "waiting", text: "Ring: takes part in this call and waits for gradients", scene: scene([op(state("waiting"))]) },
     { id: "ready", text: "Ring with a dot: all its gradients are there", scene: scene([op(state("ready"))]) },
     { id: "active", text: "Halo: it runs in this step", scene: scene([op(state("ready"))], { step: step("vjp", "n") }), t: 1 },

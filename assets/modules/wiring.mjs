@@ -1,13 +1,18 @@
 // The wiring of an op cell by cell: from each cell of an input, through the pill, to the cells of the output that it reaches.
 
-import { boxOf, CELL_GAP, cellOf, rowsOf } from "./card.mjs";
+import { boxOf, cellOf, rowsOf } from "./card.mjs";
 import { distanceTo, flatten, pointAlong, turnsBack } from "./curve.mjs";
-import { indexText, num } from "./format.mjs";
+import { indexText, num, toNumber } from "./format.mjs";
 import { wiredOps, wiresOf as allWiresOf } from "./state.mjs";
+import { at } from "./timeline.mjs";
 
 const SPREAD = 0.62; // part of the pill's side over which wires enter
-const BUNDLE = 16; // height of the bundle of wires that goes around a card
+const BUNDLE = 16; // height of the bundle of wires that goes around a card,
+const OVER = [3, 5]; // and of one that runs between the head of a card and its cells: how far over these, and how high
 const TOUCH = 1.5; // how far a wire may be over a border
+const BEND = 6; // how far from a card's side one runs down along it
+const ALONG = 6; // within how many units a wire runs along a route,
+const MOST_NEAR = 4; // and at how many of its points it may: where they only cross
 const curves = new WeakMap();
 const looked = new WeakSet(); // ops whose wires are known to have a free way or not,
 const blocked = new WeakSet(); // and the edges beside which they have none
@@ -46,7 +51,7 @@ function liveWires(moment) {
     wires = wiredOps(index, active).flatMap((op) => wiresOf(moment, op)).filter((wire) => wire.source === node);
   }
   const carrying = anyDrawn(wires.filter((wire) => wire.carries));
-  const shown = carrying.length <= MOST_LIVE && carrying.every((wire) => isOpen(wire.source) && isOpen(wire.output) && isClear(wire, index));
+  const shown = carrying.length <= MOST_LIVE && carrying.every((wire) => isOpen(wire.source) && isOpen(wire.output) && isPlain(wire) && isClear(wire, index));
   return shown ? carrying : [];
 }
 
@@ -70,17 +75,59 @@ export function isWired(edge) {
   return !turnsBack(edge.points) && !blocked.has(edge);
 }
 
-/** The wires of an op, which know then whether they have a free way. */
+/** The wires of an op, each with the rows at which it ends; they know then whether they have a free way. */
 function wiresOf(moment, op) {
   const wires = allWiresOf(moment, op);
+  const phase = callAt(moment);
+  for (const wire of wires) {
+    wire.ends = endsOf(wire, phase);
+    wire.carries &&= !isLost(moment, wire, wires);
+  }
   if (looked.has(op)) return wires;
   looked.add(op);
-  for (const wire of wires) {
-    const { leaving, arriving } = halves(wire);
-    if (isCrossed(moment.scene, leaving, [op, wire.source])) blocked.add(wire.edge);
-    if (isCrossed(moment.scene, arriving, [op, wire.output])) blocked.add(wire.after);
+  for (const call of new Set([phase, ...moment.scene.phases.filter((one) => one.kind === "backward")])) {
+    for (const wire of wires) {
+      const { leaving, arriving } = halves({ ...wire, ends: endsOf(wire, call) });
+      if (isCrossed(moment.scene, leaving, [op, wire.source])) blocked.add(wire.edge);
+      if (isCrossed(moment.scene, arriving, [op, wire.output])) blocked.add(wire.after);
+    }
   }
   return wires;
+}
+
+/** The backward call of a moment: the one that runs, else the next one, else the last one; null where there is none. */
+function callAt({ phase, scene, t }) {
+  const calls = scene.phases.filter((one) => one.kind === "backward");
+  return calls.includes(phase) ? phase : calls.find((one) => one.start >= t) ?? calls.at(-1) ?? null;
+}
+
+/**
+ * The rows at which a wire ends: at the output the gradient that the call passes there, at the input a `.grad` that the call
+ * writes, and else the value: a `.grad` that rests passes nothing on, and autograd.grad() fills none.
+ */
+function endsOf({ source, output }, call) {
+  const value = (node) => placeOf(node, "value");
+  const [seed, grad] = [placeOf(output, "seed"), source.role === "leaf" ? placeOf(source, "grad") : undefined];
+  return { source: grad && isWritten(grad.row, call) ? grad : value(source), output: seed && isPassed(seed.row, call) ? seed : value(output) };
+}
+
+const placeOf = (node, key) => rowsOf(node).find((one) => one.row.key === key && one.row.cols);
+
+function isWritten({ track }, call) {
+  return call !== null && track.some(([step, id]) => step > call.start && step <= call.end && id !== null);
+}
+
+function isPassed(row, call) {
+  return call !== null && (Array.isArray(row.call) ? row.call.some(([, one]) => one === call.call) : (row.call ?? call.call) === call.call);
+}
+
+/** Whether what a wire would bring is a zero in its dtype: 1e-4 times 1e-4 in half precision. */
+function isLost(moment, wire, wires) {
+  const flow = moment.step?.flows.find((one) => one.back && one.edge === wire.edge.id);
+  const id = flow ? flow.value : at(wire.edge.tracks.cotangent, moment.t);
+  const data = id === null || id === undefined ? null : moment.scene.values[id].data;
+  return Boolean(data) && toNumber(data[wire.from]) === 0
+    && !wires.some((one) => one !== wire && one.carries && one.edge === wire.edge && one.from === wire.from);
 }
 
 /** Whether a curve passes over a card other than some. */
@@ -101,18 +148,23 @@ function isOpen(node) {
   return node.rows.some((row) => row.cols);
 }
 
+/** Whether a wire ends at rows of one line: of several lines the framed cells tell better, since a way to the upper ones runs past the lower. */
+function isPlain({ ends }) {
+  return [ends.source, ends.output].every((place) => !place || place.row.rows === 1);
+}
+
 function curveOf(wire) {
   let known = curves.get(wire.edge);
   if (!known) curves.set(wire.edge, (known = new Map()));
-  const key = `${wire.from}>${wire.to}`;
+  const key = `${wire.from}>${wire.to} ${wire.ends.source?.row.key} ${wire.ends.output?.row.key}`;
   if (!known.has(key)) known.set(key, layWire(wire));
   return Object.create(known.get(key)); // what a wire carries changes with time, its way does not
 }
 
 /** From the cell of the input to the op, and from that of the output. */
-function halves({ op, source, output, from, to }) {
-  const start = anchor(source, from, op);
-  const end = anchor(output, to, op);
+function halves({ op, source, output, from, to, ends }) {
+  const start = anchor(source, ends.source, from, op);
+  const end = anchor(output, ends.output, to, op);
   const [a, b] = [port(op, source, start.part), port(op, output, end.part)];
   return { a, b, leaving: half(start, a), arriving: half(end, b) };
 }
@@ -140,21 +192,24 @@ function layWire(wire) {
 }
 
 /**
- * Where a wire leaves a card: below the last row (the gradient's, where there is one), so that it crosses no text; above
- * the first row where the op is over the card.  Columns are aligned, so a cell is told by its column, and by its place in it.
+ * Where a wire leaves a card, so that it crosses no cell and no text: the last line of cells from below, the first one from
+ * above, others at the card's side.  Columns are aligned, so a cell is told by its column, and by its place in it.
  */
-function anchor(node, cell, op) {
+function anchor(node, row, cell, op) {
+  const frame = { under: node.y + node.h / 2, top: node.y - node.h / 2, side: (sign) => node.x + sign * (node.w / 2 + 4), towards: op.x < node.x ? -1 : 1 };
   const places = rowsOf(node).filter((one) => one.row.cols);
-  const frame = { under: node.y + node.h / 2, side: (sign) => node.x + sign * (node.w / 2 + 4) };
-  if (!places.length) return { ...frame, x: node.x, y: node.y + node.h / 2, ny: 1, part: 0 };
+  if (!row || !places.length) return { ...frame, x: node.x, y: node.y + node.h / 2, ny: 1, part: 0 };
   const above = op.y + op.h / 2 < node.y - node.h / 2;
-  const place = above ? places[0] : places.at(-1);
+  const place = above ? places[0] : row;
   const box = cellOf(place, cell);
-  const count = place.row.rows * place.row.cols;
-  const row = Math.floor(cell / place.row.cols);
-  const between = row === (above ? 0 : place.row.rows - 1) ? null : box.x + box.w + CELL_GAP / 2; // past the cells of other rows
-  return { ...frame, x: box.x + box.w / 2, y: above ? box.y : box.y + box.h, ny: above ? -1 : 1, part: (cell + 0.5) / count - 0.5, between,
-    edge: above ? places[0].y : places.at(-1).y + places.at(-1).h };
+  const [line, column] = [Math.floor(cell / place.row.cols), cell % place.row.cols];
+  const part = (cell + 0.5) / (place.row.rows * place.row.cols) - 0.5;
+  const [first, last] = [place === places[0] && line === 0, place === rowsOf(node).at(-1) && line === place.row.rows - 1];
+  const middle = { ...frame, x: box.x + box.w / 2, part };
+  if (last && !above) return { ...middle, y: box.y + box.h, ny: 1 };
+  if (first) return { ...middle, y: box.y, ny: -1, over: !above };
+  const y = box.y + box.h * (column + 1) / (place.row.cols + 1);
+  return { ...frame, x: node.x + (frame.towards * node.w) / 2, y, part, aside: true };
 }
 
 function port(op, node, part) {
@@ -169,8 +224,13 @@ function port(op, node, part) {
 
 /** From a cell to a port; where the port is beside the card, around the card's lower corner instead of over its numbers. */
 function half(cell, port) {
-  if (cell.between !== null && cell.between !== undefined) return pastRows(cell, port);
   const [px, py] = port.at;
+  if (cell.aside) return sideways(cell.x, cell.y, cell, port);
+  if (cell.over) {
+    const lane = cell.y - OVER[0] - (0.5 - cell.part * cell.towards) * OVER[1];
+    const out = cell.side(cell.towards);
+    return [[cell.x, cell.y, cell.x, lane, cell.x, lane, out, lane], ...sideways(out, lane, cell, port)];
+  }
   if (port.nx !== 0 && cell.ny > 0 && py < cell.under) {
     const wx = cell.side(-port.nx);
     const wy = cell.under + 6 + (0.5 - cell.part * port.nx * -1) * BUNDLE;
@@ -183,12 +243,17 @@ function half(cell, port) {
   return [[cell.x, cell.y, cell.x, cell.y + cell.ny * drop, px + port.nx * reach, py + port.ny * reach, px, py]];
 }
 
-/** From a cell of an inner row down (or up) between the columns, then on as from the last row. */
-function pastRows(cell, port) {
-  const { x, y, ny, between, edge } = cell;
-  const turn = y + ny * 5;
-  return [[x, y, x, turn, between, y, between, turn], [between, turn, between, turn, between, edge, between, edge],
-    ...half({ ...cell, x: between, y: edge, between: null }, port)];
+/** From a card's side to a port: straight to one that is beside it, and past its border first to one under or over it. */
+function sideways(x, y, cell, port) {
+  const [px, py] = port.at;
+  const { towards } = cell;
+  if (port.ny === 0) {
+    const reach = Math.max(Math.abs(px - x) * 0.5, 14);
+    return [[x, y, x + towards * reach, y, px + port.nx * reach, py, px, py]];
+  }
+  const [out, border] = [x + towards * BEND, port.ny < 0 ? cell.under : cell.top];
+  const reach = Math.max(Math.abs(py - border) * 0.5, 14);
+  return [[x, y, out, y, out, y, out, border], [out, border, out, border - port.ny * reach, px, py + port.ny * reach, px, py]];
 }
 
 function turned(b) {
@@ -250,6 +315,29 @@ function dots({ context }, wires, colour, radius) {
     }
   }
   context.fill();
+}
+
+/** The edges along whose gradient's route some wire runs, where one could not be told from the other. */
+export function routesUnder(wires, plane) {
+  const found = new Set();
+  for (const wire of wires) {
+    if (!wire.live) continue;
+    const way = Object.getPrototypeOf(wire);
+    way.over ??= routesAlong(wire, plane);
+    for (const id of way.over) found.add(id);
+  }
+  return found;
+}
+
+function routesAlong({ flat, edge, after }, plane) {
+  const { xs, ys } = flat;
+  const box = [Math.min(...xs) - ALONG, Math.min(...ys) - ALONG, Math.max(...xs) + ALONG, Math.max(...ys) + ALONG];
+  return plane.edges.within(box).filter((one) => {
+    if (one === edge || one === after) return false;
+    let near = 0;
+    for (let i = 0; i < xs.length; i++) if (plane.routes.get(one.id).back.distance(xs[i], ys[i]) < ALONG) near += 1;
+    return near > MOST_NEAR;
+  }).map((one) => one.id);
 }
 
 /** The wire within `reach` units of a point, or null. */

@@ -3,10 +3,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fit, READABLE } from "../../assets/modules/camera.mjs";
-import { boxOf } from "../../assets/modules/card.mjs";
+import { boxOf, cellOf, rowsOf } from "../../assets/modules/card.mjs";
+import { crossesBox, distanceToBox } from "../../assets/modules/curve.mjs";
+import { hasGradient, wiredEdges } from "../../assets/modules/edges.mjs";
+import { placedLabels } from "../../assets/modules/labels.mjs";
 import { lineTo, placeCallout, strikes } from "../../assets/modules/message.mjs";
-import { layPlane } from "../../assets/modules/plane.mjs";
-import { prepare, stateAt } from "../../assets/modules/state.mjs";
+import { layPlane, STACK } from "../../assets/modules/plane.mjs";
+import { flowsAt, prepare, stateAt } from "../../assets/modules/state.mjs";
 import { fonts } from "../../assets/modules/text.mjs";
 import { isWired, wiresAt } from "../../assets/modules/wiring.mjs";
 
@@ -65,12 +68,94 @@ function calloutOverCards(scene, index, plane) {
   });
 }
 
+/** Numbers that travel and are not told by their place: on a card or a route of others, or far from their own. */
+function numbersAstray(scene, index, plane) {
+  const found = new Set();
+  for (const [width, height] of VIEWS.slice(1, 3)) {
+    const view = { width, height, dpr: 1 };
+    for (let k = 1; k <= scene.steps.length; k++) {
+      const moment = stateAt(index, k);
+      const node = index.nodes.get(moment.active);
+      const camera = fit(plane.bounds, view, { ...PAD, top: 76, bottom: 64 }, READABLE, node ? [node.x, node.y] : null);
+      const wires = wiresAt(moment, []);
+      const wired = wiredEdges(moment, wires);
+      const brush = { context, font: fonts(TOKENS, camera.zoom), plane, camera, view, moment, wires };
+      for (const { text, edges, flow, box } of placedLabels(brush, flowsAt(moment))) {
+        const say = (what) => found.add(`${width} step ${k}: ${text} ${what}`);
+        const own = edges.flatMap((edge) => (wired.has(edge.id) && flow.back ? wires.filter((wire) => wire.live).map((wire) => wire.flat)
+          : [plane.routes.get(edge.id)[flow.back ? "back" : "forward"].flat]));
+        if (Math.min(...own.map((flat) => distanceToBox(flat, box))) * camera.zoom > 30.01) say("is far from its route");
+        for (const edge of index.scene.edges) {
+          if (!edges.includes(edge) && hasGradient(moment, edge) && !wired.has(edge.id) && crossesBox(plane.routes.get(edge.id).back.flat, box)) say(`is on the route of ${edge.id}`);
+        }
+        if (wires.some((wire) => wire.live && crossesBox(wire.flat, box))) say("is on a wire");
+        if (text.length > 8 && plane.nodes.within(box).length) say("is on a card");
+      }
+    }
+  }
+  return [...found];
+}
+
+/** Wires that end where no gradient is, or pass over numbers on their way. */
+function wiresAmiss(scene, index) {
+  const found = new Set();
+  for (let k = 1; k <= scene.steps.length; k++) {
+    const moment = stateAt(index, k);
+    for (const wire of wiresAt(moment, []).filter((one) => one.live)) {
+      const { source, output } = wire.ends;
+      const say = (what) => found.add(`step ${k}: ${wire.edge.id} ${wire.from}>${wire.to} ${what}`);
+      const written = source?.row.key === "grad" && source.row.track.some(([step]) => step > moment.phase.start && step <= moment.phase.end);
+      if (source?.row.key === "grad" && !written) say("ends in a .grad that is not written");
+      if (output?.row.key === "grad") say("begins in a .grad");
+      if ((source?.row.rows ?? 1) > 1 || (output?.row.rows ?? 1) > 1) say("ends among several lines of cells");
+      const brought = moment.step.flows.find((flow) => flow.back && flow.edge === wire.edge.id);
+      const data = brought && scene.values[brought.value]?.data;
+      const alone = wiresAt(moment, []).filter((one) => one.live && one.edge === wire.edge && one.from === wire.from).length === 1;
+      if (data && data[wire.from] === 0 && alone) say("brings a zero");
+      for (const [node, own, cell] of [[wire.source, source, wire.from], [wire.output, output, wire.to]]) {
+        for (const place of rowsOf(node).filter((one) => one.row.cols)) {
+          for (let i = 0; i < place.row.rows * place.row.cols; i++) {
+            const { x, y, w, h } = cellOf(place, i);
+            if ((place !== own || i !== cell) && crossesBox(wire.flat, [x + 1, y + 1, x + w - 1, y + h - 1])) say(`is over a cell of ${node.id}`);
+          }
+        }
+      }
+    }
+  }
+  return [...found];
+}
+
+/** Gradients' routes that are drawn at a forward op, which has none yet. */
+function gradientsTooEarly(scene, index) {
+  return scene.steps.flatMap((step, k) => {
+    const moment = stateAt(index, k + 1);
+    if (step.kind !== "forward") return [];
+    return step.flows.map((flow) => index.edges.get(flow.edge)).filter((edge) => edge && hasGradient(moment, edge)
+      && !scene.steps.slice(0, k).some((before) => before.flows.some((flow) => flow.back && flow.edge === edge.id))).map((edge) => `step ${k + 1}: ${edge.id}`);
+  });
+}
+
+/** Ends of routes that the cards behind a folded one hide. */
+function endsBehindStacks(scene, index, plane) {
+  return scene.edges.flatMap((edge) => ["forward", "back"].filter((way) => {
+    const route = plane.routes.get(edge.id)[way];
+    const points = [[route.curve[0].slice(0, 2), way === "forward" ? edge.source : edge.target], [route.curve.at(-1).slice(6), way === "forward" ? edge.target : edge.source]];
+    return points.some(([[x, y], id]) => {
+      const node = index.nodes.get(id);
+      if (node?.kind !== "group") return false;
+      const [x0, y0, x1, y1] = boxOf(node);
+      return (x > x1 - 1 && x < x1 + STACK[0] - 0.1 && y < y1 + STACK[0]) || (y > y1 - 1 && y < y1 + STACK[0] - 0.1 && x > x0 && x < x1);
+    });
+  }).map((way) => `${way} ${edge.id}`));
+}
+
 const broken = {};
 for (const file of readdirSync(process.argv[2]).sort()) {
   const scene = JSON.parse(readFileSync(join(process.argv[2], file), "utf8"));
   const index = prepare(scene);
   const plane = layPlane(index);
   broken[file.replace(".json", "")] = { routes: routesOverCards(scene, plane), wires: wiresOverCards(scene, index),
-    callout: calloutOverCards(scene, index, plane) };
+    callout: calloutOverCards(scene, index, plane), numbers: numbersAstray(scene, index, plane), ends: wiresAmiss(scene, index),
+    early: gradientsTooEarly(scene, index), stacks: endsBehindStacks(scene, index, plane) };
 }
 console.log(JSON.stringify(broken));

@@ -6,7 +6,7 @@ import { boxOf, cellAt, cellOf, rowsOf } from "../../assets/modules/card.mjs";
 import { curveThrough, distanceTo, flatten, pointAlong, turnsBack } from "../../assets/modules/curve.mjs";
 import { Grid } from "../../assets/modules/grid.mjs";
 import { layPlane } from "../../assets/modules/plane.mjs";
-import { labelsOf } from "../../assets/modules/pulses.mjs";
+import { labelsOf } from "../../assets/modules/labels.mjs";
 import { wiredEdges } from "../../assets/modules/edges.mjs";
 import { fonts } from "../../assets/modules/text.mjs";
 import { prepare, stateAt } from "../../assets/modules/state.mjs";

@@ -38,6 +38,19 @@ def test_no_edge_and_no_wire_crosses_a_card_that_is_not_its_end(broken: Any, law
     assert {name: found[law] for name, found in broken.items() if found[law]} == {}
 
 
+BROKEN_BY = {
+    "numbers": "a number that travels stands on the route of another one, on a card, or far from its own",
+    "ends": "a wire ends where no gradient is, brings a zero, or passes over a cell that is not its end",
+    "early": "a gradient's route is drawn where an op is only computed",
+    "stacks": "the cards behind a folded one hide the end of a route",
+}
+
+
+@pytest.mark.parametrize("law", BROKEN_BY)
+def test_what_travels_is_told_by_its_place(broken: Any, law: str) -> None:
+    assert {name: found[law] for name, found in broken.items() if found[law]} == {}, BROKEN_BY[law]
+
+
 def test_the_message_of_an_error_touches_no_card_and_its_line_strikes_out_none(broken: Any) -> None:
     covered = {
         name: {one.split(":")[0] for one in found["callout"]} - COVERS.get(name, set())

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { hasGradient } from "../../assets/modules/edges.mjs";
+import { placedLabels } from "../../assets/modules/labels.mjs";
+import { paintGraph } from "../../assets/modules/paint.mjs";
+import { layPlane } from "../../assets/modules/plane.mjs";
+import { inFile } from "../../assets/modules/pulses.mjs";
+import { flowsAt, prepare, stateAt } from "../../assets/modules/state.mjs";
+import { fonts } from "../../assets/modules/text.mjs";
+import { wiresAt } from "../../assets/modules/wiring.mjs";
+import { case1 } from "./fixtures/case1.mjs";
+
+const COLOURS = ["bg", "panel", "field", "ink", "soft", "line", "saved", "leaf", "root", "gradient", "forward", "gradientTint", "forwardTint", "rootTint", "freed", "glow"];
+const TOKENS = { ...Object.fromEntries(COLOURS.map((name) => [name, name])), textLeast: 12, textNote: 13, textBody: 14 };
+const VIEW = { width: 1600, height: 900, dpr: 1 };
+
+/** A context that notes each stroke: { colour, alpha, dash, width }. */
+function noting() {
+  const strokes = [];
+  const own = { canvas: { width: 0, height: 0 }, globalAlpha: 1, dash: [], setLineDash: (dash) => (own.dash = dash), measureText: (text) => ({ width: 7 * text.length }),
+    stroke: () => strokes.push({ colour: own.strokeStyle, alpha: own.globalAlpha, dash: own.dash, width: own.lineWidth }) };
+  return { strokes, context: new Proxy(own, { get: (it, name) => it[name] ?? (() => {}) }) };
+}
+
+function frameAt(index, t) {
+  const moment = stateAt(index, t);
+  const plane = layPlane(index);
+  const [x0, y0, x1, y1] = plane.bounds;
+  return { moment, plane, camera: { x: (x0 + x1) / 2, y: (y0 + y1) / 2, zoom: 1 }, tokens: TOKENS, wires: wiresAt(moment, []), pending: new Map() };
+}
+
+test("what is not there yet is dashed, in the full strength of lines that say something", () => {
+  const { strokes, context } = noting();
+  const index = prepare(case1());
+  paintGraph(context, VIEW, frameAt(index, 0));
+  const dashed = strokes.filter((one) => one.dash.length);
+  const to = [...index.scene.nodes, ...index.scene.edges].filter((item) => item.tracks.state[0][1] === "future");
+  assert.ok(dashed.length >= 3 && to.length >= 3);
+  for (const { colour, alpha } of dashed) {
+    assert.equal(alpha, 1);
+    assert.ok(["saved", "leaf", "root"].includes(colour), colour); // tests/test_look.py has their contrasts
+  }
+  assert.ok(dashed.some(({ colour }) => colour === "saved") && dashed.some(({ colour }) => colour === "root"));
+});
+
+test("a gradient has a route where one runs or has run, not where an op is only computed in a backward call", () => {
+  const index = prepare(case1());
+  const last = index.scene.steps.length;
+  for (const edge of index.scene.edges) {
+    for (let t = 0; t <= last; t += 0.5) {
+      const moment = stateAt(index, t);
+      const ran = index.scene.steps.slice(0, Math.ceil(t)).some((step) => step.flows.some((flow) => flow.back && flow.edge === edge.id));
+      if (hasGradient(moment, edge)) assert.ok(ran, `${edge.id} at ${t}`);
+    }
+  }
+  const { scene } = index;
+  const k = scene.steps.findIndex((step) => step.kind === "forward");
+  const inside = { ...stateAt(index, k + 1), phase: { kind: "backward" } };
+  for (const flow of scene.steps[k].flows) assert.ok(!hasGradient(inside, { ...index.edges.get(flow.edge), grad: true }));
+});
+
+test("a number stands still while its step runs, and appears when its turn has come", () => {
+  const index = prepare(case1());
+  const boxes = (t) => {
+    const frame = frameAt(index, t);
+    return new Map(placedLabels({ ...frame, context: noting().context, font: fonts(TOKENS, 1), view: VIEW }, flowsAt(frame.moment)).map(({ flow, box }) => [flow.edge, box]));
+  };
+  const [early, late] = [boxes(2.3), boxes(3)];
+  assert.equal(early.size, 1);
+  assert.equal(late.size, 2);
+  for (const [edge, box] of early) assert.deepEqual(box, late.get(edge));
+});
+
+test("pulses on wires that lie close follow one another, and all arrive", () => {
+  for (const count of [1, 2, 5, 16]) {
+    const parts = (part) => Array.from({ length: count }, (_, i) => inFile(part, i, count, 0.15));
+    assert.deepEqual(parts(0), Array(count).fill(0));
+    for (const last of parts(1)) assert.ok(Math.abs(last - 1) < 1e-9);
+    const half = parts(0.5);
+    for (let i = 1; i < count; i++) assert.ok(half[i - 1] > half[i] || half[i - 1] === 0 || half[i] === 1);
+  }
+});
