@@ -80,3 +80,16 @@ test("a tensor that was written to has its own name in a formula", () => {
   const terms = termsOf(written, "n0", [{ text: "y\u0304\u1d62 = z\u0304" }]);
   assert.equal(Object.values(terms).find((term) => term.id === "t1.1")?.words, "the gradient sent to y");
 });
+
+test("a term without a name is called by its expression, not by that of the op that takes it", () => {
+  const code = (col, stop) => ({ file: 0, line: 1, end: 1, col, stop });
+  const node = (id, label, at) => ({ id, kind: "op", label, code: at });
+  const made = {
+    program: { files: [{ name: "a.py", text: "(x * x.detach()).sum()" }] },
+    nodes: [node("n0", "detach", code(5, 15)), node("n1", "×", code(1, 15)), node("n2", "expand", code(1, 15))],
+    edges: [{ source: "n0", target: "n1", input: "other" }, { source: "n2", target: "n1", input: "self" }],
+  };
+  const terms = termsOf(made, "n1", [{ text: "x\u0304 = other · self" }]);
+  assert.equal(terms.other.words, "x.detach(), the input other");
+  assert.equal(terms.self.words, "what expand gave, the input self");
+});

@@ -1,9 +1,11 @@
 // The terms of a formula and what each stands for on the graph: pointing at one lights its tensor. Pure but for `wire`.
 import { h } from "./dom.mjs";
+import { codeText } from "./read.mjs";
 
 const NAME = /[\p{Ll}\p{Lu}_][\p{Ll}\p{Lu}\p{M}\p{Nd}_[\]]*/gu; // raised and lowered letters are exponents and indices
 const BAR = /[\u0304\u0305]/gu; // a bar over a letter, over each letter of a name
 const VERSION = / v\d+$/; // of a tensor that was written to; a formula has its name alone
+const MOST = 24; // characters of an expression that is quoted
 const PAD = 90; // units of MathJax, 1000 to an em
 const UPSTREAM = "g"; // how the printer calls an output without a name
 
@@ -36,9 +38,10 @@ export function termsOf(scene, op, lines) {
   for (const edge of scene.edges.filter((one) => one.target === op)) {
     const name = label(edge.source);
     const by = nodes.get(edge.source)?.kind === "op" ? nodes.get(edge.source).label : null;
+    const written = by && expressionOf(scene, nodes.get(edge.source), nodes.get(op));
     for (const each of [name, edge.input]) {
-      put(each, true, edge.source, `the gradient sent to ${name ?? (by ? `${by}, the input ${edge.input}` : `the input ${edge.input}`)}`);
-      put(each, false, edge.source, name ? `the input ${name}` : by ? `what ${by} gave, the input ${edge.input}` : `the input ${edge.input}`);
+      put(each, true, edge.source, `the gradient sent to ${name ?? (by ? `${written || by}, the input ${edge.input}` : `the input ${edge.input}`)}`);
+      put(each, false, edge.source, name ? `the input ${name}` : by ? `${written || `what ${by} gave`}, the input ${edge.input}` : `the input ${edge.input}`);
     }
   }
   const found = {};
@@ -49,6 +52,13 @@ export function termsOf(scene, op, lines) {
     }
   }
   return found;
+}
+
+/** What the program wrote for an op's result, where that is short and no part of the same expression's own ops. */
+function expressionOf(scene, node, op) {
+  if (!node.code || !scene.program || JSON.stringify(node.code) === JSON.stringify(op?.code)) return "";
+  const written = codeText(node.code, scene.program.files);
+  return written.length <= MOST && !/[\n=]/.test(written) ? written : "";
 }
 
 export const keyOf = (name, gradient) => (gradient ? `${name}\u0304` : name);
