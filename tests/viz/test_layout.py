@@ -339,6 +339,17 @@ def test_a_group_is_cut_by_lines_into_boxes_around_what_it_has_in_each() -> None
             assert other == group or not any(overlaps((x0, y0, x1, y1), part) for part in boxes)
 
 
+@pytest.mark.parametrize(("length", "lines", "cut"), [(5, 2, 0), (7, 2, 0), (8, 4, 2)])
+def test_a_round_stands_in_one_line_where_that_is_not_too_small(length: int, lines: int, cut: int) -> None:
+    """Seven of a round in each of two lines are seen at 0.687, in three lines that cut both rounds at 0.949."""
+    graph = nx.DiGraph(view=(757.0, 607.0), within={"g0": None, "g1": None})
+    for group in graph.graph["within"]:
+        graph.add_nodes_from((f"{group}.{i}" for i in range(length)), group=group)
+    nx.add_path(graph, list(graph))
+    placed = layout.layout(graph)
+    assert (lines_in(placed), len(placed.parts)) == (lines, cut)
+
+
 def test_a_picture_like_another_keeps_its_lines_whatever_is_folded() -> None:
     graph = chain_of_groups(6)
     graph.graph["view"] = (900.0, 700.0)

@@ -18,7 +18,7 @@ LARGE = 1.0
 EASY = 0.76
 """A zoom from which on one line is kept: reading on in it is easier than in the next."""
 EACH = 0.15
-"""How much more zoom narrower lines must give."""
+"""How much more zoom narrower lines must give, for each line more and for each group that goes on in another one."""
 LOW = (1.24, 0.705)
 """A lower screen against the view: at 1280 x 720 px no panel stands beside the stage."""
 LESS = 0.8
@@ -53,7 +53,7 @@ def placed(graph: nx.DiGraph, places: Places) -> Placed:
         over = extent(graph, found)[0] - limit
         if over > 0 and zoom(graph, found, view) < WHOLE:  # a line for itself may be wider than in the unbroken picture
             found = place(graph, places, Plan(limit - over))
-        more = len(set(found.lines.values())) - len(set(best.lines.values()) or {None})
+        more = _breaks(found) - _breaks(best)
         size = zoom(graph, found, view)
         higher = zoom(graph, found, low) < LESS * zoom(graph, best, low)
         if (size > most + EACH * more and not (fits and higher)) or (
@@ -61,6 +61,11 @@ def placed(graph: nx.DiGraph, places: Places) -> Placed:
         ):
             best, most, fits = found, size, True
     return best
+
+
+def _breaks(placed: Placed) -> int:
+    """How often one has to read on elsewhere: in a further line, and in one that begins within a group once more."""
+    return max(len(set(placed.lines.values())) - 1, 0) + sum(len(boxes) - 1 for boxes in placed.parts.values())
 
 
 def zoom(graph: nx.DiGraph, placed: Placed, view: Size) -> float:
