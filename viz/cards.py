@@ -97,7 +97,7 @@ def card_anchors(size: Size, card_rows: Sequence[dict[str, Any]]) -> Anchors:
 def op_size(label: str, sub: str, saved: bool) -> Size:
     """The natural size of an op."""
     longest = max(len(label), len(sub))
-    wide = GROWN * text.width(sub, "sub") + 9  # of letters that are wide, as in MmBackward0
+    wide = GROWN * text.width(sub, "sub") + 17  # of letters that are wide, as in MmBackward0
     return max(NARROWEST, 22 + 8 * longest, round(wide)), 56 + (CHIPS if saved else 0)
 
 

@@ -36,7 +36,8 @@ function layRows(node) {
     const pitchY = (row.rows ? ROW_PITCH : STRIP) * scale;
     const place = {
       row, x: x0 + PAD, y: y + label, w: row.cols ? pitchX * row.cols - CELL_GAP : inner, h: pitchY * (row.rows || 1) - CELL_GAP,
-      labelY: y + label / 2 + 1, pitchX, pitchY, cellW: pitchX - CELL_GAP, cellH: pitchY - CELL_GAP,
+      labelY: y + label / 2 - 2, // so that no letter of it hangs into the cells
+      pitchX, pitchY, cellW: pitchX - CELL_GAP, cellH: pitchY - CELL_GAP,
     };
     y += rowHeight(row) * scale;
     return place;

@@ -8,14 +8,22 @@ export function toNumber(value) {
   return typeof value === "string" ? SPECIAL[value] ?? Number(value) : value;
 }
 
-/** A number in at most `digits` significant digits: `2`, `0.0167`, `1e-4`, `−3.5`, `nan`, `inf`. */
-export function num(value, digits = 4) {
+const WHOLE = 2e-7; // relative distance of a number from one of five digits up to which it is that one: what float32 leaves of it
+
+/** How many digits are written where none are asked for: four, five where they are all of it; as the sentences have it (`viz/text.py`). */
+function digitsOf(size) {
+  return Math.abs(Number(size.toPrecision(5)) - size) <= WHOLE * size ? 5 : 4;
+}
+
+/** A number in at most `most` significant digits: `2`, `0.0167`, `1e-4`, `−3.5`, `nan`, `inf`. */
+export function num(value, most = null) {
   const x = toNumber(value);
   if (x === null || x === undefined) return "";
   if (Number.isNaN(x)) return "nan";
   const sign = x < 0 ? MINUS : "";
   const size = Math.abs(x);
   if (size === Infinity) return `${sign}inf`;
+  const digits = most ?? digitsOf(size);
   if (Number.isInteger(size) && size < 1e6) return sign + String(size);
   if (size !== 0 && (Number(size.toPrecision(digits)) < 1e-3 || size >= 1e6)) return sign + scientific(size, digits);
   return sign + String(Number(size.toPrecision(digits)));
@@ -27,7 +35,7 @@ function scientific(size, digits) {
 }
 
 /** An element of a Value of the scene: of a tensor of truth values `True` or `False`, as torch prints them. */
-export function element(value, i, digits = 4) {
+export function element(value, i, digits = null) {
   return value.dtype === "bool" ? truth(value.data[i]) : num(value.data[i], digits);
 }
 
@@ -42,14 +50,22 @@ export function withMinus(text) {
   return text.replace(/(^|[\s(\u00b7]|(?<![\w)\]])\[+)-(?=\.?\d|inf\b)/g, `$1${MINUS}`);
 }
 
-/** The most exact text of a number that has at most `room` characters (the shortest one where none has). */
+/**
+ * The most exact text of a number that has at most `room` characters (the shortest one where none has), and no more digits than
+ * `num` writes.  What is no whole number is not written as one: one letter more is narrowed instead, else it begins with `≈`.
+ */
 export function fitNum(value, room) {
-  let text = num(value, 5);
+  const x = toNumber(value);
+  const most = num(value);
+  let text = most;
   for (let digits = 4; digits >= 1 && text.length > room; digits--) text = shorter(num(value, digits), text);
-  const x = Math.abs(toNumber(value));
-  if (text.length > room && Number.isFinite(x) && x >= 1000) {
-    const sign = toNumber(value) < 0 ? MINUS : "";
-    text = shorter(sign + scientific(x, room >= 6 ? 2 : 1), text);
+  const whole = (one) => /^\D?\d+$/.test(one);
+  if (whole(text) && !whole(most) && Math.abs(x) < 1000) {
+    return [4, 3, 2].map((digits) => num(value, digits)).find((one) => one.length <= room + 1 && !whole(one)) ?? `\u2248${text}`;
+  }
+  if (text.length > room && Number.isFinite(x) && Math.abs(x) >= 1000) {
+    const sign = x < 0 ? MINUS : "";
+    text = shorter(sign + scientific(Math.abs(x), room >= 6 ? 2 : 1), text);
   }
   return text;
 }

@@ -12,7 +12,11 @@ import { findingsAt, isFaint, nodeState } from "./state.mjs";
 import { at } from "./timeline.mjs";
 import { cutName, fitting, fonts, SQUEEZE, squeezed, widthOf, writer } from "./text.mjs";
 
+<<<<<<< HEAD
 const LATER = [4, 4]; // dashes of the outline of what is not computed yet
+=======
+const LONGEST = "gradient norm 0.00123"; // of what a folded group says of its gradient
+>>>>>>> 66592cd (Numbers in cells have the digits of the sentences and no 0.9996 reads as 1; names keep 8 px inside their pill, labels stay off the cells, and a card's role is narrowed before it is left out)
 const ROUND = 14; // corners of a group's box
 const QUIET = 0.72; // what takes no part, or is not there yet: paler, and all of its text in ink, so that it is read at 3 to 1
 
@@ -142,7 +146,7 @@ function paintNode(loud, node) {
   }
   context.globalAlpha = 1;
   if (findingsAt(moment, node.id).length) { // on an op in the middle: at its corners arrows may come in
-    paintFinding(brush, node.kind === "op" ? node.x : node.x - node.w / 2 + 3, node.y - node.h / 2 + (node.kind === "op" ? -1 : 1));
+    paintFinding(brush, node.kind === "op" ? node.x : node.x - node.w / 2 + 3, node.y - node.h / 2 + (node.kind === "op" ? -4 : 1));
   }
   if (brush.selection === node.id) ring(brush, node, brush.tokens.ink, 2);
 }
@@ -191,8 +195,9 @@ function paintOp(brush, node, look) {
     write(label, node.x, node.y, font.title, tokens.ink, "center", node.w - 16);
     return;
   }
-  write(label, node.x, node.sub ? middle - 8 : middle, font.title, tokens.ink, "center", node.w - 16);
-  if (node.sub) write(squeezed(context, font.plain, [node.sub], node.w - 8), node.x, middle + 10, font.plain, tokens.soft, "center", node.w - 8);
+  const sub = node.sub === node.label ? "" : node.sub; // CopySlices is called so in both lines
+  write(label, node.x, sub ? middle - 9 : middle, font.title, tokens.ink, "center", node.w - 16);
+  if (sub) write(squeezed(context, font.plain, [sub], node.w - 16), node.x, middle + 11, font.plain, tokens.soft, "center", node.w - 16);
   if (node.h >= 80) paintChip(brush, node);
 }
 
@@ -206,9 +211,10 @@ function head(brush, node, indent = 14, right = 12) {
   if (brush.detail < 2) return;
   const room = node.w - indent - right - used - 10;
   // Where both have no room, the role is said by the bar and the outline too, and the shape by the cells.
-  const sub = ["leaf", "root"].includes(node.role) ? fitting(context, font.plain, [node.sub, ...node.sub.split(" \u00b7 ").reverse(), ""], room)
-    : fitting(context, font.plain, [node.sub, node.sub.split(" \u00b7 ")[0], ""], room);
-  if (sub) write(sub, x1 - right, y0 + 20, font.plain, tokens.soft, "right");
+  const role = ["leaf", "root", "constant"].includes(node.role);
+  const ways = role ? [node.sub, ...node.sub.split(" \u00b7 ").reverse(), ""] : [node.sub, node.sub.split(" \u00b7 ")[0], ""];
+  const sub = squeezed(context, font.plain, ways, room);
+  if (sub) write(sub, x1 - right, y0 + 20, font.plain, tokens.soft, "right", room);
 }
 
 function roleBar({ context, tokens }, node) {
@@ -254,13 +260,14 @@ function paintGroupCard(brush, node, look) {
   paintFold(brush, box, true);
   if (brush.detail < 2) return;
   const [ops, shapes = ""] = node.sub.split(" \u00b7 ");
-  const given = shapes.includes("\u2192") ? [`${ops} \u00b7 \u2192${shapes.split("\u2192")[1]}`] : []; // what goes out at least
-  write(fitting(context, font.plain, [node.sub, ...given, ops], node.w - 28), box[0] + 14, box[1] + 42, font.plain, tokens.soft);
+  const given = shapes.includes("\u2192") ? [`${ops} \u2192${shapes.split("\u2192")[1]}`] : []; // what goes out at least
+  const whole = shapes.startsWith("\u2192") ? [] : [node.sub]; // of what nothing comes in, no dot stands for it
+  write(fitting(context, font.plain, [...whole, ...given, ops], node.w - 28), box[0] + 14, box[1] + 40, font.plain, tokens.soft);
   const id = at(node.tracks.upstream, moment.t);
   if (id !== null && node.h >= 70) {
     const norm = num(moment.scene.values[id].stats.norm, 3);
-    const said = squeezed(context, font.plain, [`gradient norm ${norm}`, `norm ${norm}`], node.w - 24);
-    write(said, box[0] + 14, box[1] + 61, font.plain, tokens.gradient, "left", node.w - 24);
+    const long = widthOf(context, font.plain, LONGEST) * SQUEEZE <= node.w - 24; // equal cards say the same, whatever the number
+    write(`${long ? "gradient norm" : "norm"} ${norm}`, box[0] + 14, box[1] + 62, font.plain, tokens.gradient, "left", node.w - 24);
   }
 }
 

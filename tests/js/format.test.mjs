@@ -5,8 +5,8 @@ import { element, fitNum, indexText, nest, num, parseNumber, shapeText, statsTex
 import { pieces } from "../../assets/modules/whole.mjs";
 
 test("num writes integers plainly and others in few digits", () => {
-  const cases = [[2, "2"], [-0, "0"], [1234567, "1.235e6"], [0.016667, "0.01667"], [1e-4, "1e-4"], [1.25e-5, "1.25e-5"], [-3.5, "\u22123.5"],
-    [3.3003, "3.3"], ["nan", "nan"], ["-inf", "\u2212inf"], [Infinity, "inf"], [null, ""], [999999, "999999"]];
+  const cases = [[2, "2"], [-0, "0"], [1234567, "1.235e6"], [1 / 60, "0.01667"], [0.016667, "0.016667"], [1e-4, "1e-4"], [1.25e-5, "1.25e-5"], [-3.5, "\u22123.5"],
+    [3.3003, "3.3003"], [Math.E, "2.718"], [Math.fround(0.1), "0.1"], ["nan", "nan"], ["-inf", "\u2212inf"], [Infinity, "inf"], [null, ""], [999999, "999999"]];
   for (const [value, text] of cases) assert.equal(num(value), text);
 });
 
@@ -18,6 +18,14 @@ test("fitNum keeps to its room where a number allows it", () => {
   assert.equal(fitNum(8.125, 6), "8.125");
   assert.equal(fitNum(123456, 4), "1e5");
   assert.equal(fitNum("inf", 4), "inf");
+});
+
+test("fitNum writes what is no whole number never as one, and no more digits than the sentences", () => {
+  assert.equal(fitNum(0.99963, 5), "0.9996");
+  assert.equal(fitNum(0.99963, 3), "\u22481");
+  assert.equal(fitNum(-1.9998, 3), "\u2248\u22122");
+  assert.equal(fitNum(Math.E, 8), "2.718");
+  assert.equal(fitNum(3, 1), "3");
 });
 
 test("toNumber reads what JSON cannot say", () => {
