@@ -12,11 +12,8 @@ import { findingsAt, isFaint, nodeState } from "./state.mjs";
 import { at } from "./timeline.mjs";
 import { cutName, fitting, fonts, SQUEEZE, squeezed, widthOf, writer } from "./text.mjs";
 
-<<<<<<< HEAD
 const LATER = [4, 4]; // dashes of the outline of what is not computed yet
-=======
 const LONGEST = "gradient norm 0.00123"; // of what a folded group says of its gradient
->>>>>>> 66592cd (Numbers in cells have the digits of the sentences and no 0.9996 reads as 1; names keep 8 px inside their pill, labels stay off the cells, and a card's role is narrowed before it is left out)
 const ROUND = 14; // corners of a group's box
 const QUIET = 0.72; // what takes no part, or is not there yet: paler, and all of its text in ink, so that it is read at 3 to 1
 
