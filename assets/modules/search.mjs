@@ -97,7 +97,7 @@ export class Search {
   /** Marks one of the list and lights it on the stage, or the folded group that it is in. */
   point(at) {
     this.at = at;
-    [...this.list.children].forEach((row, i) => row.setAttribute("aria-selected", String(i === at)));
+    this.list.querySelectorAll("[role=option]").forEach((row, i) => row.setAttribute("aria-selected", String(i === at)));
     if (at < 0) this.input.removeAttribute("aria-activedescendant");
     else this.input.setAttribute("aria-activedescendant", `bs-found-${at}`);
     this.stage.light(at < 0 ? null : { id: this.place(at), gradient: false });
