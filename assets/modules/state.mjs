@@ -164,7 +164,8 @@ export function wiresOf(moment, op) {
   const output = index.nodes.get(after.target);
   const inBackward = moment.phase?.kind === "backward" && !["idle", "future"].includes(nodeState(moment, op));
   const id = inBackward || moment.active === op.id ? at(op.tracks.upstream, moment.t) : null;
-  const passed = id === null && !inBackward ? nextSeed(moment, output) : id === null ? null : scene.values[id];
+  const coming = id === null && !inBackward; // what the next call will pass: told, but nothing travels yet
+  const passed = coming ? nextSeed(moment, output) : id === null ? null : scene.values[id];
   const upstream = passed?.data;
   const wires = [];
   for (const edge of index.incoming.get(op.id) ?? []) {
@@ -172,7 +173,7 @@ export function wiresOf(moment, op) {
     for (const [from, to, local] of run?.wiring ?? edge.wiring ?? []) {
       const arriving = upstream ? toNumber(upstream[to]) : 0;
       const carries = arriving !== 0 && toNumber(local) !== 0;
-      wires.push({ op, edge, after, source: index.nodes.get(edge.source), output, from, to, local, given: arriving, carries });
+      wires.push({ op, edge, after, source: index.nodes.get(edge.source), output, from, to, local, given: arriving, carries, coming });
     }
   }
   return wires;

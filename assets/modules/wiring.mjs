@@ -192,23 +192,23 @@ function layWire(wire) {
 }
 
 /**
- * Where a wire leaves a card, so that it crosses no cell and no text: the last line of cells from below, the first one from
- * above, others at the card's side.  Columns are aligned, so a cell is told by its column, and by its place in it.
+ * Where a wire leaves a card, so that it crosses no cell and no text: the last line of cells from below, the first one
+ * between head and cells, others, and what comes from above, at the card's side.  Columns are aligned, so a cell is told by its column, and by its place in it.
  */
 function anchor(node, row, cell, op) {
   const frame = { under: node.y + node.h / 2, top: node.y - node.h / 2, side: (sign) => node.x + sign * (node.w / 2 + 4), towards: op.x < node.x ? -1 : 1 };
   const places = rowsOf(node).filter((one) => one.row.cols);
   if (!row || !places.length) return { ...frame, x: node.x, y: node.y + node.h / 2, ny: 1, part: 0 };
   const above = op.y + op.h / 2 < node.y - node.h / 2;
-  const place = above ? places[0] : row;
-  const box = cellOf(place, cell);
-  const [line, column] = [Math.floor(cell / place.row.cols), cell % place.row.cols];
-  const part = (cell + 0.5) / (place.row.rows * place.row.cols) - 0.5;
-  const [first, last] = [place === places[0] && line === 0, place === rowsOf(node).at(-1) && line === place.row.rows - 1];
+  const { rows, cols } = row.row;
+  const box = cellOf(row, cell);
+  const [line, column] = [Math.floor(cell / cols), cell % cols];
+  const part = (cell + 0.5) / (rows * cols) - 0.5;
+  const [first, last] = [row === places[0] && line === 0, row === rowsOf(node).at(-1) && line === rows - 1];
   const middle = { ...frame, x: box.x + box.w / 2, part };
   if (last && !above) return { ...middle, y: box.y + box.h, ny: 1 };
-  if (first) return { ...middle, y: box.y, ny: -1, over: !above };
-  const y = box.y + box.h * (column + 1) / (place.row.cols + 1);
+  if (first) return { ...middle, y: box.y, ny: -1, over: true };
+  const y = box.y + box.h * (column + 1) / (cols + 1);
   return { ...frame, x: node.x + (frame.towards * node.w) / 2, y, part, aside: true };
 }
 
@@ -262,8 +262,9 @@ function turned(b) {
 
 export function paintWires(brush, wires, hovered) {
   const { context, tokens } = brush;
-  const draw = (some, colour, width, alpha) => {
+  const draw = (some, colour, width, alpha, gaps = []) => {
     if (!some.length) return;
+    context.setLineDash(gaps);
     context.beginPath();
     for (const wire of some) {
       context.moveTo(wire.curve[0][0], wire.curve[0][1]);
@@ -274,12 +275,15 @@ export function paintWires(brush, wires, hovered) {
     context.globalAlpha = alpha;
     context.stroke();
     context.globalAlpha = 1;
+    context.setLineDash([]);
   };
   const quiet = wires.filter((wire) => !wire.carries);
   const loud = wires.filter((wire) => wire.carries);
   draw(quiet, tokens.soft, 1.1, loud.length ? 0.4 : 0.75);
   draw(loud, tokens.bg, 5, 0.7);
-  draw(loud, tokens.gradient, 2.6, 1);
+  const [coming, there] = [loud.filter((wire) => wire.coming), loud.filter((wire) => !wire.coming)];
+  draw(there, tokens.gradient, 2.6, 1);
+  draw(coming, tokens.gradient, 1.6, 1, [5, 5]); // nothing has travelled yet
   dots(brush, loud, tokens.gradient, 3.2);
   arrows(brush, loud.filter((wire) => wire.live));
   dots(brush, quiet, tokens.soft, 2);

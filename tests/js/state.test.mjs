@@ -103,7 +103,8 @@ test("a one-hot gradient takes one wire, all ones take four", () => {
   assert.deepEqual(carrying(2.5), [0]);
   assert.deepEqual(carrying(6), [1]);
   assert.deepEqual(carrying(9), [0, 1, 2, 3]);
-  assert.deepEqual(carrying(1), [0]); // what z.backward is about to pass
+  assert.deepEqual(carrying(1), [0]); // what z.backward is about to pass: dashed, as all that is to come
+  assert.deepEqual([1, 2.5].map((t) => wiresOf(moment(t), op).every((wire) => wire.coming)), [true, false]);
   assert.deepEqual(wiredOps(index, "t1").map((one) => one.id).sort(), ["n0", "n1"]);
 });
 
