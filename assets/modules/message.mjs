@@ -42,11 +42,12 @@ export function paintCallout(brush, node, error) {
 
 const places = new WeakMap(); // per scene the last answer: it is asked for again at every frame, mostly of the same picture
 
+/** Where the message stands; while one pans it keeps its place among the cards as long as that is in view. */
 function placed(brush, node, error) {
   const { camera, view, moment } = brush;
-  const key = [camera.x, camera.y, camera.zoom, view.width, view.height, moment.t, brush.wires.length].join("|");
+  const key = [camera.zoom, view.width, view.height, moment.t, brush.wires.length].join("|");
   const known = places.get(brush.plane);
-  if (known?.key === key) return known.place;
+  if (known?.key === key && inside(roomOf(brush), known.place)) return known.place;
   const place = placeCallout(brush, node, error);
   places.set(brush.plane, { key, place });
   return place;
@@ -57,9 +58,7 @@ export function placeCallout(brush, node, error) {
   const all = ROOMS.map((room) => calloutShape(brush, error, room));
   const uncut = all.filter((shape) => !shape.lines.at(-1).endsWith("\u2026"));
   const shapes = uncut.length ? uncut : all;
-  const { zoom } = brush.camera;
-  const seen = visibleBox(brush.camera, brush.view, -8 / zoom);
-  const room = [seen[0], seen[1] + BAR / zoom, seen[2], seen[3] - BAR / zoom]; // neither under the buttons nor under the legend
+  const [seen, room] = [visibleBox(brush.camera, brush.view, -8 / brush.camera.zoom), roomOf(brush)];
   const least = Math.min(...shapes.map((shape) => shape.lines.length));
   const clutter = clutterOf(brush, seen);
   const fits = (within) => shapes.flatMap((shape) => [...besides(node, shape, within), ...allSpots(shape, within)]
@@ -76,6 +75,12 @@ export function placeCallout(brush, node, error) {
     if (!best || cost < best.cost) best = { ...spot, cost };
   }
   return best ?? besides(node, shapes.at(-1), null)[0];
+}
+
+/** The part of the plane in view that lies neither under the buttons nor under the legend. */
+function roomOf({ camera, view }) {
+  const [x0, y0, x1, y1] = visibleBox(camera, view, -8 / camera.zoom);
+  return [x0, y0 + BAR / camera.zoom, x1, y1 - BAR / camera.zoom];
 }
 
 /** The other nodes in view. */
