@@ -122,7 +122,7 @@ class Borders:
     def shapes(self, place: str) -> str:
         """`1×2, 2×2 → 1×2`: what comes in and what goes out."""
         coming, going = (self._each(links[place].values()) for links in (self.coming, self.going))
-        return f"{coming} → {going}".strip() if coming or going else ""
+        return f"{coming} → {going}" if coming and going else coming or going
 
     def _each(self, links: Iterable[Link]) -> str:
         found = list(dict.fromkeys(text.shape(self.facts.tensors[link.tensor].shape) for link in links))

@@ -261,7 +261,10 @@ def _writes_unrecorded(facts: Facts, op: int | None) -> bool:
 
 
 def slots(event: OpCalled) -> dict[int, int]:
-    """Which edge of the node belongs to which input position."""
+    """Which edge of the node belongs to which input position.
+
+    Of inputs of one name the last ones: before what a write takes, a base lists its view.
+    """
     if event.node is None:
         return {}
     free: dict[str, list[int]] = defaultdict(list)
@@ -269,9 +272,9 @@ def slots(event: OpCalled) -> dict[int, int]:
         if argument.tensor is not None:
             free[argument.name].append(position)
     found = {}
-    for slot, name in enumerate(event.node.inputs):
+    for slot, name in reversed(list(enumerate(event.node.inputs))):
         if free.get(name):
-            found[free[name].pop(0)] = slot
+            found[free[name].pop()] = slot
     return found
 
 

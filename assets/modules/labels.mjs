@@ -17,7 +17,7 @@ const HEIGHT = 22;
 const LEAST_APART = 10; // units from one number to the next: of two that stand as lines of text no one can tell whose they are
 const AIR = 3; // units between a number and another route,
 const NEARER = 8; // and how much nearer than to one that is lit too it is to its own
-const SHORT = 8; // letters of a number that is written even where it covers a little of a card or of what rests
+const SHORT = 8; // letters of a number that is written even close to a card, or over a little of what rests
 const MOST_COVERED = 0.35;
 const CROSSING = 0.2; // what covering a route at rest counts, as a part of the number
 const [TOP, LOW, SIDE] = [54, 48, 6]; // px of the view in which none stands: under the buttons, over the legend, at the border
@@ -72,12 +72,11 @@ function place(brush, { text, edges }, around) {
     if (box[0] < room[0] || box[1] < room[1] || box[2] > room[2] || box[3] > room[3]) continue;
     if (around.taken.some((other) => meets(grown(box, LEAST_APART), other))) continue;
     const near = brush.plane.nodes.within([box[0] - BADGE, box[1] - 2, box[2] + 2, box[3] + BADGE]);
-    const covered = near.reduce((sum, node) => sum + shared(box, boxOf(node)), 0);
-    if ((near.length && text.length > SHORT) || covered >= least || !isOwn(brush, box, around, edges)) continue;
+    if (near.some((node) => shared(box, boxOf(node)) > 0) || (near.length && text.length > SHORT) || !isOwn(brush, box, around, edges)) continue;
     const crossed = crossings(brush.plane, box);
     if (crossed && text.length > SHORT) continue; // a long one would hide what it lies on; the sentence has it too
     if (!near.length && !crossed) return box;
-    const cost = covered + crossed * CROSSING * size[0] * size[1];
+    const cost = near.length + crossed * CROSSING * size[0] * size[1];
     if (cost < least) [fallback, least] = [box, cost];
   }
   return fallback;
@@ -105,6 +104,8 @@ function isOwn(brush, box, { own, others, wired }, edges) {
   const gap = Math.min(...own.map((flat) => distanceToBox(flat, box)));
   if (gap > FAR / brush.camera.zoom || others.some((flat) => distanceToBox(flat, box) < gap + NEARER)) return false;
   const { plane, moment } = brush;
+  const ends = new Set(edges.flatMap((edge) => [edge.source, edge.target]));
+  if (plane.nodes.within(grown(box, gap)).some((node) => !ends.has(node.id))) return false; // it would seem to be what that op gives
   return !plane.edges.within(grown(box, gap)).some((edge) => (
     !edges.includes(edge) && !wired.has(edge.id) && hasGradient(moment, edge) && distanceToBox(plane.routes.get(edge.id).back.flat, box) < gap + AIR));
 }

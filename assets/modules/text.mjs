@@ -57,11 +57,12 @@ export function cut(context, font, text, room) {
   return low > 0 ? `${text.slice(0, low).trimEnd()}\u2026` : "";
 }
 
-/** A name cut before its end: what tells it from its neighbours is the last part of it, `.weight` or ` \u00b7 3`. */
+/** A name cut before its end: what tells it from its neighbours is the last part of it, `weight` of `model.weight` or ` \u00b7 3`. */
 export function cutName(context, font, text, room) {
-  const tail = /.( \u00b7 [^\u00b7]+|\.[^.]+)$/.exec(text)?.[1] ?? "";
-  const head = widthOf(context, font, text) <= room ? text : cut(context, font, text.slice(0, text.length - tail.length), room - widthOf(context, font, tail));
-  return head === text || !tail ? head : head ? head + tail : cut(context, font, text, room);
+  if (widthOf(context, font, text) <= room) return text;
+  const tail = /.(?: \u00b7 [^\u00b7]+|\.\w+)$/.exec(text)?.[0].slice(1) ?? "";
+  const head = tail && cut(context, font, text.slice(0, text.length - tail.length), room - widthOf(context, font, tail));
+  return head ? head + tail.replace(/^\./, "") : cut(context, font, text, room); // a dot beside the ellipsis would be lost in it
 }
 
 /** The first of some ways to say it that has room; where none has, the last one, cut. */

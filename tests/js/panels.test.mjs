@@ -135,7 +135,7 @@ test("forward names what it was handed, and has its result where nobody named it
     steps: [{ kind: "forward", at: "n0", flows: [{ edge: "e", back: false, value: 0 }] }, { kind: "forward", at: "n1", flows: [{ edge: "g", back: false, value: 1 }] }],
   };
   assert.deepEqual(sums.linesOf(made, 0).map((one) => [one.label, one.rows]), [["x.grad", [["1", "0"]]], ["gives", [["3", "0"]]]]);
-  assert.deepEqual(sums.linesOf(made, 1).map((one) => one.label), ["× 3"]); // what nothing takes is in the sentence
+  assert.deepEqual(sums.linesOf(made, 1).map((one) => one.label), ["what × 3 gave"]); // what nothing takes is in the sentence
 });
 
 test("an element without a slope is a product with 0", () => {

@@ -47,7 +47,8 @@ export function seek(t) {
   const call = step?.from || null;
   const back = step ? step.kind === "vjp" || step.kind === "accumulate" : false;
   const tone = step?.kind === "error" ? "err" : back ? "bwd" : step?.kind === "write" ? "plain" : "fwd";
-  said = step ? WORDS[step.kind] : "";
+  const keeps = step?.kind === "accumulate" && scene.nodes.find((node) => node.id === step.at)?.role !== "leaf"; // by retain_grad()
+  said = keeps ? "this tensor keeps its gradient" : step ? WORDS[step.kind] : "";
   const key = JSON.stringify([at, call, tone, said, picked, file]);
   if (key === marked) return;
   const shown = at?.file ?? call?.file;

@@ -31,12 +31,15 @@ function forward(scene, step, k, node, nodes) {
   const flows = flowsOf(scene, step);
   const lines = flows.map(({ edge, value }) => {
     const into = edge.target === node.id;
-    return line(into ? edge.hands ?? nodes.get(edge.source)?.label ?? "?" : `gives ${nodes.get(edge.target)?.label ?? ""}`.trim(), value, "plain");
+    return line(into ? edge.hands ?? given(nodes.get(edge.source)) : `gives ${nodes.get(edge.target)?.label ?? ""}`.trim(), value, "plain");
   });
   if (node.kind !== "op" || flows.some(({ edge }) => edge.source === node.id)) return joined(lines);
-  const given = unnamed(scene, k, node);
-  return given ? [...joined(lines), line("gives", given, "plain")] : joined(lines);
+  const result = unnamed(scene, k, node);
+  return result ? [...joined(lines), line("gives", result, "plain")] : joined(lines);
 }
+
+/** What an input is called: its name, or the op that it comes from. */
+const given = (node) => (node?.kind === "op" ? `what ${node.label} gave` : node?.label ?? "?");
 
 /** The result of an op that has no card: what the first op that takes it is given; null where that may be one of several. */
 function unnamed(scene, k, node) {
