@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -41,12 +43,12 @@ def _commands(read: Reading, listed: tuple[Command, ...]) -> Iterator[Json]:
     ordered = sorted(listed, key=lambda command: command.after)  # of one place they run as they are listed
     stays = _staying(list(known), [command.id for command in ordered])
     code = {ident: read.code(trace.events[was.base].stack) for ident, was in known.items() if was.base is not None}
-    lines = [(place["after"], place["code"]) for place in places(trace)]
+    lines = places(trace)
     last, behind = None, None  # where the command before stands, and the line that it stands behind
     for command in ordered:
         if command.after != last:
             last = command.after
-            behind = next((line for start, line in reversed(lines) if start <= last), None)
+            behind = lines[max(bisect_right(lines, last, key=itemgetter("after")) - 1, 0)]["code"]
         was = known.get(command.id)
         moved = was is not None and (command.after != was.after or command.id not in stays)
         said = list(_differences(read, was, command)) if was is not None else []

@@ -88,13 +88,14 @@ class _Scene:
         self.findings = self.found()
         changed = {change["command"]: change["kind"] for change in self.changes if change["command"] is not None}
         listed = commands(self.read, self.values, self.shown_place, self.edits, changed)
+        edited = [command for command in listed if command["changed"] and command["start"] < len(line.steps)]
         return {
             "format": FORMAT,
             "revision": {**NEW, "doubt": self.doubt(), **revision},
             "program": self.program(program),
             "steps": [self.step(step) for step in line.steps],
-            "phases": [self.phase(phase, listed) for phase in line.phases],
-            "marks": self.marks(listed),
+            "phases": [self.phase(phase, edited) for phase in line.phases],
+            "marks": self.marks(edited),
             "nodes": nodes, "edges": edges, "groups": self.seen.groups(placed),
             "commands": listed, "changes": list(self.changes),
             "error": self.error(), "findings": self.findings,
@@ -252,10 +253,10 @@ class _Scene:
         track = self.track(element, key, None)
         return [[k, self.values.add(self.trace, value)] for k, value in track]
 
-    def phase(self, phase: Phase, listed: Sequence[Json]) -> Json:
+    def phase(self, phase: Phase, edited: Sequence[Json]) -> Json:
         code = self.read.code(phase.stack) if phase.kind != "forward" else None
-        changed = (c for c in listed if c["changed"] and c["code"] == code and c["start"] <= phase.start < c["end"])
-        label = phase.label if phase.call is None else next((c["label"] for c in changed), phase.label)
+        own = (c for c in edited if c["code"] == code and c["start"] <= phase.start < c["end"])
+        label = phase.label if phase.call is None else next((c["label"] for c in own), phase.label)
         return {
             "kind": phase.kind, "label": label, "start": phase.start, "end": phase.end, "call": phase.call,
             "code": code, "failed": phase.failed,
@@ -301,9 +302,8 @@ class _Scene:
             at = self.drawing.place(int(at.removeprefix("t")))
         return self.seen.shown.get(at) if at is not None else None
 
-    def marks(self, listed: Sequence[Json]) -> list[Json]:
+    def marks(self, edited: Sequence[Json]) -> list[Json]:
         """What stands on the timeline; the birth of the first inf or nan too, and the commands that edits changed."""
-        edited = [c for c in listed if c["changed"] and c["start"] < len(self.line.steps)]
         found = [{"step": c["start"], "kind": "edit", "label": f"{c['changed']}: {c['label']}"} for c in edited]
         found += [{"step": k, "kind": kind, "label": label} for k, kind, label in self.line.marks]
         told = [finding for finding in self.findings if finding["kind"] != "sum"]  # sums are meant as often as not

@@ -1,7 +1,7 @@
 // The number that travels: what is written, and where it stands so that nobody takes it for another route's.
 
 import { visibleBox } from "./camera.mjs";
-import { boxOf, shared } from "./card.mjs";
+import { boxOf, grown, shared } from "./card.mjs";
 import { crossesBox, distanceToBox, pointAlong } from "./curve.mjs";
 import { hasGradient, wiredEdges } from "./edges.mjs";
 import { withMinus } from "./format.mjs";
@@ -70,7 +70,7 @@ function place(brush, { text, edges }, around) {
   let least = MOST_COVERED * size[0] * size[1];
   for (const box of boxesBeside(around.own, size, brush.camera.zoom)) {
     if (box[0] < room[0] || box[1] < room[1] || box[2] > room[2] || box[3] > room[3]) continue;
-    if (around.taken.some((other) => meets(grown(box, LEAST_APART), other))) continue;
+    if (around.taken.some((other) => shared(grown(box, LEAST_APART), other) > 0)) continue;
     const near = brush.plane.nodes.within([box[0] - BADGE, box[1] - 2, box[2] + 2, box[3] + BADGE]);
     if (near.some((node) => shared(box, boxOf(node)) > 0) || (near.length && text.length > SHORT) || !isOwn(brush, box, around, edges)) continue;
     const crossed = crossings(brush.plane, box);
@@ -116,16 +116,8 @@ function crossings(plane, box) {
   return plane.edges.within(wide).filter((edge) => crossesBox(plane.routes.get(edge.id).forward.flat, wide)).length;
 }
 
-function grown([x0, y0, x1, y1], by) {
-  return [x0 - by, y0 - by, x1 + by, y1 + by];
-}
-
 /** The part of the plane that is in view and under no bar. */
 function roomFor({ camera, view }) {
   const [x0, y0, x1, y1] = visibleBox(camera, view, -SIDE / camera.zoom);
   return [x0, y0 + (TOP - SIDE) / camera.zoom, x1, y1 - (LOW - SIDE) / camera.zoom];
-}
-
-function meets(a, b) {
-  return a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 }

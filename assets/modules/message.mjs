@@ -2,7 +2,7 @@
 // node's name under its line, few routes, and of those least the ones that carry a gradient.
 
 import { visibleBox } from "./camera.mjs";
-import { boxesOf, boxOf, shared } from "./card.mjs";
+import { boxesOf, boxOf, grown, shared } from "./card.mjs";
 import { edgeState, isFaint } from "./state.mjs";
 import { widthOf, wrap } from "./text.mjs";
 
@@ -142,8 +142,6 @@ export function strikes(from, to, box) {
   }
   return low <= high;
 }
-
-const grown = ([x0, y0, x1, y1], by) => [x0 - by, y0 - by, x1 + by, y1 + by];
 
 /** The routes, wires and borders of groups in view, so that what lies under any box is one look-up. */
 function clutterOf({ plane, moment, wires = [] }, seen) {
