@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -39,8 +40,10 @@ FIRST = 140
 """Characters of an error's message up to which all of it is said; of a longer one, the first sentence."""
 _GRAD = re.compile(r"\bgrad\(|\bbackward\(")
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
-NEAR = 5e-3
-"""How far the product of two numbers of half precision may be from the one that stands for it, as a share of it."""
+ROUNDED = 5
+"""Roundings of its type by which the product of two numbers may be from the one that stands for it,"""
+NEAR = 1e-4
+"""and what four written digits do not tell, as a share of it."""
 SHORT = 28
 """Characters of an expression that stands for what a node saved."""
 MOST_OPS = 4
@@ -363,7 +366,7 @@ def flow_text(flow: Flow, matrix: np.ndarray | None, trace: Trace) -> str | None
     return text.brief(found)
 
 
-def _product(local: float, upstream: float, result: np.generic) -> str | None:
+def _product(local: float, upstream: float, result: np.floating[Any]) -> str | None:
     """`2 · 3 = 6`; what the type cannot write down as `1.49e-8 → 0 in float16`; None where it is no such product.
 
     >>> _product(2.0, 3.0, np.float32(6)), _product(1e-4, 1e-4, np.float16(0)), _product(2.0, 3.0, np.float32(7))
@@ -372,8 +375,9 @@ def _product(local: float, upstream: float, result: np.generic) -> str | None:
     with np.errstate(all="ignore"):
         product = local * upstream
         kept = np.asarray(product).astype(result.dtype)
-    if np.isclose(product, float(result), NEAR, 0, equal_nan=True):
+    near = max(ROUNDED * float(np.finfo(result.dtype).eps), NEAR)
+    if np.isclose(product, float(result), near, 0, equal_nan=True):
         return f"{text.number(local)} · {text.number(upstream)} = {text.number(result)}"
-    if np.isclose(kept, result, NEAR, 0):
+    if np.isclose(kept, result, near, 0):
         return f"{text.number(product)} → {text.number(result)} in {result.dtype.name}"
     return None

@@ -153,12 +153,12 @@ export function distanceTo(flat, x, y) {
 
 /** Whether a flattened curve passes through a box. */
 export function crossesBox({ xs, ys }, box) {
-  for (let i = 1; i < xs.length; i++) if (meetsSegment(box, xs[i - 1], ys[i - 1], xs[i], ys[i])) return true;
+  for (let i = 1; i < xs.length; i++) if (strikes([xs[i - 1], ys[i - 1]], [xs[i], ys[i]], box)) return true;
   return false;
 }
 
 /** Whether some of a straight piece lies in a box: what is left of it when cut off at each side. */
-function meetsSegment([x0, y0, x1, y1], ax, ay, bx, by) {
+export function strikes([ax, ay], [bx, by], [x0, y0, x1, y1]) {
   let [from, to] = [0, 1];
   for (const [a, d, low, high] of [[ax, bx - ax, x0, x1], [ay, by - ay, y0, y1]]) {
     if (d === 0) {

@@ -9,6 +9,7 @@ const TOP = 32; // labels are above, the bar from here on
 const BAR = 16;
 const HEIGHT = 68;
 const GAP = 4;
+const QUIET = new Set(["zero", "set"]); // what the program itself does is told beside its segment
 const GLYPHS = { zero: "0", set: "=", error: "!", edit: "\u270e", warning: "!" };
 
 export class Lane {
@@ -88,7 +89,7 @@ export class Lane {
   showTip(event) {
     const k = Math.min(Math.floor(this.timeAt(event)), this.scene.steps.length - 1);
     if (k < 0) return;
-    const mark = this.scene.marks.find((one) => one.step === k && one.kind !== "zero" && one.kind !== "set");
+    const mark = this.scene.marks.find((one) => one.step === k && !QUIET.has(one.kind));
     const phase = this.scene.phases[phaseIndex(this.scene, k)];
     const call = phase && phase.label !== "forward" && !mark ? `  (${phase.label})` : ""; // above its segment it may have had no room
     this.tip.textContent = `${k + 1}. ${spoken(this.scene.steps[k])}${mark ? `  (${mark.label})` : call}`;
@@ -185,7 +186,7 @@ export class Lane {
       context.lineTo(x - 4, TOP + BAR + 7);
       context.fillStyle = colour;
       context.fill();
-      writer(context)(GLYPHS[mark.kind] ?? "", x, TOP + BAR + 14, mark.kind === "zero" || mark.kind === "set" ? plain : strong, colour, "center");
+      writer(context)(GLYPHS[mark.kind] ?? "", x, TOP + BAR + 14, QUIET.has(mark.kind) ? plain : strong, colour, "center");
     }
   }
 

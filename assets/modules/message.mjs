@@ -3,6 +3,7 @@
 
 import { visibleBox } from "./camera.mjs";
 import { boxesOf, boxOf, grown, shared } from "./card.mjs";
+import { strikes } from "./curve.mjs";
 import { edgeState, isFaint } from "./state.mjs";
 import { widthOf, wrap } from "./text.mjs";
 
@@ -128,19 +129,6 @@ function rim([x0, y0, x1, y1]) {
 /** The nodes that a line would strike out, of those around it but its own. */
 function struckBy(others, [from, to]) {
   return others.filter((one) => strikes(from, to, grown(boxOf(one), 4)));
-}
-
-/** Whether a straight line meets a box: the part of it that is between the sides, axis by axis. */
-export function strikes(from, to, box) {
-  let [low, high] = [0, 1];
-  for (const axis of [0, 1]) {
-    const run = to[axis] - from[axis];
-    if (run === 0 && (from[axis] < box[axis] || from[axis] > box[axis + 2])) return false;
-    if (run === 0) continue;
-    const ends = [(box[axis] - from[axis]) / run, (box[axis + 2] - from[axis]) / run];
-    [low, high] = [Math.max(low, Math.min(...ends)), Math.min(high, Math.max(...ends))];
-  }
-  return low <= high;
 }
 
 /** The routes, wires and borders of groups in view, so that what lies under any box is one look-up. */

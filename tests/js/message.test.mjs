@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { boxOf, shared } from "../../assets/modules/card.mjs";
-import { lineTo, placeCallout, strikes } from "../../assets/modules/message.mjs";
+import { strikes } from "../../assets/modules/curve.mjs";
+import { lineTo, placeCallout } from "../../assets/modules/message.mjs";
 import { layPlane } from "../../assets/modules/plane.mjs";
 import { prepare } from "../../assets/modules/state.mjs";
 import { fonts } from "../../assets/modules/text.mjs";
