@@ -1,8 +1,9 @@
 """What the scene of each program of the gallery looks like, as text: what the visual regression test compares.
 
 A picture of pixels differs with fonts, browsers and drivers and says only that something changed; this text says what.
-It has two parts: what is shown (names, states, sentences, numbers), compared word for word, and where it is shown
-(lines that begin with `place`), compared within `APART` units, because dot's coordinates are decimal text that
+It has two parts: what is shown (names, states, sentences, numbers), and where it is shown (lines that begin with
+`place`).  Words are compared letter for letter; broken numbers within `NEAR`, because the last digits of an exp or of
+a matrix product are the processor's; places within `APART` units, because dot's coordinates are decimal text that
 another build of Graphviz may round another way.  Sizes of nodes are ours and do not depend on installed fonts.
 """
 
@@ -27,10 +28,13 @@ Json = Mapping[str, Any]
 HERE = Path(__file__).parent / "scenes"
 APART = 1.5
 DIGITS = 4
-"""Significant digits of what is hashed: the last ones depend on the processor's exp and matrix product."""
+"""Significant digits of a hashed number; in a text one less, since `number` may write the same one with one more."""
+NEAR = 1e-3
+"""Relative distance up to which two numbers of a line are the same."""
 SHOWN = ("steps", "phases", "marks", "commands", "places", "error", "findings", "warnings", "values", "program")
 PLACE = "place "
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+BROKEN = re.compile(r"(?<!\w)-?\d+(?:\.\d+(?:e-?\d+)?|e-?\d+)(?!\w)")
 
 
 @cache
@@ -88,6 +92,8 @@ def digest(part: Any) -> str:
 
     >>> digest({"a": 1.00000001, "b": [2]}) == digest({"b": [2.0], "a": 1})
     True
+    >>> digest("gives 0.3242") == digest("gives 0.32423"), digest("gives 0.3242") == digest("gives 0.3252")
+    (True, False)
     """
     text = json.dumps(_rounded(part), sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:8]
@@ -97,6 +103,8 @@ def _rounded(part: Any) -> Any:
     if isinstance(part, float):
         short = float(f"{part:.{DIGITS}g}") if math.isfinite(part) else str(part)
         return int(short) if isinstance(short, float) and short.is_integer() else short  # 2 and 2.0 are one in JSON
+    if isinstance(part, str):
+        return BROKEN.sub(lambda found: f"{float(found[0]):.{DIGITS - 1}g}", part)
     if isinstance(part, Mapping):
         return {str(key): _rounded(value) for key, value in part.items()}
     if isinstance(part, (list, tuple)):
@@ -105,7 +113,7 @@ def _rounded(part: Any) -> Any:
 
 
 def difference(stored: str, now: str) -> str | None:
-    """The first line that differs, or None; positions may be `APART` apart."""
+    """The first line that differs, or None; numbers and positions may be a little apart."""
     for number, (old, new) in enumerate(itertools.zip_longest(stored.splitlines(), now.splitlines()), 1):
         if old != new and not _beside(old, new):
             return f"line {number}: stored {old!r}, now {new!r}"
@@ -113,10 +121,12 @@ def difference(stored: str, now: str) -> str | None:
 
 
 def _beside(old: str | None, new: str | None) -> bool:
-    """Whether two lines of places say nearly the same."""
-    if old is None or new is None or not (old.startswith(PLACE) and new.startswith(PLACE)):
+    """Whether two lines say nearly the same."""
+    if old is None or new is None:
         return False
-    if NUMBER.sub("", old) != NUMBER.sub("", new):
+    placed = old.startswith(PLACE) and new.startswith(PLACE)
+    pattern = NUMBER if placed else BROKEN
+    if pattern.sub("#", old) != pattern.sub("#", new):
         return False
-    pairs = zip(NUMBER.findall(old), NUMBER.findall(new), strict=True)
-    return all(abs(float(a) - float(b)) <= APART for a, b in pairs)
+    pairs = [(float(a), float(b)) for a, b in zip(pattern.findall(old), pattern.findall(new), strict=True)]
+    return all(abs(a - b) <= (APART if placed else NEAR * max(abs(a), abs(b))) for a, b in pairs)

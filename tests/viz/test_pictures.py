@@ -56,6 +56,11 @@ def test_scene_is_the_same_in_another_process() -> None:
         ("step 1 forward n0: 2", "step 1 forward n0: 3", "line 1"),
         ("node t0\nplace 1 1", "node t0", "line 2"),
         ("step 1", "step 1", None),
+        ("step 1: 0.3242", "step 1: 0.32423", None),
+        ("step 1: 0.3242", "step 1: 0.3252", "line 1"),
+        ("step 1: 0.3242", "step 1: -0.3242", "line 1"),
+        ("step 1: 1.5e-5", "step 1: 1.5e-4", "line 1"),
+        ("parts steps 0b5e4c1f", "parts steps 0b5e5c1f", "line 1"),
     ],
 )
 def test_difference_is_the_first_line_that_differs(old: str, new: str, found: str | None) -> None:
