@@ -31,6 +31,8 @@ TWICE = 200
 """Up to so many elements a sample is differentiated twice."""
 NEAR = {"float64": (1e-7, 1e-8), "float32": (1e-3, 2e-4), "float16": (1e-2, 1e-3)}
 """Tolerances; the gradients of float32 are sums whose order torch's threads and ours do not share."""
+ROUNDINGS = 16
+"""So many units in the last place of a result's largest element may be lost to the order of sums in the others."""
 MOST_DIMENSIONS = 64  # numpy's; one error of torch's is about 65
 KNOWN_DTYPES = ("float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint8", "bool")
 PLACES = (
@@ -237,9 +239,17 @@ def _unlike_one(mine: Any, yours: Any, values: bool, laid: bool) -> str | None:
     if laid and yours.is_contiguous() and not mine.is_contiguous():  # `.view` works in torch and would not here
         return f"strides {mine.stride()}, torch: {yours.stride()}"
     a, b = mine.detach().numpy(), yours.detach().numpy(force=True)
-    rtol, atol = NEAR.get(a.dtype.name, (0.0, 0.0))
-    wrong = ~np.isclose(a, b, rtol, atol, equal_nan=True)
+    wrong = ~np.isclose(a, b, *_near(b), equal_nan=True)
     return f"{a[wrong][0]}, torch: {b[wrong][0]} ({wrong.sum()} of {a.size})" if values and wrong.any() else None
+
+
+def _near(values: np.ndarray) -> tuple[float, float]:
+    """Relative and absolute tolerance.  What a sum rounds goes by its largest terms, not by what is left."""
+    rtol, atol = NEAR.get(values.dtype.name, (0.0, 0.0))
+    finite = np.abs(values[np.isfinite(values)])
+    if not atol or not finite.size:
+        return rtol, atol
+    return rtol, max(atol, ROUNDINGS * float(np.finfo(values.dtype).eps) * float(finite.max()))
 
 
 # -- one op -------------------------------------------------------------------------------------------------------
