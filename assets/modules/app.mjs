@@ -88,6 +88,7 @@ export class App {
   timeChanged(t) {
     this.stage.seek(t, !this.loose);
     this.footer.show(t);
+    this.mirror.update(this.stage); // also within a step: what it brings is there when its move has ended
     this.bus.emit("time", t);
     const k = currentStep(t);
     if (k === this.step) return;
@@ -95,7 +96,6 @@ export class App {
     this.stage.pending.clear(); // what was typed has come back as a revision, or was refused
     this.editor.close();
     this.presets.update();
-    this.mirror.update(this.stage);
     this.bus.emit("step", k, this.scene.steps[k] ?? null);
     if (!this.scrub) this.speak();
   }

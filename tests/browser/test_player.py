@@ -296,6 +296,18 @@ def test_each_step_is_said_in_the_live_region(view: View) -> None:
     assert len(said) == 4
 
 
+def test_list_of_nodes_says_what_a_step_has_brought(view: View) -> None:
+    """Also with motion, which goes on for a while after the step has begun."""
+    view.page.emulate_media(reduced_motion="no-preference")
+    view.open(WEIGHTS)
+    view.seek(0)
+    for step, gradient in ((4, "2 0 0 0"), (5, "0 0 0 0"), (7, "0 2 0 0"), (8, "0 0 0 0")):
+        view.seek(step - 1)
+        view.page.keyboard.press("ArrowRight")
+        view.until(f"backstep.t() === {step}")
+        view.until(f"document.querySelector('#bs-node-{view.node('x')}').textContent.endsWith('; gradient {gradient}')")
+
+
 @pytest.mark.parametrize("width", [1024, 1280, 1920])
 def test_nothing_overflows_the_window(view: View, width: int) -> None:
     view.page.set_viewport_size({"width": width, "height": 800})
