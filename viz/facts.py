@@ -189,6 +189,23 @@ class Facts:
         known = (self.producer(tensor, version) for version in fact.before(before))
         return next((op for op in known if op is not None and self.ops[op].event.index < before), None)
 
+    def history(self, tensor: int, version: int) -> int | None:
+        """The op behind a tensor in the graph of autograd: the last recorded one that gave it its values.
+
+        A write that is not recorded changes these and leaves the history as it was.
+        """
+        fact = self.tensors[tensor]
+        if fact.recorded is None or version < fact.recorded:
+            return None
+        held = fact.versions[bisect_left(fact.versions, fact.recorded) : bisect_right(fact.versions, version)]
+        made = (fact.producers.get(one) for one in reversed(held))
+        return next((op for op in made if op is not None and self.node(op) is not None), None)
+
+    def is_unrecorded(self, tensor: int, version: int) -> bool:
+        """Whether a tensor with a history has its values from a write that is no part of it."""
+        made = self.tensors[tensor].producers.get(version)
+        return (made is None or self.node(made) is None) and self.history(tensor, version) is not None
+
     def name(self, tensor: int) -> str | None:
         """The user's name of a tensor; `x.grad` for the gradient of a leaf that has one."""
         name = self.trace.names.get(tensor)

@@ -107,17 +107,23 @@ def told_of(facts: Facts, drawing: Drawing, error: str | None) -> set[str]:
 
 
 class Borders:
-    """The links into each place that is shown and out of it, one per tensor, in the order of the program."""
+    """The links into each place that is shown and out of it, one per tensor, in the order of the program.
+
+    And those by which gradients come back into it.
+    """
 
     def __init__(self, drawing: Drawing, shown: Mapping[str, str]) -> None:
         self.facts = drawing.facts
         self.coming: dict[str, dict[int, Link]] = defaultdict(dict)
         self.going: dict[str, dict[int, Link]] = defaultdict(dict)
+        self.back: dict[str, dict[int, Link]] = defaultdict(dict)
         for link in drawing.links.values():
             source, target = shown[link.source], shown[link.target]
-            if source != target:
+            if source != target and link.value:
                 self.coming[target].setdefault(link.tensor, link)
                 self.going[source].setdefault(link.tensor, link)
+            if source != target and link.grad:
+                self.back[source].setdefault(link.tensor, link)
 
     def shapes(self, place: str) -> str:
         """`1×2, 2×2 → 1×2`: what comes in and what goes out."""
@@ -130,5 +136,5 @@ class Borders:
 
     def gradient(self, place: str) -> Link | None:
         """The link by which the gradient comes back into a place; None where several tensors leave it."""
-        found = [link for link in self.going[place].values() if link.grad]
+        found = list(self.back[place].values())
         return found[0] if len(found) == 1 else None

@@ -42,7 +42,7 @@ class Link:
     """An edge: into input `position` of op `op`, or (op None) from an op to the card of its output `position`.
 
     `tensor`, `version` say what flows; `slot` is the edge's place in the node record, None where no gradient can
-    travel.
+    travel.  Without `value` only gradients do (`histories`).
     """
 
     id: str
@@ -55,6 +55,7 @@ class Link:
     version: int
     slot: int | None
     grad: bool
+    value: bool = True
 
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
@@ -73,6 +74,10 @@ class Drawing:
     stubs: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
     given: dict[str, Link] = field(default_factory=dict)
     """The link to a card of x from what it holds since `x.data = y`."""
+    older: dict[str, Link] = field(default_factory=dict)
+    """By card: the link by which gradients go on to what the tensor was before a write that is not recorded,"""
+    newer: dict[str, Link] = field(default_factory=dict)
+    """and the same by its other end."""
 
     def card(self, tensor: int) -> str | None:
         """The newest card of a tensor."""
@@ -119,6 +124,7 @@ def draw(facts: Facts, grouping: Grouping) -> Drawing:
     for op in drawn:
         _inputs(drawing, op.event, op.index, stubs)
         _outputs(drawing, op.event, op.index)
+    _histories(drawing)
     _order(drawing)
     return drawing
 
@@ -149,7 +155,7 @@ def _cards(facts: Facts) -> Mapping[tuple[int, int], str]:
             if len(op.event.outputs) > 1 and not (used or root or fact.requires_grad or tensor in special):
                 continue  # of `for row in rows` what no op takes: it would be a tower of loose cards
             leaf = facts.is_leaf(tensor, version)
-            if not (named or leaf or (not used and op.order == 0)):
+            if not (named or leaf or (not used and op.order == 0) or (used and facts.is_unrecorded(tensor, version))):
                 continue
             quiet = not fact.requires_grad
             cards[tensor, version] = "root" if root else "leaf" if leaf else "constant" if quiet else "inner"
@@ -351,6 +357,29 @@ def _given(drawing: Drawing) -> None:
                 drawing.links[link.id] = drawing.given[card] = link
             else:
                 _link(drawing, link)
+
+
+def _histories(drawing: Drawing) -> None:
+    """A write that is not recorded changes values and no history: a gradient that comes to what was written goes on to
+    what the tensor was before, and only a gradient does."""
+    facts, cards = drawing.facts, drawing.cards
+    asked = {drawing.items[link.source].twin or link.source for link in drawing.links.values() if link.grad}
+    asked |= {card for root in facts.roots if (card := drawing.card(root)) is not None}
+    todo = [key for key, card in cards.items() if card in asked]
+    while todo:
+        tensor, version = todo.pop()
+        card, made = cards[tensor, version], facts.history(tensor, version)
+        if made is None or card in drawing.older or not facts.is_unrecorded(tensor, version):
+            continue
+        fact, event = facts.tensors[tensor], facts.ops[made].event
+        before = next(((tensor, v) for v in reversed(fact.versions) if v < version and (tensor, v) in cards), None)
+        nr = next(nr for nr, out in enumerate(event.outputs) if out.tensor == tensor)
+        source = facts.ops[made].id
+        if before is not None and facts.history(*before) == made:
+            source = cards[before]
+            todo.append(before)
+        link = Link(f"e{source}>{card}:older", source, card, None, nr, None, tensor, version, None, True, value=False)
+        drawing.links[link.id] = drawing.older[card] = drawing.newer[source] = link
 
 
 def _link(drawing: Drawing, link: Link) -> None:

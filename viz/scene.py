@@ -187,6 +187,8 @@ class _Scene:
         links = self.seen.merged[key]
         link = links[0]
         single = len(links) == 1
+        value = any(member.value for member in links)
+        back = _rounded(placed.back[key])
         matrix = self.matrices.get(link.id)
         return {
             "id": key,
@@ -194,9 +196,10 @@ class _Scene:
             "target": self.seen.shown[link.target],
             "input": link.input if single else None,
             "hands": self.hands(link) if single else None,
-            "points": _rounded(placed.routes[key]),
-            "back": _rounded(placed.back[key]),
+            "points": _rounded(placed.routes[key]) if value else back[::-1],
+            "back": back,
             "grad": any(member.grad for member in links),
+            "value": value,
             "tracks": {
                 "state": together([self.track(m.id, "state", "future") for m in links], joint_state),
                 "faint": together([self.track(m.id, "faint", False) for m in links], all),

@@ -8,6 +8,8 @@ plus what the calls reach.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from engine.trace import (
@@ -27,6 +29,7 @@ from engine.trace import (
 from .facts import Facts, is_refused
 from .graph import Drawing, Link
 from .groups import source
+from .histories import Come, results, way_back
 from .labels import written_call, written_name
 from .reach import edges, op_behind, reached
 from .steps import BEGIN, Flow, Phase, Step, Timeline
@@ -83,6 +86,7 @@ class _Player:
         self.begun: dict[int, int] = {}  # the step at which each call begins
         self.latest: dict[int, str] = {}
         self.seeded: set[int] = set()
+        self.come = Come(self.facts)
 
     @property
     def now(self) -> int:
@@ -143,6 +147,12 @@ class _Player:
         self.state(element, step, "idle")
         self.clear[element] = None
 
+    def appear(self, card: str, step: int) -> None:
+        """A card, with its way to what the tensor was before."""
+        self.exists(card, step)
+        if card in self.drawing.older:
+            self.exists(self.drawing.older[card].id, step)
+
     # -- forward --------------------------------------------------------------------------------------------------
 
     def leaf(self, event: LeafCreated) -> None:
@@ -165,7 +175,7 @@ class _Player:
             self.line.put(self.latest[owner], "row:grad", self.now, event.value)
         card = self.drawing.cards.get((event.tensor, event.version))
         if card is not None:
-            self.exists(card, self.now)
+            self.appear(card, self.now)
             self.line.put(card, "row:value", self.now, event.value)
             self.move_grad(event.tensor, card)
         elif event.tensor in self.latest:  # nothing uses what it holds now, so that it has no card of its own
@@ -220,7 +230,7 @@ class _Player:
             step.flows.append(Flow(link, False, fact_in.values.get(link.version)))
         for out, card in zip(event.outputs, cards, strict=True):
             if card is not None:
-                self.exists(card, done)
+                self.appear(card, done)
                 self.line.put(card, "row:value", done, out.value)
                 self.move_grad(out.tensor, card)
         if event.inplace in self.facts.behind:
@@ -272,7 +282,8 @@ class _Player:
                 self.line.put(element, "cotangent", begin, None)
         self.touched = {}
         self.pending, leaves = reached(self.facts, event)
-        part = self.taking_part(set(self.pending), leaves)
+        roots = [card for root in event.roots if (card := self.drawing.card(root.tensor)) is not None]
+        part = self.taking_part(set(self.pending), leaves, roots)
         for element in [e for e in self.clear if e not in part]:
             self.faint(element, begin, True)
         for element, kind in part.items():
@@ -292,11 +303,15 @@ class _Player:
                 self.line.put(card, "row:seed", start, None if refused else root.gradient)
                 self.line.put(card, "row:call", start, event.call)
                 self.state(card, begin, "ready")
+            held = self.facts.tensors[root.tensor].before(event.index) if root.tensor in self.facts.tensors else ()
+            for version in islice(held, 1):
+                self.come.add(event.call, root.tensor, version, root.gradient)
 
-    def taking_part(self, ops: set[int], leaves: set[int]) -> dict[str, str]:
+    def taking_part(self, ops: set[int], leaves: set[int], roots: Sequence[str]) -> dict[str, str]:
         """Elements that a call concerns, with the state in which they begin (empty: they only stay visible)."""
         drawing = self.drawing
         part: dict[str, str] = {}
+        came = set(roots)
         for op in ops:
             part[self.facts.ops[op].id] = "waiting"
             for link in drawing.out_of[op]:
@@ -311,6 +326,10 @@ class _Player:
                         part[item.twin] = "waiting"
                 else:
                     part.setdefault(link.source, "")
+                    if link.grad:
+                        came.add(link.source)
+        for older in (link for place in came for link in way_back(drawing, place, ops)):
+            part[older.id], part[older.target] = "idle", "waiting"
         for leaf in leaves:
             card = self.latest.get(leaf)
             if card is not None:
@@ -319,8 +338,8 @@ class _Player:
 
     def make_ready(self, op: int, step: float) -> None:
         self.state(self.facts.ops[op].id, step, "ready")
-        for link in self.drawing.out_of[op]:
-            if link.grad:
+        for link in results(self.drawing, op):
+            if link.grad and (link.value or link.target in self.touched):
                 self.state(link.target, step, "ready")
 
     def vjp(self, event: VjpRun) -> None:
@@ -338,15 +357,23 @@ class _Player:
         self.line.put(node, "upstream", self.ready_at.get(op, done - 1 + BEGIN), upstream)
         if record.saved:
             self.line.put(node, "saved", done, "freed" if event.freed else "kept", "none")
-        for link in self.drawing.out_of[op]:
+        for link in results(self.drawing, op):
             nr = link.position
-            self.carry(step, link, event.upstream[nr] if nr < len(event.upstream) else None, None, done)
+            passed = event.upstream[nr] if nr < len(event.upstream) else None
+            if link.value:
+                self.carry(step, link, passed, None, done)
+            else:
+                goes, passed = self.come.beyond(event.call, op, link, passed)
+                if not goes:
+                    continue
+                self.travel(step, Flow(link, True, passed), done)
             if link.grad:
                 self.state(link.target, done, "done")
                 self.touched[link.target] = None
         for link in self.drawing.into[op]:
             if link.slot is not None and link.slot < len(event.cotangents):
                 self.carry(step, link, event.cotangents[link.slot], upstream, done)
+                self.come.add(event.call, link.tensor, link.version, event.cotangents[link.slot])
                 if self.drawing.items[link.source].kind == "stub":
                     self.state(link.source, done, "done")
                     self.touched[link.source] = None
@@ -360,12 +387,14 @@ class _Player:
                     self.make_ready(following, done)
 
     def carry(self, step: Step, link: Link, value: int | None, upstream: int | None, done: int) -> None:
-        if value is None:
-            return
-        step.flows.append(Flow(link, True, value, upstream))
-        self.line.put(link.id, "cotangent", done, value)
-        self.state(link.id, done, "done")
-        self.touched[link.id] = None
+        if value is not None:
+            self.travel(step, Flow(link, True, value, upstream), done)
+
+    def travel(self, step: Step, flow: Flow, done: int) -> None:
+        step.flows.append(flow)
+        self.line.put(flow.link.id, "cotangent", done, flow.value)
+        self.state(flow.link.id, done, "done")
+        self.touched[flow.link.id] = None
 
     def accumulated(self, event: Accumulated) -> None:
         card = self.latest.get(event.tensor) or self.drawing.place(event.tensor)

@@ -28,25 +28,25 @@ export function turnsBack(points) {
   return upright && points.some((p, i) => i > 0 && (forwards ? p[0] < points[i - 1][0] - 1 : p[0] > points[i - 1][0] + 1));
 }
 
-/** Straight pieces with rounded corners. */
+/** Level and upright pieces with rounded corners; what climbs between two levels does so from the one to the other. */
 function roundedCurve(points) {
   const result = [];
-  const line = (a, b) => result.push([a[0], a[1], a[0] + (b[0] - a[0]) / 3, a[1] + (b[1] - a[1]) / 3,
-    b[0] - (b[0] - a[0]) / 3, b[1] - (b[1] - a[1]) / 3, b[0], b[1]]);
-  const towards = (a, b, far) => {
-    const s = Math.min(far / (Math.hypot(b[0] - a[0], b[1] - a[1]) || 1), 0.5);
-    return [a[0] + (b[0] - a[0]) * s, a[1] + (b[1] - a[1]) * s];
-  };
-  const nearly = (a, b) => [a[0] + (b[0] - a[0]) * 0.55, a[1] + (b[1] - a[1]) * 0.55]; // as of a circle
+  const along = (a, b, part) => [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part];
+  const straight = (a, b) => result.push([...a, ...along(a, b, 1 / 3), ...along(b, a, 1 / 3), ...b]);
+  const climb = (a, b) => result.push([...a, a[0] + (b[0] - a[0]) * BEND, a[1], b[0] - (b[0] - a[0]) * BEND, b[1], ...b]);
+  const towards = (a, b) => along(a, b, Math.min(CORNER / (Math.hypot(b[0] - a[0], b[1] - a[1]) || 1), 0.5));
+  const isLevel = (a, b) => Math.abs(a[1] - b[1]) < 0.01;
+  const isUpright = (a, b) => Math.abs(a[0] - b[0]) < 0.01;
+  const isStraight = (a, b) => isLevel(a, b) || isUpright(a, b);
   let from = points[0];
-  for (let i = 1; i < points.length - 1; i++) {
-    const corner = points[i];
-    const [start, end] = [towards(corner, points[i - 1], CORNER), towards(corner, points[i + 1], CORNER)];
-    line(from, start);
-    result.push([...start, ...nearly(start, corner), ...nearly(end, corner), ...end]);
-    from = end;
+  for (let i = 1; i < points.length; i++) {
+    const [before, point, after] = [points[i - 1], points[i], points[i + 1]];
+    const turns = after && isStraight(before, point) && isStraight(point, after) && isLevel(before, point) !== isLevel(point, after);
+    const [end, next] = turns ? [towards(point, before), towards(point, after)] : [point, point];
+    (isStraight(before, point) ? straight : climb)(from, end);
+    if (turns) result.push([...end, ...along(end, point, 0.55), ...along(next, point, 0.55), ...next]); // as of a circle
+    from = next;
   }
-  line(from, points.at(-1));
   return result;
 }
 

@@ -136,24 +136,25 @@ export function lastFlow(moment, edge) {
   return flow && flow.back ? flow : null;
 }
 
-/** The flows of the current step, each with how far it is (0 to 1): first what comes to the node, then what leaves it. */
+/** The flows of the current step, each with how far it is (0 to 1): what leaves a node sets out when all has come to it. */
 export function flowsAt(moment) {
   const { step, index } = moment;
   if (!step) return [];
-  const arriving = step.flows.map((flow) => {
+  const acts = new Map(); // by node: the act after what comes to it
+  const found = [];
+  for (const flow of step.flows) {
     const edge = index.edges.get(flow.edge);
-    return edge ? (flow.back ? edge.source : edge.target) === step.at : true;
+    if (!edge) continue;
+    const [start, end] = flow.back ? [edge.target, edge.source] : [edge.source, edge.target];
+    const act = acts.get(start) ?? 0;
+    acts.set(end, Math.max(acts.get(end) ?? 0, act + 1));
+    found.push({ flow, edge, act });
+  }
+  const count = Math.max(...found.map(({ act }) => act + 1));
+  return found.map(({ flow, edge, act }) => {
+    const part = moment.progress * count - act;
+    return { flow, edge, part: Math.min(Math.max(part, 0), 1), started: part > 0 || act === 0 };
   });
-  const twoActs = arriving.includes(true) && arriving.includes(false);
-  const result = [];
-  step.flows.forEach((flow, i) => {
-    const edge = index.edges.get(flow.edge);
-    if (!edge) return;
-    const [from, to] = !twoActs ? [0, 1] : arriving[i] ? [0, 0.5] : [0.5, 1];
-    const part = (moment.progress - from) / (to - from);
-    result.push({ flow, edge, part: Math.min(Math.max(part, 0), 1), started: part > 0 || from === 0 });
-  });
-  return result;
 }
 
 /** The wires of an op: from each cell of an input to each cell of the output, with the upstream gradient that came, or is about to be passed. */

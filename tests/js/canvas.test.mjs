@@ -15,12 +15,13 @@ const COLOURS = ["bg", "panel", "field", "ink", "soft", "line", "saved", "leaf",
 const TOKENS = { ...Object.fromEntries(COLOURS.map((name) => [name, name])), textLeast: 12, textNote: 13, textBody: 14 };
 const VIEW = { width: 1600, height: 900, dpr: 1 };
 
-/** A context that notes each stroke: { colour, alpha, dash, width }. */
+/** A context that notes each stroke, { colour, alpha, dash, width }, and the colours of what is filled. */
 function noting() {
   const strokes = [];
+  const fills = [];
   const own = { canvas: { width: 0, height: 0 }, globalAlpha: 1, dash: [], setLineDash: (dash) => (own.dash = dash), measureText: (text) => ({ width: 7 * text.length }),
-    stroke: () => strokes.push({ colour: own.strokeStyle, alpha: own.globalAlpha, dash: own.dash, width: own.lineWidth }) };
-  return { strokes, context: new Proxy(own, { get: (it, name) => it[name] ?? (() => {}) }) };
+    stroke: () => strokes.push({ colour: own.strokeStyle, alpha: own.globalAlpha, dash: own.dash, width: own.lineWidth }), fill: () => fills.push(own.fillStyle) };
+  return { strokes, filled: () => fills, context: new Proxy(own, { get: (it, name) => it[name] ?? (() => {}) }) };
 }
 
 function frameAt(index, t) {
@@ -42,6 +43,21 @@ test("what is not there yet is dashed, in the full strength of lines that say so
     assert.ok(["saved", "leaf", "root"].includes(colour), colour); // tests/test_look.py has their contrasts
   }
   assert.ok(dashed.some(({ colour }) => colour === "saved") && dashed.some(({ colour }) => colour === "root"));
+});
+
+test("an edge on which only gradients travel is one line: grey without an arrow, and the gradient's own once one came", () => {
+  const drawn = (t, value) => {
+    const { edges, ...scene } = case1();
+    const index = prepare({ ...scene, nodes: [], edges: edges.slice(0, 1).map((edge) => ({ ...edge, value })) });
+    const { strokes, context, filled } = noting();
+    paintGraph(context, VIEW, { ...frameAt(index, t), wires: [] });
+    return [strokes.map((one) => one.colour).sort(), filled().sort()];
+  };
+  const rest = case1().phases.find((phase) => phase.kind === "backward").start;
+  assert.deepEqual(drawn(rest, true), [["saved"], ["saved"]]);
+  assert.deepEqual(drawn(rest, false), [["saved"], []]);
+  assert.deepEqual(drawn(rest + 1, true), [["gradient", "saved"], ["gradient", "saved"]]);
+  assert.deepEqual(drawn(rest + 1, false), [["gradient"], ["gradient"]]);
 });
 
 test("a gradient has a route where one runs or has run, not where an op is only computed in a backward call", () => {

@@ -135,6 +135,16 @@ function gradientsTooEarly(scene, index) {
   });
 }
 
+/** Ends at which a route does not leave a card at a right angle to its side, at the left or the right. */
+function endsAslant(scene, plane) {
+  const level = (ax, ay, bx, by) => Math.abs(by - ay) <= 0.01 + 0.02 * Math.abs(bx - ax);
+  return scene.edges.flatMap((edge) => ["forward", "back"].flatMap((way) => {
+    const { curve } = plane.routes.get(edge.id)[way];
+    const [first, last] = [curve[0], curve.at(-1)];
+    return [["leaves", first.slice(0, 4)], ["enters", last.slice(4)]].filter(([, end]) => !level(...end)).map(([what]) => `${way} ${edge.id} ${what} aslant`);
+  }));
+}
+
 /** Ends of routes that the cards behind a folded one hide. */
 function endsBehindStacks(scene, index, plane) {
   return scene.edges.flatMap((edge) => ["forward", "back"].filter((way) => {
@@ -156,6 +166,7 @@ for (const file of readdirSync(process.argv[2]).sort()) {
   const plane = layPlane(index);
   broken[file.replace(".json", "")] = { routes: routesOverCards(scene, plane), wires: wiresOverCards(scene, index),
     callout: calloutOverCards(scene, index, plane), numbers: numbersAstray(scene, index, plane), ends: wiresAmiss(scene, index),
-    early: gradientsTooEarly(scene, index), stacks: endsBehindStacks(scene, index, plane) };
+    early: gradientsTooEarly(scene, index), stacks: endsBehindStacks(scene, index, plane),
+    aslant: endsAslant(scene, plane) };
 }
 console.log(JSON.stringify(broken));

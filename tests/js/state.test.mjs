@@ -47,6 +47,16 @@ test("what comes to a node travels before what leaves it", () => {
   assert.deepEqual(parts(3), { "en0>t1:0": 1, "et0>n0:0": 1 });
 });
 
+test("what goes on in three acts takes a third of the step for each", () => {
+  const scene = case1();
+  const k = scene.steps.findIndex((step) => step.kind === "vjp" && step.flows.length === 2);
+  const [first] = scene.steps[k].flows;
+  const edge = scene.edges.find((one) => one.id === first.edge);
+  const flows = [{ ...first, edge: "older" }, ...scene.steps[k].flows];
+  const longer = prepare({ ...scene, edges: [...scene.edges, { ...edge, id: "older", source: edge.target, target: "newer" }], steps: scene.steps.with(k, { ...scene.steps[k], flows }) });
+  assert.deepEqual([1 / 6, 0.5, 5 / 6].map((part) => flowsAt(stateAt(longer, k + part)).map((one) => Math.round(one.part * 100))), [[50, 0, 0], [100, 50, 0], [100, 100, 50]]);
+});
+
 test("where all flows go one way they take the whole of the step", () => {
   const scene = case1();
   const away = scene.steps.findIndex((step) => step.flows.length && step.flows.every((flow) => flow.back && step.at !== flow.edge));

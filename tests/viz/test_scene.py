@@ -315,3 +315,12 @@ def test_an_edge_names_the_gradient_that_it_hands_on(tmp_path: Path) -> None:
     )
     found = scene(recorded(f"import engine as torch\n{code}", tmp_path))
     assert [edge["hands"] for edge in found["edges"] if edge["hands"]] == ["w.grad"]
+
+
+def test_where_only_gradients_travel_an_edge_has_one_route(tmp_path: Path) -> None:
+    source = "import engine as torch\nx = torch.ones(2, requires_grad=True)\ny = 2 * x\n"
+    made = scene(recorded(source + "with torch.no_grad():\n    y.mul_(3)\ny.sum().backward()\n", tmp_path))
+    only = [edge for edge in made["edges"] if not edge["value"]]
+    assert [(edge["source"], edge["target"], edge["grad"]) for edge in only] == [("t1", "t1.1", True)]
+    assert all(edge["points"] == edge["back"][::-1] for edge in only)
+    assert all(edge["points"] != edge["back"][::-1] for edge in made["edges"] if edge["value"])

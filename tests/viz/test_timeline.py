@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from tests.viz import pictures
 from viz.reading import Reading, reading
 from viz.sentences import say
 from viz.steps import BEGIN, Timeline
@@ -200,3 +203,84 @@ def test_a_call_that_fails_when_its_pass_is_over_is_written_as_it_began(tmp_path
     found = read(source, tmp_path)
     assert {p.label for p in found.line.phases[1:]} == {"torch.autograd.grad((x * x).sum(), [x, b])"}
     assert found.line.phases[-1].failed
+
+
+def out_of_nothing(found: Reading) -> list[str]:
+    """Flows of gradients that begin where none came, and no backward call."""
+    drawing, call, come, astray = found.drawing, None, set[str | None](), []
+    for step in found.line.steps:
+        if step.call is not None and step.call != call:
+            call = step.call
+            come = {drawing.place(root.tensor) for root in found.facts.calls[call].event.roots}
+        for flow in (one for one in step.flows if one.back):
+            if flow.link.target not in come:
+                astray.append(f"{step.name}: {flow.link.id}")
+            come |= {flow.link.source, drawing.items[flow.link.source].twin}
+    return astray
+
+
+def test_gradients_of_every_program_go_from_the_root_over_the_edges() -> None:
+    store = pictures.store()
+    found = {name: out_of_nothing(reading(store.trace(store.revision(name, None)))) for name in pictures.names()}
+    assert {name: astray for name, astray in found.items() if astray} == {}
+
+
+DOUBLED = "import engine as torch\nx = torch.tensor([1., 2., 3.], requires_grad=True)\ny = 2 * x\n"
+UNRECORDED = {
+    "itself": "with torch.no_grad():\n    y.mul_(10)\n",
+    "view": "with torch.no_grad():\n    y[:2].mul_(10)\n",
+    "cells": "with torch.no_grad():\n    y[0] = 7.\n    y[1] = 8.\n",
+    "data": "y.data.mul_(10)\n",
+    "data_set": "y.data = torch.ones(3)\n",
+    "detached": "y.detach().mul_(10)\n",
+    "numpy": "y.detach().numpy()[0] = 7.\n",
+    "view_used": "v = y[:2]\nwith torch.no_grad():\n    y.mul_(10)\ny = v\n",
+    "unnamed": "def f(y):\n    with torch.no_grad():\n        y.mul_(10)\n    return y\ny = f(3 * x)\n",
+    "retained": "y.retain_grad()\nwith torch.no_grad():\n    y.mul_(10)\n",
+}
+
+
+@pytest.mark.parametrize("write", UNRECORDED)
+@pytest.mark.parametrize("end", ["y.sum().backward()", "(y * y).sum().backward()", "y.backward(torch.ones_like(y))"])
+def test_a_gradient_goes_on_from_what_was_written_to_what_was_before(write: str, end: str, tmp_path: Path) -> None:
+    found = read(DOUBLED + UNRECORDED[write] + end + "\n", tmp_path)
+    assert out_of_nothing(found) == []
+    older = [flow for step in found.line.steps for flow in step.flows if not flow.link.value]
+    assert older and all(flow.back and flow.value is not None for flow in older)
+    assert {flow.link.source for flow in older} <= set(found.drawing.items)
+    for flow in older:
+        states = [state for _, state in track(found, flow.link.id, "state")]
+        assert states[:2] == ["future", "idle"] and states[-1] == "done"
+        assert "waiting" in [state for _, state in track(found, flow.link.target, "state")] or "backward(torch" in end
+
+
+def older_flows(end: str, folder: Path) -> list[str | None]:
+    """What goes on from y after a write to y before it, whose gradients are told by numbers."""
+    found = read(DOUBLED + "a = y.sum()\nwith torch.no_grad():\n    y.mul_(10)\n" + end + "\n", folder)
+    flows = [flow for step in found.line.steps for flow in step.flows if not flow.link.value]
+    values = [None if flow.value is None else found.facts.trace.value(flow.value).array for flow in flows]
+    return [None if value is None else str(value.tolist()) for value in values]
+
+
+def test_what_goes_on_is_all_or_one_gradient_and_no_sum_that_nothing_computed(tmp_path: Path) -> None:
+    assert older_flows("(y * 5).sum().backward()", tmp_path) == ["[5.0, 5.0, 5.0]"]
+    assert older_flows("(y.sum() + y.sum()).backward()", tmp_path) == ["[2.0, 2.0, 2.0]"]
+    assert older_flows("(a + (y * 5).sum()).backward()", tmp_path) == ["[5.0, 5.0, 5.0]"]
+    assert older_flows("(a + y.sum() + y.sum()).backward()", tmp_path) == [None]
+    assert older_flows("a.backward()", tmp_path) == []
+
+
+def test_a_call_that_needs_only_the_older_values_leaves_the_newer_ones_out(tmp_path: Path) -> None:
+    source = DOUBLED + "a = y.sum()\nwith torch.no_grad():\n    y.mul_(10)\n(y * y).sum().backward(retain_graph=True)\n"
+    found = read(source + "a.backward()\n", tmp_path)
+    start = found.line.spans[1][0] + 2 * BEGIN
+    assert found.line.at("et1>t1.1:older", "faint", start) is True
+    assert found.line.at("et1>t1.1:older", "faint", found.line.spans[0][0] + 2 * BEGIN) is not True
+    assert found.line.at("t1.1", "state", start) == "idle"
+
+
+def test_a_root_that_was_written_to_unrecorded_has_its_whole_graph(tmp_path: Path) -> None:
+    found = read(DOUBLED + "s = y.sum()\nwith torch.no_grad():\n    s.mul_(10)\ns.backward()\n", tmp_path)
+    begin = found.line.spans[0][0] + 2 * BEGIN
+    assert [found.line.at(node, "state", begin) for node in ("n1", "n0", "t0")] == ["ready", "waiting", "waiting"]
+    assert found.line.at("et2>t2.1:older", "faint", begin) is not True
