@@ -24,18 +24,20 @@ def line(label: str, cells: list[str], tone: str = "plain", total: str | None = 
 
 
 def value_line(label: str, value: Value, tone: str = "plain") -> Line:
-    """All elements of a small value, else its shape, norm and range."""
+    """All elements of a small value, else its shape, norm and range, or how many are True."""
     if value.array is not None and value.array.size <= text.SMALL:
         made = line(label, [text.number(v) for v in value.array.reshape(-1)], tone)
         return {**made, "cols": value.array.shape[-1]} if value.array.ndim > 1 else made
-    stats = value.stats
+    stats, named = value.stats, f"{label} ({text.shape(value.shape)})"
+    if value.dtype == "bool":
+        return line(named, [text.truths(value)], tone)
     cells = [
         f"norm {text.number(text.norm(stats))}",
         f"from {text.number(stats['min'])} to {text.number(stats['max'])}",
     ]
     if stats["nan"] or stats["inf"]:
         cells.append(f"{text.count(int(stats['nan']), 'nan')}, {int(stats['inf'])} inf")
-    return line(f"{label} ({text.shape(value.shape)})", cells, tone)
+    return line(named, cells, tone)
 
 
 def forward_lines(facts: Facts, event: OpCalled) -> list[Line]:

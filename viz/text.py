@@ -84,7 +84,7 @@ def size(sizes: Sequence[int]) -> int:
 
 
 def brief(value: Value) -> str:
-    """A value in few characters: the number, a short vector, or shape and norm.
+    """A value in few characters: the number, a short vector, or shape and norm (of truth values how many are True).
 
     Rows of one (1×4) are written flat and dimensions of one before a matrix are left out: that is how they are drawn.
     """
@@ -98,7 +98,15 @@ def brief(value: Value) -> str:
             return flat(array.reshape(-1))
         if array.size <= 9 or array.shape == (array.size, 1):
             return listing(array)
+    if value.dtype == "bool":
+        return f"{shape(value.shape)}, {truths(value)}"
     return f"{shape(value.shape)}, norm {number(norm(value.stats))}"
+
+
+def truths(value: Value) -> str:
+    """How many truth values are True: they have no norm and no range that would tell more."""
+    every = size(value.shape)
+    return f"{every - int(value.stats['zeros'])} of {every} True"
 
 
 def norm(stats: Mapping[str, Any]) -> float:

@@ -174,5 +174,5 @@ function paintStrip({ context, write, font, tokens, detail }, place, state) {
     context.fillStyle = odd ? tokens.error : colour;
     context.fillRect(place.x + 4 + i * step, odd || sample > 0 ? middle - size : middle, Math.max(step - 0.6, 0.8), odd ? 2 * size : size);
   });
-  if (detail >= 2) write(cut(context, font.plain, statsText(value.stats), place.w), place.x, place.y + height + 11, font.plain, tokens.soft);
+  if (detail >= 2) write(cut(context, font.plain, statsText(value), place.w), place.x, place.y + height + 11, font.plain, tokens.soft);
 }

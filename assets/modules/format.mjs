@@ -123,8 +123,12 @@ export function parseNumber(text, dtype = "float64") {
   return { error: `\u201c${text.trim()}\u201d is not a number. Try 1, 0.5, 1e-4, 1/3 or inf.` };
 }
 
-/** One line about a large tensor: range and norm. */
-export function statsText(stats) {
+/** How many elements of a tensor of truth values are True; they have no norm and no range that would tell more. */
+export const truths = ({ size, zeros }) => `${size - zeros} of ${size} True`;
+
+/** One line about a large tensor: range and norm, or how many of its truth values are True. */
+export function statsText({ dtype, stats }) {
+  if (dtype === "bool") return truths(stats);
   const odd = stats.nan ? `${stats.nan} nan  ` : stats.inf ? `${stats.inf} inf  ` : "";
   return `${odd}${num(stats.min, 3)} \u2026 ${num(stats.max, 3)}   norm ${num(stats.norm, 3)}`;
 }

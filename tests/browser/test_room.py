@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -96,7 +97,15 @@ def test_heading_and_key_of_the_program_stay_and_the_lines_of_the_step_are_in_vi
 def test_what_a_long_ledger_comes_to_stays_in_sight(view: View) -> None:
     view.open("?program=rnn_twenty")
     view.end()
-    view.until("document.querySelectorAll('#inspect .sum-line').length > 20")
+    rows = "document.querySelectorAll('#inspect button.sum-line:not(.earlier)').length"
+    view.until(f"{rows} === 5")  # of two lines each: the latest, and a line that says how many came before
+    earlier = view.page.locator("#inspect .sum-line.earlier")
+    assert re.match(r"… \d+ earlier", earlier.inner_text())
+    hidden = int(earlier.inner_text().split()[1])
+    earlier.focus()
+    view.page.keyboard.press("Enter")
+    view.until(f"{rows} === 5 + {hidden} && !document.querySelector('#inspect .earlier')")
+    assert view.js("document.activeElement === document.querySelector('#inspect button.sum-line')")
     assert view.js(
         "(([now, panel]) => now.bottom <= panel.bottom + 1 && now.top > panel.top)("
         "['#inspect .sum-line.total', '#right'].map(place => document.querySelector(place).getBoundingClientRect()))"

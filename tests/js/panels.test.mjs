@@ -164,6 +164,16 @@ test("what grad() took along is not in the ledger of the next call", () => {
   assert.equal(entry.adds.length, 1);
 });
 
+test("of a long ledger the latest rows stand there, and how many came before", () => {
+  const rows = Array.from({ length: 22 }, () => ({ value: value([2], [1, 0]) }));
+  assert.deepEqual(sums.latest(rows.slice(0, 10)), { earlier: 0, rows: rows.slice(0, 10) });
+  assert.equal(sums.latest(rows.slice(0, 11)).earlier, 0); // its own line is no longer than what would stand for it
+  assert.deepEqual(sums.latest(rows), { earlier: 12, rows: rows.slice(12) });
+  assert.deepEqual(sums.latest(rows, 100), { earlier: 0, rows });
+  const matrices = rows.map(() => ({ value: value([2, 2], [1, 0, 0, 1]) }));
+  assert.equal(sums.latest(matrices).rows.length, 5); // of two lines each
+});
+
 test("a matrix is written in its rows", () => {
   assert.deepEqual(sums.cellsOf(value([2, 2], [1, 2, 3, 4])), [["1", "2"], ["3", "4"]]);
   assert.deepEqual([sums.cellsOf(null), sums.cellsOf(value([], [5]))], [[["none"]], [["5"]]]);
@@ -217,6 +227,11 @@ test("a value is read in one line", () => {
   assert.equal(read.brief(value([], [3])), "3");
   assert.equal(read.brief(value([2, 2], [1, 2, 3, 4])), "[1 2] [3 4]");
   assert.equal(read.brief(null), "none");
+});
+
+test("of many truth values it is told how many are True", () => {
+  const many = { ...value([2, 3, 6], []), data: null, dtype: "bool", stats: { min: 0, max: 1, mean: 0.5, norm: 2, nan: 0, inf: 0, zeros: 32, size: 36 } };
+  assert.equal(read.brief(many), "2×3×6, 4 of 36 True");
 });
 
 test("the corners stand for a large value", () => {

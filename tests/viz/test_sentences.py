@@ -34,6 +34,11 @@ def test_founding_case_1_is_told_in_its_own_names_and_numbers(tmp_path: Path) ->
     ]
 
 
+def test_many_truth_values_are_told_by_how_many_are_true(tmp_path: Path) -> None:
+    source = "import engine as torch\nx = torch.arange(36.0).reshape(6, 6)\nm = x > 31.5\nm.all()\n"
+    assert said(source, tmp_path)[-2:] == ["x > 31.5 gives m = 6×6, 4 of 36 True.", "all(m) gives False."]
+
+
 def test_accumulation_is_written_as_a_sum(tmp_path: Path) -> None:
     sentences = said(CASE_1, tmp_path)
     assert sentences[6] == "The leaf x adds [0 2 0 0] to x.grad: [0 0 0 0] + [0 2 0 0] = [0 2 0 0]."

@@ -1,6 +1,6 @@
 // The inspector: what is selected, at this step. Details come once per element and revision and hold all moments, so
 // that stepping asks the server nothing; with nothing selected the panel shows the present step from the scene alone.
-import { num, shapeText, withMinus } from "../format.mjs";
+import { num, shapeText, truths, withMinus } from "../format.mjs";
 import { at as trackAt, currentStep, spoken } from "../timeline.mjs";
 import { byId, fill, h, setProps } from "./dom.mjs";
 import { errorBox, findingBoxes } from "./errors.mjs";
@@ -8,10 +8,11 @@ import * as figures from "./figures.mjs";
 import * as formula from "./formula.mjs";
 import { codeText, lineText, rowsOf } from "./read.mjs";
 import * as session from "./session.mjs";
-import { cellsOf, ledgerOf, linesOf } from "./sums.mjs";
+import { cellsOf, latest, ledgerOf, linesOf } from "./sums.mjs";
 import { throughTime } from "./through.mjs";
 
 const MOST_CACHED = 400;
+const PORTION = 100; // earlier rows of a ledger that one click brings
 
 const cache = new Map();
 const wanted = new Map(); // what waits for details: key -> what to do with them
@@ -20,6 +21,7 @@ let chosen = null; // id of the selected node
 let player = null;
 let written = ""; // what the panel shows, so that a step that changes nothing writes nothing
 let asked = 0;
+let opened = { key: "", rows: 0 }; // earlier rows that were asked for, and of which ledger
 
 export function setUp(backstep) {
   player = backstep;
@@ -211,7 +213,7 @@ function matrix(value, gradient) {
   const rows = rowsOf(value);
   const { min, max, mean, norm, nan, inf, zeros, size } = value.stats;
   const odd = [nan && `${nan} nan`, inf && `${inf} inf`, zeros && size > 1 && `${zeros} of ${size} are 0`].filter(Boolean).join(", ");
-  const facts = size > 1 ? `norm ${num(norm)} · mean ${num(mean)} · ${num(min)} … ${num(max)}${odd ? ` · ${odd}` : ""}` : odd;
+  const facts = value.dtype === "bool" ? size > 1 && truths(value.stats) : size > 1 ? `norm ${num(norm)} · mean ${num(mean)} · ${num(min)} … ${num(max)}${odd ? ` · ${odd}` : ""}` : odd;
   return [
     rows.length ? h(`table.matrix${gradient ? ".gradient" : ""}`, {}, h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h(isZero(cell) ? "td.zero" : "td", {}, cell)))))) : null,
     facts ? h("p.hint", {}, facts) : null,
@@ -233,12 +235,27 @@ function ledger(node, details, time) {
 /** What came to `.grad`, line by line: the step of a line is gone to by a click. */
 function ledgerTable(node, before, rows, now, time) {
   const plain = (name, value, more = "") => h(`div.sum-line${more}`, {}, h("span.sum-label", {}, name), h(`span.sum-rows${more ? ".cotangent" : ".plain"}`, {}, cells(cellsOf(value))));
+  const key = `${scene.revision.id}|${node.id}`;
+  if (opened.key !== key) opened = { key, rows: 0 };
+  const shown = latest(rows, opened.rows);
   return section(`${node.role === "leaf" ? "Leaf " : ""}${node.label} · ledger of .grad`, h("div.sum", {},
     plain("before", before),
-    rows.map((row) => h("button.sum-line", {
+    shown.earlier ? earlierRow(shown.earlier) : null,
+    shown.rows.map((row) => h("button.sum-line", {
       type: "button", title: row.title, "aria-label": `${row.title}: go to this step`, onclick: () => player.seek(row.step + 1), class: `sum-line${row.step === time - 1 ? " on" : ""}`,
     }, h("span.sum-label", {}, row.label), h("span.sum-rows.cotangent", {}, cells(cellsOf(row.value))))),
     plain("= now", now, ".total")));
+}
+
+/** What a long ledger leaves out, in its place; it keeps the focus while there is more, then the first row has it. */
+function earlierRow(count) {
+  const more = () => {
+    opened.rows += PORTION;
+    refresh(true);
+    byId("inspect-body").querySelector("button.sum-line")?.focus({ preventScroll: true });
+  };
+  const words = count > PORTION ? `show ${PORTION} more` : "show them";
+  return h("button.sum-line.earlier", { type: "button", onclick: more }, h("span.sum-label", {}, `… ${count} earlier`), h("span.sum-rows", {}, words));
 }
 
 /** What stands in the program, and what is otherwise there in this revision. */

@@ -1,5 +1,5 @@
 // Values and code of a scene as text for the panels. Pure: no page here.
-import { element, num, shapeText } from "../format.mjs";
+import { element, num, shapeText, truths } from "../format.mjs";
 
 const WHOLE = 16; // elements that are written out one by one
 
@@ -22,13 +22,14 @@ export function rowsOf(value, most = 8) {
   return pick(rows).map((r) => pick(cols).map((c) => (r === null || c === null ? "…" : element(value, r * cols + c, 5))));
 }
 
-/** A Value in one line: all numbers where it is small, else shape, norm and range. */
+/** A Value in one line: all numbers where it is small, else shape, norm and range, or how many are True. */
 export function brief(value) {
   if (!value) return "none";
   if (value.data && value.data.length <= WHOLE) {
     if (value.shape.length === 0) return element(value, 0, 5);
     return rowsOf(value, WHOLE).map((row) => `[${row.join(" ")}]`).join(" ");
   }
+  if (value.dtype === "bool") return `${shapeText(value.shape)}, ${truths(value.stats)}`;
   const { min, max, norm } = value.stats;
   return `${shapeText(value.shape)}, norm ${num(norm)}, ${num(min)} … ${num(max)}`;
 }

@@ -5,11 +5,12 @@ import { brief, table } from "./read.mjs";
 
 const TERMS = 8; // products in one line; longer sums are told by their result
 const LINES = 16; // elements whose sums are written out
+const LATEST = 10; // lines of a ledger that stand there unasked: what it comes to is seen below them
 
-/** A value as cells in rows: one row for each but the last dimension; a large one as one cell that tells its range. */
+/** A value as cells in rows: one row for each but the last dimension; a large one tells its shape, norm and range. */
 export function cellsOf(value) {
   if (!value) return [["none"]];
-  if (!value.data || value.data.length > 16) return [[brief(value)]];
+  if (!value.data || value.data.length > 16) return [brief(value).split(/(?<=,) /)];
   const [rows, cols] = table(value.shape);
   return Array.from({ length: rows }, (_, r) => Array.from({ length: cols }, (_, c) => element(value, r * cols + c)));
 }
@@ -61,8 +62,15 @@ function joined(lines) {
   return [...kept.values()].map(([one, times]) => (times > 1 ? { ...one, label: `${one.label}, ${times === 2 ? "twice" : `${times} times`}` } : one));
 }
 
+const edges = new WeakMap(); // of a scene: by id
+
+const edgesOf = (scene) => {
+  if (!edges.has(scene)) edges.set(scene, new Map(scene.edges.map((edge) => [edge.id, edge])));
+  return edges.get(scene);
+};
+
 const flowsOf = (scene, step) => step.flows.map((flow) => ({
-  flow, edge: scene.edges.find((one) => one.id === flow.edge), value: flow.value === null ? null : scene.values[flow.value],
+  flow, edge: edgesOf(scene).get(flow.edge), value: flow.value === null ? null : scene.values[flow.value],
 })).filter((one) => one.edge && one.value);
 
 function vjp(scene, step, k, node, nodes) {
@@ -122,4 +130,15 @@ export function ledgerOf(scene, node, k) {
     coming = [];
   });
   return entries;
+}
+
+/** The latest rows of a long ledger (`more` of them besides), and how many came before; for one alone no line is saved. */
+export function latest(rows, more = 0) {
+  let earlier = rows.length;
+  for (let room = LATEST; earlier > 0; earlier--) {
+    room -= cellsOf(rows[earlier - 1].value).length;
+    if (room < 0) break;
+  }
+  earlier -= more;
+  return earlier < 2 ? { earlier: 0, rows } : { earlier, rows: rows.slice(earlier) };
 }
