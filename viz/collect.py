@@ -58,12 +58,15 @@ def collect(trace: Trace) -> Facts:
                     table.ops[op].vjps.append(event.index)
             case Accumulated():
                 _hand(table, event.grad, event.tensor, event.index)
+                _hold(table, event.grad, event.tensor, event.index)
                 _gradient(table, event)
                 table.receives.add(event.tensor)
                 if event.retained:
                     table.retained.add(event.tensor)
-            case GradSet(source=int() as source):
-                _hand(table, source, event.tensor, event.index)
+            case GradSet():
+                if event.source is not None:
+                    _hand(table, event.source, event.tensor, event.index)
+                _hold(table, event.source, event.tensor, event.index)
             case ErrorRaised():
                 table.troubled.update(event.tensors)
                 table.errors.append(event)
@@ -84,6 +87,7 @@ def _leaf(table: Facts, event: LeafCreated) -> None:
     table.storages[event.tensor] = event.storage
     if event.grad is not None:
         _hand(table, event.grad, event.tensor, event.index)
+        _hold(table, event.grad, event.tensor, event.index)
 
 
 def _flag(table: Facts, fact: TensorFact, event: FlagChanged) -> None:
@@ -102,6 +106,21 @@ def _hand(table: Facts, gradient: int, leaf: int, event: int) -> None:
     if table.owner.get(gradient) != leaf:
         table.owner[gradient] = leaf
         table.handed[gradient].append((event, leaf))
+
+
+def _hold(table: Facts, gradient: int | None, leaf: int, event: int) -> None:
+    """A tensor, or none, is the `.grad` of a leaf from an event on; other leaves may have the same one."""
+    before = table.grads.get(leaf)
+    if before == gradient:
+        return
+    for one in (before, gradient):
+        if one is not None:
+            others = tuple(held for held in table.holding(one, event) if held != leaf)
+            table.holders[one].append((event, (*others, leaf) if one == gradient else others))
+    if gradient is None:
+        del table.grads[leaf]
+    else:
+        table.grads[leaf] = gradient
 
 
 def _gradient(table: Facts, event: Accumulated) -> None:

@@ -225,12 +225,17 @@ class _Details:
                 coming = []
                 label = f"{name}.grad after {self.called(event.call)}"
                 found.append(self.entry(event, event.call, label, event.before, event.added, event.after))
+            elif isinstance(event, Accumulated) and tensor in self.facts.holding(event.grad, event.index):
+                label = f"{self.facts.name(event.tensor) or 'another leaf'}.grad, the same tensor"
+                found.append(
+                    self.entry(event, None, f"{label}, after {self.called(event.call)}", None, None, event.after)
+                )
             elif isinstance(event, GradSet) and event.tensor == tensor:
                 found.append(self.entry(event, None, self.written(event.stack) or "set", None, None, event.value))
             elif (
                 isinstance(event, OpCalled)
                 and event.inplace is not None
-                and self.facts.owner.get(event.inplace) == tensor
+                and tensor in self.facts.holding(event.inplace, event.index)
             ):
                 label = self.written(event.stack) or labels.written_name(event)
                 found.append(self.entry(event, None, label, None, None, event.outputs[0].value))

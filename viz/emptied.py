@@ -34,9 +34,9 @@ def emptied(facts: Facts) -> list[Finding]:
             written = event.inplace if isinstance(event, OpCalled) else event.tensor
             if written is None:
                 continue
-            leaf = facts.owner.get(written)
-            if leaf in arrived and clears(facts, event):
-                lost[leaf] = arrived.pop(leaf), event
+            leaves = [leaf for leaf in facts.holding(written, event.index) if leaf in arrived]
+            if leaves and clears(facts, event):
+                lost.update({leaf: (arrived.pop(leaf), event) for leaf in leaves})
             arrived.pop(written, None)
             lost.pop(written, None)
     return []

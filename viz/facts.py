@@ -121,6 +121,10 @@ class Facts:
     """The leaf whose `.grad` a tensor is, or was last."""
     handed: dict[int, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
     """Of a gradient: from which event on it was whose."""
+    grads: dict[int, int] = field(default_factory=dict)
+    """Per leaf the tensor that its `.grad` is, at the end."""
+    holders: dict[int, list[tuple[int, tuple[int, ...]]]] = field(default_factory=lambda: defaultdict(list))
+    """Of a gradient: from which event on which leaves have it; after `b.grad = a.grad` these are two."""
     before: set[int] = field(default_factory=set)
     """Gradients that ops took before they were any leaf's."""
     behind: dict[int, int] = field(default_factory=dict)
@@ -178,6 +182,11 @@ class Facts:
     def owner_at(self, gradient: int, event: int) -> int | None:
         """The leaf whose `.grad` a tensor was before an event: the last one that it was given to."""
         return next((leaf for since, leaf in reversed(self.handed.get(gradient, ())) if since < event), None)
+
+    def holding(self, gradient: int | None, event: int) -> tuple[int, ...]:
+        """The leaves whose `.grad` a tensor was before an event: none once all of them have let go of it."""
+        known = self.holders.get(gradient, ()) if gradient is not None else ()
+        return next((leaves for since, leaves in reversed(known) if since < event), ())
 
     def made_by(self, tensor: int, before: int) -> int | None:
         """The op that computed what `tensor` held at event `before`; None for a leaf."""

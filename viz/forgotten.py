@@ -34,8 +34,11 @@ def forgotten(facts: Facts) -> list[Finding]:
                 return [_finding(facts, mixed[written], steps[-1] if steps else "")]
             if written in received:
                 updated.add(written)
-            elif facts.owner.get(written) in mixed and clears(facts, event):
-                del mixed[facts.owner[written]]
+            else:
+                leaves = [leaf for leaf in facts.holding(written, event.index) if leaf in mixed]
+                if leaves and clears(facts, event):
+                    for leaf in leaves:
+                        del mixed[leaf]
         elif isinstance(event, Accumulated) and not event.retained:
             if is_zero(facts, event.before):
                 mixed.pop(event.tensor, None)

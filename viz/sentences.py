@@ -317,6 +317,16 @@ def _accumulated(event: Accumulated, facts: Facts) -> str:
 
 
 def _arrived(event: Accumulated, facts: Facts) -> str:
+    return _added(event, facts) + _along(facts.holding(event.grad, event.index), event.tensor, facts)
+
+
+def _along(leaves: Sequence[int], leaf: int, facts: Facts) -> str:
+    """Which other leaves have the same tensor as their `.grad`."""
+    others = [f"{called(one, facts, 'a leaf')}.grad" for one in leaves if one != leaf]
+    return f" {text.join(others)} {'is' if len(others) == 1 else 'are'} the same tensor." if others else ""
+
+
+def _added(event: Accumulated, facts: Facts) -> str:
     trace, name = facts.trace, called(event.tensor, facts, "")
     added, after = value(trace, event.added), value(trace, event.after)
     if not name:
@@ -333,18 +343,22 @@ def _arrived(event: Accumulated, facts: Facts) -> str:
 
 
 def _write(event: OpCalled, facts: Facts) -> str:
+    held = [f"{called(leaf, facts, 'a tensor')}.grad" for leaf in facts.holding(event.inplace, event.index)]
     owner = facts.owner.get(event.inplace) if event.inplace is not None else None
-    name, after = called(owner, facts, "a tensor"), value(facts.trace, event.outputs[0].value)
+    name = text.join(held) or f"what was {called(owner, facts, 'a tensor')}.grad"
+    name += ", which are one tensor," if len(held) > 1 else ""
+    after = value(facts.trace, event.outputs[0].value)
     if written_name(event) == "zero_":
-        return f"The program sets {name}.grad to zero: {after}."
-    return f"The program changes {name}.grad by {written_name(event)}: it is now {after}."
+        return f"The program sets {name} to zero: {after}."
+    return f"The program changes {name} by {written_name(event)}: it is now {after}."
 
 
 def _grad_set(event: GradSet, facts: Facts) -> str:
     name = called(event.tensor, facts, "a tensor")
     if event.value is None:
         return f"The program drops the gradient: {name}.grad is None."
-    return f"The program sets {name}.grad to {value(facts.trace, event.value)}."
+    along = _along(facts.holding(event.source, event.index), event.tensor, facts)
+    return f"The program sets {name}.grad to {value(facts.trace, event.value)}.{along}"
 
 
 def flow_text(flow: Flow, matrix: np.ndarray | None, trace: Trace) -> str | None:

@@ -170,9 +170,7 @@ class _Player:
                 self.exists(stub, self.now)
 
     def refreshed(self, event: Refreshed) -> None:
-        owner = self.facts.owner_at(event.tensor, event.index)
-        if owner in self.latest:
-            self.line.put(self.latest[owner], "row:grad", self.now, event.value)
+        self.put_grads(self.facts.holding(event.tensor, event.index), event.value)
         card = self.drawing.cards.get((event.tensor, event.version))
         if card is not None:
             self.appear(card, self.now)
@@ -184,7 +182,7 @@ class _Player:
     def data_set(self, event: DataSet) -> None:
         """`x.data = y` is a step; what x holds stands on its card, or on the one that it gets then."""
         if (owner := self.facts.owner_at(event.tensor, event.index)) is not None:
-            self.write_grad(event, owner, event.value, "grad.data = …")
+            self.write_grad(event, owner, self.facts.holding(event.tensor, event.index), event.value, "grad.data = …")
             return
         self.rest()
         card = self.latest.get(event.tensor)
@@ -211,7 +209,8 @@ class _Player:
         index = self.facts.op_at[event.index]
         fact = self.facts.ops[index]
         if fact.writes_grad is not None:
-            self.write_grad(event, fact.writes_grad, event.outputs[0].value, written_name(event))
+            leaves = self.facts.holding(event.inplace, event.index)
+            self.write_grad(event, fact.writes_grad, leaves, event.outputs[0].value, written_name(event))
             return
         self.rest()
         written = event.inplace is not None and (
@@ -249,16 +248,22 @@ class _Player:
         if card is not None and not moves:
             self.line.put(card, "row:value", done, event.outputs[0].value)
 
-    def write_grad(self, event: Any, owner: int, value: int | None, name: str) -> None:
-        card = self.latest.get(owner)
-        self.step("write", event, card, name, None, 0)
+    def write_grad(self, event: Any, owner: int, leaves: Sequence[int], value: int | None, name: str) -> None:
+        """A step that writes to a gradient: `leaves` have it, none of them where they have let go of it."""
+        self.step("write", event, self.latest.get(leaves[-1] if leaves else owner), name, None, 0)
         zero = value is None or name == "zero_"
         self.line.marks.append((self.now - 1, "zero" if zero else "set", self.written(event.stack, event)))
-        if card is not None:
-            self.line.put(card, "row:grad", self.now, value)
+        self.put_grads(leaves, value)
+
+    def put_grads(self, leaves: Sequence[int], value: int | None) -> None:
+        """What `.grad` of leaves is now, on their cards."""
+        for leaf in leaves:
+            if leaf in self.latest:
+                self.line.put(self.latest[leaf], "row:grad", self.now, value)
 
     def grad_set(self, event: GradSet) -> None:
-        self.write_grad(event, event.tensor, event.value, "grad = None" if event.value is None else "grad = …")
+        name = "grad = None" if event.value is None else "grad = …"
+        self.write_grad(event, event.tensor, (event.tensor,), event.value, name)
 
     def rest(self) -> None:
         """Once the program goes on after a backward call, nothing is `done` any more."""
@@ -404,6 +409,7 @@ class _Player:
         if card is None:
             return
         self.line.put(card, "row:grad", self.now, event.after)
+        self.put_grads(self.facts.holding(event.grad, event.index), event.after)
         if not event.retained:
             self.state(card, self.now, "done")
             self.touched[card] = None

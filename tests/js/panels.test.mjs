@@ -164,6 +164,14 @@ test("what grad() took along is not in the ledger of the next call", () => {
   assert.equal(entry.adds.length, 1);
 });
 
+test("a ledger has what came through another leaf with the same tensor as its gradient", () => {
+  const track = (values) => [{ key: "grad", track: values }];
+  const leaf = (id, values) => ({ id, kind: "tensor", rows: track(values) });
+  const steps = [{ kind: "accumulate", at: "t1", flows: [], phase: 0 }, { kind: "write", at: "t1", name: "zero_", flows: [], phase: 1 }, { kind: "accumulate", at: "t1", flows: [], phase: 2 }];
+  const two = { steps, edges: [], values: [value([1], [5]), value([1], [0])], nodes: [leaf("t0", [[0, null], [1, 0], [2, 1]]), leaf("t1", [[0, null], [1, 0], [2, 1], [3, 0]])] };
+  assert.deepEqual(sums.ledgerOf(two, two.nodes[0], 2).map((one) => [one.step, one.adds, one.after.data]), [[0, null, [5]], [1, null, [0]]]);
+});
+
 test("of a long ledger the latest rows stand there, and how many came before", () => {
   const rows = Array.from({ length: 22 }, () => ({ value: value([2], [1, 0]) }));
   assert.deepEqual(sums.latest(rows.slice(0, 10)), { earlier: 0, rows: rows.slice(0, 10) });

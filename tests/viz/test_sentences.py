@@ -226,3 +226,32 @@ def test_a_view_without_a_name_is_called_as_it_was_written(tmp_path: Path) -> No
     read = reading(trace)
     assert "changes x[:2] in place" in say(read.line.steps[1], read.facts)
     assert "x[:2] v1" in [node["label"] for node in scene(trace)["nodes"]]
+
+
+SHARED = """\
+import engine as torch
+a = torch.tensor([1., 2.], requires_grad=True)
+b = torch.tensor([3., 4.], requires_grad=True)
+(a * b).sum().backward()
+b.grad = a.grad
+(a * 2).sum().backward()
+b.grad.zero_()
+a.grad = None
+(b * 5).sum().backward()
+"""
+
+
+def test_two_leaves_with_one_gradient_are_both_named(tmp_path: Path) -> None:
+    sentences = said(SHARED, tmp_path)
+    assert "The program sets b.grad to [3 4]. a.grad is the same tensor." in sentences
+    assert "The leaf a adds [2 2] to a.grad: [3 4] + [2 2] = [5 6]. b.grad is the same tensor." in sentences
+    assert "The program sets a.grad and b.grad, which are one tensor, to zero: [0 0]." in sentences
+    assert sentences[-1] == "The leaf b adds [5 5] to b.grad: [0 0] + [5 5] = [5 5]."
+
+
+def test_a_gradient_that_no_leaf_has_any_more_is_called_so(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\na = torch.tensor([1., 2.], requires_grad=True)\n(a * 2).sum().backward()\n"
+        "g = a.grad\na.grad = None\ng.zero_()\n"
+    )
+    assert said(source, tmp_path)[-1] == "The program sets what was a.grad to zero: [0 0]."

@@ -284,3 +284,17 @@ def test_a_root_that_was_written_to_unrecorded_has_its_whole_graph(tmp_path: Pat
     begin = found.line.spans[0][0] + 2 * BEGIN
     assert [found.line.at(node, "state", begin) for node in ("n1", "n0", "t0")] == ["ready", "waiting", "waiting"]
     assert found.line.at("et2>t2.1:older", "faint", begin) is not True
+
+
+def test_what_comes_to_one_of_two_leaves_with_one_gradient_stands_at_both(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\na = torch.tensor([1.], requires_grad=True)\n"
+        "b = torch.tensor([3.], requires_grad=True)\n"
+        "(a * 2).sum().backward()\nb.grad = a.grad\n(b * 5).sum().backward()\na.grad.zero_()\nb.grad = None\n"
+        "(a * 7).sum().backward()\n"
+    )
+    found = read(source, tmp_path)
+    trace = found.facts.trace
+    for leaf, wanted in (("t0", [None, 2, 7, 0, 7]), ("t1", [None, 2, 7, 0, None])):
+        values = [value for _, value in track(found, leaf, "row:grad")]
+        assert [v if v is None else float(trace.value(int(str(v))).stats["max"]) for v in values] == wanted

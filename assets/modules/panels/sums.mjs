@@ -1,6 +1,6 @@
 // The arithmetic of a step, written out from the scene alone, so that it stands there without a click. Pure: no page here.
 import { element, indexText, num, toNumber } from "../format.mjs";
-import { at as trackAt } from "../timeline.mjs";
+import { at as trackAt, changedBy } from "../timeline.mjs";
 import { brief, table } from "./read.mjs";
 
 const TERMS = 8; // products in one line; longer sums are told by their result
@@ -116,18 +116,21 @@ export function local(wiring, upstream, value, label) {
 export function ledgerOf(scene, node, k) {
   const track = node.rows.find((row) => row.key === "grad")?.track || [];
   const own = new Set([node.id, ...scene.nodes.filter((one) => one.twin === node.id).map((one) => one.id)]);
+  const tensors = new Set(scene.nodes.filter((one) => one.kind === "tensor").map((one) => one.id));
   const entries = [];
   let coming = [];
   scene.steps.slice(0, k + 1).forEach((step, i) => {
     if (scene.steps[i - 1]?.phase !== step.phase) coming = []; // what grad() took along, or a call that failed, is not added by the next
     if (step.kind === "vjp") coming.push(...flowsOf(scene, step).filter(({ edge }) => own.has(edge.source)).map(({ value }) => value));
-    if (!own.has(step.at) || (step.kind !== "accumulate" && step.kind !== "write")) return;
+    const here = own.has(step.at);
+    const along = !here && tensors.has(step.at) && changedBy(track, i); // of a leaf that has the same tensor as its gradient
+    if ((!here && !along) || (step.kind !== "accumulate" && step.kind !== "write")) return;
     if (step.name?.startsWith("data =")) return; // x.data = y leaves the gradient as it is
     const id = trackAt(track, i + 1);
     const code = step.from || step.code;
-    const adds = step.kind === "accumulate" ? coming : null;
+    const adds = here && step.kind === "accumulate" ? coming : null;
     entries.push({ step: i, code, label: code ? `line ${code.line}` : step.name, adds, after: id === null || id === undefined ? null : scene.values[id] });
-    coming = [];
+    if (here) coming = [];
   });
   return entries;
 }
