@@ -9,6 +9,7 @@ const CELL_PITCH = 46;
 const ROW_PITCH = 34;
 export const STRIP = 46;
 const FOOT = 8;
+const LEAST_PITCH = 30; // the narrowest cell and its gap: a number of few letters
 
 export function boxOf(node) {
   return [node.x - node.w / 2, node.y - node.h / 2, node.x + node.w / 2, node.y + node.h / 2];
@@ -16,7 +17,7 @@ export function boxOf(node) {
 
 const layouts = new WeakMap();
 
-/** The rows of a card: [{ row, x, y, w, h, labelY, cellW, cellH, pitchX, pitchY }]; memoised, a node never moves. */
+/** The rows of a card: [{ row, x, y, w, h, labelY, cols, count, cellW, cellH, pitchX, pitchY }]; memoised, a node never moves. */
 export function rowsOf(node) {
   let layout = layouts.get(node);
   if (!layout) layouts.set(node, (layout = layRows(node)));
@@ -37,7 +38,7 @@ function layRows(node) {
     const place = {
       row, x: x0 + PAD, y: y + label, w: row.cols ? pitchX * row.cols - CELL_GAP : inner, h: pitchY * (row.rows || 1) - CELL_GAP,
       labelY: y + label / 2 - 2, // so that no letter of it hangs into the cells
-      pitchX, pitchY, cellW: pitchX - CELL_GAP, cellH: pitchY - CELL_GAP,
+      cols: row.cols, count: cellCount(node, row), pitchX, pitchY, cellW: pitchX - CELL_GAP, cellH: pitchY - CELL_GAP,
     };
     y += rowHeight(row) * scale;
     return place;
@@ -48,6 +49,19 @@ function rowHeight(row) {
   return (row.key === "value" ? 0 : LABEL) + (row.rows ? row.rows * ROW_PITCH : STRIP);
 }
 
+/**
+ * The place of a row that is to hold `given` elements: where it has fewer cells (a gradient of a shape that does not fit),
+ * more and narrower ones.  Where they have no room either, the last cell stands for the `more` that are left.
+ */
+export function holding(place, given, node) {
+  if (!place.cols || given <= place.count) return place;
+  const room = node.w - 2 * PAD + CELL_GAP;
+  const cols = Math.min(Math.ceil(given / place.row.rows), Math.max(1, Math.floor(room / LEAST_PITCH)));
+  const pitchX = Math.min(room / cols, place.pitchX);
+  const count = Math.min(given, cols * place.row.rows);
+  return { ...place, cols, count, pitchX, cellW: pitchX - CELL_GAP, w: pitchX * cols - CELL_GAP, more: given > count ? given - count + 1 : 0 };
+}
+
 /** How many cells a row really has: the last line of a long vector may not be full. */
 export function cellCount(node, row) {
   const size = node.shape ? node.shape.reduce((a, b) => a * b, 1) : Infinity;
@@ -56,22 +70,22 @@ export function cellCount(node, row) {
 
 /** The box of one cell: {x, y, w, h}; of the whole row where it has no cells. */
 export function cellOf(place, cell) {
-  if (!place.row.cols) return { x: place.x, y: place.y, w: place.w, h: place.h };
-  const r = Math.floor(cell / place.row.cols);
-  const c = cell % place.row.cols;
+  if (!place.cols) return { x: place.x, y: place.y, w: place.w, h: place.h };
+  const r = Math.floor(cell / place.cols);
+  const c = cell % place.cols;
   return { x: place.x + c * place.pitchX, y: place.y + r * place.pitchY, w: place.cellW, h: place.cellH };
 }
 
-/** What is under a point of a card: { row, cell } (cell -1 between the cells or on a strip), or null. */
-export function cellAt(node, x, y) {
-  for (const place of rowsOf(node)) {
+/** What is under a point of a card: { row, cell } (cell -1 between the cells or on a strip), or null; `at` gives the place of a row. */
+export function cellAt(node, x, y, at = (place) => place) {
+  for (const place of rowsOf(node).map(at)) {
     if (x < place.x || x > place.x + place.w || y < place.y || y > place.y + place.h) continue;
-    if (!place.row.cols) return { row: place.row, cell: -1 };
+    if (!place.cols) return { row: place.row, cell: -1 };
     const c = Math.floor((x - place.x) / place.pitchX);
     const r = Math.floor((y - place.y) / place.pitchY);
     const inside = x - place.x - c * place.pitchX <= place.cellW && y - place.y - r * place.pitchY <= place.cellH;
-    const cell = r * place.row.cols + c;
-    return { row: place.row, cell: inside && cell < cellCount(node, place.row) ? cell : -1 };
+    const cell = r * place.cols + c;
+    return { row: place.row, cell: inside && cell < place.count - (place.more ? 1 : 0) ? cell : -1 };
   }
   return null;
 }

@@ -1,7 +1,7 @@
 // The rows of a tensor card: cells with numbers, heat strips, ghosts of the revision before.
 
-import { cellCount, cellOf, PAD, rowsOf } from "./card.mjs";
-import { element, fitNum, statsText, toNumber, truth } from "./format.mjs";
+import { cellOf, holding, PAD, rowsOf } from "./card.mjs";
+import { element, fitNum, shapeText, statsText, toNumber, truth } from "./format.mjs";
 import { flowsAt, ghostOf, nodeState, rowState } from "./state.mjs";
 import { cut, SQUEEZE, squeezed, widthOf } from "./text.mjs";
 
@@ -20,11 +20,18 @@ function paintLabel({ write, context, font, tokens }, node, place, state) {
   const { row } = place;
   if (row.key === "value") return;
   const empty = state.value === null;
-  const labels = row.key === "seed" ? [row.label || "gradient you pass", "you pass", "pass"] : gradLabels(row.label || ".grad", empty, state.past);
+  const labels = row.key === "seed" ? seedLabels(row, node, state.value) : gradLabels(row.label || ".grad", empty, state.past);
   const room = node.w - 2 * PAD - (row.key === "seed" ? 16 : 0);
   const text = squeezed(context, font.plain, labels, room);
   write(text, place.x, place.labelY, font.plain, tokens.soft, "left", room);
   if (row.key === "seed" && !empty && row.cols) pencil(context, place.x + Math.min(widthOf(context, font.plain, text), room) + 5, place.labelY, tokens.root);
+}
+
+/** Ways to name the gradient that is passed, the longest first; one of another shape than its root (it is refused) by its shape. */
+function seedLabels(row, node, value) {
+  const shape = value ? shapeText(value.shape) : "";
+  if (value && node.shape && shape !== shapeText(node.shape)) return [`gradient of shape ${shape}`, `of shape ${shape}`, `shape ${shape}`];
+  return [row.label || "gradient you pass", "you pass", "pass"];
 }
 
 /** Ways to name a row of `.grad`, the longest first; an older version had its gradient, the present one has it. */
@@ -46,16 +53,20 @@ function pencil(context, x, y, colour) {
   context.stroke();
 }
 
-function paintCells(brush, node, place, state, future) {
+function paintCells(brush, node, at, state, future) {
   const { moment, pending } = brush;
-  const { row } = place;
-  const count = cellCount(node, row);
   const data = state.value?.data ?? null;
+  const place = holding(at, data?.length ?? 0, node);
+  const { row, count } = place;
   const ghost = data && !state.next ? ghostOf(moment, node, row, state.value) : null;
   const lit = row.key === "value" && data ? litCells(moment, node, count) : null;
   const small = !data || data.some((_, i) => element(state.value, i).length * brush.font.cellPitch > place.cellW - 4);
   for (let cell = 0; cell < count; cell++) {
     const box = cellOf(place, cell);
+    if (place.more && cell === count - 1) {
+      brush.write(`+${place.more}`, box.x + box.w / 2, box.y + box.h / 2, brush.font.small, brush.tokens.soft, "center", box.w);
+      continue;
+    }
     const typed = pending?.get(`${node.id}|${row.key}|${cell}`);
     const value = typed ?? (data ? data[cell] : null);
     const changed = state.changed && moment.step?.at === node.id; // not where a new version shows what the one before held

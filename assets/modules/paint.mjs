@@ -202,7 +202,7 @@ function head(brush, node, indent = 14, right = 12) {
   const { context, write, font, tokens } = brush;
   const [x0, y0, x1] = boxOf(node);
   const wide = node.w - indent - right;
-  const title = squeezed(context, font.title, [node.label], wide);
+  const title = cutName(context, font.title, node.label, wide / SQUEEZE);
   const used = Math.min(widthOf(context, font.title, title), wide);
   write(title, x0 + indent, y0 + 20, font.title, tokens.ink, "left", wide);
   if (brush.detail < 2) return;

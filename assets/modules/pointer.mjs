@@ -3,7 +3,7 @@
 import { boxesOf, cellAt, contains, foldMark, boxOf } from "./card.mjs";
 import { toWorld } from "./camera.mjs";
 import { element, indexText } from "./format.mjs";
-import { rowState } from "./state.mjs";
+import { placeAt, rowState } from "./state.mjs";
 import { h } from "./panels/dom.mjs";
 import { wireAt, wireText } from "./wiring.mjs";
 
@@ -19,7 +19,7 @@ export function pick(stage, clientX, clientY) {
   found.wire = stage.wires.length ? wireAt(stage.wires, x, y, HIT / stage.camera.zoom / 1.4) : null;
   found.node = stage.plane.nodes.at(x, y).at(-1) ?? null;
   if (found.node) {
-    const hit = found.node.rows.length ? cellAt(found.node, x, y) : null;
+    const hit = found.node.rows.length ? cellAt(found.node, x, y, (place) => placeAt(stage.moment, found.node, place)) : null;
     if (hit) Object.assign(found, hit);
     found.fold = found.node.kind === "group" && contains(foldMark(boxOf(found.node)), x, y);
     return found;
@@ -137,9 +137,9 @@ function hoverText(stage, { node, row, cell, group, edge, wire }) {
   if (node && row && cell >= 0) {
     const { value, next } = rowState(stage.moment, row);
     const name = row.key === "value" ? node.label : row.key === "grad" ? `${node.label}.grad` : `gradient for ${node.label}`;
-    const number = value?.data ? element(value, cell, 9) : "none yet";
+    const number = !value?.data ? "none yet" : cell < value.data.length ? element(value, cell, 9) : "nothing: too few are passed";
     const how = row.key === "seed" || (row.key === "value" && node.role === "leaf") ? "  \u00b7  double click to edit" : "";
-    return `${name}${indexText(cell, node.shape ?? [])} = ${number}${next ? " (next call)" : ""}${how}`;
+    return `${name}${indexText(cell, cell < value?.data?.length ? value.shape : node.shape ?? [])} = ${number}${next ? " (next call)" : ""}${how}`;
   }
   if (node) return node.kind === "group" ? `${node.title || node.label}  \u00b7  double click to unfold` : node.title || node.label;
   if (group) return `${group.label}  \u00b7  double click to fold`;

@@ -8,7 +8,7 @@ import { h } from "./panels/dom.mjs";
 import { pictureOf } from "./picture.mjs";
 import { layPlane } from "./plane.mjs";
 import { paintPulses } from "./pulses.mjs";
-import { stateAt } from "./state.mjs";
+import { placeAt, stateAt } from "./state.mjs";
 import { readTokens, watchTheme } from "./theme.mjs";
 import { wiresAt } from "./wiring.mjs";
 
@@ -304,7 +304,7 @@ export class Stage {
     if (!node) return null;
     const place = key === null ? null : rowsOf(node).find((one) => one.row.key === key);
     if (key !== null && !place) return null;
-    const box = place ? cellOf(place, cell) : { x: node.x - node.w / 2, y: node.y - node.h / 2, w: node.w, h: node.h };
+    const box = place ? cellOf(placeAt(this.moment, node, place), cell) : { x: node.x - node.w / 2, y: node.y - node.h / 2, w: node.w, h: node.h };
     const [x, y] = toScreen(this.camera, this.view, box.x + box.w / 2, box.y + box.h / 2);
     const origin = this.host.getBoundingClientRect();
     const { zoom } = this.camera;

@@ -1,5 +1,6 @@
 // What the picture is at a time: a function of (scene, t) and of nothing else.  Pure.
 
+import { holding } from "./card.mjs";
 import { toNumber } from "./format.mjs";
 import { at, changedBy, clampTime, currentStep, executionOrder, phaseIndex, progress, upcoming } from "./timeline.mjs";
 
@@ -92,6 +93,9 @@ export function rowState(moment, row) {
   return { value: pair ? scene.values[pair[1]] : null, next: pair !== null, past, changed: false,
            call: pair ? callOf(row, pair[0]) : null };
 }
+
+/** The place of a row, with as many cells as what it shows at this moment has elements. */
+export const placeAt = (moment, node, place) => holding(place, rowState(moment, place.row).value?.data?.length ?? 0, node);
 
 function callOf(row, t) {
   return row.key !== "seed" ? null : Array.isArray(row.call) ? at(row.call, t) : row.call;

@@ -57,12 +57,23 @@ export function cut(context, font, text, room) {
   return low > 0 ? `${text.slice(0, low).trimEnd()}\u2026` : "";
 }
 
-/** A name cut before its end: what tells it from its neighbours is the last part of it, `weight` of `model.weight` or ` \u00b7 3`. */
+/**
+ * A name cut before its end: what tells it from its neighbours are its last parts, `[2].bias` of `net[2].bias` or ` \u00b7 3`.
+ * As many whole parts as there is room for; where that is only the last one, the beginning of the name stands before it.
+ */
 export function cutName(context, font, text, room) {
-  if (widthOf(context, font, text) <= room) return text;
-  const tail = /.(?: \u00b7 [^\u00b7]+|\.\w+)$/.exec(text)?.[0].slice(1) ?? "";
-  const head = tail && cut(context, font, text.slice(0, text.length - tail.length), room - widthOf(context, font, tail));
-  return head ? head + tail.replace(/^\./, "") : cut(context, font, text, room); // a dot beside the ellipsis would be lost in it
+  const fits = (one) => widthOf(context, font, one) <= room;
+  if (fits(text)) return text;
+  const parts = /.((?:\[[^\]]*\]|\.\w+)*)( \u00b7 [^\u00b7]+| v\d+)?$/u.exec(text);
+  const version = parts?.[2] ?? "";
+  const ends = (parts?.[1].match(/\[[^\]]*\]|\.\w+/g) ?? []).map((_, i, all) => all.slice(i).join("") + version);
+  const bare = (tail) => tail.replace(/^\./, ""); // a dot beside the ellipsis would be lost in it
+  const behind = (tail) => {
+    const head = tail && cut(context, font, text.slice(0, text.length - tail.length), room - widthOf(context, font, tail));
+    return head && head + bare(tail);
+  };
+  const short = ends.map((tail) => `\u2026${bare(tail)}`);
+  return short.slice(0, -1).find(fits) || behind(ends.at(-1) ?? version) || short.find(fits) || behind(version) || cut(context, font, text, room);
 }
 
 /** The first of some ways to say it that has room; where none has, the last one, cut. */

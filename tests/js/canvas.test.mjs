@@ -7,7 +7,7 @@ import { paintGraph } from "../../assets/modules/paint.mjs";
 import { layPlane } from "../../assets/modules/plane.mjs";
 import { inFile } from "../../assets/modules/pulses.mjs";
 import { flowsAt, prepare, stateAt } from "../../assets/modules/state.mjs";
-import { fonts } from "../../assets/modules/text.mjs";
+import { cutName, fonts } from "../../assets/modules/text.mjs";
 import { wiresAt } from "../../assets/modules/wiring.mjs";
 import { case1 } from "./fixtures/case1.mjs";
 
@@ -96,4 +96,14 @@ test("pulses on wires that lie close follow one another, and all arrive", () => 
     const half = parts(0.5);
     for (let i = 1; i < count; i++) assert.ok(half[i - 1] > half[i] || half[i - 1] === 0 || half[i] === 1);
   }
+});
+
+test("a name that is cut keeps the parts that tell it from its neighbours", () => {
+  const context = { measureText: (text) => ({ width: 7 * text.length }) };
+  const shown = (text, letters) => cutName(context, "font", text, 7 * letters);
+  assert.deepEqual(["net[0].bias", "net[2].bias"].map((name) => shown(name, 10)), ["…[0].bias", "…[2].bias"]);
+  assert.equal(shown("model.layers[3].attn.q_proj.weight", 24), "…[3].attn.q_proj.weight");
+  assert.deepEqual([shown("net[2].bias v1", 13), shown("net[2].bias v1", 9)], ["…[2].bias v1", "…bias v1"]);
+  assert.deepEqual([shown("model.weight", 9), shown("for t · 12", 8)], ["m…weight", "fo… · 12"]);
+  assert.deepEqual([shown("net[2].bias", 11), shown("embedding", 5)], ["net[2].bias", "embe…"]);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { between, fit, keep, pan, READABLE, reveal, toScreen, toWorld, visibleBox, WHOLE, zoomAt } from "../../assets/modules/camera.mjs";
-import { boxOf, cellAt, cellOf, rowsOf } from "../../assets/modules/card.mjs";
+import { boxOf, cellAt, cellOf, holding, rowsOf } from "../../assets/modules/card.mjs";
 import { curveThrough, distanceTo, flatten, pointAlong, turnsBack } from "../../assets/modules/curve.mjs";
 import { Grid } from "../../assets/modules/grid.mjs";
 import { layPlane } from "../../assets/modules/plane.mjs";
@@ -108,6 +108,20 @@ test("a hit is the cell under the point, and none in the gaps", () => {
     assert.equal(cellAt(node, first.x + first.w + 1, first.y + 3).cell, -1);
   }
   assert.equal(cellAt(node, boxOf(node)[0] + 3, boxOf(node)[1] + 3), null);
+});
+
+test("a row holds more elements than it has cells in narrower ones, and the last one stands for the rest", () => {
+  const node = { id: "y", x: 0, y: 0, w: 120, h: 104, shape: [1], rows: [{ key: "value", rows: 1, cols: 1 }, { key: "seed", rows: 1, cols: 1 }] };
+  const [, seed] = rowsOf(node);
+  assert.equal(holding(seed, 1, node), seed);
+  const three = holding(seed, 3, node);
+  assert.deepEqual([three.cols, three.count, three.more], [3, 3, 0]);
+  const last = cellOf(three, 2);
+  assert.ok(last.x > cellOf(three, 1).x + last.w && last.x + last.w <= 60 - 12 + 1e-6);
+  assert.deepEqual(cellAt(node, last.x + 5, last.y + 5, (place) => holding(place, place === seed ? 3 : 1, node)), { row: seed.row, cell: 2 });
+  const many = holding(seed, 10, node);
+  assert.deepEqual([many.count, many.more], [3, 8]); // two numbers, and 8 more
+  assert.equal(cellAt(node, cellOf(many, 2).x + 5, last.y + 5, (place) => (place === seed ? many : place)).cell, -1);
 });
 
 test("cells shrink into a box that is too small for them", () => {
