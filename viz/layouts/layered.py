@@ -12,12 +12,13 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 import networkx as nx
 
-from . import lines
-from .ranked import LANE, Ranked, Step, longest, ranks
+from . import bundles, lines
+from .ranked import LANE, LANE_GAP, Ranked, Step, longest, ranks, spread
 from .sheet import HEAD, PAD, PORT_GAP, Box, Piece, Point, Sheet, Size, around, clean
 
 Part = tuple[Hashable, Hashable | None, Hashable | None, Hashable]
@@ -227,8 +228,31 @@ class _Layered:
             sheet.widen(y, sizes, nominal, holds, part)
             inside = set(part)
             own = [(edge, end) for edge, end in zip(edges, ends, strict=True) if end[0] in inside]
+            if group is not None:  # at the border of a line a route may be at any height
+                self.level_ports(sheet, y, sizes, own)
             pieces.append(self.furnish(group, sheet, y, sizes, own, part))
         return self.arrange(group, pieces, self.plan.limit - 2 * PORT_GAP * depth)
+
+    def level_ports(
+        self, sheet: Sheet, y: list[float], sizes: list[Size], edges: list[tuple[Part, tuple[int, int]]]
+    ) -> None:
+        """Ports at the heights of what they lead to, as far as there is room: open groups have grown since."""
+        wanted: dict[str, dict[int, list[float]]] = {"in": defaultdict(list), "out": defaultdict(list)}
+        fans = _fans(self, sheet, y, edges)
+        for (key, u, v, origin), (a, b) in edges:
+            way = sheet.way(a, origin, b)
+            if u is None:
+                level = self.left_end(sheet, y, sizes, b, origin, fans.get((key, b)))
+                wanted["in"][a].append(y[way[0]] if way else sum(level) / 2)
+            if v is None:
+                level = self.right_end(sheet, y, sizes, a, origin)
+                wanted["out"][b].append(y[way[-1]] if way else sum(level) / 2)
+        for side in filter(None, wanted.values()):
+            levels = {port: sum(heights) / len(heights) for port, heights in side.items()}
+            ports = sorted(levels, key=lambda port: (levels[port], y[port]))
+            gaps = [LANE + LANE_GAP] * (len(ports) - 1)
+            for port, height in zip(ports, spread([levels[port] for port in ports], gaps), strict=True):
+                y[port] = height
 
     def furnish(
         self, group: Hashable | None, sheet: Sheet, y: list[float], sizes: list[Size],
@@ -265,6 +289,8 @@ class _Layered:
                 piece.entering.add(key)
             if v is None:
                 piece.leaving.add(key)
+        gaps = [(before[1], behind[0]) for before, behind in pairwise(columns.values())]
+        piece.routes.update(bundles.apart({key: piece.routes[key] for (key, *_), _ in edges}, gaps))
         solid = [columns[sheet.rank[i]] for i in part if i < sheet.members]
         halves = [(sizes[i][1] if i < len(sizes) else LANE) / 2 for i in part]
         piece.box = (
