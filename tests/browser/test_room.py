@@ -94,6 +94,17 @@ def test_heading_and_key_of_the_program_stay_and_the_lines_of_the_step_are_in_vi
         view.until(f"({LINE})({'#code li.call' if call else '#code li.on'!r})")
 
 
+@pytest.mark.parametrize("program", ["row_of_weights", "item_loss", "carried_state"])
+def test_at_rest_the_line_that_errs_is_in_view_where_all_that_runs_has_room(view: View, program: str) -> None:
+    sized(view, 1280, 720)
+    view.open(f"?program={program}&step=0")
+    last = view.js("(s => (s.from ?? s.code).end)(backstep.scene().steps.find(s => s.kind === 'error'))")
+    view.until(f"({LINE})('#code li[data-line=\"{last}\"]')")
+    first = view.js("backstep.scene().steps[0].code.line")
+    view.until(f"({LINE})('#code li[data-line=\"{first}\"]')")
+    assert view.js("document.querySelector('#code .lines').classList.contains('down')")
+
+
 def test_what_a_long_ledger_comes_to_stays_in_sight(view: View) -> None:
     view.open("?program=rnn_twenty")
     view.end()

@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.browser.conftest import App, View
 
+STAGE = "document.querySelector('#story .over .fitting').textContent.split(' · ')[1]"
 TITLE = "document.querySelector('#story h1').textContent"
 
 
@@ -39,9 +40,11 @@ def test_space_tells_the_chapters_one_by_one(view: View) -> None:
     for chapter, end in enumerate(ends(view)):
         title(view, chapter)
         assert view.js("backstep.t()") < end, "the text stands there before its move"
+        view.until(f"{STAGE} === 'about to happen'")
         view.page.keyboard.press("Space")
         view.until(f"backstep.t() === {end} && !backstep.playing()")
         title(view, chapter)
+        view.until(f"{STAGE} === 'has happened'")
         view.until("backstep.selection() !== null")
         if chapter + 1 < len(ends(view)):
             view.page.keyboard.press("Space")
@@ -151,3 +154,12 @@ def test_what_was_edited_is_no_longer_what_the_story_tells_of(view: View) -> Non
     view.page.keyboard.press("Control+z")
     view.changed(edited)
     view.until(f"!{said}")
+
+
+def test_while_a_move_runs_its_text_is_told_as_happening(view: View) -> None:
+    view.open("?program=two_layers&step=0")
+    end = ends(view)[0]
+    view.seek(end - 0.5)
+    view.until(f"{STAGE} === 'happening'")
+    view.seek(end)
+    view.until(f"{STAGE} === 'has happened'")

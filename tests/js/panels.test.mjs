@@ -105,6 +105,13 @@ const sceneOfMul = {
   ],
 };
 
+test("a text announces its move, then stands beside it, then tells what was", () => {
+  const told = [{ step: 3 }, { step: null }, { step: 5 }];
+  assert.deepEqual([0, 1.5, 3].map((t) => chapters.stageOf(told, 0, t)), ["ahead", "running", "over"]);
+  assert.equal(chapters.stageOf(told, 1, 3), null); // without a move there is nothing to wait for
+  assert.deepEqual([3, 4, 5, 9].map((t) => chapters.stageOf(told, 2, t)), ["ahead", "running", "over", "over"]);
+});
+
 test("a step's arithmetic is written from the scene alone", () => {
   assert.deepEqual(sums.linesOf(sceneOfMul, 0).map((one) => [one.label, one.rows]), [["upstream", [["1", "0"]]], ["local", [["3", "3"]]], ["to x", [["3", "0"]]]]);
   assert.deepEqual(sums.linesOf(sceneOfMul, 1), []);

@@ -24,3 +24,10 @@ export function nextMove(chapters, chapter, t) {
   if (t > end + 1e-9) return null;
   return chapter + 1 < chapters.length ? { turn: chapter + 1 } : null;
 }
+
+/** Where a time is in a chapter's move: before it the text announces what it tells of; null where nothing moves. */
+export function stageOf(chapters, i, t) {
+  const [rest, end] = [restOf(chapters, i), endOf(chapters, i)];
+  if (end <= rest) return null;
+  return t >= end - 1e-9 ? "over" : t > rest + 1e-9 ? "running" : "ahead";
+}

@@ -6,6 +6,8 @@ import { elementsAt, ranges, scrolled } from "./read.mjs";
 
 const NARROW = 44; // letters of a line that fit beside the graph at 12 px and more
 
+const DEFINES = /^(def|class)\b|^@/;
+
 const WORDS = {
   forward: "computed now", vjp: "the rule of this expression runs", accumulate: "this leaf receives its gradient", write: "this is set", error: "the error arose here",
 };
@@ -20,12 +22,14 @@ let marked = ""; // what is marked, as text: nothing is written where it stays
 let picked = null;
 let said = ""; // what the mark means at this step
 let turns = { key: "", n: 0 };
+let resting = true; // nothing runs yet
 let inView = []; // the lines that are to be in view, the one first that matters most
 
 export function setUp(backstep) {
   player = backstep;
   byId("code").addEventListener("click", clicked);
   byId("code").addEventListener("keydown", pressed);
+  byId("code").addEventListener("scroll", ({ target }) => target.classList.toggle("down", target.scrollTop > 0), true);
   new ResizeObserver(reveal).observe(byId("code")); // a longer text above leaves less room
 }
 
@@ -152,8 +156,20 @@ function mark(at, call, tone, arrives) {
   const calling = call && !same(call, at) ? h("span", {}, h("i.call"), `called in line ${call.line}`) : null;
   fill(byId("code-key"), at || call ? [h("span", {}, h(`i.${tone}`), said), calling] : "Press Space: what runs is marked here.");
   const both = [shown, from].map((list) => list.map(([n]) => lines[n - 1]).filter(Boolean)).filter((list) => list.length);
-  inView = arrives ? both.reverse() : both; // a leaf was written long before: what matters is the call that runs
+  resting = !at && !call;
+  inView = resting ? atRest() : arrives ? both.reverse() : both; // a leaf was written long before: what matters is the call that runs
   reveal();
+}
+
+/** Before anything runs: from the first line that computes or defines to the one that errs, else to the first that calls backward. */
+function atRest() {
+  const { steps, phases } = scene;
+  const point = steps.find((step) => step.kind === "error") ?? steps[phases.find((phase) => phase.kind === "backward")?.start];
+  const [first, last] = [steps[0]?.code, point?.from ?? point?.code].map((code) => (code?.file === file ? code : null));
+  if (!first || !last) return [];
+  const defined = texts().findIndex((text) => DEFINES.test(text));
+  const from = defined < 0 ? first.line - 1 : Math.min(first.line - 1, defined);
+  return last.end > from ? [lines.slice(from, last.end)] : [];
 }
 
 const same = (a, b) => a && b && a.file === b.file && a.line === b.line && a.col === b.col;
@@ -182,6 +198,7 @@ function reveal() {
   if (!pane || !inView.length) return;
   const top = pane.getBoundingClientRect().top - pane.scrollTop;
   const spans = inView.map((list) => [list[0].getBoundingClientRect().top - top, list.at(-1).getBoundingClientRect().bottom - top]);
+  if (resting && spans[0][1] - spans[0][0] > pane.clientHeight - 16) return; // a program is read from its beginning, unless all that matters fits
   pane.scrollTop = scrolled(pane.scrollTop, pane.clientHeight, spans);
 }
 

@@ -1,5 +1,5 @@
 // The story: the chapter that the present time belongs to. Text first, then Space, then one short move.
-import { chapterAt, endOf, nextMove, restOf } from "./chapters.mjs";
+import { chapterAt, endOf, nextMove, restOf, stageOf } from "./chapters.mjs";
 import { byId, fill, h, prose } from "./dom.mjs";
 import { button as what } from "./explain.mjs";
 import * as panels from "./panels.mjs";
@@ -107,18 +107,18 @@ function show() {
     return;
   }
   const hint = hintOf(chapters);
-  const key = `${scene.revision.id}|${chapter}|${hint}`;
+  const stage = stageOf(chapters, chapter, player.t());
+  const key = `${scene.revision.id}|${chapter}|${hint}|${stage}`;
   if (key === shown) return;
   shown = key;
   const held = document.activeElement?.dataset?.turn; // the button that was pressed is written anew and keeps the focus
   const arrow = (by, label, sign) => h("button.quiet", {
     type: "button", "data-turn": String(by), "aria-label": label, title: label, disabled: chapters[chapter + by] === undefined, onclick: () => turn(chapter + by),
   }, sign);
-  const isOver = player.t() >= endOf(chapters, chapter) && endOf(chapters, chapter) > restOf(chapters, chapter);
   fill(
     place,
-    h("div.over", {}, h("span.fitting", {}, h("span", {}, `${chapter + 1} of ${chapters.length}`), h("span", {}, ` · ${title}`)), h("div.row.turns", {}, arrow(-1, "Chapter before", "‹"), arrow(1, "Next chapter", "›"), what("story"))),
-    h("div.chapters", {}, told(chapter, hint, hint !== WATCH && isOver), ...room),
+    h("div.over", {}, h("span.fitting", {}, h("span", {}, `${chapter + 1} of ${chapters.length}`), h("span", {}, ` · ${STAGES[stage] ?? title}`)), h("div.row.turns", {}, arrow(-1, "Chapter before", "‹"), arrow(1, "Next chapter", "›"), what("story"))),
+    h("div.chapters", {}, told(chapter, hint, hint !== WATCH && stage === "over"), ...room),
   );
   if (held) place.querySelector(`[data-turn="${held}"]:not(:disabled)`)?.focus({ preventScroll: true });
 }
@@ -156,6 +156,7 @@ function otherButton({ is_fixed: isFixed }) {
     isFixed ? "See it fixed" : "Back to the mistake", h("kbd", { "aria-hidden": "true" }, "M"));
 }
 
+const STAGES = { ahead: "about to happen", running: "happening", over: "has happened" }; // what a text tells of is not there before its move
 const WATCH = "watch it travel";
 const AT_END = "plays it all again";
 const nextIs = ({ title }) => `next: ${title}`;
