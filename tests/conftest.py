@@ -1,10 +1,11 @@
-"""What a skip means: on one's own machine that something is not installed; in CI a failure."""
+"""What a skip means: on one's own machine that something is not installed; in CI a failure.  And Ctrl-C."""
 
 from __future__ import annotations
 
 import gc
 import os
 import re
+import signal
 from collections import Counter
 from collections.abc import Generator
 
@@ -12,6 +13,12 @@ import pytest
 
 # What the CI machine cannot have; each of these skips says so in its reason.
 ALLOWED = re.compile(r"\bcupy\b|\bGPU\b|\b(needs|on) (Windows|macOS)\b")
+
+
+def pytest_configure() -> None:
+    """Ctrl-C works, as in a terminal: what is begun in the background inherits that it is ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def in_ci() -> bool:
