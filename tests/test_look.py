@@ -128,6 +128,13 @@ def test_text_has_the_contrast_of_aa_on_every_ground(theme: str) -> None:
     poor += [
         ("panel", name) for name in ("root", "forward", "ink", "error") if contrast(tokens["panel"], tokens[name]) < 4.5
     ]
+    share = re.search(
+        r"\.sum-line\.on \{ background: color-mix\(in srgb, var\(--gradient\) (\d+)%",
+        (ROOT / "assets" / "app.css").read_text(),
+    )
+    assert share is not None
+    chosen = mixed(tokens["gradient"], tokens["field"], int(share[1]) / 100)  # the line of the step in a ledger
+    poor += [(name, "chosen") for name in ("ink", "error", "gradient") if contrast(tokens[name], chosen) < 4.5]
     assert poor == []
 
 

@@ -19,11 +19,15 @@ CELL_ROW, LABEL, STRIP = 34, 22, 46
 CHIPS = 28
 STRIP_WIDTH = 212
 COLUMN = 46
-FEW_COLUMNS = {1: 58, 2: 58, 3: 52}
-"""Where there are few, there is room for longer numbers."""
+FEW_COLUMNS = {1: 76, 2: 68, 3: 56}
+"""Where there are few, there is room for longer numbers: a sign and four digits at the least zoom of a whole graph."""
 NARROWEST = 100
 GROWN = 1.5
 """Width of a name at the least zoom of a whole graph, narrowed as far as it may be, against its estimate."""
+GROWN_NAME = 1.42
+"""The same of a name in the semi-bold letters of the first line."""
+BADGE = 25
+"""How far a badge reaches into an op (assets/modules/marks.mjs), with some air: no name stands under one."""
 OP_SHIFT = 14.0
 """How far from its middle values and gradients meet an op: about as far as the rows of the cards beside it."""
 SEED_LABEL = "gradient you pass"
@@ -98,7 +102,8 @@ def op_size(label: str, sub: str, saved: bool) -> Size:
     """The natural size of an op."""
     longest = max(len(label), len(sub))
     wide = GROWN * text.width(sub, "sub") + 17  # of letters that are wide, as in MmBackward0
-    return max(NARROWEST, 22 + 8 * longest, round(wide)), 56 + (CHIPS if saved else 0)
+    named = GROWN_NAME * text.width(label) + 2 * BADGE
+    return max(NARROWEST, 22 + 8 * longest, round(wide), round(named)), 56 + (CHIPS if saved else 0)
 
 
 def op_anchors() -> Anchors:

@@ -2,10 +2,10 @@
 // The layout gives the box; natural sizes are in docs/scene-format.md.  What does not fit is shrunk, never cut.
 
 export const HEAD = 38;
-export const PAD = 12;
+export const PAD = 10;
 export const LABEL = 22;
 export const CELL_GAP = 4;
-const CELL_PITCH = 46;
+const WIDEST = 80; // of a cell with its gap: past that numbers lie too far apart to be read as a row
 const ROW_PITCH = 34;
 export const STRIP = 46;
 const FOOT = 8;
@@ -33,7 +33,7 @@ function layRows(node) {
   let y = y0 + HEAD;
   return node.rows.map((row) => {
     const label = row.key === "value" ? 0 : LABEL * scale;
-    const pitchX = row.cols ? Math.min((inner + CELL_GAP) / row.cols, 1.4 * CELL_PITCH) : inner;
+    const pitchX = row.cols ? Math.min((inner + CELL_GAP) / row.cols, WIDEST) : inner;
     const pitchY = (row.rows ? ROW_PITCH : STRIP) * scale;
     const place = {
       row, x: x0 + PAD, y: y + label, w: row.cols ? pitchX * row.cols - CELL_GAP : inner, h: pitchY * (row.rows || 1) - CELL_GAP,

@@ -1,9 +1,12 @@
 // The rows of a tensor card: cells with numbers, heat strips, ghosts of the revision before.
 
 import { cellOf, holding, PAD, rowsOf } from "./card.mjs";
-import { element, fitNum, shapeText, statsText, toNumber, truth } from "./format.mjs";
+import { fitNum, fitRow, num, shapeText, statsText, toNumber, truth } from "./format.mjs";
 import { flowsAt, ghostOf, nodeState, rowState } from "./state.mjs";
 import { cut, SQUEEZE, squeezed, widthOf } from "./text.mjs";
+
+const AIR = 3; // units between a number and the border of its cell
+const LEAST = 3; // letters of a number, however narrow its cell
 
 export function paintRows(brush, node) {
   const { moment } = brush;
@@ -60,21 +63,36 @@ function paintCells(brush, node, at, state, future) {
   const { row, count } = place;
   const ghost = data && !state.next ? ghostOf(moment, node, row, state.value) : null;
   const lit = row.key === "value" && data ? litCells(moment, node, count) : null;
-  const small = !data || data.some((_, i) => element(state.value, i).length * brush.font.cellPitch > place.cellW - 4);
+  const typedAt = (cell) => pending?.get(`${node.id}|${row.key}|${cell}`);
+  const shown = Array.from({ length: count - (place.more ? 1 : 0) }, (_, cell) => typedAt(cell) ?? data?.[cell] ?? null);
+  const line = lineOf(brush.font, shown, place.cellW - 2 * AIR, { truths: state.value?.dtype === "bool" });
   for (let cell = 0; cell < count; cell++) {
     const box = cellOf(place, cell);
     if (place.more && cell === count - 1) {
       brush.write(`+${place.more}`, box.x + box.w / 2, box.y + box.h / 2, brush.font.small, brush.tokens.soft, "center", box.w);
       continue;
     }
-    const typed = pending?.get(`${node.id}|${row.key}|${cell}`);
-    const value = typed ?? (data ? data[cell] : null);
+    const [typed, value] = [typedAt(cell), shown[cell]];
     const changed = state.changed && moment.step?.at === node.id; // not where a new version shows what the one before held
     const look = cellLook(brush, row, value, { ...state, changed }, lit?.has(cell) ?? false, typed !== undefined);
     paintBox(brush, box, look, future);
-    if (value !== null && value !== undefined) paintNumber(brush, box, value, look, small, ghost?.[cell] ?? null, state.value?.dtype === "bool" ? truth : fitNum);
+    if (value !== null) paintNumber(brush, box, { value, text: line.texts[cell], ghost: ghost?.[cell] ?? null }, look, line);
     else if (!future) dash(brush, box);
   }
+}
+
+/**
+ * How the numbers of a row are written in places of `width` units: `{ texts, small, letters, most }`.  All of them alike: in the
+ * smaller size where the larger one has no room for one, in as many digits as fit, and narrowed by as much (`most` is the width of a text).
+ */
+export function lineOf(font, values, width, { truths = false, least = false } = {}) {
+  const written = (value, room) => (value === null ? "" : truth(value, room));
+  const small = least || values.some((value) => (truths ? written(value) : num(value)).length * font.cellPitch > width);
+  const pitch = small ? font.smallPitch : font.cellPitch;
+  const letters = Math.max(LEAST, Math.floor(width / (small ? pitch * SQUEEZE : pitch))); // digits may be narrowed before they are left out
+  const texts = truths ? values.map((value) => written(value, letters)) : fitRow(values, letters);
+  const narrowed = Math.min(1, width / (pitch * Math.max(1, ...texts.map((text) => text.length))));
+  return { texts, small, letters, truths, most: (text) => Math.ceil(text.length * pitch * narrowed) };
 }
 
 /** Cells through which the gradient of the current step goes, where it goes through some and not through others. */
@@ -124,7 +142,7 @@ function paintBox({ context }, box, look, future) {
   context.globalAlpha /= look.alpha;
 }
 
-function paintNumber({ context, write, font, tokens, detail }, box, value, look, small, ghost, written) {
+function paintNumber({ context, write, font, tokens, detail }, box, { value, text, ghost }, look, line) {
   context.globalAlpha *= look.alpha;
   if (detail < 2) {
     if (toNumber(value) !== 0) {
@@ -132,13 +150,10 @@ function paintNumber({ context, write, font, tokens, detail }, box, value, look,
       context.fillRect(box.x + box.w * 0.25, box.y + box.h * 0.4, box.w * 0.5, Math.max(2, box.h * 0.2));
     }
   } else {
-    const face = small ? (look.strong ? font.smallStrong : font.small) : look.strong ? font.cellStrong : font.cell;
-    const wide = small ? font.smallPitch * SQUEEZE : font.cellPitch; // digits may be narrowed before they are left out
-    const room = Math.max(3, Math.floor((box.w - 2) / wide));
+    const face = line.small ? (look.strong ? font.smallStrong : font.small) : look.strong ? font.cellStrong : font.cell;
     const middle = box.y + box.h / 2;
-    write(written(value, room), box.x + box.w / 2, ghost === null ? middle : middle + 6.5, face, look.ink, "center", box.w - 2);
-    const least = Math.max(3, Math.floor((box.w - 2) / (font.smallPitch * SQUEEZE)));
-    if (ghost !== null) paintGhost({ context, write, font, tokens }, box, written(ghost, Math.min(room, least)));
+    write(text, box.x + box.w / 2, ghost === null ? middle : middle + 6.5, face, look.ink, "center", line.most(text));
+    if (ghost !== null) paintGhost({ context, write, font, tokens }, box, line.truths ? truth(ghost, line.letters) : fitNum(ghost, line.letters));
   }
   context.globalAlpha /= look.alpha;
 }
@@ -147,8 +162,9 @@ function paintNumber({ context, write, font, tokens, detail }, box, value, look,
 function paintGhost({ context, write, font, tokens }, box, text) {
   const x = box.x + box.w / 2;
   const y = box.y + box.h / 2 - 7;
-  write(text, x, y, font.small, tokens.changed, "center", box.w - 2);
-  const half = Math.min(widthOf(context, font.small, text) / 2 + 2, box.w / 2 - 1);
+  const wide = Math.min(widthOf(context, font.small, text), box.w - 2 * AIR);
+  write(text, x, y, font.small, tokens.changed, "center", wide);
+  const half = wide / 2 + 2;
   context.strokeStyle = tokens.changed;
   context.lineWidth = 1.2;
   context.beginPath();

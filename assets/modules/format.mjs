@@ -1,7 +1,7 @@
 // Numbers, shapes and indices as text.  Pure.
 
 const SPECIAL = { nan: NaN, inf: Infinity, "-inf": -Infinity };
-const MINUS = "\u2212";
+export const MINUS = "\u2212";
 
 /** A `num` of the scene (JSON has no nan and no infinities) as a JavaScript number. */
 export function toNumber(value) {
@@ -52,22 +52,33 @@ export function withMinus(text) {
 
 /**
  * The most exact text of a number that has at most `room` characters (the shortest one where none has), and no more digits than
- * `num` writes.  What is no whole number is not written as one: one letter more is narrowed instead, else it begins with `≈`.
+ * `num` writes, or than `digits` are asked for.  What is no whole number is not written as one: one letter more is narrowed instead, else it
+ * begins with `≈`.
  */
-export function fitNum(value, room) {
+export function fitNum(value, room, digits = 5) {
   const x = toNumber(value);
   const most = num(value);
-  let text = most;
-  for (let digits = 4; digits >= 1 && text.length > room; digits--) text = shorter(num(value, digits), text);
+  let text = shorter(most, num(value, digits));
+  for (let fewer = 4; fewer >= 1 && text.length > room; fewer--) text = shorter(num(value, fewer), text);
   const whole = (one) => /^\D?\d+$/.test(one);
   if (whole(text) && !whole(most) && Math.abs(x) < 1000) {
-    return [4, 3, 2].map((digits) => num(value, digits)).find((one) => one.length <= room + 1 && !whole(one)) ?? `\u2248${text}`;
+    return [4, 3, 2].map((more) => num(value, more)).find((one) => one.length <= room + 1 && !whole(one)) ?? `\u2248${text}`;
   }
   if (text.length > room && Number.isFinite(x) && Math.abs(x) >= 1000) {
     const sign = x < 0 ? MINUS : "";
     text = shorter(sign + scientific(Math.abs(x), room >= 6 ? 2 : 1), text);
   }
   return text;
+}
+
+/**
+ * The numbers of one row, each in at most `room` characters: all of them in as many digits as the longest has room for, so that
+ * none seems to be rounder than its neighbours; what has no room for three takes none from the others.  "" for what is not known.
+ */
+export function fitRow(values, room) {
+  const able = values.filter((value) => num(value, 3).length <= room);
+  const digits = [5, 4].find((some) => able.every((value) => shorter(num(value), num(value, some)).length <= room)) ?? 3;
+  return values.map((value) => fitNum(value, room, digits));
 }
 
 function shorter(a, b) {

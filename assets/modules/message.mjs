@@ -17,10 +17,10 @@ const NEAR = 18; // from its own node, where it stands beside it
 const COST = { covered: 1, node: 4000, struck: 3000, lit: 6, route: 2, faint: 0.7, group: 1, line: 22, other: 90 }; // against a distance of 1
 const ORDER = 6; // above is tried first: by so much is each next side worse
 
-/** The first sentence of an error beside its node, with a line to it, or where nothing was made under all; returns its box. */
+/** The first sentence of an error beside its node, with a line to it, or where nothing was made under all, so far off that it is about none of it; returns its box. */
 export function paintCallout(brush, node, error) {
   const [x0, , x1, y1] = brush.plane.bounds;
-  const { x, y, shape } = placed(brush, node ?? { x: (x0 + x1) / 2, y: y1, w: 0, h: 0 }, error);
+  const { x, y, shape } = placed(brush, node ?? { x: (x0 + x1) / 2, y: y1 + 2 * APART, w: 0, h: 0 }, error);
   const { context, write, font, tokens } = brush;
   context.strokeStyle = tokens.error;
   context.lineWidth = 1.5;

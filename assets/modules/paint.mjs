@@ -5,7 +5,7 @@ import { visibleBox } from "./camera.mjs";
 import { paintRows } from "./cards.mjs";
 import { paintEdges } from "./edges.mjs";
 import { num, withMinus } from "./format.mjs";
-import { paintBadge, paintChip, paintFinding, paintFold } from "./marks.mjs";
+import { OP_BADGE, paintBadge, paintChip, paintFinding, paintFold } from "./marks.mjs";
 import { paintCallout } from "./message.mjs";
 import { STACK } from "./plane.mjs";
 import { findingsAt, isFaint, nodeState } from "./state.mjs";
@@ -138,8 +138,8 @@ function paintNode(loud, node) {
   else if (node.kind === "group") paintGroupCard(brush, node, look);
   else paintCard(brush, node, look, state);
   if (["waiting", "ready", "done", "error"].includes(state)) {
-    const inset = node.kind === "op" ? 16 : 2;
-    paintBadge(brush, state, node.x + node.w / 2 - inset, node.y - node.h / 2 + (node.kind === "op" ? 5 : 2));
+    const from = node.kind === "op" ? OP_BADGE : { x: 2, y: 2 };
+    paintBadge(brush, state, node.x + node.w / 2 - from.x, node.y - node.h / 2 + from.y);
   }
   context.globalAlpha = 1;
   if (findingsAt(moment, node.id).length) { // on an op in the middle: at its corners arrows may come in
@@ -187,13 +187,14 @@ function paintOp(brush, node, look) {
   shape(brush, node, look, cornerOf(node));
   const middle = node.y - node.h / 2 + 28;
   const written = withMinus(node.label);
-  const label = squeezed(context, font.title, [written, written.split(" ")[0]], node.w - 16);
+  const room = node.w - 2 * (detail < 2 ? 8 : OP_BADGE.room);
+  const label = squeezed(context, font.title, [written, written.split(" ")[0]], room);
   if (detail < 2) {
-    write(label, node.x, node.y, font.title, tokens.ink, "center", node.w - 16);
+    write(label, node.x, node.y, font.title, tokens.ink, "center", room);
     return;
   }
   const sub = node.sub === node.label ? "" : node.sub; // CopySlices is called so in both lines
-  write(label, node.x, sub ? middle - 9 : middle, font.title, tokens.ink, "center", node.w - 16);
+  write(label, node.x, sub ? middle - 9 : middle, font.title, tokens.ink, "center", room);
   if (sub) write(squeezed(context, font.plain, [sub], node.w - 16), node.x, middle + 11, font.plain, tokens.soft, "center", node.w - 16);
   if (node.h >= 80) paintChip(brush, node);
 }

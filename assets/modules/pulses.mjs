@@ -1,17 +1,19 @@
 // The upper canvas: what moves or glows: pulses with their numbers, the active node, wires, what is pointed at.
 
 import { cellOf, rowsOf, shownAs } from "./card.mjs";
+import { lineOf } from "./cards.mjs";
 import { pointAlong } from "./curve.mjs";
 import { gradientWidth } from "./edges.mjs";
-import { fitNum, toNumber } from "./format.mjs";
+import { MINUS, toNumber } from "./format.mjs";
 import { liveOn, placedLabels } from "./labels.mjs";
 import { brushFor, paintOver, ring } from "./paint.mjs";
 import { flowsAt, isOdd, signOf } from "./state.mjs";
 import { at, changedBy } from "./timeline.mjs";
-import { widthOf } from "./text.mjs";
+import { SQUEEZE } from "./text.mjs";
 import { paintWires } from "./wiring.mjs";
 
 const APART = 26; // units from one pulse to the next of a file
+const PILL = { pad: 4, apart: 2, h: 22 }; // what is being added: room beside its number, room to the next one, height
 
 export function paintPulses(context, view, frame) {
   const brush = brushFor(context, view, frame);
@@ -26,7 +28,7 @@ export function paintPulses(context, view, frame) {
     for (const op of new Set(frame.wires.map((wire) => wire.op))) paintOver(brush, op);
   }
   const flows = flowsAt(moment);
-  if (moment.moving) for (const one of flows) paintTravel(brush, one);
+  if (moment.moving) for (const one of flows) paintTravel(brush, one, flows.filter(({ flow, edge }) => goesAlong(one, flow, edge)));
   if (brush.detail > 0) paintLabels(brush, flows);
   if (moment.step?.kind === "accumulate" && moment.moving && active && brush.detail === 2) paintAdding(brush, active);
 }
@@ -80,13 +82,19 @@ function paintTwins(brush, id) {
   ring(brush, home, tokens.leaf, 1.5);
 }
 
-/** What is on its way on one edge: one pulse, or one for each path from cell to cell. */
-function paintTravel(brush, { flow, edge, part, started }) {
+/** Whether a flow goes the way of another one, as the two of `x * x` do: their routes lie close together. */
+const goesAlong = (one, flow, edge) => flow.back === one.flow.back && edge.source === one.edge.source && edge.target === one.edge.target;
+
+/** What is on its way on one edge, of `file` that go the same way: one pulse, or one for each path from cell to cell. */
+function paintTravel(brush, one, file) {
+  const { flow, edge, part, started } = one;
   if (!started || part >= 1) return;
   const wires = flow.back && brush.detail > 0 ? liveOn(brush, edge) : [];
   if (!wires.length) {
     const route = brush.plane.routes.get(edge.id);
-    paintPulse(brush, flow, (flow.back ? route.back : route.forward).flat, part, signOf(brush.moment, flow));
+    const { flat } = flow.back ? route.back : route.forward;
+    const own = inFile(part, file.indexOf(one), file.length, APART / flat.total);
+    if (own < 1) paintPulse(brush, flow, flat, own, signOf(brush.moment, flow));
     return;
   }
   wires.forEach((wire, i) => {
@@ -98,7 +106,7 @@ function paintTravel(brush, { flow, edge, part, started }) {
   });
 }
 
-/** Where the pulse `i` of `count` is when their file is at `part`: wires lie close together, so one follows the other, and the last one is there at the end. */
+/** Where the pulse `i` of `count` is when their file is at `part`: their ways lie close together, so one follows the other, and the last one is there at the end. */
 export function inFile(part, i, count, apart) {
   const lag = count > 1 ? Math.min(apart, 0.6 / (count - 1)) : 0;
   return Math.min(Math.max(part * (1 + lag * (count - 1)) - lag * i, 0), 1);
@@ -160,19 +168,26 @@ function paintAdding(brush, node) {
   const [before, after] = [data(moment.k), data(moment.k + 1)];
   if (!after) return;
   const sink = ease(Math.min(moment.progress / 0.8, 1));
-  after.forEach((value, cell) => {
-    const added = toNumber(value) - (before ? toNumber(before[cell]) : 0);
-    if (added === 0) return;
+  const added = after.map((value, cell) => toNumber(value) - (before ? toNumber(before[cell]) : 0));
+  const pills = pillsOf(font, place, added);
+  context.globalAlpha = Math.min(1, (1 - moment.progress) * 5);
+  for (const { cell, text, w, most } of pills) {
     const box = cellOf(place, cell);
-    const text = `${added > 0 ? "+" : ""}${fitNum(added, 5)}`;
     const [x, y] = [box.x + box.w / 2, box.y + box.h + 22 - sink * 22 - box.h / 2 * sink];
-    const w = widthOf(context, font.smallStrong, text) + 12;
-    context.globalAlpha = Math.min(1, (1 - moment.progress) * 5);
     context.beginPath();
-    context.roundRect(x - w / 2, y - 11, w, 22, 11);
+    context.roundRect(x - w / 2, y - PILL.h / 2, w, PILL.h, PILL.h / 2);
     context.fillStyle = tokens.gradient;
     context.fill();
-    write(text, x, y, font.smallStrong, tokens.onGradient, "center");
-    context.globalAlpha = 1;
-  });
+    write(text, x, y, font.smallStrong, tokens.onGradient, "center", most);
+  }
+  context.globalAlpha = 1;
+}
+
+/** What is added to the cells of a row, as pills that do not meet: `[{ cell, text, w, most }]`; none where nothing is. */
+export function pillsOf(font, place, added) {
+  const room = place.pitchX - PILL.apart - 2 * PILL.pad;
+  const sizes = lineOf(font, added.map(Math.abs), room - font.smallPitch * SQUEEZE, { least: true }).texts; // beside its sign
+  const texts = sizes.map((size, cell) => `${added[cell] > 0 ? "+" : added[cell] < 0 ? MINUS : ""}${size}`);
+  const pitch = font.smallPitch * Math.min(1, room / (font.smallPitch * Math.max(...texts.map((text) => text.length))));
+  return texts.map((text, cell) => ({ cell, text, most: text.length * pitch, w: text.length * pitch + 2 * PILL.pad })).filter(({ cell }) => added[cell] !== 0);
 }

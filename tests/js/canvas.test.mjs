@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { hasGradient } from "../../assets/modules/edges.mjs";
+import { lineOf } from "../../assets/modules/cards.mjs";
 import { placedLabels } from "../../assets/modules/labels.mjs";
 import { paintGraph } from "../../assets/modules/paint.mjs";
 import { layPlane } from "../../assets/modules/plane.mjs";
-import { inFile } from "../../assets/modules/pulses.mjs";
+import { inFile, paintPulses, pillsOf } from "../../assets/modules/pulses.mjs";
 import { flowsAt, prepare, stateAt } from "../../assets/modules/state.mjs";
 import { cutName, fonts } from "../../assets/modules/text.mjs";
 import { wiresAt } from "../../assets/modules/wiring.mjs";
@@ -106,4 +107,50 @@ test("a name that is cut keeps the parts that tell it from its neighbours", () =
   assert.deepEqual([shown("net[2].bias v1", 13), shown("net[2].bias v1", 9)], ["…[2].bias v1", "…bias v1"]);
   assert.deepEqual([shown("model.weight", 9), shown("for t · 12", 8)], ["m…weight", "fo… · 12"]);
   assert.deepEqual([shown("net[2].bias", 11), shown("embedding", 5)], ["net[2].bias", "embe…"]);
+});
+
+test("numbers keep a gap to the borders of their cells, all of a row in one size and narrowed alike", () => {
+  for (const zoom of [0.62, 0.8, 1, 1.7]) {
+    const font = fonts(TOKENS, zoom);
+    for (const [values, width] of [[[0.016667, 1 / 7, 1.25e-5], 48], [[-0.0625, 0], 62], [[0.09003, 0.2447, 0.6652, -12.5], 40], [[1], 70]]) {
+      const { texts, small, most } = lineOf(font, values, width);
+      const pitch = small ? font.smallPitch : font.cellPitch;
+      for (const text of texts) assert.ok(most(text) <= width + 1, `${text} at ${zoom}`);
+      const narrowed = texts.map((text) => most(text) / (text.length * pitch));
+      assert.ok(Math.max(...narrowed) - Math.min(...narrowed) < 0.1, String(narrowed));
+    }
+  }
+  assert.deepEqual(lineOf(fonts(TOKENS, 0.63), [1.959, -4.8722], 62).texts, ["1.959", "\u22124.872"], "four digits at the least zoom of a whole graph");
+  assert.deepEqual(lineOf(fonts(TOKENS, 1), [1, 0, null], 20, { truths: true }).texts, ["T", "F", ""]);
+});
+
+test("what is added to neighbouring cells stands on pills that do not meet", () => {
+  for (const zoom of [0.62, 1, 1.7]) {
+    for (const pitchX of [50, 58, 76]) {
+      const pills = pillsOf(fonts(TOKENS, zoom), { pitchX }, [-0.001234, 12.3456, 0, NaN, 1e-7]);
+      assert.deepEqual(pills.map(({ cell }) => cell), [0, 1, 3, 4]);
+      for (const { w, most, text } of pills) assert.ok(w < pitchX && most < w && text.length > 2, `${text}: ${w}`);
+      assert.match(pills[0].text, /^\u2212/);
+      assert.match(pills[1].text, /^\+/);
+      assert.equal(pills[2].text, "nan");
+    }
+  }
+});
+
+test("two pulses that go the same way are never on each other", () => {
+  const scene = case1();
+  const k = scene.steps.findIndex((step) => step.kind === "vjp" && step.flows.some((flow) => scene.edges.find((edge) => edge.id === flow.edge).target === step.at));
+  const flow = scene.steps[k].flows.find((one) => scene.edges.find((edge) => edge.id === one.edge).target === scene.steps[k].at);
+  const edge = { ...scene.edges.find((one) => one.id === flow.edge), wiring: null };
+  scene.edges = [...scene.edges.map((one) => (one.id === edge.id ? edge : one)), { ...edge, id: "again" }];
+  scene.steps[k].flows = [...scene.steps[k].flows, { ...flow, edge: "again" }];
+  const index = prepare(scene);
+  for (const part of [0.7, 0.8]) {
+    const own = [];
+    const { context } = noting();
+    context.arc = (x, y) => own.push([x, y]);
+    paintPulses(context, VIEW, { ...frameAt(index, k + part), wires: [], hover: null, selection: null });
+    const [first, second] = [own[0], own.at(-1)];
+    assert.ok(Math.hypot(first[0] - second[0], first[1] - second[1]) > 5, `${first} and ${second}`);
+  }
 });

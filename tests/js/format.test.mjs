@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { element, fitNum, indexText, nest, num, parseNumber, shapeText, statsText, toNumber, truth, withMinus } from "../../assets/modules/format.mjs";
+import { element, fitNum, fitRow, indexText, nest, num, parseNumber, shapeText, statsText, toNumber, truth, withMinus } from "../../assets/modules/format.mjs";
 import { pieces } from "../../assets/modules/whole.mjs";
 
 test("num writes integers plainly and others in few digits", () => {
@@ -26,6 +26,16 @@ test("fitNum writes what is no whole number never as one, and no more digits tha
   assert.equal(fitNum(-1.9998, 3), "\u2248\u22122");
   assert.equal(fitNum(Math.E, 8), "2.718");
   assert.equal(fitNum(3, 1), "3");
+});
+
+test("the numbers of a row have as many digits as the longest of them has room for", () => {
+  assert.deepEqual(fitRow([1.9590, -4.8722], 6), ["1.959", "\u22124.872"]);
+  assert.deepEqual(fitRow([1.9590, -4.8722], 5), ["1.96", "\u22124.87"]);
+  assert.deepEqual(fitRow([-0.0625, 1 / 6], 7), ["\u22120.0625", "0.1667"]);
+  assert.deepEqual(fitRow([-0.0625, 1 / 6], 6), ["\u22120.063", "0.1667"]);
+  assert.deepEqual(fitRow([1 / 60, 1 / 7, 1.25e-5], 6), ["0.0167", "0.143", "1.3e-5"]);
+  assert.deepEqual(fitRow([0.016667, 3], 8), ["0.016667", "3"], "what five digits are all of has five");
+  assert.deepEqual(fitRow([0.2447, 123456, "nan", null], 5), ["0.245", "1e5", "nan", ""], "what has no room for three digits takes none from the others");
 });
 
 test("toNumber reads what JSON cannot say", () => {

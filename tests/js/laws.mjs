@@ -8,6 +8,7 @@ import { crossesBox, distanceToBox, strikes } from "../../assets/modules/curve.m
 import { hasGradient, wiredEdges } from "../../assets/modules/edges.mjs";
 import { placedLabels } from "../../assets/modules/labels.mjs";
 import { lineTo, placeCallout } from "../../assets/modules/message.mjs";
+import { paintGraph } from "../../assets/modules/paint.mjs";
 import { layPlane, STACK } from "../../assets/modules/plane.mjs";
 import { flowsAt, prepare, stateAt } from "../../assets/modules/state.mjs";
 import { fonts } from "../../assets/modules/text.mjs";
@@ -159,6 +160,57 @@ function endsBehindStacks(scene, index, plane) {
   }).map((way) => `${way} ${edge.id}`));
 }
 
+const LETTER = { bold: 0.7, plain: 0.6, mono: 0.602 }; // widths in sizes, of fonts that are wide
+const [ASCENT, BADGE] = [0.73, 9]; // how high letters are, in sizes; how far a badge reaches
+
+/** A context that notes the boxes of texts and the middles of badges. */
+function noting() {
+  const [texts, badges] = [[], []];
+  const sizeOf = () => Number(/([\d.]+)px/.exec(own.font)[1]);
+  const letter = () => (own.font.endsWith(TOKENS.mono) ? LETTER.mono : own.font.startsWith("600") ? LETTER.bold : LETTER.plain);
+  const own = {
+    canvas: { width: 0, height: 0 }, globalAlpha: 1, font: "", textAlign: "left",
+    measureText: (text) => ({ width: text.length * sizeOf() * letter() }),
+    arc: (x, y, radius) => radius > BADGE - 2 && badges.push([x, y]),
+    fillText: (text, x, y, most = Infinity) => {
+      const w = Math.min(own.measureText(text).width, most);
+      const left = x - w * { left: 0, center: 0.5, right: 1 }[own.textAlign];
+      if (text) texts.push({ text, box: [left, y - ASCENT * sizeOf(), left + w, y] });
+    },
+  };
+  return { texts, badges, context: new Proxy(own, { get: (it, name) => it[name] ?? (() => {}) }) };
+}
+
+/** Text that lies on other text, or under a badge. */
+function lettersCovered(scene, index, plane) {
+  const found = new Set();
+  const rules = scene.steps.flatMap((step, k) => (step.kind === "vjp" ? [k] : []));
+  for (const [width, height] of VIEWS) {
+    const view = { width, height, dpr: 1 };
+    for (const t of [0, (rules[rules.length >> 1] ?? 0) + 1, scene.steps.length]) {
+      const moment = stateAt(index, t);
+      if (scene.error && moment.k >= scene.error.step) continue; // what its message covers is asked above
+      const node = index.nodes.get(moment.active);
+      const camera = fit(plane.bounds, view, { ...PAD, top: 76, bottom: 64 }, READABLE, node ? [node.x, node.y] : null);
+      const { texts, badges, context: canvas } = noting();
+      const told = paintGraph(canvas, view, { moment, plane, camera, tokens: TOKENS, wires: [], pending: new Map(), selection: null });
+      const say = (what) => found.add(`${width}x${height} at ${t}, zoom ${camera.zoom.toFixed(2)}: ${what}`);
+      if (!told.length) say("nothing is painted");
+      for (const { text, box: [x0, y0, x1, y1] } of texts) {
+        for (const [x, y] of badges) {
+          if (Math.hypot(x - Math.min(Math.max(x, x0), x1), y - Math.min(Math.max(y, y0), y1)) < BADGE) say(`${text} under a badge`);
+        }
+      }
+      texts.forEach(({ text, box: [x0, y0, x1, y1] }, i) => {
+        for (const { text: other, box } of texts.slice(i + 1)) {
+          if (x0 < box[2] - 0.5 && box[0] < x1 - 0.5 && y0 < box[3] - 0.5 && box[1] < y1 - 0.5) say(`${text} on ${other}`);
+        }
+      });
+    }
+  }
+  return [...found];
+}
+
 const broken = {};
 for (const file of readdirSync(process.argv[2]).sort()) {
   const scene = JSON.parse(readFileSync(join(process.argv[2], file), "utf8"));
@@ -166,7 +218,7 @@ for (const file of readdirSync(process.argv[2]).sort()) {
   const plane = layPlane(index);
   broken[file.replace(".json", "")] = { routes: routesOverCards(scene, plane), wires: wiresOverCards(scene, index),
     callout: calloutOverCards(scene, index, plane), numbers: numbersAstray(scene, index, plane), ends: wiresAmiss(scene, index),
-    early: gradientsTooEarly(scene, index), stacks: endsBehindStacks(scene, index, plane),
+    early: gradientsTooEarly(scene, index), letters: lettersCovered(scene, index, plane), stacks: endsBehindStacks(scene, index, plane),
     aslant: endsAslant(scene, plane) };
 }
 console.log(JSON.stringify(broken));

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { boxOf, shared } from "../../assets/modules/card.mjs";
 import { strikes } from "../../assets/modules/curve.mjs";
-import { lineTo, placeCallout } from "../../assets/modules/message.mjs";
+import { lineTo, paintCallout, placeCallout } from "../../assets/modules/message.mjs";
 import { layPlane } from "../../assets/modules/plane.mjs";
 import { prepare } from "../../assets/modules/state.mjs";
 import { fonts } from "../../assets/modules/text.mjs";
@@ -50,4 +50,15 @@ test("a message stands beside routes rather than on them", () => {
   const edge = { id: "e", source: "own", target: "far", points: [[0, -40], [0, -90], [300, -90], [300, -160]], back: null, grad: false, tracks: {} };
   const box = placeIn(nodes, [edge]);
   assert.ok(box[1] >= 0 || box[2] <= 0, "above, it would lie on the route");
+});
+
+test("a message where nothing was made is on as few lines as it can be, and nearer to nothing than to all", () => {
+  const nodes = [node("a", -200, 0), node("b", 0, 0), node("c", 200, 0)];
+  const plane = layPlane(prepare({ nodes, edges: [], groups: [], steps: [], values: [], phases: [], findings: [], marks: [] }));
+  const lines = [];
+  const brush = { context: new Proxy(context, { get: (it, name) => it[name] ?? (() => {}) }), write: (text) => lines.push(text), font: FONT, plane, camera: { x: 0, y: 60, zoom: 1 }, view: VIEW,
+    moment: { t: 1 }, wires: [], tokens: {} };
+  const [x0, y0, x1] = paintCallout(brush, null, ERROR);
+  assert.deepEqual(lines, [ERROR.type, ERROR.message]);
+  assert.ok(y0 >= 40 + 24 && x0 < 0 && x1 > 0, String([x0, y0, x1]));
 });

@@ -249,6 +249,14 @@ test("of many truth values it is told how many are True", () => {
   assert.equal(read.brief(many), "2×3×6, 4 of 36 True");
 });
 
+test("the numbers of a panel have the digits of the sentences, and nan and infinities the tone of an error", () => {
+  assert.deepEqual(read.rowsOf(value([3], [1 / 60, 1 / 3, 0.016667])), [["0.01667", "0.3333", "0.016667"]]);
+  assert.equal(read.brief(value([2], [Math.E, -0.0625])), "[2.718 \u22120.0625]");
+  assert.deepEqual(["nan", "-inf", "\u2212inf", "4\u00d74, norm nan, 0 \u2026 1", "1\u00b7inf"].map(read.toneOf), Array(5).fill(".odd"));
+  assert.deepEqual(["0", "\u22120.0", "none"].map(read.toneOf), Array(3).fill(".zero"));
+  assert.deepEqual(["0.5", "info", "10"].map(read.toneOf), ["", "", ""]);
+});
+
 test("the corners stand for a large value", () => {
   const rows = read.rowsOf(value([20, 20], Array(400).fill(7)));
   assert.equal(rows.length, 8);

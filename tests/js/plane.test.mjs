@@ -117,7 +117,7 @@ test("a row holds more elements than it has cells in narrower ones, and the last
   const three = holding(seed, 3, node);
   assert.deepEqual([three.cols, three.count, three.more], [3, 3, 0]);
   const last = cellOf(three, 2);
-  assert.ok(last.x > cellOf(three, 1).x + last.w && last.x + last.w <= 60 - 12 + 1e-6);
+  assert.ok(last.x > cellOf(three, 1).x + last.w && last.x + last.w <= 60 - 10 + 1e-6);
   assert.deepEqual(cellAt(node, last.x + 5, last.y + 5, (place) => holding(place, place === seed ? 3 : 1, node)), { row: seed.row, cell: 2 });
   const many = holding(seed, 10, node);
   assert.deepEqual([many.count, many.more], [3, 8]); // two numbers, and 8 more

@@ -43,6 +43,7 @@ BROKEN_BY = {
     "ends": "a wire ends where no gradient is, brings a zero, or passes over a cell that is not its end",
     "early": "a gradient's route is drawn where an op is only computed",
     "aslant": "a route does not leave or enter a card at a right angle to its side",
+    "letters": "a text lies on another one, or under a badge",
     "stacks": "the cards behind a folded one hide the end of a route",
 }
 

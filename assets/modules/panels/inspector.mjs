@@ -6,7 +6,7 @@ import { byId, fill, h, setProps } from "./dom.mjs";
 import { errorBox, findingBoxes } from "./errors.mjs";
 import * as figures from "./figures.mjs";
 import * as formula from "./formula.mjs";
-import { codeText, lineText, rowsOf } from "./read.mjs";
+import { codeText, lineText, rowsOf, toneOf } from "./read.mjs";
 import * as session from "./session.mjs";
 import { cellsOf, latest, ledgerOf, linesOf } from "./sums.mjs";
 import { throughTime } from "./through.mjs";
@@ -180,10 +180,9 @@ function shaped({ cells: all, cols }) {
 }
 
 function cells(rows, total = null) {
-  return rows.map((row, i) => h("span.sum-cells", {}, row.map((cell) => h(`b${isZero(cell) ? ".zero" : ""}`, {}, withMinus(cell))), total !== null && total !== undefined && i === rows.length - 1 ? h("em", {}, `= ${withMinus(String(total))}`) : null));
+  return rows.map((row, i) => h("span.sum-cells", {}, row.map((cell) => h(`b${toneOf(cell)}`, {}, withMinus(cell))), total !== null && total !== undefined && i === rows.length - 1 ? h(`em${toneOf(String(total))}`, {}, `= ${withMinus(String(total))}`) : null));
 }
 
-const isZero = (text) => text === "none" || /^\[*[-−]?0(\.0*)?\]*$/.test(text);
 
 /** Value and gradient as numbers, as they are at this time. */
 function held(node, time, details) {
@@ -215,7 +214,7 @@ function matrix(value, gradient) {
   const odd = [nan && `${nan} nan`, inf && `${inf} inf`, zeros && size > 1 && `${zeros} of ${size} are 0`].filter(Boolean).join(", ");
   const facts = value.dtype === "bool" ? size > 1 && truths(value.stats) : size > 1 ? `norm ${num(norm)} · mean ${num(mean)} · ${num(min)} … ${num(max)}${odd ? ` · ${odd}` : ""}` : odd;
   return [
-    rows.length ? h(`table.matrix${gradient ? ".gradient" : ""}`, {}, h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h(isZero(cell) ? "td.zero" : "td", {}, cell)))))) : null,
+    rows.length ? h(`table.matrix${gradient ? ".gradient" : ""}`, {}, h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h(`td${toneOf(cell)}`, {}, cell)))))) : null,
     facts ? h("p.hint", {}, facts) : null,
   ];
 }

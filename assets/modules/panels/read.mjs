@@ -19,14 +19,17 @@ export function rowsOf(value, most = 8) {
   if (!value || !value.data) return [];
   const [rows, cols] = table(value.shape);
   const pick = (n) => (n <= most ? Array.from({ length: n }, (_, i) => i) : [...Array(most - 2).keys(), null, n - 1]);
-  return pick(rows).map((r) => pick(cols).map((c) => (r === null || c === null ? "…" : element(value, r * cols + c, 5))));
+  return pick(rows).map((r) => pick(cols).map((c) => (r === null || c === null ? "…" : element(value, r * cols + c))));
 }
+
+/** The class of a number as text: `.odd` with nan or an infinity in it, as on the cards; `.zero` where nothing passes; else "". */
+export const toneOf = (text) => (/(^|[^\w])(nan|inf)($|[^\w])/.test(text) ? ".odd" : text === "none" || /^\[*[-−]?0(\.0*)?\]*$/.test(text) ? ".zero" : "");
 
 /** A Value in one line: all numbers where it is small, else shape, norm and range, or how many are True. */
 export function brief(value) {
   if (!value) return "none";
   if (value.data && value.data.length <= WHOLE) {
-    if (value.shape.length === 0) return element(value, 0, 5);
+    if (value.shape.length === 0) return element(value, 0);
     return rowsOf(value, WHOLE).map((row) => `[${row.join(" ")}]`).join(" ");
   }
   if (value.dtype === "bool") return `${shapeText(value.shape)}, ${truths(value.stats)}`;

@@ -90,7 +90,7 @@ function vjp(scene, step, k, node, nodes) {
 
 /** A number in a product: in brackets where its sign would follow another one. */
 function factor(value) {
-  const written = num(value, 4);
+  const written = num(value);
   return written.startsWith("−") ? `(${written})` : written;
 }
 
@@ -107,8 +107,8 @@ export function local(wiring, upstream, value, label) {
   return sums.map((terms, j) => {
     const total = !terms.length ? toNumber(value.data[j]) : terms.reduce((sum, [, to, derivative]) => sum + toNumber(upstream.data[to]) * toNumber(derivative), 0);
     if (!terms.length && upstream.data.length <= TERMS) terms = upstream.data.map((_, to) => [j, to, 0]);
-    const cells = terms.map(([, to, derivative], i) => `${i ? `+ ${factor(upstream.data[to])}` : num(upstream.data[to], 4)}·${factor(derivative)}`);
-    return { label: `${label}${indexText(j, value.shape)}`, rows: [cells.length ? cells : ["0"]], total: num(total, 4), tone: "local" };
+    const cells = terms.map(([, to, derivative], i) => `${i ? `+ ${factor(upstream.data[to])}` : num(upstream.data[to])}·${factor(derivative)}`);
+    return { label: `${label}${indexText(j, value.shape)}`, rows: [cells.length ? cells : ["0"]], total: num(total), tone: "local" };
   });
 }
 
