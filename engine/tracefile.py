@@ -260,6 +260,16 @@ def tally(path: str | os.PathLike[str]) -> dict[str, int]:
     return {**found, "nodes": source.all(asked)[0][0]}
 
 
+def _shown(head: bytes) -> str:
+    """The beginning of a file as one would read it: as text where it is text.
+
+    >>> _shown(b"import torch"), _shown(bytes([0, 1]))
+    ('“import torch”', 'the bytes 00 01')
+    """
+    text = head.decode("latin-1").strip()
+    return f"“{text}”" if text.isascii() and text.isprintable() else f"the bytes {head.hex(' ')}"
+
+
 def _check_header(name: str) -> None:
     """Refuse what is no SQLite file, or only the beginning of one."""
     size = os.path.getsize(name)
@@ -272,7 +282,7 @@ def _check_header(name: str) -> None:
         raise TraceFileError(f"{name!r} is empty: a trace file was expected. Record it again.")
     if not head.startswith(b"SQLite format 3\0") or len(head) < 100:
         raise TraceFileError(
-            f"{name!r} is no trace: a SQLite file was expected, it begins with {head[:12]!r}. "
+            f"{name!r} is no trace: a SQLite file was expected, it begins with {_shown(head[:12])}. "
             "Traces are written by trace.save(path); a script is recorded with `backstep run`."
         )
     page = int.from_bytes(head[16:18], "big")

@@ -314,6 +314,10 @@ def _other(case: Case) -> Answer:
         return f"The file is no valid Python{at}, so nothing of it ran.", "Mend this line, or the one above it.", None
     if case.event.type == "ModuleNotFoundError" and "No module named" in case.event.message:
         return _not_installed(case, at)
+    if case.event.type == "FileNotFoundError":
+        why = f"The program stopped{at}: there is no such file where it looked."
+        fix = "A path without a leading folder is looked for in the folder in which Backstep was started, as by Python."
+        return why, f"{fix} Start it in the folder of the file, or write the whole path.", None
     if case.event.type == "KeyboardInterrupt":
         return (
             f"The program was ended from outside (Ctrl-C){at}; everything up to there is in the graph.",

@@ -228,7 +228,7 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
     ("content", "says"),
     [
         (b"", "is empty"),
-        (b"import torch\n", "is no trace.*begins with b'import torch"),
+        (b"import torch\n", "is no trace.*begins with “import torch”"),
         (b"SQLite format 3\0", "is no trace"),
     ],
 )

@@ -237,3 +237,12 @@ def test_what_a_number_was_taken_from_is_not_the_place_of_its_error(tmp_path: Pa
     source = HEAD + "w = torch.ones(1, requires_grad=True)\nloss = w * 2\ntotal = loss.item()\ntotal.backward()\n"
     _, found = explained(source, tmp_path)
     assert found.at is None and "took the number of loss out of the graph" in found.why
+
+
+def test_a_file_that_is_not_there_is_told_with_the_folder_that_counts(tmp_path: Path) -> None:
+    _, found = explained(HEAD + 'open("no_such_file.csv")\n', tmp_path)
+    assert (
+        found.why
+        == 'The program stopped at `open("no_such_file.csv")` in line 2: there is no such file where it looked.'
+    )
+    assert "the folder in which Backstep was started" in found.fix
