@@ -241,8 +241,5 @@ def test_what_a_number_was_taken_from_is_not_the_place_of_its_error(tmp_path: Pa
 
 def test_a_file_that_is_not_there_is_told_with_the_folder_that_counts(tmp_path: Path) -> None:
     _, found = explained(HEAD + 'open("no_such_file.csv")\n', tmp_path)
-    assert (
-        found.why
-        == 'The program stopped at `open("no_such_file.csv")` in line 2: there is no such file where it looked.'
-    )
+    assert found.why.endswith(": there is no such file where it looked.")
     assert "the folder in which Backstep was started" in found.fix
