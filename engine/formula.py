@@ -8,13 +8,16 @@ indices: `x̄ᵢⱼ = z̄ᵢ`.  What has no closed form appears as a named funct
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .letters import ROLES, lettered, result_key
 from .op import CUSTOM, REGISTRY, Op
-from .printer import NoIndices, Printer
+from .placed import NoIndices
+from .printer import Printer
 from .styles import TEX, TEXT, Style
+from .summed import all_places
 from .symbol import Sizes, Symbol, mentions, noted, simplified
 from .trace import OpCalled, Scalar
 
@@ -24,23 +27,25 @@ Given = Sizes | Scalar | None
 REPLACING = frozenset({None, "", "copy", "fill.Scalar", "fill.Tensor", "zero"})
 """Writes to a view whose effect on its base is the rule of `copy_slices`; of others their own rule is a part."""
 
-_INDEXED = frozenset({
-    "expand", "unsqueeze", "squeeze.dim", "sum.dim", "mean.dim", "sum_to_size", "sum", "mean", "reshape", "view",
-})  # fmt: skip
-"""Ops for which indices say more than a word."""
+LONGEST = 260
+"""Characters up to which a formula is written out; a longer one is named, as nobody reads it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
     """The gradient of one input: `text`, `tex` (for MathJax), and the expression behind them.
 
-    `expression` is None where the rule cannot be run on symbols; the formula then only names a function.
+    `expression` is None where the rule cannot be run on symbols; the formula then only names a function.  `terms` has
+    what each name in it stands for, an input's key or that of a result, with a combining bar (U+0304) behind the name
+    of a gradient; `words` what each function or sign does, and what a result is that the op is not called for.
     """
 
     input: str
     text: str
     tex: str
     expression: Symbol | None
+    terms: Mapping[str, str]
+    words: Mapping[str, str]
 
 
 def formulas(
@@ -49,18 +54,20 @@ def formulas(
     inputs: Mapping[str, Given],
     outputs: Sequence[Sizes],
     names: Mapping[str, str] | None = None,
+    taken: Collection[str] = (),
 ) -> dict[str, Formula]:
     """The formula per differentiable tensor input of a call of the op `name`.
 
     `inputs` are the shapes (or numbers) by input name, `tensors[0]` and so on for a list; `outputs` the shapes of the
-    results.  `names` are the user's names for inputs (by the same keys) and results (`result`, or `result[1]`).
+    results.  `names` are the user's names for inputs (by the same keys) and results (`result`, or `result[1]`); what
+    has none gets a letter that is not `taken` by another tensor of the program.
     Never raises for an op of the registry: what cannot be said is said as a named function.
 
     >>> formulas("mul", {}, {"self": (3,), "other": 2}, [(3,)], {"self": "x", "result": "z"})["self"].text
     'x̄ = z̄ ⊙ 2'
     """
     op = REGISTRY.get(name, CUSTOM)
-    call = _Call(op, attrs, inputs, outputs, names or {})
+    call = _Call(name, op, attrs, inputs, outputs, names or {}, taken)
     found: dict[str, Formula] = {}
     for target, given in inputs.items():
         if target.partition("[")[0] in op.rules and isinstance(given, tuple):
@@ -68,29 +75,35 @@ def formulas(
     return found
 
 
-def formulas_of(event: OpCalled, shapes: Mapping[int, Sizes], names: Mapping[int, str]) -> dict[str, Formula]:
-    """The formulas of a recorded call; `shapes` and `names` by tensor id."""
-    inputs: dict[str, Given] = {}
-    told: dict[str, str] = {}
-    for i in event.inputs:
-        inputs[i.name] = i.scalar if i.tensor is None else shapes.get(i.tensor, ())
-        if i.tensor is not None and i.tensor in names:
-            told[i.name] = names[i.tensor]
+def formulas_of(
+    event: OpCalled, shapes: Mapping[int, Sizes], names: Mapping[int, str], taken: Collection[str] = ()
+) -> dict[str, Formula]:
+    """The formulas of a recorded call; `shapes` and `names` by tensor id, `taken` as in `formulas`."""
+    inputs = {i.name: i.scalar if i.tensor is None else shapes.get(i.tensor, ()) for i in event.inputs}
+    sizes = [out.shape for out in event.outputs]
+    return formulas(event.name, event.attrs, inputs, sizes, called(event, names, taken), taken)
+
+
+def called(event: OpCalled, names: Mapping[int, str], taken: Collection[str] = ()) -> dict[str, str]:
+    """What each tensor input of a recorded call, and each result, is called in its formulas, by its key."""
+    told = {i.name: names[i.tensor] for i in event.inputs if i.tensor is not None and i.tensor in names}
     for nr, out in enumerate(event.outputs):
         if out.tensor in names and names[out.tensor] not in told.values():  # `h = h @ U`: two values need two letters
-            told["result" if len(event.outputs) == 1 else f"result[{nr}]"] = names[out.tensor]
-    return formulas(event.name, event.attrs, inputs, [out.shape for out in event.outputs], told)
+            told[result_key(nr, len(event.outputs))] = names[out.tensor]
+    tensors = [i.name for i in event.inputs if i.tensor is not None]
+    return lettered(event.name, tensors, len(event.outputs), told, taken)
 
 
 class _Call:
     """One call of an op, with a symbol for everything that its rules may ask for."""
 
     def __init__(
-        self, op: Op, attrs: Mapping[str, Any], inputs: Mapping[str, Given], outputs: Sequence[Sizes],
-        names: Mapping[str, str],
+        self, name: str, op: Op, attrs: Mapping[str, Any], inputs: Mapping[str, Given], outputs: Sequence[Sizes],
+        names: Mapping[str, str], taken: Collection[str],
     ) -> None:  # fmt: skip
-        self.op, self.inputs, self.outputs = op, inputs, outputs
-        self.labels = _labels(inputs, outputs, names)
+        self.name, self.op, self.inputs, self.outputs = name, op, inputs, outputs
+        tensors = [key for key, given in inputs.items() if isinstance(given, tuple)]
+        self.labels = _labels(lettered(name, tensors, len(outputs), names, taken))
         several = len(outputs) > 1
         results = [Symbol(f"result[{i}]" if several else "result", tuple(s)) for i, s in enumerate(outputs)]
         grads = [Symbol(f"grad[{i}]" if several else "grad", tuple(s)) for i, s in enumerate(outputs)]
@@ -121,7 +134,28 @@ class _Call:
             found = simplified(self.run(target, shape))
         except Exception:  # noqa: BLE001 whatever a rule does with symbols: its name is what can be said
             return self.named(target)
-        return Formula(target, self.written(target, shape, found, TEXT), self.written(target, shape, found, TEX), found)
+        said = [self.written(target, shape, found, style) for style in (TEXT, TEX)]
+        if len(said[0][1]) > LONGEST:
+            return self.named(target, found)
+        return self.formula_of(target, said, found)
+
+    def formula_of(self, target: str, said: Sequence[tuple[Printer, str]], found: Symbol | None) -> Formula:
+        """The formula in both styles, with what its names stand for."""
+        (printer, text), (_, tex) = said
+        terms = {f"{self.labels[target][0]}\u0304": target}
+        for name in printer.used:
+            label, barred = self.labels[name]
+            key = name.replace("grad", "result") if barred else name
+            terms[f"{label}\u0304" if barred else label] = key
+            if not barred and (says := self.role(key)):
+                printer.explain(label, says)
+        terms |= {TEXT.hat(self.labels[name][0]): name for name in printer.hatted}
+        return Formula(target, text, tex, found, terms, printer.words)
+
+    def role(self, key: str) -> str:
+        """What a result is that has no name of its own and is not the one that the op is called for."""
+        nr = key.removeprefix("result[").removesuffix("]")
+        return ROLES.get(self.name, {}).get(int(nr), "") if nr.isdecimal() else ""
 
     def run(self, target: str, shape: Sizes) -> Symbol:
         """The rule on symbols, and the sum over what broadcasting stretched, which the loop adds."""
@@ -136,37 +170,35 @@ class _Call:
             found = noted("sum_to_size", found, size=shape)
         return found
 
-    def named(self, target: str) -> Formula:
+    def named(self, target: str, found: Symbol | None = None) -> Formula:
         """A named function of what the rule reads."""
         rule = self.op.rules[target.partition("[")[0]]
         needs = [self.values[need] for need in inspect.signature(rule).parameters]
         read = [v for need in needs for v in (need if isinstance(need, list) else [need]) if isinstance(v, Symbol)]
+        read = list({v.name: v for v in read}.values())
+        why = "its formula depends on the values" if found is None else "written out it would be too long to be read"
         said = []
         for style in (TEXT, TEX):
             printer = Printer(style, self.labels)
             arguments = ", ".join(printer.leaf(v.name) for v in read)
-            said.append(f"{printer.bar(target)} = {style.function(f'{self.op.name} backward')}({arguments})")
-        return Formula(target, said[0], said[1], None)
+            name = f"{self.name} backward"
+            said.append((printer, f"{printer.bar(target)} = {style.function(name)}({arguments})"))
+            printer.explain(style.function(name), f"what the rule of {self.name} computes: {why}")
+        return self.formula_of(target, said, found)
 
-    def written(self, target: str, shape: Sizes, found: Symbol, style: Style) -> str:
+    def written(self, target: str, shape: Sizes, found: Symbol, style: Style) -> tuple[Printer, str]:
         """`x̄ = …`, with indices where they say more, and can."""
         printer = Printer(style, self.labels)
-        if not _INDEXED.isdisjoint(mentions(found)) and shape:
+        if all_places(mentions(found)) and shape:
             try:
-                return printer.indexed(target, shape, found)
+                return printer, printer.indexed(target, shape, found)
             except NoIndices:
-                pass
-        return f"{printer.bar(target)} = {printer.plain(found)}"
+                printer = Printer(style, self.labels)
+        return printer, f"{printer.bar(target)} = {printer.plain(found)}"
 
 
-def _labels(
-    inputs: Mapping[str, Given], outputs: Sequence[Sizes], names: Mapping[str, str]
-) -> dict[str, tuple[str, bool]]:
+def _labels(letters: Mapping[str, str]) -> dict[str, tuple[str, bool]]:
     """What each symbol is called, and whether with a bar (gradients)."""
-    labels = {key: (names.get(key, key), False) for key in inputs}
-    for nr in range(len(outputs)):
-        result = "result" if len(outputs) == 1 else f"result[{nr}]"
-        grad = "grad" if len(outputs) == 1 else f"grad[{nr}]"
-        labels[result] = (names.get(result, result), False)
-        labels[grad] = (names.get(result, "g" if len(outputs) == 1 else f"g[{nr}]"), True)
-    return labels
+    labels = {key: (letter, False) for key, letter in letters.items()}
+    results = {key: letter for key, letter in letters.items() if key.partition("[")[0] == "result"}
+    return labels | {key.replace("result", "grad"): (letter, True) for key, letter in results.items()}

@@ -5,30 +5,62 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from .placed import NoIndices, Places, viewed
 from .styles import ATOM, CHOICE, COMPARISON, MATRIX, POWER, PRODUCT, SCALED, SERIES, SUM, TEXT, Printed, Style
-from .symbol import ELEMENTWISE, MATRICES, Sizes, Symbol, dims_order, is_number
+from .summed import PLACED
+from .symbol import ELEMENTWISE, Sizes, Symbol, is_call, is_number
+from .words import MISSING, NAMES, WORDS
 
 LETTERS = "ijklmnprs"
 """Index letters, in the order in which they are taken; Unicode has subscripts of all of them."""
+_OF_SHAPES = frozenset({
+    "sizes", "size", "memory_format", "source", "output_size", "rows", "source_stride", "apart", "rank",
+    "count_include_pad", "keepdim", "arguments", "name", "self",
+})  # fmt: skip
+"""Static arguments that the shapes beside them say already, or that say nothing of what is computed."""
+_NEUTRAL = {"stride": 1, "padding": 0, "dilation": 1, "groups": 1, "output_padding": 0, "storage_offset": 0,
+            "source_offset": 0}  # fmt: skip
+_SIDES = frozenset({"kernel_size", "stride", "padding", "dilation"})
+"""Static arguments with one number per side of a window, written 2×3."""
 
-Places = Sequence[str | None]
-"""An index per dimension: a letter or number, None where the dimension has size 1."""
 
-
-class NoIndices(Exception):
-    """An expression that cannot be written place by place."""
+def _neutral(name: str, value: Any) -> bool:
+    """Whether a static argument is as it would be if nobody had said it."""
+    values = value if isinstance(value, tuple) else (value,)
+    return name in _NEUTRAL and all(one == _NEUTRAL[name] for one in values)
 
 
 class Printer:
-    """Writes expressions; `labels` has what each name is called, and whether with a bar."""
+    """Writes expressions; `labels` has what each name is called, and whether with a bar.
+
+    `used` are the names that were written, `hatted` those under a hat, `words` the functions and signs, each with
+    what it does.
+    """
 
     def __init__(self, style: Style, labels: Mapping[str, tuple[str, bool]]) -> None:
         self.style, self.labels = style, labels
-        self.free = iter(LETTERS)
+        called = {label for label, _ in labels.values()}
+        self.free = iter([letter for letter in LETTERS if letter not in called])
+        self.ranges: dict[str, int] = {}
+        self.used: dict[str, None] = {}
+        self.hatted: dict[str, None] = {}
+        self.words: dict[str, str] = {}
 
     def leaf(self, name: str) -> str:
         """A named value."""
+        self.used[name] = None
         return self.style.name(*self.labels.get(name, (name, False)))
+
+    def normalised(self, name: str) -> str:
+        """A named value, normalised: under a hat."""
+        self.hatted[name] = None
+        label = self.labels.get(name, (name, False))[0]
+        self.explain(TEXT.hat(label), f"({label} − mean) / standard deviation: {label} normalised")
+        return self.style.hat(self.style.name(label, False))
+
+    def explain(self, sign: str, says: str) -> None:
+        """Keeps what a function or sign of the formula does."""
+        self.words[sign] = says
 
     def bar(self, name: str) -> str:
         """The gradient of a named value."""
@@ -45,18 +77,23 @@ class Printer:
 
     def fresh(self, shape: Sizes) -> list[str | None]:
         """A new letter per dimension."""
-        return [None if n == 1 else self.letter() for n in shape]
+        return [None if n == 1 else self.letter(n) for n in shape]
 
-    def letter(self) -> str:
-        """The next index letter."""
+    def letter(self, size: int) -> str:
+        """The next index letter, for a dimension of that size."""
         found = next(self.free, None)
         if found is None:
             raise NoIndices
+        self.ranges[found] = size
         return found
+
+    def summed(self, letters: Sequence[str], body: str, condition: str = "", sign: str = "") -> str:
+        """Σ of a body over indices, of which the last may have a condition."""
+        return f"{self.style.under(sign or self.style.series, ''.join(letters) + condition)} {body}"
 
     def at(self, shown: str, places: Places) -> str:
         """A name with its indices."""
-        index = "".join(p for p in places if p is not None)
+        index = [p for p in places if p is not None]
         return self.style.below(shown, index) if index else shown
 
     def held(self, x: Any, places: Places | None, least: int) -> str:
@@ -77,7 +114,9 @@ class Printer:
             if x.shape is None:
                 raise NoIndices
             if name not in ELEMENTWISE:
-                return self.by_place(x, places)
+                if name not in PLACED:
+                    raise NoIndices
+                return PLACED[name](self, x, places)
         writer = _WRITERS.get(name)
         inner = [self.under(x, item, places) for item in x.inputs]
         if writer is not None:
@@ -99,14 +138,27 @@ class Printer:
     def function(self, x: Symbol, inner: Sequence[Places | None]) -> Printed:
         """An op by its name, with its static arguments."""
         assert x.op is not None
-        words = [self.argument(item, places) for item, places in zip(x.inputs, inner, strict=True)]
-        words += [
-            f"{self.static(k)}={self.static(v)}"
+        given = [self.argument(item, places) for item, places in zip(x.inputs, inner, strict=True) if item is not None]
+        if "self" in x.attrs:  # a number where a tensor may stand
+            given.insert(0, self.static(x.attrs["self"]))
+        given += [
+            f"{'' if k == 'other' else f'{self.static(k)}='}{self.static(v, k in _SIDES)}"
             for k, v in x.attrs.items()
-            if v is not None and v is not x.op.statics.get(k)
+            if k not in _OF_SHAPES
+            and v is not None
+            and v is not False
+            and v != x.op.statics.get(k)
+            and not _neutral(k, v)
         ]
-        name = NAMES.get(x.op.name, x.op.name.partition(".")[0].strip("_"))
-        return self.style.function(name) + self.style.brackets(", ".join(words)), ATOM
+        return self.style.function(self.called(x.op.name)) + self.style.brackets(", ".join(given)), ATOM
+
+    def called(self, op: str) -> str:
+        """The name of an op as a function; kept with what it does."""
+        name = NAMES.get(op, op.partition(".")[0].strip("_").removeprefix("special_"))
+        shown = "σ" if name == "sigmoid" else name
+        if says := WORDS.get(shown, MISSING):
+            self.explain(shown, says)
+        return name
 
     def argument(self, item: Any, places: Places | None) -> str:
         """An input of a named function."""
@@ -114,123 +166,38 @@ class Printer:
             return "[" + ", ".join(":" if part is None else self.plain(part) for part in item) + "]"
         return self.show(item, places)[0]
 
-    def static(self, value: Any) -> str:
-        """A static argument: sizes as 2×3, numbers, else a name."""
+    def static(self, value: Any, sides: bool = False) -> str:
+        """A static argument: sides as 2×3, other numbers with commas, else a name."""
         if isinstance(value, tuple) and all(isinstance(n, int) for n in value):
             cross = "×" if self.style is TEXT else r" \times "
-            return cross.join(map(str, value)) if value else "()"
+            numbers = [self.style.number(n)[0] for n in value]
+            return (cross if sides else ", ").join(numbers) if len(value) == 1 or sides else f"({', '.join(numbers)})"
         if is_number(value):
             return self.style.number(value)[0]
         if isinstance(value, str) and value.isidentifier():
             return value if self.style is TEXT else rf"\mathrm{{{value}}}".replace("_", r"\_")
         return "…" if self.style is TEXT else r"\ldots"
 
-    # -- place by place -------------------------------------------------------------------------------------------
-
-    def by_place(self, x: Symbol, places: Places) -> Printed:
-        """An op that moves, repeats or sums places."""
-        assert x.op is not None
-        name, item = x.op.name, x.inputs[0]
-        if name in (*MATRICES, "mv", "dot"):
-            return self.product(x, places)
-        if not isinstance(item, Symbol) or item.shape is None or x.shape is None:
-            raise NoIndices
-        if name == "expand":
-            return self.show(item, self.under(x, item, places))
-        if name == "unsqueeze":
-            return self.show(item, [p for d, p in enumerate(places) if d != x.attrs["dim"]])
-        if name in ("squeeze.dim", "view", "reshape"):
-            return self.show(item, _respaced(item.shape, x.shape, places))
-        if (order := dims_order(name, len(item.shape), x.attrs)) is not None:
-            return self.show(item, [places[order.index(d)] for d in range(len(order))])
-        if name == "select":
-            dim = x.attrs["dim"]
-            return self.show(item, [*places[:dim], str(x.attrs["index"]), *places[dim:]])
-        if name in ("sum", "sum.dim", "mean", "mean.dim", "sum_to_size"):
-            return self.series(x, item, places)
-        raise NoIndices
-
-    def series(self, x: Symbol, item: Symbol, places: Places) -> Printed:
-        """A sum (or mean) over the dimensions that the result does not have."""
-        assert x.op is not None and item.shape is not None and x.shape is not None
-        rank = len(item.shape)
-        dims = x.attrs.get("dim")
-        if x.op.name == "sum_to_size":
-            extra = rank - len(x.shape)
-            summed = {d for d in range(rank) if d < extra or (x.shape[d - extra] == 1 != item.shape[d])}
-        else:
-            summed = set(range(rank)) if dims is None else set(dims if isinstance(dims, tuple) else (dims,))
-        kept = iter(p for p, n in zip(places, x.shape, strict=True) if n != 1)
-        inner: list[str | None] = []
-        count = 1
-        for d, n in enumerate(item.shape):
-            if n == 1:
-                inner.append(None)
-            elif d in summed:
-                inner.append(self.letter())
-                count *= n
-            else:
-                inner.append(next(kept))
-        over = [p for d, p in enumerate(inner) if d in summed and p is not None]
-        body = self.held(item, inner, PRODUCT)
-        if not over:
-            return self.show(item, inner)
-        shown = f"{self.style.below(self.style.series, ''.join(over))} {body}"
-        if x.op.name.startswith("mean"):
-            share = f"(1/{count})" if self.style is TEXT else rf"\frac{{1}}{{{count}}}"
-            shown = f"{share} {shown}"
-        return shown, SERIES
-
-    def product(self, x: Symbol, places: Places) -> Printed:
-        """A matrix product as the sum that it is."""
-        a, b = x.inputs
-        if not isinstance(a, Symbol) or not isinstance(b, Symbol) or a.shape is None or b.shape is None:
-            raise NoIndices
-        shared = None if a.shape[-1] == 1 else self.letter()
-        assert x.op is not None
-        matrices = x.op.name in MATRICES
-        left = [*(places[:-1] if matrices else places), shared]
-        right = [*places[:-2], shared, places[-1]] if matrices else [shared]
-        shown = f"{self.held(a, left, PRODUCT)}{self.style.times}{self.held(b, right, PRODUCT)}"
-        return (f"{self.style.below(self.style.series, shared)} {shown}", SERIES) if shared else (shown, PRODUCT)
-
-
-def _respaced(inner: Sizes, outer: Sizes, places: Places) -> list[str | None]:
-    """Indices across a reshape that only adds or drops dimensions of size 1."""
-    if [n for n in inner if n != 1] != [n for n in outer if n != 1]:
-        raise NoIndices
-    kept = iter([p for p, n in zip(places, outer, strict=True) if n != 1])
-    return [None if n == 1 else next(kept) for n in inner]
-
 
 # -- one writer per op that has a sign of its own ---------------------------------------------------------------------
-
-NAMES = {
-    "select_backward": "place", "slice_backward": "place", "index_backward": "add_at", "index_cleared": "clear_at",
-    "scatter_sum": "scatter", "even_share": "share", "off_diagonal": "set_diagonal", "spread_slice": "place",
-    **{f"special_{name}": name for name in ("i0e", "i1", "i1e", "zeta", "erfcx", "log_ndtr", "xlog1py")},
-    "linalg_vector_norm": "norm", "attention_weights": "weights", "finite": "is_finite",
-    "gelu_slope": "gelu_derivative",
-    "take_slice": "take", "zero_slice": "clear", "index_sum": "add_at", "sum_to_size": "sum_to",
-}  # fmt: skip
-"""Words for ops of ours that have no name in torch, or one that says less."""
 
 Inner = Sequence[Places | None]
 Writer = Callable[[Printer, Symbol, Inner], Printed]
 
 
-def _terms(sign: str) -> Writer:
-    def write(p: Printer, x: Symbol, inner: Inner) -> Printed:
-        left = p.held(x.inputs[0], inner[0], SUM)
-        shown = sign if p.style is TEXT else sign.replace("−", "-")
-        return f"{left} {shown} {p.held(x.inputs[1], inner[1], SERIES)}", SUM
+def _sum(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    zeros = [is_call(item, "zero") or is_call(item, "zero_of") for item in x.inputs]
+    if any(zeros):  # zeros of a shape, to which something is added
+        return p.show(x.inputs[zeros.index(True) - 1], inner[zeros.index(True) - 1])
+    return f"{p.held(x.inputs[0], inner[0], SUM)} + {p.held(x.inputs[1], inner[1], SERIES)}", SUM
 
-    return write
+
+def _difference(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    return f"{p.held(x.inputs[0], inner[0], SUM)} {p.style.minus} {p.held(x.inputs[1], inner[1], SERIES)}", SUM
 
 
 def _negated(p: Printer, x: Symbol, inner: Inner) -> Printed:
-    minus = "−" if p.style is TEXT else "-"
-    return minus + p.held(x.inputs[0], inner[0], SERIES), SUM
+    return p.style.minus + p.held(x.inputs[0], inner[0], SERIES), SUM
 
 
 def _times(p: Printer, x: Symbol, inner: Inner) -> Printed:
@@ -277,8 +244,7 @@ def _masked(p: Printer, x: Symbol, inner: Inner) -> Printed:
 
 
 def _magnitude(p: Printer, x: Symbol, inner: Inner) -> Printed:
-    bars = ("|", "|") if p.style is TEXT else (r"\left|", r"\right|")
-    return bars[0] + p.show(x.inputs[0], inner[0])[0] + bars[1], ATOM
+    return p.style.magnitude(p.show(x.inputs[0], inner[0])[0]), ATOM
 
 
 def _nothing(p: Printer, x: Symbol, inner: Inner) -> Printed:
@@ -296,6 +262,8 @@ def _transposed(p: Printer, x: Symbol, inner: Inner) -> Printed:
         dims = {x.attrs["dim0"], x.attrs["dim1"]}
         if rank is None or dims not in ({rank - 2, rank - 1}, {-2, -1}):
             return p.function(x, inner)
+    if x.op is not None and x.op.name == "permute" and tuple(x.attrs["dims"]) != (1, 0):
+        return p.function(x, inner)
     return p.held(x.inputs[0], None, ATOM) + p.style.transposed, POWER
 
 
@@ -318,11 +286,43 @@ def _summed(p: Printer, x: Symbol, inner: Inner) -> Printed:
     return p.function(x, inner)
 
 
+def _inverted(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    return p.held(x.inputs[0], None, ATOM) + p.style.inverse, POWER
+
+
+def _solved(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """A⁻¹ B, or B A⁻¹; a triangle of which only a part counts stays a function."""
+    if x.attrs.get("unitriangular"):
+        return p.function(x, inner)
+    inverse, other = f"{p.held(x.inputs[0], None, ATOM)}{p.style.inverse}", x.inputs[1]
+    gap = " " if p.style is TEXT else r"\,"
+    if x.attrs.get("left", True):
+        return f"{inverse}{gap}{p.held(other, None, SCALED)}", MATRIX
+    return f"{p.held(other, None, MATRIX)}{gap}{inverse}", MATRIX
+
+
+def _resampled_back(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """The transpose of a resampling, which is linear: `upsample_bilinear2dᵀ(ḡ)`."""
+    name = f"{x.attrs['name'].strip('_')}ᵀ"
+    p.explain(name, WORDS["resampleᵀ"])
+    return p.style.function(name) + p.style.brackets(p.show(x.inputs[0], None)[0]), ATOM
+
+
+def _taken(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """The part that a path of views reads, each written as the view that it is."""
+    try:
+        return p.show(viewed(x), None)
+    except NoIndices:
+        return p.function(x, inner)
+
+
 _WRITERS: dict[str, Writer] = {
-    "add": _terms("+"), "sub": _terms("−"), "neg": _negated, "mul": _times, "div": _over, "reciprocal": _reciprocal,
+    "add": _sum, "sub": _difference, "neg": _negated, "mul": _times, "div": _over, "reciprocal": _reciprocal,
     "sqrt": _root, "rsqrt": _inverse_root, "pow.Tensor_Scalar": _power, "pow.Tensor_Tensor": _power,
     "pow.Scalar": _power, "where": _choice, "masked_fill": _masked, "abs": _magnitude, "zero": _nothing,
     "zero_of": _nothing, "mm": _matrices, "bmm": _matrices, "mv": _matrices,
-    "matmul_pairs": _matrices, "t": _transposed, "transpose": _transposed,
+    "matmul_pairs": _matrices, "multiplied": _matrices, "t": _transposed, "transpose": _transposed,
+    "resample_backward": _resampled_back, "take_slice": _taken,
+    "permute": _transposed, "matrix_inverse": _inverted, "matrix_solve": _solved, "linalg_solve_triangular": _solved,
     "select": _part, "slice": _part, "index": _picked, "sum": _summed, "sum_to_size": _summed,
 }  # fmt: skip

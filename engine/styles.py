@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -24,7 +24,9 @@ class Style:
     """How the parts of a formula are written."""
 
     name: Callable[[str, bool], str]
-    below: Callable[[str, str], str]
+    hat: Callable[[str], str]
+    below: Callable[[str, Sequence[str]], str]
+    under: Callable[[str, str], str]
     power: Callable[[str, str], str]
     function: Callable[[str], str]
     fraction: Callable[[Printed, Printed], Printed]
@@ -32,11 +34,19 @@ class Style:
     root: Callable[[str], str]
     brackets: Callable[[str], str]
     number: Callable[[float], Printed]
+    indicator: Callable[[str], str]
+    floor: Callable[[str], str]
+    magnitude: Callable[[str], str]
+    share: Callable[[int], str]
+    minus: str
     times: str
     each: str
     scaled: str
     transposed: str
     series: str
+    product: str
+    inverse: str
+    also: str
     signs: Mapping[str, str]
 
 
@@ -46,15 +56,31 @@ def _text_name(name: str, barred: bool) -> str:
     return f"{name}\u0304" if len(name) == 1 else "".join(f"{c}\u0305" for c in name)
 
 
+def _text_below(base: str, places: Sequence[str]) -> str:
+    """`xᵢⱼ`; as in Python, `x[i, j−1]`, where a place is more than a letter."""
+    if all(len(place) == 1 for place in places):
+        return base + "".join(places).translate(_BELOW)
+    return f"{base}[{', '.join(places)}]"
+
+
+def _tex_below(base: str, places: Sequence[str]) -> str:
+    between = "" if all(len(place) == 1 for place in places) else r",\,"
+    return f"{base}_{{{between.join(places)}}}"
+
+
 _SPECIAL = {
     "\\": r"\backslash ", "{": r"\{", "}": r"\}", "$": r"\$", "#": r"\#", "%": r"\%", "&": r"\&", "_": r"\_",
     "~": r"\sim ", "^": r"\wedge ", "'": r"\text{'}", '"': r'\text{"}', " ": r"\ ",
 }  # fmt: skip
 
 
+_GREEK = {"μ": r"\mu", "ρ": r"\rho", "λ": r"\lambda"}
+
+
 def _tex_name(name: str, barred: bool) -> str:
     if len(name) == 1 and name.isalpha():
-        return rf"\bar{{{name}}}" if barred else name
+        shown = _GREEK.get(name, name)
+        return rf"\bar{{{shown}}}" if barred else shown if shown == name else f"{{{shown}}}"
     if re.fullmatch(r"[A-Za-z][0-9]+", name):
         shown = f"{name[0]}_{{{name[1:]}}}"
     else:
@@ -81,7 +107,11 @@ def _tex_function(name: str) -> str:
     known = ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh")
     if name in known:
         return f"\\{name}"
-    return r"\sigma" if name == "sigmoid" else rf"\operatorname{{{''.join(_SPECIAL.get(c, c) for c in name)}}}"
+    if name == "sigmoid":
+        return r"\sigma"
+    plain = name.removesuffix("ᵀ")
+    shown = rf"\operatorname{{{''.join(_SPECIAL.get(c, c) for c in plain)}}}"
+    return shown if plain == name else rf"{shown}^{{\top}}"
 
 
 def _constant(x: float, log: str, slope: str) -> str:
@@ -155,20 +185,24 @@ def _tex_number(x: float) -> Printed:
 
 TEXT = Style(
     name=_text_name,
-    below=lambda base, index: base + index.translate(_BELOW),
+    hat=lambda shown: "".join(f"{c}\u0302" for c in shown),
+    below=_text_below, under=lambda base, index: base + index.replace(" ", "").translate(_BELOW),
     power=_text_power,
     function=lambda name: "σ" if name == "sigmoid" else name.replace(" ", "_"),
     fraction=_text_fraction,
     choice=lambda test, then, other: (f"{then} where {test}, else {other}", CHOICE),
     root=lambda inner: f"√({inner})" if re.search(r"[^\w\u0300-\u036f]", inner) else f"√{inner}",
     brackets=lambda inner: f"({inner})",
-    number=_text_number,
-    times=" · ", each=" ⊙ ", scaled="·", transposed="ᵀ", series="Σ",
-    signs={"lt": "<", "le": "≤", "gt": ">", "ge": "≥", "eq": "=", "ne": "≠", "logical_and": "and", "logical_or": "or"},
+    number=_text_number, indicator=lambda test: f"1[{test}]", floor=lambda inner: f"⌊{inner}⌋",
+    magnitude=lambda inner: f"|{inner}|", share=lambda count: f"(1/{count})",
+    minus="−", times=" · ", each=" ⊙ ", scaled="·", transposed="ᵀ", series="Σ", product="Π", inverse="⁻¹", also=", ",
+    signs={"lt": "<", "le": "≤", "gt": ">", "ge": "≥", "eq": "=", "ne": "≠", "logical_and": "and", "logical_or": "or",
+           "in": "∈"},
 )  # fmt: skip
 TEX = Style(
     name=_tex_name,
-    below=lambda base, index: f"{base}_{{{index}}}",
+    hat=lambda shown: rf"\hat{{{shown}}}" if len(shown) == 1 else rf"\widehat{{{shown}}}",
+    below=_tex_below, under=lambda base, index: f"{base}_{{{index}}}",
     power=lambda base, exponent: f"{base}^{{{exponent}}}",
     function=_tex_function,
     fraction=lambda above, under: (rf"\frac{{{above[0]}}}{{{under[0]}}}", SCALED),
@@ -177,8 +211,11 @@ TEX = Style(
     ),
     root=lambda inner: rf"\sqrt{{{inner}}}",
     brackets=lambda inner: rf"\left({inner}\right)",
-    number=_tex_number,
-    times=r" \cdot ", each=r" \odot ", scaled=r"\,", transposed=r"^{\top}", series=r"\sum",
+    number=_tex_number, indicator=lambda test: rf"\mathbf{{1}}[{test}]",
+    floor=lambda inner: rf"\lfloor {inner} \rfloor",
+    magnitude=lambda inner: rf"\left|{inner}\right|", share=lambda count: rf"\frac{{1}}{{{count}}}",
+    minus="-", times=r" \cdot ", each=r" \odot ", scaled=r"\,", transposed=r"^{\top}", series=r"\sum",
+    product=r"\prod", inverse="^{-1}", also=r",\ ",
     signs={"lt": "<", "le": r"\le", "gt": ">", "ge": r"\ge", "eq": "=", "ne": r"\ne", "logical_and": r"\wedge",
-           "logical_or": r"\vee"},
+           "logical_or": r"\vee", "in": r"\in"},
 )  # fmt: skip

@@ -116,6 +116,7 @@ SIZED = {
     "nll_loss_backward": "sizes", "is_chosen": "sizes", "label_counts": "sizes", "pair_sums": "sizes",
     "masked_spread": "sizes", "masked_taken": "sizes", "take_sum": "sizes", "diagonal_backward": "sizes",
     "unfold_backward": "sizes", "as_strided_backward": "sizes", "as_strided_from": "size",
+    "convolution_weight": "sizes", "index_sum": "sizes", "on_diagonal": "sizes", "spread_slice": "sizes",
 }  # fmt: skip
 """Ops whose result has the shape that an argument names."""
 MATRICES = ("mm", "bmm", "matmul_pairs")
@@ -160,6 +161,14 @@ def _shape(name: str, shapes: list[Sizes], attrs: Mapping[str, Any]) -> Sizes | 
     first = shapes[0]
     if name in LIKE_FIRST:
         return first
+    if name == "select":
+        return tuple(n for d, n in enumerate(first) if d != attrs["dim"])
+    if name == "slice":
+        dim = attrs["dim"]
+        return (*first[:dim], len(range(first[dim])[attrs["start"] : attrs["end"] : attrs["step"]]), *first[dim + 1 :])
+    if name == "diagonal" and len(first) == 2 and (attrs.get("dim1", 0), attrs.get("dim2", 1)) == (0, 1):
+        offset = attrs.get("offset", 0)
+        return (max(0, min(first[0] + min(0, offset), first[1] - max(0, offset))),)
     if name == "unsqueeze":
         return (*first[: attrs["dim"]], 1, *first[attrs["dim"] :])
     if name == "squeeze.dim":
@@ -173,6 +182,14 @@ def _shape(name: str, shapes: list[Sizes], attrs: Mapping[str, Any]) -> Sizes | 
         return tuple(first[d] for d in order)
     if name == "gather":
         return shapes[1]
+    if name in ("pool_spread", "avg_pool_backward"):
+        return (*first[: -len(attrs["sizes"])], *attrs["sizes"])
+    if name == "embedding_dense_backward":
+        return (attrs["rows"], *first[len(shapes[1]) :])
+    if name == "index_select":
+        return (*first[: attrs["dim"]], *shapes[1], *first[attrs["dim"] + 1 :]) if len(shapes[1]) == 1 else None
+    if name == "convolution":
+        return _convolved(first, shapes[1], attrs)
     if name == "linalg_cross":
         return np.broadcast_shapes(*shapes)
     if name == "multiplied":
@@ -188,6 +205,19 @@ def _shape(name: str, shapes: list[Sizes], attrs: Mapping[str, Any]) -> Sizes | 
         given = shapes[name != "cholesky_solve"]
         return (*np.broadcast_shapes(first[:-2], shapes[1][:-2]), *given[-2:])
     return None
+
+
+def _convolved(image: Sizes, weight: Sizes, attrs: Mapping[str, Any]) -> Sizes:
+    found = []
+    steps = zip(*(attrs[k] for k in ("stride", "padding", "dilation", "output_padding")), strict=True)
+    for n, k, (stride, padding, gap, more) in zip(image[2:], weight[2:], steps, strict=True):
+        reach = gap * (k - 1) + 1
+        if attrs["transposed"]:
+            found.append((n - 1) * stride - 2 * padding + reach + more)
+        else:
+            found.append((n + 2 * padding - reach) // stride + 1)
+    channels = weight[1] * attrs["groups"] if attrs["transposed"] else weight[0]
+    return image[0], channels, *found
 
 
 def dims_order(name: str, rank: int, attrs: Mapping[str, Any]) -> tuple[int, ...] | None:
@@ -349,6 +379,10 @@ def _turned(a: Any) -> Any:
     return None
 
 
+def _transposed_back(a: Any, dim0: int, dim1: int) -> Any:
+    return a.inputs[0] if is_call(a, "transpose") and {a.attrs["dim0"], a.attrs["dim1"]} == {dim0, dim1} else None
+
+
 _SIMPLER: dict[str, Callable[..., Any]] = {
     "add": _add,
     "sub": _sub,
@@ -361,6 +395,7 @@ _SIMPLER: dict[str, Callable[..., Any]] = {
     "view": _unless_same,
     "reshape": _unless_same,
     "t": _turned,
+    "transpose": _transposed_back,
 }
 
 

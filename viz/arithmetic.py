@@ -11,6 +11,7 @@ from engine.trace import OpCalled, Trace, Value, VjpRun
 
 from . import text
 from .facts import Facts
+from .formulas import called
 from .graph import slots
 from .wiring import jacobian
 
@@ -49,7 +50,7 @@ def forward_lines(facts: Facts, event: OpCalled) -> list[Line]:
             continue
         index = facts.value(argument.tensor, argument.version)
         if index is not None:
-            lines.append(value_line(facts.name(argument.tensor) or argument.name, trace.value(index)))
+            lines.append(value_line(called(facts, event, argument.name), trace.value(index)))
     return lines + [
         value_line(f"gives {facts.name(out.tensor) or ''}".strip(), trace.value(out.value)) for out in event.outputs
     ]
@@ -69,7 +70,7 @@ def vjp_lines(facts: Facts, op: OpCalled, event: VjpRun, held: Mapping[int, int]
         if index is None:
             continue
         argument = op.inputs[position]
-        name = (facts.name(argument.tensor) if argument.tensor is not None else None) or argument.name
+        name = called(facts, op, argument.name)
         matrix = jacobian(facts, op, argument.name, text.SMALL**2, held)
         upstream = _single(trace, event)
         if matrix is not None and upstream is not None and upstream.size == matrix.shape[0]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,14 +31,15 @@ class Checked:
     text: str
 
 
-def check(facts: Facts, event: OpCalled, upstream: np.ndarray) -> Checked | None:
+def check(facts: Facts, event: OpCalled, upstream: np.ndarray, held: Mapping[int, int] | None = None) -> Checked | None:
     """Compare the rule with differences of the kernel, for this upstream gradient; None where it cannot be done
-    (several outputs, a random op, values that are not finite).
+    (several outputs, a random op, values that are not finite).  `held`: the values that the rule was given instead of
+    those of forward; the differences are taken there too, and a result that no longer belongs to its inputs is said.
 
     Cost: two kernel calls per moved element, at most 96 per input.
     """
     op = REGISTRY.get(event.name)
-    given = arguments(facts, event)
+    given = arguments(facts, event, held)
     if op is None or given is None or event.node is None or len(event.outputs) != 1 or op.name.split(".")[0] in _RANDOM:
         return None
     wide = {name: _wide(given[name]) for name in op.inputs}
@@ -46,7 +48,8 @@ def check(facts: Facts, event: OpCalled, upstream: np.ndarray) -> Checked | None
     try:
         with np.errstate(all="ignore"):
             result = np.asarray(call_kernel(op, tuple(wide[n] for n in op.inputs), event.attrs))
-            values = {**given, **wide, "result": result, "results": (result,)}
+            stale = event.outputs[0].tensor in (held or {})  # the rule was given this result, whatever the inputs give
+            values = {**given, **wide} | ({} if stale else {"result": result, "results": (result,)})
             for name, edge in zip(event.node.inputs, event.node.edges, strict=True):
                 if edge is None or "[" in name or not isinstance(wide[name], np.ndarray):
                     continue
@@ -66,12 +69,19 @@ def check(facts: Facts, event: OpCalled, upstream: np.ndarray) -> Checked | None
     if not moved:
         return None
     agrees = worst <= TOLERANCE
+    why = "a value was changed after forward, unseen by the graph" if held else "a kink, or a step too coarse here"
     said = (
         f"the same to within {text.number(float(f'{max(worst, 1e-12):.0e}'))}"
         if agrees
-        else f"differs by {text.number(float(f'{worst:.1e}'))}: a kink, or a step too coarse here"
+        else f"differs by {text.number(float(f'{worst:.1e}'))}: {why}"
     )
-    return Checked(worst, agrees, f"{example}; {said}")
+    return Checked(worst, agrees, f"{example}; {said}{_changed(facts, held) if agrees else ''}")
+
+
+def _changed(facts: Facts, held: Mapping[int, int] | None) -> str:
+    """Where the values were no longer those of forward: whose."""
+    names = sorted({facts.name(tensor) or "what was saved" for tensor in held or ()})
+    return f"; both with {text.join(names)} as changed after forward" if names else ""
 
 
 def _wide(value: Any) -> Any:

@@ -13,7 +13,7 @@ from engine.trace import Accumulated, GradSet, OpCalled, VjpRun
 from . import arithmetic, labels, sentences, text
 from .check import check
 from .facts import Facts
-from .formulas import formulas
+from .formulas import called, formulas
 from .graph import Item
 from .groups import source
 from .reading import Json, Reading, reading
@@ -161,7 +161,10 @@ class _Details:
         """The last VJP against finite differences; before any ran, that of ones."""
         given = next((u for e in reversed(vjps) for u in e.upstream if u is not None), None)
         array = self.trace.value(given).array if given is not None else np.ones(event.outputs[0].shape)
-        found = check(self.facts, event, array) if array is not None and array.shape == event.outputs[0].shape else None
+        if array is None or array.shape != event.outputs[0].shape:
+            return None
+        given_then = held(self.read.unseen.get(vjps[-1].index, [])) if vjps else {}
+        found = check(self.facts, event, array, given_then)
         if found is not None and len(vjps) > 1:
             found = replace(found, text=f"{found.text}; with the gradient of {self.called(vjps[-1].call)}")
         return None if found is None else {"text": found.text, "worst": value(found.worst), "agrees": found.agrees}
@@ -173,7 +176,12 @@ class _Details:
             matrix = jacobian(self.facts, event, name, DATA) if edge is not None else None
             if matrix is not None:
                 rows, columns = matrix.shape
-                return {"input": name, "rows": rows, "cols": columns, "data": [value(v) for v in matrix.reshape(-1)]}
+                return {
+                    "input": called(self.facts, event, name),
+                    "rows": rows,
+                    "cols": columns,
+                    "data": [value(v) for v in matrix.reshape(-1)],
+                }
         return None
 
     # -- tensors --------------------------------------------------------------------------------------------------

@@ -145,6 +145,11 @@ class Facts:
     storages: dict[int, int] = field(default_factory=dict)
     _frames: dict[int, Frame | None] = field(default_factory=dict)
 
+    @cached_property
+    def letters(self) -> frozenset[str]:
+        """The short names that tensors of the program have, which no other tensor should be called by."""
+        return frozenset(name for name in self.trace.names.values() if len(name) <= len("x1"))
+
     def resolve(self, tensor: int, version: int) -> int | None:
         """The version of `tensor` that the tables know for one that an op names (a write to a base bumps its views)."""
         fact = self.tensors.get(tensor)

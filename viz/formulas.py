@@ -2,36 +2,68 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
-from engine.formula import formulas_of
-from engine.trace import OpCalled
+from engine.formula import Formula, formulas_of
+from engine.formula import called as names_of
+from engine.trace import OpCalled, VjpRun
 
 from .facts import Facts
 
 
 def formulas(facts: Facts, event: OpCalled) -> list[dict[str, Any]]:
-    """One {input, tex, text} per input that the node has an edge for; of `x * x`, whose two read the same, one."""
+    """One {input, tex, text, terms, words} per input whose gradient was asked for; of `x * x`, whose two read the same,
+    one.  `calls`, where not all backward calls asked for it: those that did.
+    """
     if event.node is None:
         return []
     tensors = {i.tensor for i in event.inputs if i.tensor is not None} | {o.tensor for o in event.outputs}
     shapes = {t: facts.tensors[t].shape for t in tensors if t in facts.tensors}
-    names = {t: name for t in tensors if (name := facts.trace.names.get(t)) is not None}
-    found = formulas_of(event, shapes, names)
-    wanted = {name for name, edge in zip(event.node.inputs, event.node.edges, strict=True) if edge is not None}
+    found = formulas_of(event, shapes, _names(facts, event), facts.letters)
+    wanted = asked(facts, event)
     read = [f for key, f in found.items() if key in wanted]
-    times = Counter(f.text for f in read)
-    first = {f.text: f for f in reversed(read)}
-    return [
-        {
-            "input": f.input,
-            "tex": f.tex + _times(times[f.text], r"\quad\text{%s}"),
-            "text": f.text + _times(times[f.text], ", %s"),
-        }
-        for f in read
-        if f is first[f.text]
-    ]
+    alike = {f.text: [one for one in read if one.text == f.text] for f in read}
+    return [_document(each, [wanted[f.input] for f in each]) for each in alike.values()]
+
+
+def called(facts: Facts, event: OpCalled, key: str) -> str:
+    """What an input of a call is called: its name, or its letter in the formula."""
+    return names_of(event, _names(facts, event), facts.letters).get(key, key)
+
+
+def _names(facts: Facts, event: OpCalled) -> dict[int, str]:
+    tensors = {i.tensor for i in event.inputs if i.tensor is not None} | {o.tensor for o in event.outputs}
+    return {t: name for t in tensors if (name := facts.name(t)) is not None}
+
+
+def _document(alike: list[Formula], calls: list[tuple[int, ...] | None]) -> dict[str, Any]:
+    """One formula for all inputs that it is the same for."""
+    first = alike[0]
+    made: dict[str, Any] = {
+        "input": first.input,
+        "tex": first.tex + _times(len(alike), r"\quad\text{%s}"),
+        "text": first.text + _times(len(alike), ", %s"),
+        "terms": dict(first.terms),
+        "words": dict(first.words),
+    }
+    told = sorted({call for one in calls for call in one or ()})
+    return made if None in calls else made | {"calls": told}
+
+
+def asked(facts: Facts, event: OpCalled) -> dict[str, tuple[int, ...] | None]:
+    """The inputs of an op whose gradient was asked for; with the backward calls, where not in all that ran its rule."""
+    assert event.node is not None
+    op = facts.op_at.get(event.index)
+    ran = [facts.trace.events[i] for i in facts.ops[op].vjps] if op is not None else []
+    runs = [run for run in ran if isinstance(run, VjpRun)]
+    found: dict[str, tuple[int, ...] | None] = {}
+    for slot, (name, edge) in enumerate(zip(event.node.inputs, event.node.edges, strict=True)):
+        if edge is None:
+            continue
+        given = [run for run in runs if slot >= len(run.cotangents) or run.cotangents[slot] is not None]
+        if given or not runs:
+            found[name] = None if len(given) == len(runs) else tuple(run.call for run in given)
+    return found
 
 
 def _times(count: int, form: str) -> str:
@@ -39,8 +71,9 @@ def _times(count: int, form: str) -> str:
 
 
 def call_key(facts: Facts, event: OpCalled) -> tuple[Any, ...]:
-    """Equal for two calls whose formulas read the same: one op with the same names, shapes, numbers and edges."""
-    names = facts.trace.names
+    """Equal for two calls whose formulas read the same: one op with the same names, shapes, numbers and
+    inputs asked for."""
+    names = _names(facts, event)
     shown = tuple(
         (i.name, names.get(i.tensor), facts.tensors[i.tensor].shape)
         if i.tensor is not None and i.tensor in facts.tensors
@@ -48,5 +81,5 @@ def call_key(facts: Facts, event: OpCalled) -> tuple[Any, ...]:
         for i in event.inputs
     )
     results = tuple((names.get(o.tensor), o.shape) for o in event.outputs)
-    edges = tuple(edge is not None for edge in event.node.edges) if event.node is not None else ()
-    return event.name, repr(sorted(event.attrs.items())), shown, results, edges
+    wanted = tuple(asked(facts, event).items()) if event.node is not None else ()
+    return event.name, repr(sorted(event.attrs.items())), shown, results, wanted

@@ -31,9 +31,41 @@ def test_a_wide_formula_is_set_in_lines_instead_of_scrolled(view: View, program:
     assert min(view.js(EM)) >= 15
 
 
+PROGRAMS = (
+    "three_inputs", "layer_norm", "pooling", "ties", "ties_fixed", "embedding_rows", "attention_block", "two_layers",
+    "slice_written", "rnn_growing", "second_derivative",
+)  # fmt: skip
+DARK = """
+    () => {
+        const drawn = [...document.querySelectorAll('#inspect-formula-now .tex [data-term]')];
+        const buttons = [...document.querySelectorAll('#inspect-terms button[data-term]')];
+        const listed = buttons.map((one) => one.dataset.term);
+        const unlit = listed.filter((key) => {
+            const term = drawn.find((one) => one.dataset.term === key);
+            term?.dispatchEvent(new PointerEvent('pointerover', { bubbles: true }));
+            return !term || !backstep.scene().nodes.some((node) => node.id === backstep.state().lit);
+        });
+        document.querySelector('#inspect-formula-now').dispatchEvent(new PointerEvent('pointerleave'));
+        return [listed.length, ...unlit];
+    }
+"""
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_tensor_in_a_formula_lights_a_node(view: View, program: str) -> None:
+    view.open(f"?program={program}")
+    ops = view.js("backstep.scene().nodes.filter((node) => node.kind === 'op' && node.formula.length).map((n) => n.id)")
+    assert ops
+    for op in ops:
+        view.js(f"backstep.select('{op}')")
+        view.until("document.querySelector('#inspect-formula-now .tex svg')")
+        count, *unlit = view.js(f"({DARK})()")
+        assert count and not unlit, (op, unlit)
+
+
 def test_a_panel_that_is_made_wider_sets_its_formula_anew(view: View) -> None:
     view.page.set_viewport_size({"width": 1920, "height": 1080})
-    view.open("?program=pooling&step=3&select=n0")
+    view.open("?program=layer_norm&step=3&select=n0")
     height = "document.querySelector('#inspect-formula-now mjx-container > svg')?.getBoundingClientRect().height ?? 0"
     view.until(FITS)
     before = view.js(height)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import inspect
 import math
 import re
+import unicodedata
 from typing import Any
 
 import numpy as np
 import pytest
 
 import engine
-from engine.formula import formulas, formulas_of
+from engine.formula import Formula, formulas, formulas_of
 from engine.op import REGISTRY, call_kernel
 from engine.printer import Printer
 from engine.styles import TEX, TEXT
 from engine.symbol import Symbol, Undecided, evaluate, noted, shown_number, simplified
 from engine.trace import LeafCreated, OpCalled
+from engine.words import MISSING, WORDS
 from tests.samples import SAMPLES
 
 RNG = np.random.default_rng(7)
@@ -184,7 +186,8 @@ COMMANDS = set(
         r"\\([a-zA-Z]+)",
         r"""
     \bar \overline \mathrm \operatorname \left \right \frac \tfrac \sqrt \sum \odot \cdot \times \begin \end \text \exp
-    \log \sin \cos \tan \sinh \cosh \tanh \sigma \le \ge \ne \wedge \vee \top \infty \ldots \pi \sim \backslash""",
+    \log \sin \cos \tan \sinh \cosh \tanh \sigma \le \ge \ne \wedge \vee \top \infty \ldots \pi \sim \backslash
+    \mathbf \hat \widehat \mu \rho \lambda \prod \in \lfloor \rfloor""",
     )
 )
 
@@ -222,9 +225,14 @@ def test_tex_is_balanced_ascii_and_of_commands_that_mathjax_has(name: str) -> No
          r"\bar{x}_{ij} = z_{ij} \cdot \left(\bar{z}_{ij} - \sum_{k} \bar{z}_{ik} \cdot z_{ik}\right)"),
         ("exp2", {}, {"self": (3,)}, "x:self", "x̄ = z̄ ⊙ z ⊙ log 2", r"\bar{x} = \bar{z} \odot z \odot \log 2"),
         ("t", {}, {"self": (3, 2)}, "x:self", "x̄ = z̄ᵀ", r"\bar{x} = \bar{z}^{\top}"),
-        ("select", {"dim": 0, "index": 1}, {"self": (3, 2)}, "x:self", "x̄ = place(z̄, sizes=3×2, dim=0, index=1)",
-         r"\bar{x} = \operatorname{place}\left(\bar{z}, \mathrm{sizes}=3 \times 2, "
-         r"\mathrm{dim}=0, \mathrm{index}=1\right)"),
+        ("select", {"dim": 0, "index": 1}, {"self": (3, 2)}, "x:self", "x̄ᵢⱼ = z̄ⱼ where i = 1, else 0",
+         r"\bar{x}_{ij} = \begin{cases}\bar{z}_{j} & \text{where } i = 1 \\ 0 & \text{else}\end{cases}"),
+        ("slice", {"dim": 1, "start": 1, "end": 3, "step": 1}, {"self": (2, 3)}, "x:self",
+         "x̄ᵢⱼ = z̄[i, j−1] where j ≥ 1, else 0",
+         r"\bar{x}_{ij} = \begin{cases}\bar{z}_{i,\,j-1} & \text{where } j \ge 1 \\ 0 & \text{else}\end{cases}"),
+        ("amax", {"dim": 1}, {"self": (2, 3)}, "x:self", "x̄ᵢⱼ = z̄ᵢ · (1[xᵢⱼ = zᵢ] / (Σₖ 1[xᵢₖ = zᵢ]))",
+         r"\bar{x}_{ij} = \bar{z}_{i} \cdot \frac{\mathbf{1}[x_{ij} = z_{i}]}{\sum_{k} \mathbf{1}[x_{ik} = z_{i}]}"),
+        ("cumsum", {"dim": 0}, {"self": (3,)}, "x:self", "x̄ᵢ = Σⱼ≥ᵢ z̄ⱼ", r"\bar{x}_{i} = \sum_{j\ge i} \bar{z}_{j}"),
     ],
 )  # fmt: skip
 def test_formula_reads_as_mathematics(name: str, attrs: Any, inputs: Any, names: str, text: str, tex: str) -> None:
@@ -234,6 +242,52 @@ def test_formula_reads_as_mathematics(name: str, attrs: Any, inputs: Any, names:
     found = formulas(name, attrs, inputs, [shape], told)
     said = found[next(k for k in told if k in found)]
     assert (said.text, said.tex) == (text, tex)
+
+
+WRITTEN = frozenset({"where", "else", "and", "or", "nan", "", *"ijklmnprsΣΠπ"})
+"""Words of formulas that are no names: of choices, and the letters of indices."""
+
+
+def unexplained(said: Formula) -> set[str]:
+    """The names in a formula that stand neither for a tensor of the call nor for a function with a sentence."""
+    plain = re.sub("[\u0302\u0304\u0305]", "", unicodedata.normalize("NFD", said.text))
+    found = set(re.findall(r"(?<![\w=])[^\W\d][\w.]*ᵀ?(?![\w=])", plain.translate(UNDER)))
+    told = {*(name.rstrip("\u0302\u0304") for name in said.terms), *said.words, *WRITTEN, *PLAIN}
+    return {name for name in found if name not in told and name.removesuffix("ᵀ") not in told}
+
+
+UNDER = str.maketrans(dict.fromkeys("ᵢⱼₖₗₘₙₚᵣₛ₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹", " "))
+PLAIN = {name for name, says in WORDS.items() if not says}
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_every_name_in_a_formula_is_a_tensor_of_the_call_or_has_a_sentence(name: str) -> None:
+    for args, attrs in calls(name):
+        for said in described(name, args, attrs)[0].values():
+            assert not unexplained(said), said.text
+            assert all(says and says != MISSING for says in said.words.values()), said.words
+            inputs = {key for key, value in given(name, args).items() if isinstance(value, np.ndarray)}
+            assert {key for key in said.terms.values() if key.partition("[")[0] != "result"} <= inputs
+            assert not re.search(r"\b(self|other|result|grad)\b", said.text), said.text
+
+
+def test_a_tensor_without_a_name_has_a_letter_that_nothing_else_has() -> None:
+    shapes: dict[str, Any] = {"self": (3,), "other": (3,)}
+    assert formulas("mul", {}, shapes, [(3,)])["self"].text == "u\u0304 = y\u0304 ⊙ v"
+    said = formulas("mul", {}, shapes, [(3,)], {"other": "b"}, taken=("b", "u", "y"))["self"]
+    assert said.text == "v\u0304 = z\u0304 ⊙ b" and said.terms == {"v\u0304": "self", "z\u0304": "result", "b": "other"}
+    twice = formulas("mul", {}, shapes, [(3,)], {"self": "u"})["self"]
+    assert twice.terms == {"u\u0304": "self", "y\u0304": "result", "v": "other"}
+    index = formulas("sum", {}, {"self": (3,)}, [()], {"self": "i", "result": "z"})["self"]
+    assert index.text == "i\u0304ⱼ = z\u0304"  # an index is not called as a tensor is
+
+
+def test_a_formula_that_nobody_would_read_is_named_instead() -> None:
+    args, attrs = calls("_linalg_svd")[0]
+    said = described("_linalg_svd", args, attrs)[0]["A"]
+    assert said.expression is not None and said.text.startswith("A\u0304 = _linalg_svd_backward(U\u0304, ")
+    assert said.words["_linalg_svd_backward"].endswith("written out it would be too long to be read")
+    assert said.words["V"] == "the third result, Vh: the transposed V"
 
 
 def test_formulas_of_a_recorded_call_use_the_users_names() -> None:
@@ -312,4 +366,4 @@ def test_a_number_that_six_digits_do_not_give_is_the_fraction_or_root_that_it_is
 def test_more_dimensions_than_letters_fall_back_to_words() -> None:
     shape = (2,) * 12
     said = formulas("sum", {}, {"self": shape}, [()], {"self": "x", "result": "z"})["self"]
-    assert said.text == "x̄ = expand(z̄, size=2×2×2×2×2×2×2×2×2×2×2×2)" and said.expression is not None
+    assert said.text == "x̄ = expand(z̄)" and said.expression is not None

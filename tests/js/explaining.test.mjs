@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { beside } from "../../assets/modules/panels/callout.mjs";
-import { termsOf } from "../../assets/modules/panels/terms.mjs";
+import { spelled, termsOf } from "../../assets/modules/panels/terms.mjs";
 import { layPlane } from "../../assets/modules/plane.mjs";
 import { SIGNS } from "../../assets/modules/signs.mjs";
 import { describe, nodeState, prepare, rowState, savedState, stateAt } from "../../assets/modules/state.mjs";
@@ -62,13 +62,24 @@ test("terms of a formula stand for the tensors around their op", () => {
     edges: [{ source: "t0", target: "n0", input: "self" }, { source: "t2", target: "n0", input: "mat2" }, { source: "n0", target: "t1", input: null }, { source: "t1", target: "n1", input: "self" }],
   };
   const over = (name) => [...name].map((letter) => `${letter}\u0305`).join("");
-  const terms = termsOf(scene, "n0", [{ text: `x\u0304 = ${over("out")} aᵀ` }]);
+  const terms = termsOf(scene, "n0", [{ text: `x\u0304 = ${over("out")} aᵀ`, terms: { "x\u0304": "self", "out\u0304": "result", a: "mat2" } }]);
   assert.deepEqual(Object.fromEntries(Object.entries(terms).map(([key, term]) => [key, term.id])), { "x\u0304": "t0", "out\u0304": "t1", a: "t2" });
   assert.equal(terms["out\u0304"].words, "the upstream gradient, that of out");
   const bare = termsOf({ ...scene, edges: [{ source: "t0", target: "n0", input: "self" }, { source: "n0", target: "n1", input: "self" }] }, "n0",
-    [{ text: "x\u0304ᵢ = g\u0304ᵢ / self − Σⱼ g\u0304ⱼ · resultⱼ + exp(2)" }]);
-  assert.deepEqual(Object.keys(bare).sort(), ["g\u0304", "result", "self", "x\u0304"]);
-  assert.equal(bare["g\u0304"].id, "n1");
+    [{ terms: { "x\u0304": "self", "y\u0304": "result", y: "result", k: "result[1]", w: "weight" }, words: { k: "where it was found", share: "a part each" } }]);
+  assert.deepEqual(Object.keys(bare), ["x\u0304", "y\u0304", "y", "k", "w", "share"]);
+  assert.equal(bare["y\u0304"].id, "n1");
+  assert.deepEqual(bare.k, { id: "n0", name: "k", gradient: false, words: "where it was found" }); // on no card: the op has it
+  assert.deepEqual(bare.w, { id: "n0", name: "w", gradient: false, words: "the input weight" });
+  assert.deepEqual(bare.share, { id: null, name: "share", gradient: false, words: "a part each" });
+});
+
+test("the line of text has each term once, whatever stands around it", () => {
+  const words = (text, terms) => spelled(text, terms).filter((part) => typeof part !== "string").map((one) => one.textContent);
+  globalThis.document = { createElement: () => ({ setAttribute() {}, append(...all) { this.textContent = all.join(""); } }) };
+  const terms = { "w\u0304": {}, w: {}, "net[2].weight": {}, "ab\u0304": {}, x1: {}, "x\u0302": {} };
+  assert.deepEqual(words("w\u0304ᵢⱼ = ww · wᵀ · net[2].weight[i, j] · a\u0305b\u0305 · x1ₖ · x\u0302ᵢ · x1y", terms),
+    ["w\u0304", "w", "net[2].weight", "a\u0305b\u0305", "x1", "x\u0302"]);
 });
 
 test("a tensor that was written to has its own name in a formula", () => {
@@ -77,7 +88,7 @@ test("a tensor that was written to has its own name in a formula", () => {
     nodes: [node("t1.1", "tensor", "y v1"), node("n0", "op", "sum"), node("t2", "tensor", "z")],
     edges: [{ source: "t1.1", target: "n0", input: "self" }, { source: "n0", target: "t2", input: null }],
   };
-  const terms = termsOf(written, "n0", [{ text: "y\u0304\u1d62 = z\u0304" }]);
+  const terms = termsOf(written, "n0", [{ text: "y\u0304\u1d62 = z\u0304", terms: { "y\u0304": "self", "z\u0304": "result" } }]);
   assert.equal(Object.values(terms).find((term) => term.id === "t1.1")?.words, "the gradient sent to y");
 });
 
@@ -89,7 +100,9 @@ test("a term without a name is called by its expression, not by that of the op t
     nodes: [node("n0", "detach", code(5, 15)), node("n1", "×", code(1, 15)), node("n2", "expand", code(1, 15))],
     edges: [{ source: "n0", target: "n1", input: "other" }, { source: "n2", target: "n1", input: "self" }],
   };
-  const terms = termsOf(made, "n1", [{ text: "x\u0304 = other · self" }]);
-  assert.equal(terms.other.words, "x.detach(), the input other");
-  assert.equal(terms.self.words, "what expand gave, the input self");
+  const terms = termsOf(made, "n1", [{ terms: { v: "other", u: "self" } }]);
+  assert.equal(terms.v.words, "x.detach()");
+  assert.equal(terms.u.words, "what expand gave");
+  const weighted = { ...made, edges: [{ source: "n0", target: "n1", input: "weight" }] };
+  assert.equal(termsOf(weighted, "n1", [{ terms: { w: "weight" } }]).w.words, "x.detach(), the input weight");
 });

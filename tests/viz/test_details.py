@@ -103,6 +103,44 @@ def test_a_wrong_rule_fails_the_check(tmp_path: Path, monkeypatch: pytest.Monkey
     assert not wrong["agrees"] and "differs" in wrong["text"]
 
 
+def test_a_check_takes_the_values_that_the_rule_was_given(tmp_path: Path) -> None:
+    start = "import engine as torch\ny = torch.tensor([1., 1], requires_grad=True)\n"
+    square = detailed(start + "z = (y * y).sum()\ny.data.mul_(10)\nz.backward()\n", tmp_path, "×")["check"]
+    assert square["agrees"] and square["text"].startswith("10 by the rule, 10 by differences")
+    assert square["text"].endswith("both with y as changed after forward")
+    exp = detailed(start + "z = y.exp()\nz.data.mul_(10)\nz.backward(torch.ones(2))\n", tmp_path, "exp")["check"]
+    assert not exp["agrees"] and exp["text"].startswith("27.18 by the rule, 2.71828 by differences")
+    assert exp["text"].endswith("a value was changed after forward, unseen by the graph")
+    plain = detailed(start + "z = (y * y).sum()\nz.backward()\n", tmp_path, "×")["check"]
+    assert plain["agrees"] and "changed" not in plain["text"]
+
+
+def test_a_formula_is_only_of_what_a_call_asked_for(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nw = torch.ones(2, requires_grad=True)\nx = torch.ones(2, requires_grad=True)\n"
+        "loss = (w * x).sum()\n"
+    )
+    first = "a = torch.autograd.grad(loss, x, retain_graph=True)\n"
+    only = detailed(source + first, tmp_path, "×")["formula"]
+    assert [(f["text"], f.get("calls")) for f in only] == [("x\u0304 = y\u0304 ⊙ w", None)]
+    both = detailed(source + first + "b = torch.autograd.grad(loss, w)\n", tmp_path, "×")["formula"]
+    assert [(f["input"], f["calls"]) for f in both] == [("self", [1]), ("other", [0])]
+    unasked = detailed(source, tmp_path, "×")["formula"]
+    assert [f["input"] for f in unasked] == ["self", "other"] and "calls" not in unasked[0]
+
+
+def test_what_has_no_name_is_called_in_the_numbers_as_in_the_formula(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\na = torch.tensor([1., 2], requires_grad=True)\nb = a * 3\nu = 1\n"
+        "y = ((a + 1) * b).sum()\ny.backward()\n"
+    )
+    found = detailed(source, tmp_path, "×")
+    assert found["formula"][0]["text"] == "u\u0304 = z\u0304 ⊙ b"
+    assert found["formula"][0]["terms"] == {"u\u0304": "self", "z\u0304": "result", "b": "other"}
+    assert [label for label, _ in lines(found, 0)][:2] == ["u", "b"]
+    assert "to u" in [label for label, _ in lines(found, 1)] and found["jacobian"]["input"] == "u"
+
+
 def test_every_element_of_a_scene_has_details(tmp_path: Path) -> None:
     trace = recorded(CASE_3, tmp_path)
     found = scene(trace)

@@ -18,18 +18,18 @@ let setting = ""; // what MathJax was given
 let timer = 0;
 let terms = {}; // what the names in the formula stand for
 let shown = "";
-let asked = []; // what was to be shown, for a panel of another width
+let last = []; // what was to be shown, for a panel of another width
 let room = 16; // em
 let ruler = null; // as wide as a hundred x are high
 
 export function setUp(backstep) {
   player = backstep;
   player.on("play", (on) => { if (!on && wanted && !kept.has(wanted)) later(); });
-  const light = (key) => player.light(key === null ? null : terms[key] ?? null);
+  const light = (key) => player.light(terms[key]?.id ? terms[key] : null);
   wire(byId("inspect-formula-now"), light);
   wire(byId("inspect-terms"), light);
   new MutationObserver(made).observe(byId("inspect-formula"), { childList: true, subtree: true });
-  new ResizeObserver(() => { if (asked[0]?.length && ![0, room].includes(roomNow())) show(...asked); }).observe(byId("inspect-formula-now").parentElement);
+  new ResizeObserver(() => { if (last[0]?.length && ![0, room].includes(roomNow())) show(...last); }).observe(byId("inspect-formula-now").parentElement);
 }
 
 /** How many em of a formula the panel has room for, in whole steps. */
@@ -40,9 +40,12 @@ function roomNow() {
   return em > 0 ? STEP * Math.floor((SURE * place.clientWidth) / em / STEP) : 0;
 }
 
-/** Shows the formulas [{text, tex}] of an op of a scene; none: hides their place. */
+/** The formulas of what a backward call asked for; before any call, of all. */
+export const asked = (lines, call) => lines?.filter((line) => !line.calls || call === null || call === undefined || line.calls.includes(call));
+
+/** Shows the formulas [{text, tex, terms, words}] of an op of a scene; none: hides their place. */
 export function show(lines, scene = null, op = null) {
-  asked = [lines, scene, op];
+  last = [lines, scene, op];
   if (lines?.length) room = roomNow() || room;
   const tex = (lines || []).map((line) => `$$${wrapped(legible(line.tex), room)}$$`).join("\n\n");
   const key = `${tex}|${op}|${scene?.revision.id}`;

@@ -94,10 +94,11 @@ function refresh(force) {
   if (!node) { figures.clear(); showStep(step); return; }
   if (node.kind === "group") { formula.show(null); figures.clear(); showGroup(node, details, step + 1); return; }
   fill(byId("inspect-head"), headOf(node, details, step));
-  if (!details && node.formula?.length) formula.show(node.formula, scene, node.id);
+  const call = callAt(step);
+  if (!details && node.formula?.length) formula.show(formula.asked(node.formula, call), scene, node.id);
   if (!details) { if (!node.formula?.length) formula.show(null); figures.clear(); fill(byId("inspect-body"), waiting()); return; }
   if (details.problem) { formula.show(null); figures.clear(); fill(byId("inspect-body"), failed(details.problem)); return; }
-  formula.show(details.formula, scene, node.id);
+  formula.show(formula.asked(details.formula, call), scene, node.id);
   const failed = scene.steps[step]?.kind === "error" && scene.error?.node === elementOf(chosen) ? errorBox(scene) : null;
   fill(byId("inspect-body"), failed, findingBoxes(findingsOf(elementOf(chosen), step)), bodyOf(node, details, step + 1));
   figures.show(details, step + 1);
@@ -105,6 +106,9 @@ function refresh(force) {
 
 /** What went wrong at an element without an error, once the step is done. */
 const findingsOf = (id, step) => (scene.findings || []).filter((one) => one.at === id && one.step <= step);
+
+/** The backward call that a step is part of; null in between. */
+const callAt = (k) => scene.phases[scene.steps[k]?.phase]?.call ?? null;
 
 function headOf(node, details, step) {
   const tone = node.role === "leaf" ? "green" : node.role === "root" ? "purple" : node.kind === "op" ? "orange" : "grey";
@@ -305,7 +309,7 @@ function showStep(k) {
   const tone = { forward: "blue", vjp: "orange", accumulate: "green", write: "grey", error: "red" }[step.kind];
   const own = step.kind === "accumulate" || step.kind === "write"; // then the call says more than where the leaf was made
   const code = (own && step.from) || step.code;
-  formula.show(step.kind === "vjp" ? node?.formula : null, scene, node?.id);
+  formula.show(step.kind === "vjp" ? formula.asked(node?.formula, callAt(k)) : null, scene, node?.id);
   fill(byId("inspect-head"), [
     h("div.row.wrap", {}, h(`span.chip.${tone}`, {}, step.name), own && node?.kind === "tensor" ? h(`span.chip.${node.role === "leaf" ? "green" : "grey"}`, {}, node.label) : h("span.chip.grey", {}, names[step.kind]),
       h("span.chip.grey", {}, `step ${k + 1}`), step.order ? h("span.chip.grey", {}, `order ${step.order}`) : null),

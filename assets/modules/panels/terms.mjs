@@ -2,56 +2,52 @@
 import { h } from "./dom.mjs";
 import { codeText } from "./read.mjs";
 
-const NAME = /[\p{Ll}\p{Lu}_][\p{Ll}\p{Lu}\p{M}\p{Nd}_[\]]*/gu; // raised and lowered letters are exponents and indices
-const BAR = /[\u0304\u0305]/gu; // a bar over a letter, over each letter of a name
+const BAR = "\u0304"; // behind the name of a gradient; in the text over the letter, or (U+0305) over each of several
+const OVER = "\u0305";
+const HAT = "\u0302";
+const HATS = new Set([0x5e, 0x2c6, 0x302]); // how fonts have a hat
 const VERSION = / v\d+$/; // of a tensor that was written to; a formula has its name alone
 const MOST = 24; // characters of an expression that is quoted
+const PLAIN = /^(self|other|input|tensors?\b)/;
 const PAD = 90; // units of MathJax, 1000 to an em
-const UPSTREAM = "g"; // how the printer calls an output without a name
-
-/** A name as the printer wrote it, plain or with bars: { name, gradient }. */
-function termOf(text) {
-  const flat = text.normalize("NFD");
-  return { name: flat.replace(BAR, "").normalize("NFC"), gradient: flat.search(BAR) >= 0 };
-}
+const LETTER = "[\\p{Ll}\\p{Lu}\\p{Nd}_]";
 
 /**
  * What the names in the formulas of an op stand for: { key: { id, name, gradient, words } }, where key is the name, with a
- * bar behind it for its gradient. A name that stands for nothing on the graph (a number, a function) is left out.
+ * bar behind it for its gradient. The server says which input or result each is; here that becomes a node of the graph.
+ * A function has a sentence and no node, a result that is on no card the op itself.
  */
 export function termsOf(scene, op, lines) {
   const nodes = new Map(scene.nodes.map((node) => [node.id, node]));
-  const label = (id) => (nodes.get(id)?.kind === "tensor" || nodes.get(id)?.kind === "stub" ? nodes.get(id).label.replace(VERSION, "") : null);
-  const known = new Map();
-  const put = (name, gradient, id, words) => { if (name && !known.has(keyOf(name, gradient))) known.set(keyOf(name, gradient), { id, name, gradient, words }); };
-  const given = new Set(scene.edges.filter((one) => one.target === op).map((edge) => label(edge.source)));
-  for (const edge of scene.edges.filter((one) => one.source === op)) {
-    const name = label(edge.target);
-    if (given.has(name) && name) { // `h = h @ U`: in the formula the new one has no name
-      put(UPSTREAM, true, edge.target, `the upstream gradient, that of the new ${name}`);
-      put("result", false, edge.target, `the result, the new ${name}`);
-      continue;
-    }
-    for (const each of [name, UPSTREAM]) put(each, true, edge.target, name ? `the upstream gradient, that of ${name}` : "the upstream gradient");
-    for (const each of [name, "result"]) put(each, false, edge.target, name ? `the result, ${name}` : "the result");
-  }
-  for (const edge of scene.edges.filter((one) => one.target === op)) {
-    const name = label(edge.source);
-    const by = nodes.get(edge.source)?.kind === "op" ? nodes.get(edge.source).label : null;
-    const written = by && expressionOf(scene, nodes.get(edge.source), nodes.get(op));
-    for (const each of [name, edge.input]) {
-      put(each, true, edge.source, `the gradient sent to ${name ?? (by ? `${written || by}, the input ${edge.input}` : `the input ${edge.input}`)}`);
-      put(each, false, edge.source, name ? `the input ${name}` : by ? `${written || `what ${by} gave`}, the input ${edge.input}` : `the input ${edge.input}`);
-    }
-  }
   const found = {};
-  for (const { text } of lines) {
-    for (const [word] of text.matchAll(NAME)) {
-      const term = known.get(keyIn(word));
-      if (term) found[keyOf(term.name, term.gradient)] = term;
-    }
+  for (const { terms = {}, words = {} } of lines) {
+    for (const [key, role] of Object.entries(terms)) found[key] ??= { ...place(scene, nodes, op, key, role), ...(words[key] && { words: words[key] }) };
+    for (const [key, says] of Object.entries(words)) found[key] ??= { id: null, name: key, gradient: false, words: says };
   }
   return found;
+}
+
+/** The node that an input or result of an op is on, and what it is in words. */
+function place(scene, nodes, op, key, role) {
+  const gradient = key.endsWith(BAR);
+  const name = gradient ? key.slice(0, -1) : key;
+  const label = (id) => (["tensor", "stub"].includes(nodes.get(id)?.kind) ? nodes.get(id).label.replace(VERSION, "") : null);
+  const back = role.startsWith("result");
+  const [here, there] = back ? ["source", "target"] : ["target", "source"];
+  const edges = scene.edges.filter((edge) => edge[here] === op);
+  const edge = back ? edges.find((one) => label(one[there]) === name) ?? (role === "result" || gradient ? edges[0] : undefined) : edges.find((one) => one.input === role) ?? edges.find((one) => label(one[there]) === name);
+  const id = edge?.[there] ?? op;
+  const called = edge ? label(id) : null;
+  if (back) {
+    const again = called && scene.edges.some((one) => one.target === op && label(one.source) === called); // `h = h @ U`
+    const it = again && called !== name ? `the new ${called}` : called;
+    return { id, name, gradient, words: gradient ? `the upstream gradient${it ? `, that of ${it}` : ""}` : `the result${it ? `, ${it}` : ""}` };
+  }
+  const by = nodes.get(id)?.kind === "op" && id !== op ? nodes.get(id) : null;
+  const written = by && (expressionOf(scene, by, nodes.get(op)) || `what ${by.label} gave`);
+  const as = PLAIN.test(role) ? "" : `the input ${role}`; // "self" tells nobody anything
+  const it = called ?? ([written, as].filter(Boolean).join(", ") || name);
+  return { id, name, gradient, words: gradient ? `the gradient sent to ${it}` : called ? `the input ${it}` : it };
 }
 
 /** What the program wrote for an op's result, where that is short and no part of the same expression's own ops. */
@@ -61,34 +57,42 @@ function expressionOf(scene, node, op) {
   return written.length <= MOST && !/[\n=]/.test(written) ? written : "";
 }
 
-export const keyOf = (name, gradient) => (gradient ? `${name}\u0304` : name);
-
-function keyIn(word) {
-  const { name, gradient } = termOf(word);
-  return keyOf(name, gradient);
+/** How a key stands in the line of text. */
+function spelling(key) {
+  const name = key.endsWith(BAR) ? key.slice(0, -1) : key;
+  return name === key || [...name].length === 1 ? key : [...name].map((letter) => letter + OVER).join("");
 }
 
 /** The line of text with its terms as elements. */
 export function spelled(text, terms) {
+  const keys = new Map(Object.keys(terms).map((key) => [spelling(key), key]));
+  if (!keys.size) return [text];
+  const any = [...keys.keys()].sort((a, b) => b.length - a.length).map((one) => one.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
   const parts = [];
   let end = 0;
-  for (const match of text.matchAll(NAME)) {
-    const key = keyIn(match[0]);
-    if (!(key in terms)) continue;
-    parts.push(text.slice(end, match.index), h("span.term", { "data-term": key }, match[0]));
+  for (const match of text.matchAll(new RegExp(`(?<!${LETTER})(?:${any})(?!${LETTER}|\\p{M})`, "gu"))) {
+    parts.push(text.slice(end, match.index), h("span.term", { "data-term": keys.get(match[0]) }, match[0]));
     end = match.index + match[0].length;
   }
   return [...parts, text.slice(end)];
 }
 
-/** Marks the terms in what MathJax has drawn: a name is an <mi>, a gradient the bar over one. */
+const NAMED = ["mi", "mover", "msub", "mtext", "TeXAtom"].map((kind) => `[data-mml-node="${kind}"]`).join();
+const glyphs = (one) => [...one.querySelectorAll("[data-c]")].map((glyph) => parseInt(glyph.dataset.c, 16));
+const written = (one) => String.fromCodePoint(...glyphs(one)).normalize("NFKC").replaceAll(" ", "_"); // TeX has a space in a function's name
+
+/** The key of what MathJax has drawn: a name, a gradient (a bar over it), a value under a hat. */
+function keyIn(one) {
+  if (one.dataset.mmlNode !== "mover") return written(one);
+  const name = written(one.firstElementChild);
+  return HATS.has(glyphs(one.lastElementChild)[0]) ? [...name].map((letter) => letter + HAT).join("") : name + BAR;
+}
+
+/** Marks the terms in what MathJax has drawn, the widest that is one. */
 export function markDrawn(place, terms) {
-  for (const one of place.querySelectorAll('[data-mml-node="mover"], [data-mml-node="mi"]')) {
+  for (const one of place.querySelectorAll(NAMED)) {
     if (one.parentElement.closest("[data-term]")) continue;
-    const gradient = one.dataset.mmlNode === "mover";
-    const base = gradient ? one.firstElementChild : one;
-    const text = [...base.querySelectorAll("[data-c]")].map((glyph) => String.fromCodePoint(parseInt(glyph.dataset.c, 16))).join("");
-    const key = keyOf(text.normalize("NFKC"), gradient);
+    const key = keyIn(one);
     if (!(key in terms)) continue;
     one.dataset.term = key;
     cover(one);
@@ -103,12 +107,12 @@ function cover(term) {
   term.append(box);
 }
 
-/** What each term is, in words: a list whose buttons light and select. */
+/** What each term is, in words: a list whose buttons light and select; a function has no button. */
 export function list(terms, choose) {
   const shown = Object.entries(terms);
   if (!shown.length) return null;
   return h("dl.terms", { "aria-label": "Terms of the formula" }, shown.map(([key, { id, name, gradient, words }]) => [
-    h("dt", {}, h("button.link", { type: "button", "data-term": key, "aria-label": `${gradient ? `gradient of ${name}` : name}: select on the graph`, onclick: () => choose(id) }, gradient ? h("span.bar", {}, name) : name)),
+    h("dt", {}, id === null ? h("span.function", { "data-term": key }, name) : h("button.link", { type: "button", "data-term": key, "aria-label": `${gradient ? `gradient of ${name}` : name}: select on the graph`, onclick: () => choose(id) }, gradient ? h("span.bar", {}, name) : name)),
     h("dd", {}, words)]));
 }
 

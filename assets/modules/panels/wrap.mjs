@@ -3,9 +3,9 @@
 const TOKEN = /\\[a-zA-Z]+|\\.|[\s\S]/g;
 const SUM = new Set(["+", "-"]);
 const PRODUCT = new Set(["\\cdot", "\\odot"]);
-const WIDE = { "\\odot": 1.25, "\\cdot": 0.75, "\\le": 1.3, "\\ge": 1.3, "\\ne": 1.3, "=": 1.36, "+": 1.2, "-": 1.2, ",": 0.5, "\\times": 1.25, "\\sum": 1.45,
+const WIDE = { "\\odot": 1.25, "\\cdot": 0.75, "\\le": 1.3, "\\ge": 1.3, "\\ne": 1.3, "=": 1.36, "+": 1.2, "-": 1.2, ",": 0.5, "\\times": 1.25, "\\sum": 1.45, "\\prod": 1.3, "\\in": 1.2, "\\lfloor": 0.45, "\\rfloor": 0.45,
   "\\quad": 1, "\\,": 0.17, "\\ ": 0.25, "\\top": 0.78, "\\sigma": 0.57, "\\exp": 1.6, "\\log": 1.4, "\\ldots": 1.2, "\\_": 0.95 };
-const WORDLESS = new Set(["\\mathrm", "\\operatorname", "\\text", "\\overline", "\\bar", "\\sqrt", "\\scriptstyle", "{", "}", "^", "_", "&"]);
+const WORDLESS = new Set(["\\mathrm", "\\operatorname", "\\text", "\\mathbf", "\\overline", "\\bar", "\\hat", "\\widehat", "\\sqrt", "\\scriptstyle", "{", "}", "^", "_", "&"]);
 const SCRIPT = 0.72;
 const INDENT = 1.1; // em: \quad and some room
 
