@@ -7,7 +7,7 @@ again as a stub at each far use, since one card with edges across the whole pict
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import networkx as nx
@@ -185,13 +185,25 @@ def _latest_root(facts: Facts, tensor: int, cards: dict[tuple[int, int], str]) -
 def _group(drawing: Drawing, tensor: int, version: int) -> str | None:
     """An op's result lies in the op's group; a leaf, and one of several results, in the innermost that holds its uses.
 
-    So what a loop takes apart (`for x in rows`) lies in the round that it is for.
+    So what a loop takes apart (`for x in rows`) lies in the round that it is for, and the weights of a layer in that:
+    that an optimiser writes to them elsewhere takes them out of no group from which all of their gradients come.
     """
     facts, grouping = drawing.facts, drawing.grouping
     producer = facts.tensors[tensor].producers.get(version)
     if producer is not None and (len(facts.ops[producer].event.outputs) == 1 or not facts.uses.get((tensor, version))):
         return grouping.of.get(producer)
-    paths = [grouping.path(grouping.of.get(op))[::-1] for op, _ in facts.uses.get((tensor, version), ())]
+    used = [op for op, _ in facts.uses.get((tensor, version), ())]
+    if facts.is_leaf(tensor, version):
+        recorded = [op for v in facts.tensors[tensor].versions for op, _ in facts.uses.get((tensor, v), ())]
+        home = _innermost(grouping, [op for op in recorded if facts.node(op) is not None])
+        if home is not None:
+            return home
+    return _innermost(grouping, used)
+
+
+def _innermost(grouping: Grouping, ops: Sequence[int]) -> str | None:
+    """The innermost group that holds all of some ops."""
+    paths = [grouping.path(grouping.of.get(op))[::-1] for op in ops]
     common: str | None = None
     for level in zip(*paths, strict=False):
         if any(group != level[0] for group in level):

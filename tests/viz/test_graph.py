@@ -319,3 +319,29 @@ def test_what_is_assigned_to_data_comes_from_what_computed_it(line: str, name: s
     assert not results, "its numbers stand on the next card of w alone"
     step = next(step for step in found.line.steps if link.id in [flow.link.id for flow in step.flows])
     assert step.name == name and step.at == (card if "=" in name else link.source)
+
+
+LAYERS = """nn = torch.nn
+net = nn.Sequential(nn.Linear(2, 2, bias=False), nn.Tanh(), nn.Linear(2, 1, bias=False))
+net[0].weight = nn.Parameter(torch.ones(2, 2))
+net[2].weight = nn.Parameter(torch.ones(1, 2))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range({rounds}):
+    optimizer.zero_grad()
+    net(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("rounds", "homes"), [(1, {"0: Linear", "2: Linear"}), (2, {None})])
+def test_weights_lie_in_their_layer_also_where_an_optimiser_writes_to_them(
+    rounds: int, homes: set[str | None], tmp_path: Path
+) -> None:
+    """Those of several rounds lie in no layer of one of them."""
+    found = read(LAYERS.format(rounds=rounds), tmp_path)
+    used = [i for i in found.drawing.items.values() if i.role == "leaf" and i.kind == "tensor" and i.version == 0]
+    leaves = [i for i in used if (found.facts.name(i.tensor or 0) or "").endswith("weight")]
+    grouping = found.drawing.grouping
+    labels = {None if i.group is None else grouping.labels[i.group] for i in leaves}
+    assert len(leaves) == 2
+    assert labels == homes if rounds == 1 else not labels & {"0: Linear", "2: Linear"}
