@@ -10,7 +10,6 @@ const LEAST_PAD = 10;
 const GLOW_PAD = 18; // what is active or selected has a halo and a ring around it: left and right there is room for them
 const BARS = 124; // of the height: under the buttons and over the legend, and clear of them
 const LEAST_BARS = 102; // just clear
-const SLACK = 6; // so close to the border still counts as in view
 
 export function toScreen(camera, view, x, y) {
   return [(x - camera.x) * camera.zoom + view.width / 2, (y - camera.y) * camera.zoom + view.height / 2];
@@ -67,29 +66,6 @@ export function fit(box, view, pad, floor = READABLE, focus = null, least = Math
 function startOrEnd(low, high, near, half, wish) {
   if (wish <= low + near) return low + half;
   return wish >= high - near ? high - half : wish;
-}
-
-/**
- * The same camera where the box is in view, and under no bar ({top, bottom}, in px); else the least move that brings it
- * `margin` px inside, or so far that it is clear of the bars.
- */
-export function reveal(camera, view, box, margin = 72, bars = { top: 0, bottom: 0 }) {
-  const seen = visibleBox(camera, view, -SLACK / camera.zoom);
-  if ((box[3] - box[1]) * camera.zoom <= view.height - bars.top - bars.bottom) {
-    seen[1] += bars.top / camera.zoom;
-    seen[3] -= bars.bottom / camera.zoom;
-  }
-  if (box[0] >= seen[0] && box[1] >= seen[1] && box[2] <= seen[2] && box[3] <= seen[3]) return camera;
-  const mx = Math.min(margin, view.width / 4) / camera.zoom;
-  const my = Math.min(margin, view.height / 4) / camera.zoom;
-  const [x0, y0, x1, y1] = visibleBox(camera, view);
-  const shift = (low, high, from, to) => {
-    if (high - low > to - from) return (low + high) / 2 - (from + to) / 2;
-    return low < from ? low - from : high > to ? high - to : 0;
-  };
-  const dx = shift(box[0], box[2], x0 + mx, x1 - mx);
-  const dy = shift(box[1], box[3], y0 + my, y1 - my);
-  return dx || dy ? { ...camera, x: camera.x + dx, y: camera.y + dy } : camera;
 }
 
 /** The camera that keeps what was at (x0, y0) of the plane where it is on screen, now that it is at (x1, y1). */

@@ -1,6 +1,7 @@
 // The number that travels: what is written, and where it stands so that nobody takes it for another route's.
 
-import { visibleBox } from "./camera.mjs";
+import { barsOfWhole } from "./bars.mjs";
+import { toWorld, visibleBox } from "./camera.mjs";
 import { boxOf, grown, shared } from "./card.mjs";
 import { crossesBox, distanceToBox, pointAlong } from "./curve.mjs";
 import { hasGradient, wiredEdges } from "./edges.mjs";
@@ -20,7 +21,7 @@ const NEARER = 8; // and how much nearer than to one that is lit too it is to it
 const SHORT = 8; // letters of a number that is written even close to a card, or over a little of what rests
 const MOST_COVERED = 0.35;
 const CROSSING = 0.2; // what covering a route at rest counts, as a part of the number
-const [TOP, LOW, SIDE] = [54, 48, 6]; // px of the view in which none stands: under the buttons, over the legend, at the border
+const SIDE = 6; // px at the border of the view in which none stands
 const BADGE = 10; // how far a badge stands out of its node
 
 /** The live wires on which the gradient of an edge travels. */
@@ -69,7 +70,7 @@ function place(brush, { text, edges }, around) {
   let fallback = null;
   let least = MOST_COVERED * size[0] * size[1];
   for (const box of boxesBeside(around.own, size, brush.camera.zoom)) {
-    if (box[0] < room[0] || box[1] < room[1] || box[2] > room[2] || box[3] > room[3]) continue;
+    if (!isIn(room, box)) continue;
     if (around.taken.some((other) => shared(grown(box, LEAST_APART), other) > 0)) continue;
     const near = brush.plane.nodes.within([box[0] - BADGE, box[1] - 2, box[2] + 2, box[3] + BADGE]);
     if (near.some((node) => shared(box, boxOf(node)) > 0) || (near.length && text.length > SHORT) || !isOwn(brush, box, around, edges)) continue;
@@ -116,8 +117,14 @@ function crossings(plane, box) {
   return plane.edges.within(wide).filter((edge) => crossesBox(plane.routes.get(edge.id).forward.flat, wide)).length;
 }
 
-/** The part of the plane that is in view and under no bar. */
-function roomFor({ camera, view }) {
-  const [x0, y0, x1, y1] = visibleBox(camera, view, -SIDE / camera.zoom);
-  return [x0, y0 + (TOP - SIDE) / camera.zoom, x1, y1 - (LOW - SIDE) / camera.zoom];
+/** The part of the plane in view, and what lies over it; `over` (px of the view) is null where a number may stand anywhere. */
+function roomFor({ camera, view, over = barsOfWhole(view) }) {
+  return over && { seen: visibleBox(camera, view, -SIDE / camera.zoom),
+    bars: over.map(([x0, y0, x1, y1]) => [...toWorld(camera, view, x0, y0), ...toWorld(camera, view, x1, y1)]) };
+}
+
+function isIn(room, box) {
+  if (!room) return true;
+  const { seen, bars } = room;
+  return box[0] >= seen[0] && box[1] >= seen[1] && box[2] <= seen[2] && box[3] <= seen[3] && bars.every((bar) => shared(bar, box) === 0);
 }

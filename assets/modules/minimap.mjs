@@ -1,29 +1,21 @@
 // The minimap: the whole graph in small, the part in view as a frame; a click or a drag moves the camera there.
 
-import { toWorld, visibleBox } from "./camera.mjs";
-import { boxOf, shared } from "./card.mjs";
+import { hasMap, isWhole, MAP } from "./bars.mjs";
+import { visibleBox } from "./camera.mjs";
+import { boxOf } from "./card.mjs";
+import { cornerFor } from "./follow.mjs";
 import { h } from "./panels/dom.mjs";
 import { isFaint, nodeState } from "./state.mjs";
 
-const W = 148;
-const H = 104;
+const { width: W, height: H } = MAP;
 const INSET = 10;
-const EDGE = 12; // from the border of the stage
-const LEGEND = 56; // height that the legend takes below
-const CORNERS = {
-  "low-right": (view) => [view.width - EDGE - W, view.height - EDGE - H],
-  "top-left": () => [EDGE, EDGE],
-  "low-left": (view) => [EDGE, view.height - LEGEND - H],
-  "top-right": (view) => [view.width - EDGE - W, EDGE + 52],
-};
-const LOOKED = 20; // times worse than any other node is to cover one that one looks at
-const LEAST = 3; // of a view that is smaller than so many minimaps, it would cover too much
 const THICK = 30; // a long ribbon is drawn at least so thick, or it would be a hairline
 
-/** What happens now, between which nodes, and what is selected. */
-function lookedAt({ moment, selection }) {
+/** What happens now, between which nodes, what is selected, and the message of an error: boxes. */
+function lookedAt({ moment, selection, callout }) {
   const ends = (moment.step?.flows ?? []).map((flow) => moment.index.edges.get(flow.edge)).filter(Boolean);
-  return new Set([moment.active, selection, ...ends.flatMap((edge) => [edge.source, edge.target])]);
+  const nodes = [...new Set([moment.active, selection, ...ends.flatMap((edge) => [edge.source, edge.target])])].map((id) => moment.index.nodes.get(id));
+  return [...nodes.filter(Boolean).map(boxOf), ...(callout ? [callout] : [])];
 }
 
 export class Minimap {
@@ -39,23 +31,21 @@ export class Minimap {
     this.element.addEventListener("pointermove", (event) => event.buttons & 1 && this.moveTo(event, moveTo));
   }
 
-  /** Out of the way: gone where all is in view or the view is small, else in the corner in which it covers nothing, or least, and last what one looks at. */
+  get corner() {
+    return this.element.dataset.corner ?? null;
+  }
+
+  /** Into a corner; null: whichever is best, once one sees what is there. */
+  stand(corner) {
+    if (corner) this.element.dataset.corner = corner;
+    else delete this.element.dataset.corner;
+  }
+
+  /** Out of the way: gone where all is in view or the view is small, else in the same corner unless what one looks at is there. */
   settle(frame, view) {
-    const { camera, plane, callout } = frame;
-    const seen = visibleBox(camera, view, 12 / camera.zoom);
-    const { bounds } = plane;
-    const whole = bounds[0] >= seen[0] && bounds[1] >= seen[1] && bounds[2] <= seen[2] && bounds[3] <= seen[3];
-    this.element.hidden = whole || view.width < LEAST * W || view.height < LEAST * H;
-    if (this.element.hidden) return;
-    const looked = lookedAt(frame);
-    const costs = Object.entries(CORNERS).map(([name, place]) => {
-      const [x, y] = place(view);
-      const box = [...toWorld(camera, view, x, y), ...toWorld(camera, view, x + W, y + H)];
-      const covered = plane.nodes.within(box).reduce((sum, node) => sum + shared(box, boxOf(node)) * (looked.has(node.id) ? LOOKED : 1), 0);
-      const cost = covered + (callout ? shared(box, callout) * LOOKED : 0);
-      return { name, cost: name === this.element.dataset.corner ? cost / 2 : cost }; // it does not move for little
-    });
-    this.element.dataset.corner = costs.reduce((best, one) => (one.cost < best.cost ? one : best)).name;
+    const { camera, plane } = frame;
+    this.element.hidden = isWhole(plane, camera, view) || !hasMap(view);
+    if (!this.element.hidden) this.stand(cornerFor(camera, view, plane, lookedAt(frame), this.corner));
   }
 
   moveTo(event, moveTo) {

@@ -1,7 +1,9 @@
 // The stage: two canvases, their size, the camera, and one frame at a time of what has changed.
 
+import { barsOfWhole, barsOver, isUncovered } from "./bars.mjs";
 import { boxesOf, boxOf, cellOf, rowsOf, shownAs } from "./card.mjs";
-import { between, fit, keep, pan, READABLE, reveal, toScreen, visibleBox, zoomAt } from "./camera.mjs";
+import { between, fit, keep, pan, READABLE, toScreen, visibleBox, zoomAt } from "./camera.mjs";
+import { follow, overview, PADDING, subjectsOf, WEIGHT } from "./follow.mjs";
 import { Minimap } from "./minimap.mjs";
 import { paintGraph } from "./paint.mjs";
 import { h } from "./panels/dom.mjs";
@@ -9,17 +11,13 @@ import { pictureOf } from "./picture.mjs";
 import { layPlane } from "./plane.mjs";
 import { paintPulses } from "./pulses.mjs";
 import { placeAt, stateAt } from "./state.mjs";
+import { fonts } from "./text.mjs";
 import { readTokens, watchTheme } from "./theme.mjs";
 import { wiresAt } from "./wiring.mjs";
 
 const GLIDE = 320; // ms of a camera move
-const MINIMAP_ROOM = 132;
-const MESSAGE = 130; // above and below, where that costs no text: the callout of an error will stand there
 const BESIDE = 24; // px between a panel and what came out from under it
-const LEAST_PAD = 1;
-const TOOLS = 256; // from the right, what the buttons cover
-const BARS = { top: 58, bottom: 54 }; // px that the buttons and the legend cover
-const PADDING = { top: 76, right: 40, bottom: 64, left: 40 };
+const BEGUN = 0.001; // of a step: it is told of, and nothing has moved
 const LABEL = "Graph. Tab goes through the nodes, the arrows through time, slash searches, question mark lists the keys.";
 
 export class Stage {
@@ -128,10 +126,10 @@ export class Stage {
 
   /** `following`: whether what happens now is brought into view, where that is wanted at all. */
   seek(t, following) {
-    const before = this.moment?.active;
+    const before = this.moment?.k;
     this.t = t;
     this.settle();
-    if (following && this.follow && this.moment.active !== before) this.followActive();
+    if (following && this.follow && this.moment.k !== before) this.followActive();
   }
 
   settle() {
@@ -150,27 +148,26 @@ export class Stage {
     return wiresAt(this.moment, ops, this.allWires ? [] : tensors);
   }
 
-  /** Brings what happens now into view: the active node and the ends of what travels. */
+  /** Brings what happens now into view: the active node, the ends of what travels, and its numbers. */
   followActive() {
-    const node = this.index.nodes.get(this.moment.active);
-    if (!node) return;
-    const box = boxOf(node).slice();
-    const wide = visibleBox(this.camera, this.view);
-    for (const flow of this.moment.step.flows) {
-      const edge = this.index.edges.get(flow.edge);
-      const other = edge && this.index.nodes.get(edge.source === node.id ? edge.target : edge.source);
-      if (!other) continue;
-      const [x0, y0, x1, y1] = boxOf(other);
-      const grown = [Math.min(box[0], x0), Math.min(box[1], y0), Math.max(box[2], x1), Math.max(box[3], y1)];
-      if (grown[2] - grown[0] < (wide[2] - wide[0]) * 0.85 && grown[3] - grown[1] < (wide[3] - wide[1]) * 0.8) box.splice(0, 4, ...grown);
-    }
-    this.bringIn(box);
+    const now = this.glide?.to ?? this.camera;
+    this.bringIn(this.subjects(now), this.t === 0 || this.t >= this.index.scene.steps.length);
   }
 
-  /** Into view, and out from under the buttons and the legend; the minimap keeps out of the way by itself. */
-  bringIn(box, margin = 72) {
+  /** What the step is about; before the first one, what that will be about. */
+  subjects(camera) {
+    const { plane, tokens, view, index, wires } = this;
+    const moment = this.t > 0 ? this.moment : stateAt(index, BEGUN);
+    const font = fonts(tokens, Math.max(camera.zoom, 0.4));
+    return subjectsOf({ context: this.graph.getContext("2d"), moment, plane, font, camera, view, wires });
+  }
+
+  /** Into view, and out from under what lies over the stage; `still`: where one stays. */
+  bringIn(subjects, still = false) {
     const now = this.glide?.to ?? this.camera;
-    const camera = reveal(now, this.view, box, margin, BARS);
+    if (isUncovered(this.plane, now, this.view)) return;
+    const { camera, corner } = follow({ camera: now, corner: this.minimap.corner }, this.view, this.plane, subjects, still);
+    this.minimap.stand(corner);
     if (camera !== now) this.glideTo(camera);
   }
 
@@ -185,7 +182,7 @@ export class Stage {
     const node = this.index && shownAs(this.index, id);
     if (!node) return;
     if (this.camera.zoom < READABLE * 0.6) this.glideTo({ x: node.x, y: node.y, zoom: 1 });
-    else this.bringIn(boxOf(node), 48);
+    else this.bringIn([{ id, box: boxOf(node), weight: WEIGHT.now }]);
   }
 
   /** Out from under a panel that takes or covers the right of the graph, from so many px of the page on. */
@@ -204,27 +201,29 @@ export class Stage {
   /** `whole`: at any zoom; else at one at which text is read. */
   fit(smooth = true, whole = false) {
     if (!this.plane || !this.view.width) return;
-    const at = this.moment?.active ?? this.index.scene.steps.find((step) => step.at)?.at; // before the first step: where it will be
-    const node = this.index.nodes.get(at);
+    const node = this.index.nodes.get(this.moment?.active);
     const focus = node ? [node.x, node.y] : null;
-    const camera = this.cameraFor(focus, whole ? 0 : READABLE);
+    const camera = this.opened(this.cameraFor(focus, whole));
     if (smooth) this.glideTo(camera, !whole);
     else this.look(camera, true);
   }
 
-  cameraFor(focus, floor) {
-    const { plane, view } = this;
-    const pad = this.index.scene.error ? { ...PADDING, top: PADDING.top + MESSAGE, bottom: PADDING.bottom + MESSAGE } : PADDING;
-    const whole = fit(plane.framed, view, pad, floor, focus);
-    const [x0, y0, x1, y1] = visibleBox(whole, view, LEAST_PAD / whole.zoom);
-    const [a, b, c, d] = plane.framed;
-    if (a >= x0 && b >= y0 && c <= x1 && d <= y1) return whole; // then there is no minimap
-    return fit(plane.framed, view, { ...PADDING, bottom: MINIMAP_ROOM }, floor, focus);
+  /** Of a graph that is not seen whole: what happens now is in view all the same, and the minimap in the best corner for it. */
+  opened(fitted) {
+    if (isUncovered(this.plane, fitted, this.view)) return fitted;
+    const { camera, corner } = follow({ camera: fitted, corner: null }, this.view, this.plane, this.subjects(fitted), true);
+    this.minimap.stand(corner);
+    return camera;
+  }
+
+  cameraFor(focus, whole = false) {
+    const { plane, view, index } = this;
+    return overview({ plane, view, error: index.scene.error, focus, whole });
   }
 
   /** All of it where readable; where that is what one sees already, all of it at any size. */
   fitMore() {
-    const readable = this.cameraFor(null, READABLE).zoom;
+    const readable = this.cameraFor(null).zoom;
     this.fit(true, Math.abs(this.camera.zoom - readable) < 0.01);
   }
 
@@ -267,17 +266,32 @@ export class Stage {
     const frame = { moment, plane, camera, tokens, selection, hover, wires, hoveredWire, lit, pending };
     if (this.dirty.has("graph")) {
       this.visible = paintGraph(this.graph.getContext("2d"), this.view, frame);
-      if (!this.glide && !this.host.classList.contains("bs-dragging")) this.minimap.settle(frame, this.view);
+      if (!this.glide && !this.host.classList.contains("bs-dragging")) this.settleBars(frame);
       this.minimap.paint(frame, this.view);
       const moved = String(this.callout) !== String(frame.callout);
       this.callout = frame.callout;
       if (moved) this.hooks.moved(); // what floats beside a card makes room for the message
       if (this.allWires) frame.wires = this.wires = this.wiresOf([], this.visible);
     }
+    frame.over = this.over();
     paintPulses(this.pulses.getContext("2d"), this.view, frame);
     this.dirty.clear();
     this.hooks.painted();
     if (this.glide) this.touch("graph");
+  }
+
+  /** The legend is a strip where it covers nothing of the graph, else one small button, beside a minimap. */
+  settleBars(frame) {
+    this.minimap.settle(frame, this.view);
+    this.host.classList.toggle("bs-in-part", !isUncovered(this.plane, this.camera, this.view));
+  }
+
+  /** What lies over the graph now, in px: no number stands there. */
+  over() {
+    const { camera, view, callout } = this;
+    const bars = isUncovered(this.plane, camera, view) ? barsOfWhole(view) : barsOver(view, this.minimap.corner);
+    const [x0, y0, x1, y1] = callout ?? [];
+    return callout ? [...bars, [...toScreen(camera, view, x0, y0), ...toScreen(camera, view, x1, y1)]] : bars;
   }
 
   /** The whole graph as it is drawn now, without what is only pointed at. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { between, fit, keep, pan, READABLE, reveal, toScreen, toWorld, visibleBox, WHOLE, zoomAt } from "../../assets/modules/camera.mjs";
+import { between, fit, keep, pan, READABLE, toScreen, toWorld, visibleBox, WHOLE, zoomAt } from "../../assets/modules/camera.mjs";
 import { boxOf, cellAt, cellOf, holding, rowsOf } from "../../assets/modules/card.mjs";
 import { curveThrough, distanceTo, flatten, pointAlong, turnsBack } from "../../assets/modules/curve.mjs";
 import { Grid } from "../../assets/modules/grid.mjs";
@@ -57,27 +57,9 @@ test("fit shows all of a small graph, and part of a ribbon at a readable size", 
   assert.ok(fit([0, 0, 90000, 300], VIEW, PAD, 0).zoom < 0.01 + 0.02);
 });
 
-test("reveal moves nothing that is in view, and as little as needed else", () => {
-  const camera = { x: 0, y: 0, zoom: 1 };
-  assert.equal(reveal(camera, VIEW, [-50, -50, 50, 50]), camera);
-  const moved = reveal(camera, VIEW, [500, -20, 600, 20]);
-  assert.equal(moved.y, 0);
-  near(visibleBox(moved, VIEW)[2], 672);
-});
-
 test("what is shown of a large graph begins at its start where one looks near it", () => {
   const camera = fit([0, 0, 500, 900], VIEW, PAD, READABLE, [250, 420]);
   near(visibleBox(camera, VIEW)[1], -40 / camera.zoom);
-});
-
-test("what is revealed is brought out from under the bars, where it has room between them", () => {
-  const camera = { x: 0, y: 0, zoom: 1 };
-  const bars = { top: 58, bottom: 54 };
-  assert.equal(reveal(camera, VIEW, [-50, -230, 50, -150], 72, bars), camera);
-  const moved = reveal(camera, VIEW, [-50, -290, 50, -150], 72, bars);
-  assert.ok(-290 >= visibleBox(moved, VIEW)[1] + 58);
-  const high = reveal(camera, VIEW, [-50, -280, 50, 280], 72, bars);
-  assert.equal(high, camera, "what is higher than that is only in view");
 });
 
 test("the frame of a graph has room for the wires under its lowest card", () => {

@@ -13,7 +13,7 @@ import pytest
 from tests.viz import pictures
 from viz.layouts.views import WHOLE
 
-SCRIPT = Path(__file__).parents[1] / "js" / "laws.mjs"
+SCRIPTS = Path(__file__).parents[1] / "js"
 COVERS = {
     "carried_state": {"953x711", "777x711"},  # the line runs over the corner of a card: beside the op are lit routes
     "saved_in_place": {"953x530"},  # nearer to a card than rings stand out, where nothing else is free
@@ -22,14 +22,30 @@ COVERS = {
 
 
 @pytest.fixture(scope="module")
-def broken(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed")
+def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("scenes")
     for name in pictures.names():
         (folder / f"{name}.json").write_text(json.dumps(pictures.scene(name)), encoding="utf-8")
-    return json.loads(subprocess.run([node, SCRIPT, folder], capture_output=True, text=True, check=True).stdout)
+    return folder
+
+
+def asked(script: str, scenes: Path) -> Any:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    ran = subprocess.run([node, SCRIPTS / script, scenes], capture_output=True, text=True, check=True)
+    return json.loads(ran.stdout)
+
+
+@pytest.fixture(scope="module")
+def broken(scenes: Path) -> Any:
+    return asked("laws.mjs", scenes)
+
+
+@pytest.fixture(scope="module")
+def followed(scenes: Path) -> Any:
+    """What is seen of each step, by program and width, of those that are not seen whole."""
+    return asked("followed.mjs", scenes)
 
 
 @pytest.mark.parametrize("law", ["routes", "wires"])
@@ -81,3 +97,28 @@ def test_cards_take_at_least_a_part_of_every_picture() -> None:
         x0, y0, x1, y1 = scene["bounds"]
         shares[name] = sum(node["w"] * node["h"] for node in scene["nodes"]) / ((x1 - x0) * (y1 - y0))
     assert {name: round(share, 3) for name, share in shares.items() if share < 0.17} == {}
+
+
+TOO_HIGH = {
+    ("mini_batches", "1280"): {"step 3: t8 is cut", "step 6: t8 is cut", "step 42: g11 is cut", "step 43: g11 is cut"},
+}
+"""Steps whose ends are further apart than the stage is high at the least zoom at which text is read."""
+
+
+def test_nothing_lies_over_what_a_step_is_about(followed: Any) -> None:
+    assert len(followed) > 15
+    amiss = {
+        (name, width): set(seen["found"]) - TOO_HIGH.get((name, width), set())
+        for name, views in followed.items()
+        for width, seen in views.items()
+    }
+    assert {where: sorted(found) for where, found in amiss.items() if found} == {}
+
+
+def test_the_minimap_keeps_to_its_corner(followed: Any) -> None:
+    """Over all steps of a program: it leaves it only for what a step is about."""
+    assert max(seen["corners"] for views in followed.values() for seen in views.values()) <= 3
+
+
+def test_text_is_read_in_every_program_as_it_opens(followed: Any) -> None:
+    assert min(seen["zoom"] for views in followed.values() for seen in views.values()) >= WHOLE

@@ -1,0 +1,53 @@
+// What lies over the stage: buttons, legend, minimap.  Pure: boxes [x0, y0, x1, y1] in px of a view.
+
+import { visibleBox } from "./camera.mjs";
+
+export const MAP = { width: 148, height: 104 }; // of the minimap
+const EDGE = 12; // from the border of the stage
+const TOOLS = [244, 40]; // the buttons, at the top right
+const CHIP = [72, 31]; // what is left of the legend where the graph is not seen whole, at the lower left
+const AIR = 4; // px that are kept free around each
+const [TOP, LOW] = [54, 48]; // of a graph that is seen whole: as high as the buttons and the legend, all along
+const SLACK = 12; // px that a border of the graph may be out of view: there is no card
+const GIVEN = 6; // px that are no loss where a graph just fits
+const LEAST = 3; // of a view that is smaller than so many minimaps, it would cover too much
+const [BELOW_TOOLS, OVER_CHIP] = [64, 56];
+
+/** Where the minimap may stand; the first that is as good as any is taken. */
+export const CORNERS = {
+  "low-right": ({ width, height }) => [width - EDGE - MAP.width, height - EDGE - MAP.height],
+  "top-left": () => [EDGE, EDGE],
+  "low-left": ({ height }) => [EDGE, height - OVER_CHIP - MAP.height],
+  "top-right": ({ width }) => [width - EDGE - MAP.width, BELOW_TOOLS],
+};
+
+/** Whether all of a graph is in view: then it has no minimap. */
+export const isWhole = ({ bounds }, camera, view) => holds(visibleBox(camera, view, SLACK / camera.zoom), bounds);
+
+/** Whether all of it is in view and under no bar, though the legend be a strip: nothing is to be followed there. */
+export function isUncovered({ bounds }, camera, view) {
+  const [x0, y0, x1, y1] = visibleBox(camera, view, SLACK / camera.zoom);
+  return holds([x0, y0 + (SLACK + TOP - GIVEN) / camera.zoom, x1, y1 - (SLACK + LOW - GIVEN) / camera.zoom], bounds);
+}
+
+const holds = (outer, inner) => inner[0] >= outer[0] && inner[1] >= outer[1] && inner[2] <= outer[2] && inner[3] <= outer[3];
+
+/** Whether a view has room for a minimap. */
+export const hasMap = ({ width, height }) => width >= LEAST * MAP.width && height >= LEAST * MAP.height;
+
+/** The minimap in one of its corners. */
+export function mapBox(view, corner) {
+  const [x, y] = CORNERS[corner](view);
+  return [x - AIR, y - AIR, x + MAP.width + AIR, y + MAP.height + AIR];
+}
+
+/** What lies over a graph that is seen in part; `corner` is that of the minimap, or null. */
+export function barsOver(view, corner = null) {
+  const { width, height } = view;
+  const tools = [width - EDGE - TOOLS[0] - AIR, EDGE - AIR, width - EDGE + AIR, EDGE + TOOLS[1] + AIR];
+  const chip = [EDGE - AIR, height - EDGE - CHIP[1] - AIR, EDGE + CHIP[0] + AIR, height - EDGE + AIR];
+  return corner && hasMap(view) ? [tools, chip, mapBox(view, corner)] : [tools, chip];
+}
+
+/** What is kept free of a graph that is seen whole. */
+export const barsOfWhole = ({ width, height }) => [[0, 0, width, TOP], [0, height - LOW, width, height]];
