@@ -13,9 +13,11 @@ const MESSAGE = 130; // above and below, where that costs no text: the callout o
 const LEAST_PAD = 1;
 export const WEIGHT = { now: 160000, receives: 80000, written: 40000, sends: 10000, number: 400 }; // where not all of a step has room: what comes first
 const MARGINS = [40, 16, 6]; // px from the border of the view to what a step is about; less where there is no room for more
+const SLIVER = 0.02; // what the least part counts that is hidden, so that it is not given up for other cards
 const MOVE = 0.5; // what a px of the way counts, against a whole card that is hidden
 const PAST = 2; // and one that looks past the end of the graph
-const [CUT, CUT_STILL] = [15, 60]; // and another card that is cut by the border or a bar; where one stays that is more
+const [CUT, CUT_STILL] = [15, 60]; // and another card that the border cuts; where one stays that is more
+const UNDER = 2; // as many as one that lies under a bar
 const COVERED = 0.01; // and a px² of any card that is under the minimap
 const OTHER_CORNER = 80; // and another corner for it
 const ENDS = { sides: [PADDING.left, PADDING.right], heights: [PADDING.top, MINIMAP_ROOM] }; // px past the ends of the graph that are as good as any: there the bars hide nothing
@@ -144,7 +146,7 @@ function cheapest(scene, margin) {
       const lost = hidden(scene, dx, dy, margin, best.cost);
       const bare = lost + MOVE * Math.hypot(dx, dy) + PAST * (scene.ends ? past(scene, dx, dy) : 0);
       if (bare >= best.cost) continue;
-      const cost = bare + scene.cut * scene.others.filter((box) => isCut(scene, box, dx, dy)).length;
+      const cost = bare + scene.cut * scene.others.reduce((sum, box) => sum + torn(scene, box, dx, dy), 0);
       if (cost < best.cost) best = { lost, cost, dx, dy };
     }
     if (!best.lost) break;
@@ -181,16 +183,17 @@ function hidden({ boxes, weights, view, bars }, dx, dy, margin, limit = Infinity
     const all = shared(one, one);
     let lost = all - shared(one, room);
     for (const bar of bars) lost += shared(one, bar);
-    if (lost > 1) sum += (lost / all) * weights[i];
+    if (lost > 1) sum += (SLIVER + lost / all) * weights[i];
   }
   return sum;
 }
 
-/** Whether a card is in view only in part, so that it looks torn. */
-function isCut({ view, bars }, box, dx, dy) {
+/** How torn a card looks that is in view only in part: more where something lies over it than where the border cuts it. */
+function torn({ view, bars }, box, dx, dy) {
   const one = moved(box, dx, dy);
   const seen = shared(one, [0, 0, view.width, view.height]);
-  return seen > 0 && (seen < shared(one, one) - 1 || bars.some((bar) => shared(one, bar) > 0));
+  if (seen > 0 && bars.some((bar) => shared(one, bar) > 0)) return UNDER;
+  return seen > 0 && seen < shared(one, one) - 1 ? 1 : 0;
 }
 
 /** How many px one would look past the ends of the graph; of one that has room along an axis, how many px of it would be out of view. */
