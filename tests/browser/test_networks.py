@@ -165,9 +165,11 @@ def test_what_happens_now_stands_clear_of_the_legend(view: View) -> None:
     view.page.set_viewport_size({"width": 1280, "height": 720})
     view.page.emulate_media(reduced_motion="reduce")
     view.open("?program=attention_block&step=0")
-    top = view.js("document.querySelector('.bs-legend').getBoundingClientRect().top")
+    right, top = view.js("(r => [r.right, r.top])(document.querySelector('.bs-legend').getBoundingClientRect())")
     for step in range(1, view.js("backstep.scene().steps.length") + 1):
         view.page.keyboard.press("ArrowRight")
         view.until(f"backstep.t() === {step}")
-        low = view.js("(p => p.y + p.height / 2)(backstep.screenPos(backstep.state().active))")
-        assert low <= top, f"step {step}"
+        left, low = view.js(
+            "(p => [p.x - p.width / 2, p.y + p.height / 2])(backstep.screenPos(backstep.state().active))"
+        )
+        assert low <= top or left >= right, f"step {step}"
