@@ -27,14 +27,12 @@ Json = Mapping[str, Any]
 
 HERE = Path(__file__).parent / "scenes"
 APART = 1.5
-DIGITS = 4
-"""Significant digits of a hashed number; in a text one less, since `number` may write the same one with one more."""
 NEAR = 1e-3
-"""Relative distance up to which two numbers of a line are the same."""
+"""Relative distance up to which two broken numbers are the same."""
 SHOWN = ("steps", "phases", "marks", "commands", "places", "error", "findings", "warnings", "values", "program")
 PLACE = "place "
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-BROKEN = re.compile(r"(?<!\w)-?\d+(?:\.\d+(?:e-?\d+)?|e-?\d+)(?!\w)")
+BROKEN = re.compile(r"(?<![\w.])-?\d+(?:\.\d+(?:e[-+]?\d+)?|e[-+]?\d+)(?!\w)")
 
 
 @cache
@@ -88,27 +86,36 @@ def _route(points: list[list[float]]) -> str:
 
 
 def digest(part: Any) -> str:
-    """Eight letters of a hash of a part of a scene, as sorted JSON with rounded numbers.
+    """Eight letters of a hash of a part of a scene, as sorted JSON, and behind `~` how large its broken numbers are.
 
-    >>> digest({"a": 1.00000001, "b": [2]}) == digest({"b": [2.0], "a": 1})
+    >>> digest({"a": 2.0, "b": "gives 2"}) == digest({"b": "gives 2", "a": 2})
     True
-    >>> digest("gives 0.3242") == digest("gives 0.32423"), digest("gives 0.3242") == digest("gives 0.3252")
-    (True, False)
+    >>> [digest(part).split("~")[1] for part in ([0.25, 0.5], [0.5, 0.25], "gives 0.25 and 0.5", [0.25, 0.4999999])]
+    ['1.2500e+00', '1.0000e+00', '1.2500e+00', '1.2500e+00']
     """
-    text = json.dumps(_rounded(part), sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
+    numbers: list[float] = []
+    text = json.dumps(_without_numbers(part, numbers), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    weighted = sum(abs(number) * (1 + place % 7) for place, number in enumerate(numbers))  # two that change places tell
+    return hashlib.sha256(text.encode()).hexdigest()[:8] + (f"~{weighted:.4e}" if numbers else "")
 
 
-def _rounded(part: Any) -> Any:
-    if isinstance(part, float):
-        short = float(f"{part:.{DIGITS}g}") if math.isfinite(part) else str(part)
-        return int(short) if isinstance(short, float) and short.is_integer() else short  # 2 and 2.0 are one in JSON
+def _without_numbers(part: Any, numbers: list[float]) -> Any:
+    """The part with `#` for each broken number, which goes into `numbers`."""
     if isinstance(part, str):
-        return BROKEN.sub(lambda found: f"{float(found[0]):.{DIGITS - 1}g}", part)
+        numbers += map(float, BROKEN.findall(part))
+        return BROKEN.sub("#", part)
+    if isinstance(part, float):
+        if not math.isfinite(part):
+            return str(part)
+        number = float(f"{part:.6g}")
+        if number.is_integer():
+            return int(number)  # 2 and 2.0 are one in JSON
+        numbers.append(number)
+        return "#"
     if isinstance(part, Mapping):
-        return {str(key): _rounded(value) for key, value in part.items()}
+        return {str(key): _without_numbers(part[key], numbers) for key in sorted(part, key=str)}
     if isinstance(part, (list, tuple)):
-        return [_rounded(value) for value in part]
+        return [_without_numbers(value, numbers) for value in part]
     return part
 
 

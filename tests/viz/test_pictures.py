@@ -61,6 +61,9 @@ def test_scene_is_the_same_in_another_process() -> None:
         ("step 1: 0.3242", "step 1: -0.3242", "line 1"),
         ("step 1: 1.5e-5", "step 1: 1.5e-4", "line 1"),
         ("parts steps 0b5e4c1f", "parts steps 0b5e5c1f", "line 1"),
+        ("parts steps 0b5e4c1f~1.2500e+00", "parts steps 0b5e4c1f~1.2501e+00", None),
+        ("parts steps 0b5e4c1f~1.2500e+00", "parts steps 0b5e4c1f~1.2600e+00", "line 1"),
+        ("parts steps 0b5e4c1f~2.0000e+00", "parts steps 0b5e4c1f~1.9999e+00", None),
     ],
 )
 def test_difference_is_the_first_line_that_differs(old: str, new: str, found: str | None) -> None:
