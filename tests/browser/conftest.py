@@ -85,7 +85,7 @@ def browser() -> Iterator[Any]:
     except ImportError:
         _missing("Playwright is not installed: pip install 'backstep[test]'")
     found = os.environ.get("BACKSTEP_CHROMIUM") or next(
-        filter(None, map(shutil.which, ("chromium", "google-chrome"))), None
+        filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome"))), None
     )
     with sync_playwright() as playwright:
         try:
