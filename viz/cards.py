@@ -7,6 +7,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from engine.trace import OpCalled
+
 from . import labels, text
 from .facts import Facts, TensorFact
 from .graph import Drawing, Item
@@ -26,7 +28,7 @@ GROWN = 1.5
 """Width of a name at the least zoom of a whole graph, narrowed as far as it may be, against its estimate."""
 GROWN_NAME = 1.42
 """The same of a name in the semi-bold letters of the first line."""
-BADGE = 25
+BADGE = 21
 """How far a badge reaches into an op (assets/modules/marks.mjs), with some air: no name stands under one."""
 OP_SHIFT = 14.0
 """How far from its middle values and gradients meet an op: about as far as the rows of the cards beside it."""
@@ -132,7 +134,7 @@ def saved_chips(op: int, facts: Facts) -> list[dict[str, Any]]:
             shown = facts.name(saved.tensor) or _saved_expression(saved.tensor, facts)
             whole = saved.value is not None and facts.trace.value(saved.value).dtype.startswith("int")
             result = "indices" if whole else "result"  # of max and the poolings: where the winners were
-            shown = shown or (result if saved.name.startswith("result") else saved.name)
+            shown = shown or (result if saved.name.startswith("result") else _input(facts.ops[op].event, saved.name))
         chips.append({"name": saved.name, "text": f"saved {shown}", "bytes": saved.bytes})
     if len(chips) > MOST_CHIPS:
         total = sum(chip["bytes"] for chip in chips)
@@ -141,6 +143,12 @@ def saved_chips(op: int, facts: Facts) -> list[dict[str, Any]]:
         for chip in chips[1:]:
             chip["text"] = chip["text"].removeprefix("saved ")
     return chips
+
+
+def _input(event: OpCalled, name: str) -> str:
+    """Which of an op's tensors an input is that has no name and no short expression."""
+    tensors = [i.name for i in event.inputs if i.tensor is not None]
+    return f"input {tensors.index(name) + 1}" if len(tensors) > 1 and name in tensors else "input"
 
 
 def _saved_expression(tensor: int, facts: Facts) -> str:

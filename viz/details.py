@@ -254,13 +254,15 @@ class _Details:
         record = self.facts.node(op) if op is not None else None
         if op is None or record is None:
             return []
+        slots = [slot for slot, edge in enumerate(record.edges) if edge is not None and edge.leaf == tensor]
+        written = self.written(self.facts.ops[op].event.stack)
+        label = f"by {record.name} of {written}" if written else f"by {record.name}"
         found = []
-        for slot, edge in enumerate(record.edges):
+        for slot in slots:
             added = event.cotangents[slot] if slot < len(event.cotangents) else None
-            if edge is not None and edge.leaf == tensor and added is not None:
-                written = self.written(self.facts.ops[op].event.stack)
-                label = f"by {record.name} of {written}" if written else f"by {record.name}"
-                found.append((event, added, f"{label} ({record.inputs[slot]})"))
+            if added is not None:
+                which = f", to input {slot + 1}" if len(slots) > 1 else ""
+                found.append((event, added, label + which))
         return found
 
     def entry(

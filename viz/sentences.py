@@ -185,7 +185,7 @@ def saved_name(saved: Saved, facts: Facts) -> str:
         return value(facts.trace, saved.value)
     if name is None and not saved.name.startswith("result"):
         name = _by_its_op(saved.tensor, facts)
-    return name or ("its result" if saved.name.startswith("result") else f"its input {saved.name}")
+    return name or ("its result" if saved.name.startswith("result") else "an intermediate result")
 
 
 def _by_its_op(tensor: int, facts: Facts) -> str | None:

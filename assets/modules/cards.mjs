@@ -23,7 +23,7 @@ function paintLabel({ write, context, font, tokens }, node, place, state) {
   const { row } = place;
   if (row.key === "value") return;
   const empty = state.value === null;
-  const labels = row.key === "seed" ? seedLabels(row, node, state.value) : gradLabels(row.label || ".grad", empty, state.past);
+  const labels = row.key === "seed" ? seedLabels(row, node, state) : gradLabels(row.label || ".grad", empty, state.past);
   const room = node.w - 2 * PAD - (row.key === "seed" ? 16 : 0);
   const text = squeezed(context, font.plain, labels, room);
   write(text, place.x, place.labelY, font.plain, tokens.soft, "left", room);
@@ -31,9 +31,10 @@ function paintLabel({ write, context, font, tokens }, node, place, state) {
 }
 
 /** Ways to name the gradient that is passed, the longest first; one of another shape than its root (it is refused) by its shape. */
-function seedLabels(row, node, value) {
+function seedLabels(row, node, { value, other }) {
   const shape = value ? shapeText(value.shape) : "";
   if (value && node.shape && shape !== shapeText(node.shape)) return [`gradient of shape ${shape}`, `of shape ${shape}`, `shape ${shape}`];
+  if (other) return ["passed in another call", "another call's", "other"];
   return [row.label || "gradient you pass", "you pass", "pass"];
 }
 
@@ -113,7 +114,7 @@ function cellLook({ tokens }, row, value, state, lit, typed) {
   const nothing = value === null || value === undefined;
   const zero = !nothing && toNumber(value) === 0;
   const odd = !nothing && !Number.isFinite(toNumber(value));
-  const look = { fill: tokens.field, stroke: tokens.line, width: 1, ink: tokens.ink, strong: false, dashed: false, alpha: state.next ? 0.6 : 1 };
+  const look = { fill: tokens.field, stroke: tokens.line, width: 1, ink: tokens.ink, strong: false, dashed: false, alpha: state.next || state.other ? 0.6 : 1 };
   if (odd) Object.assign(look, { fill: tokens.errorTint, stroke: tokens.error, ink: tokens.error, strong: true });
   else if (row.key === "seed" && !nothing) {
     Object.assign(look, zero ? { ink: tokens.soft } : { fill: tokens.rootTint, stroke: tokens.root, ink: tokens.root, strong: true });

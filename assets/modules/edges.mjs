@@ -19,11 +19,11 @@ class Strokes {
     this.looks = new Map();
   }
 
-  add(route, colour, width, alpha, kind = "plain", pointed = true) {
+  add(route, colour, width, alpha, kind = "plain") {
     const rounded = Math.round(width * 2) / 2;
-    const key = `${colour}|${rounded}|${alpha}|${kind}|${pointed}`;
+    const key = `${colour}|${rounded}|${alpha}|${kind}`;
     let look = this.looks.get(key);
-    if (!look) this.looks.set(key, (look = { colour, width: rounded, alpha, kind, pointed, routes: [] }));
+    if (!look) this.looks.set(key, (look = { colour, width: rounded, alpha, kind, routes: [] }));
     look.routes.push(route);
   }
 
@@ -33,7 +33,7 @@ class Strokes {
       context.setLineDash(look.kind === "zero" ? [2, 5] : look.kind === "later" ? [4, 5] : []);
       for (let from = 0; from < look.routes.length; from += BATCH) strokeBatch(context, look, look.routes.slice(from, from + BATCH), detail, paper);
       context.setLineDash([]);
-      if (detail > 0 && look.pointed) arrows(context, look);
+      if (detail > 0) arrows(context, look);
     }
     context.globalAlpha = 1;
   }
@@ -108,9 +108,8 @@ export function paintEdges(brush, edges, routes) {
     const state = edgeState(moment, edge);
     const forward = state === "active" && !moment.backward;
     const drawn = !wired.has(edge.id) && hasGradient(moment, edge);
-    const valued = edge.value !== false; // else its one route is the gradient's
     if (forward) gradients.add(route.forward, tokens.forward, 2.5 * Math.min(thin, 12), 1);
-    else if (valued || !drawn) rest.add(route.forward, tokens.saved, 1.5 * Math.min(thin, 6), isFaint(moment, edge) ? FAINT : 1, state === "future" ? "later" : "plain", valued);
+    else if (edge.value !== false) rest.add(route.forward, tokens.saved, 1.5 * Math.min(thin, 6), isFaint(moment, edge) ? FAINT : 1, state === "future" ? "later" : "plain");
     if (!drawn) continue;
     const flow = moment.step?.flows.find((one) => one.edge === edge.id && one.back) ?? lastFlow(moment, edge);
     const sign = flow ? signOf(moment, flow) : signOfCotangent(moment, edge);

@@ -20,9 +20,11 @@ const AIR = 3; // units between a number and another route,
 const NEARER = 8; // and how much nearer than to one that is lit too it is to its own
 const SHORT = 8; // letters of a number that is written even close to a card, or over a little of what rests
 const MOST_COVERED = 0.35;
-const CROSSING = 0.2; // what covering a route at rest counts, as a part of the number
+const CROSSING = 0.2; // what covering a route at rest counts, as a part of the number,
+const IN_HALO = 0.3; // and what being in the halo of what runs does
 const SIDE = 6; // px at the border of the view in which none stands
-const BADGE = 10; // how far a badge stands out of its node
+const BADGE = 10; // how far a badge stands out of its node,
+const HALO = 12; // and the halo of what runs
 
 /** The live wires on which the gradient of an edge travels. */
 export function liveOn({ wires }, edge) {
@@ -65,6 +67,8 @@ function waysOf(brush, flow, edge) {
 }
 
 function place(brush, { text, edges }, around) {
+  const active = brush.moment.index.nodes.get(brush.moment.active);
+  const glowing = active ? grown(boxOf(active), HALO) : null;
   const size = [widthOf(brush.context, brush.font.smallStrong, text) + 14, HEIGHT];
   const room = roomFor(brush);
   let fallback = null;
@@ -76,8 +80,9 @@ function place(brush, { text, edges }, around) {
     if (near.some((node) => shared(box, boxOf(node)) > 0) || (near.length && text.length > SHORT) || !isOwn(brush, box, around, edges)) continue;
     const crossed = crossings(brush.plane, box);
     if (crossed && text.length > SHORT) continue; // a long one would hide what it lies on; the sentence has it too
-    if (!near.length && !crossed) return box;
-    const cost = near.length + crossed * CROSSING * size[0] * size[1];
+    const glows = glowing ? shared(box, glowing) : 0;
+    if (!near.length && !crossed && !glows) return box;
+    const cost = near.length + glows * IN_HALO + crossed * CROSSING * size[0] * size[1];
     if (cost < least) [fallback, least] = [box, cost];
   }
   return fallback;

@@ -6,7 +6,7 @@ import { squeezed, widthOf } from "./text.mjs";
 
 const BADGE = 8;
 /** Where the badge of an op is, from its corner: on its outline, over the line of its name; and how much of that line it may want for itself. */
-export const OP_BADGE = { x: 14, y: 2, room: 25 };
+export const OP_BADGE = { x: 10, y: 4, room: 21 };
 
 /** waiting: a ring; ready: a ring with a dot; done: a disc with a check mark; error: a red disc with "!".  Shapes differ, not only colours. */
 export function paintBadge({ context, tokens }, state, x, y) {

@@ -37,11 +37,11 @@ function scene(nodes, { edges = [], values = [], step = null, previous = null, g
 const step = (kind, at, flows = []) => ({ kind, phase: 0, at, name: "", say: "", code: null, from: null, flows, order: 1 });
 
 /** An edge between two points without cards: its ends lie outside the sample. */
-function edgeScene({ sign = 1, run = null, done = "done", data = [1], text = null, carries = true }) {
+function edgeScene({ sign = 1, run = null, done = "done", data = [1], text = null }) {
   const ends = [node("a", "stub", -ROOM, 40, 30), node("b", "stub", ROOM, 40, 30)];
   const [here, away] = [[[-62, 0], [62, 0]], [[-62, -AWAY], [62, -AWAY]]];
   const gradient = run === "back";
-  const edge = { id: "e", source: "a", target: "b", input: null, points: gradient ? away : here, back: (gradient ? here : away).slice().reverse(), grad: true, value: carries, wiring: null,
+  const edge = { id: "e", source: "a", target: "b", input: null, points: gradient ? away : here, back: (gradient ? here : away).slice().reverse(), grad: true, wiring: null,
     tracks: { state: [[0, done]], faint: [[0, false]], cotangent: [[0, 0]] } };
   const flow = { edge: "e", back: gradient, value: 0, text, sign, size: 0.5 };
   const kind = run === "forward" ? "forward" : "vjp";
@@ -102,7 +102,6 @@ export const SIGNS = [
   ] },
   { title: "What travels", signs: [
     { id: "rest", text: "Grey: how the program computes", scene: edgeScene({ done: "idle" }) },
-    { id: "history", text: "Without an arrow: to what a tensor was before a write that is not recorded; only gradients go this way", scene: edgeScene({ done: "idle", carries: false }) },
     { id: "later", text: "Dashed: will be computed", scene: edgeScene({ done: "future" }) },
     { id: "forward", text: "Blue: the forward pass, now", scene: edgeScene({ run: "forward" }), t: 0.5 },
     { id: "positive", text: "Disc with +: a gradient on its way; the wider its route, the larger it is", scene: edgeScene({ run: "back" }), t: 0.5 },

@@ -79,20 +79,25 @@ export function savedState(moment, node) {
   return at(node.tracks.saved ?? [], moment.t) ?? "none";
 }
 
-/** What a row shows: `{ value, next, past, changed, call }`; `next` marks a seed that will be passed but is not yet,
- *  `past` the `.grad` that an older version of a tensor had while it was the present one. */
+/** What a row shows: `{ value, next, past, other, changed, call }`; `next` marks a seed that will be passed but is not yet,
+ *  `past` the `.grad` that an older version of a tensor had while it was the present one, `other` the seed of another call
+ *  than the one that runs. */
 export function rowState(moment, row) {
   const { scene, k, t } = moment;
   const id = at(row.track, t);
   const past = row.until !== undefined && t >= row.until - 1e-9;
   if (id !== null) {
-    return { value: scene.values[id], next: false, past, changed: k >= 0 && changedBy(row.track, k) && !moment.moving,
-             call: callOf(row, t) };
+    const call = callOf(row, t);
+    return { value: scene.values[id], next: false, past, other: call !== null && runs(moment) && moment.phase.call !== call,
+             changed: k >= 0 && changedBy(row.track, k) && !moment.moving, call };
   }
   const pair = row.key === "seed" ? upcoming(row.track, t) : null;
-  return { value: pair ? scene.values[pair[1]] : null, next: pair !== null, past, changed: false,
+  return { value: pair ? scene.values[pair[1]] : null, next: pair !== null, past, other: false, changed: false,
            call: pair ? callOf(row, pair[0]) : null };
 }
+
+/** Whether a backward call runs. */
+const runs = (moment) => moment.phase?.kind === "backward" && moment.t > moment.phase.start;
 
 /** The place of a row, with as many cells as what it shows at this moment has elements. */
 export const placeAt = (moment, node, place) => holding(place, rowState(moment, place.row).value?.data?.length ?? 0, node);

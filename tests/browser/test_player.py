@@ -256,7 +256,7 @@ def test_inspector_writes_the_arithmetic_out_and_checks_it(view: View) -> None:
     view.click("× 2")
     view.until("document.querySelector('#inspect-formula mjx-container')")
     body = view.page.locator("#inspect-body").inner_text()
-    assert "upstream" in body and "Saved for backward" in body
+    assert "upstream" in body and "Saved for backward" in body and "_saved_other" in body
     assert view.page.locator("#inspect-body .chip.green", has_text="agrees").count() == 1
 
 

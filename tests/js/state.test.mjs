@@ -90,6 +90,8 @@ test("a row tells whether this step changed it, and a seed what will be passed",
   assert.ok(!rowState(moment(2), value).changed);
   assert.ok(rowState(moment(1), seed).next);
   assert.deepEqual([1, 3, 4, 6].map((t) => rowState(moment(t), seed).call), [0, 0, 0, 1]);
+  assert.deepEqual([1, 3, 4].map((t) => rowState(moment(t), { ...seed, call: 1 }).other), [false, true, true], "another call runs");
+  assert.ok([1, 3, 4, 6].every((t) => !rowState(moment(t), seed).other));
 });
 
 test("at the end of a call its own gradient is shown, until the next call moves", () => {

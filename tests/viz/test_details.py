@@ -70,9 +70,15 @@ def test_the_ledger_of_a_leaf_balances(tmp_path: Path) -> None:
     data = [v["data"] for v in found["values"]]
     single = [e for e in found["ledger"] if e["after"] is None]
     total = found["ledger"][-1]
-    assert [e["label"] for e in single] == ["by MulBackward0 of 2 * b * b (other)", "by MulBackward0 of 2 * b (self)"]
+    assert [e["label"] for e in single] == ["by MulBackward0 of 2 * b * b", "by MulBackward0 of 2 * b"]
     np.testing.assert_allclose(np.sum([data[e["added"]] for e in single], axis=0), data[total["after"]], rtol=1e-6)
     assert total["before"] is None
+
+
+def test_the_ledger_tells_the_inputs_of_one_op_apart(tmp_path: Path) -> None:
+    source = "import engine as torch\nx = torch.tensor(3.0, requires_grad=True)\ny = x * x\ny.backward()\n"
+    single = [e["label"] for e in detailed(source, tmp_path, "x")["ledger"] if e["after"] is None]
+    assert single == ["by MulBackward0 of x * x, to input 1", "by MulBackward0 of x * x, to input 2"]
 
 
 def test_the_ledger_has_the_zeroing_between_calls(tmp_path: Path) -> None:

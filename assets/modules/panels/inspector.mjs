@@ -281,7 +281,12 @@ function saved(details, time) {
 function savedRow(name, text, size, state, by = null) {
   const words = { none: "not yet saved", saved: "saved", kept: "kept: retain_graph", freed: "freed" }[state];
   const tone = { kept: "green", freed: "grey.struck", none: "grey" }[state] || "grey";
-  return [h("dt", {}, name), h("dd", {}, h("span", {}, `${text}${size ? ` · ${bytes(size)}` : ""} `), h(`span.chip.${tone}`, {}, words), by)];
+  return [h("dt", {}, attributeOf(name)), h("dd", {}, h("span", {}, `${text}${size ? ` · ${bytes(size)}` : ""} `), h(`span.chip.${tone}`, {}, words), by)];
+}
+
+/** What Python calls it: `grad_fn._saved_self`; a custom Function has `saved_tensors[0]`, several that are one chip have no name. */
+function attributeOf(name) {
+  return /^\w+$/.test(name) && name !== "saved" ? h("code", { title: `grad_fn._saved_${name} in Python` }, `_saved_${name}`) : name;
 }
 
 const bytes = (n) => (n < 1024 ? `${n} B` : n < 1024 ** 2 ? `${num(n / 1024, 3)} kB` : `${num(n / 1024 ** 2, 3)} MB`);
