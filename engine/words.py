@@ -5,7 +5,7 @@ from __future__ import annotations
 NAMES = {
     "select_backward": "place", "slice_backward": "place", "spread_slice": "place", "index_backward": "add_at",
     "index_sum": "add_at", "scatter_sum": "add_at", "take_sum": "add_at", "scatter_add": "add_at",
-    "index_add": "add_at", "put": "put", "index_cleared": "clear_at", "zero_slice": "clear", "take_slice": "take",
+    "index_add": "add_at", "index_cleared": "clear_at", "zero_slice": "clear", "take_slice": "take",
     "even_share": "share", "off_diagonal": "set_diagonal", "on_diagonal": "diag",
     "diag_embed": "diag", "diagonal_backward": "diag", "pool_spread": "to_largest", "pool_pick": "of_largest",
     "avg_pool_backward": "spread", "avg_pool2d": "avg_pool", "avg_pool3d": "avg_pool",
@@ -72,7 +72,8 @@ WORDS = {
     "index_reduce": "the numbers of each place put together by their indices",
     "index_select": "the slices that the index says, one after the other", "inv": "the inverse matrix",
     "is_finite": "whether it is a number, neither infinite nor nan", "isnan": "whether it is nan",
-    "linalg_vector_norm": "the norm", "norm": "the norm", "masked_scatter": "the places of the mask are replaced",
+    "log_ndtr": "the logarithm of the normal distribution Φ", "norm": "the norm",
+    "masked_scatter": "the places of the mask are replaced",
     "matrix_exp": "the exponential of a matrix, I + X + X²/2 + …", "mean": "the mean",
     "near_inv": "the inverse, worked out by singular values so that it exists for singular matrices too",
     "of_chosen": "the numbers at the places that were chosen",

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import islice
 from typing import Any
 
 from engine.trace import (
@@ -308,8 +307,9 @@ class _Player:
                 self.line.put(card, "row:seed", start, None if refused else root.gradient)
                 self.line.put(card, "row:call", start, event.call)
                 self.state(card, begin, "ready")
-            held = self.facts.tensors[root.tensor].before(event.index) if root.tensor in self.facts.tensors else ()
-            for version in islice(held, 1):
+            fact = self.facts.tensors.get(root.tensor)
+            version = next(iter(fact.before(event.index)), None) if fact is not None else None
+            if version is not None:
                 self.come.add(event.call, root.tensor, version, root.gradient)
 
     def taking_part(self, ops: set[int], leaves: set[int], roots: Sequence[str]) -> dict[str, str]:
