@@ -24,6 +24,8 @@ class Flow:
 
 @dataclass(slots=True)
 class Step:
+    """`order` is which derivative the backward call computes that the step is of; 0 outside of one."""
+
     kind: str
     phase: int
     at: str | None

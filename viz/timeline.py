@@ -94,7 +94,7 @@ class _Player:
     # -- small helpers --------------------------------------------------------------------------------------------
 
     def step(
-        self, kind: str, event: Any, at: str | None, name: str, op: int | None, order: int, own: Phase | None = None
+        self, kind: str, event: Any, at: str | None, name: str, op: int | None = None, own: Phase | None = None
     ) -> Step:
         """Append a step, in the phase that it belongs to (`own`: in this new one)."""
         line = self.line
@@ -113,6 +113,7 @@ class _Player:
         line.phases[-1].end = self.now + 1
         if line.phases[-1].call is not None:
             self.begun.setdefault(line.phases[-1].call, line.phases[-1].start)
+        order = self.facts.calls[call].order if call is not None else 0  # of all its steps, whatever they run through
         step = Step(kind, len(line.phases) - 1, at, name, event.index, op, order, call)
         line.step_of[event.index] = self.now
         line.steps.append(step)
@@ -186,7 +187,7 @@ class _Player:
         self.rest()
         card = self.latest.get(event.tensor)
         fresh = self.drawing.cards.get((event.tensor, event.version))
-        step = self.step("write", event, fresh or card, "data = …", None, 0)
+        step = self.step("write", event, fresh or card, "data = …")
         self.line.marks.append((self.now - 1, "set", self.written(event.stack, event)))
         if fresh is not None:
             self.refreshed(event)
@@ -217,7 +218,7 @@ class _Player:
         )  # of `.data`, what it belongs to is written, though it does not know
         cards = [self.drawing.cards.get((o.tensor, o.version)) for o in event.outputs]
         at = self.facts.ops[index].id
-        step = self.step("write" if written else "forward", event, at, written_name(event), index, fact.order)
+        step = self.step("write" if written else "forward", event, at, written_name(event), index)
         done = self.now
         self.exists(at, done)
         if event.node is not None and event.node.saved:
@@ -249,7 +250,7 @@ class _Player:
 
     def write_grad(self, event: Any, owner: int, leaves: Sequence[int], value: int | None, name: str) -> None:
         """A step that writes to a gradient: `leaves` have it, none of them where they have let go of it."""
-        self.step("write", event, self.latest.get(leaves[-1] if leaves else owner), name, None, 0)
+        self.step("write", event, self.latest.get(leaves[-1] if leaves else owner), name)
         zero = value is None or name == "zero_"
         self.line.marks.append((self.now - 1, "zero" if zero else "set", self.written(event.stack, event)))
         self.put_grads(leaves, value)
@@ -350,10 +351,9 @@ class _Player:
     def vjp(self, event: VjpRun) -> None:
         op = self.facts.op_of_node.get(event.node)
         record = self.facts.ops[op].event.node if op is not None else None
-        order = 1 + self.facts.ops[op].order if op is not None else 1
         node = self.facts.ops[op].id if op is not None else ""
         at = node if node in self.drawing.items else None
-        step = self.step("vjp", event, at, record.name if record else "VJP", op, order)
+        step = self.step("vjp", event, at, record.name if record else "VJP", op)
         if op is None or record is None:
             return
         done = self.now
@@ -403,9 +403,8 @@ class _Player:
 
     def accumulated(self, event: Accumulated) -> None:
         card = self.latest.get(event.tensor) or self.drawing.place(event.tensor)
-        call = self.facts.calls.get(event.call)
         name = "retain_grad" if event.retained else "AccumulateGrad"
-        self.step("accumulate", event, card, name, None, call.order if call else 1)
+        self.step("accumulate", event, card, name)
         if card is None:
             return
         self.line.put(card, "row:grad", self.now, event.after)
@@ -442,7 +441,7 @@ class _Player:
             (place for t in event.tensors if (place := self.drawing.place(t)) is not None), None
         )  # fmt: skip
         own = self.failing(event) if self.call is None else None
-        self.step("error", event, at, event.type, op, 1 if event.call is not None else 0, own)
+        self.step("error", event, at, event.type, op, own)
         self.line.phases[-1].failed = True
         self.line.marks.append((self.now - 1, "error", event.type))
         if at is not None:

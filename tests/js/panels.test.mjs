@@ -294,3 +294,11 @@ test("of two places too far apart the first one is seen", () => {
   }
   assert.equal(read.scrolled(0, 100, [[200, 500]]), 200, "of what is taller than the pane the beginning");
 });
+
+test("a step says which derivative its call computes where there is a second one", () => {
+  const steps = [0, 1, 2].map((order) => ({ order }));
+  assert.deepEqual(steps.map((step) => read.orderOf({ steps }, step)?.text), [undefined, "order 1", "order 2"]);
+  assert.equal(read.orderOf({ steps }, steps[2]).title, "This call computes a second derivative: what it differentiates holds a gradient.");
+  assert.equal(read.orderOf({ steps: steps.slice(0, 2) }, steps[1]), null);
+  assert.equal(read.orderOf({ steps }, undefined), null);
+});

@@ -240,7 +240,6 @@ class Fake:
                 "shape": [1, 4],
                 "dtype": "float32",
                 "device": "cpu",
-                "order": 1,
                 "sequence_nr": 0,
             },
             "formula": [{"input": "x", "tex": r"\bar x = \bar z \odot 2", "text": "x̄ = z̄ ⊙ 2"}] if kind == "op" else [],

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.viz import pictures
+from engine.trace import BackwardStarted, NodeRecord, OpCalled, Trace
+from tests.viz import pictures, programs
+from tests.viz.programs import ALL
 from viz.reading import Reading, reading
 from viz.sentences import say
 from viz.steps import BEGIN, Timeline
@@ -298,3 +300,52 @@ def test_what_comes_to_one_of_two_leaves_with_one_gradient_stands_at_both(tmp_pa
     for leaf, wanted in (("t0", [None, 2, 7, 0, 7]), ("t1", [None, 2, 7, 0, None])):
         values = [value for _, value in track(found, leaf, "row:grad")]
         assert [v if v is None else float(trace.value(int(str(v))).stats["max"]) for v in values] == wanted
+
+
+def orders(trace: Trace) -> dict[int, int]:
+    """Which derivative each backward call computes: one more than what it differentiates is, read off the nodes."""
+    known: dict[int, int] = {}
+    made: dict[int, tuple[NodeRecord, int]] = {}  # by node: what it is, and which derivative its op was recorded for
+    history: dict[int, int] = {}  # the node behind a tensor
+
+    def highest(node: int | None) -> int:
+        if node not in made:
+            return 0
+        record, own = made[node]
+        return max([own, *(highest(edge.node) for edge in record.edges if edge is not None)])
+
+    for event in trace.events:
+        if isinstance(event, OpCalled) and event.node is not None:
+            made[event.node.node] = event.node, known.get(-1 if event.call is None else event.call, 0)
+            history |= {out.tensor: event.node.node for out in event.outputs}
+        elif isinstance(event, BackwardStarted):
+            known[event.call] = 1 + max((highest(history.get(root.tensor)) for root in event.roots), default=0)
+    return known
+
+
+HIGHER = {"graph_in_grad", "graph_in_grad_fixed", "no_create_graph_fixed", "once", "once_fixed", "second_derivative"}
+
+
+def test_every_step_of_a_call_is_of_the_derivative_that_the_call_computes() -> None:
+    """Whatever it runs through: the gradient of a gradient comes through the program's own ops too."""
+    higher = set()
+    for program in ALL:
+        found = reading(programs.recorded(program.id)[0])
+        known = orders(found.facts.trace)
+        for step in found.line.steps:
+            event = found.facts.trace.events[step.event]
+            call = getattr(event, "call", None)
+            assert step.order == (0 if call is None else known[call]), (program.id, step)
+        higher |= {program.id for order in known.values() if order > 1}
+    assert higher == HIGHER
+
+
+def test_the_gradient_of_a_sum_with_a_gradient_in_it_is_of_the_second_order(tmp_path: Path) -> None:
+    found = read(
+        "import engine as torch\nx = torch.tensor([2.0], requires_grad=True)\ny = x * x\n"
+        "(g,) = torch.autograd.grad(y.sum(), x, create_graph=True)\n(y + g * g).sum().backward()\n",
+        tmp_path,
+    )
+    backward = [p for p in found.line.phases if p.kind == "backward"]
+    told = [{step.order for step in found.line.steps[p.start : p.end]} for p in backward]
+    assert told == [{1}, {2}]

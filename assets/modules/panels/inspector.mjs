@@ -6,7 +6,7 @@ import { byId, fill, h, setProps } from "./dom.mjs";
 import { errorBox, findingBoxes } from "./errors.mjs";
 import * as figures from "./figures.mjs";
 import * as formula from "./formula.mjs";
-import { codeText, lineText, rowsOf, toneOf } from "./read.mjs";
+import { codeText, lineText, orderOf, rowsOf, toneOf } from "./read.mjs";
 import * as session from "./session.mjs";
 import { cellsOf, latest, ledgerOf, linesOf } from "./sums.mjs";
 import { throughTime } from "./through.mjs";
@@ -124,9 +124,14 @@ function headOf(node, details, step) {
       node.kind === "op" ? null : h("span.chip.grey", {}, node.role === "inner" ? "inner tensor" : node.role),
       facts.filter(Boolean).map((fact) => h("span.chip.grey", {}, fact)),
       step >= 0 ? h("span.chip.grey", {}, `step ${step + 1}`) : null,
-      head && head.order ? h("span.chip.grey", {}, `order ${head.order}`) : null),
+      orderChip(scene.steps[step])),
     quoted("from ", code, lineText(code, files) || codeText(code, files)),
   ];
+}
+
+function orderChip(step) {
+  const order = orderOf(scene, step);
+  return order && h("span.chip.grey", { title: order.title }, order.text);
 }
 
 const waiting = () => h("div.skeleton", { role: "status", "aria-label": "Loading the details" }, h("i"), h("i"), h("i"));
@@ -317,7 +322,7 @@ function showStep(k) {
   formula.show(step.kind === "vjp" ? formula.asked(node?.formula, callAt(k)) : null, scene, node?.id);
   fill(byId("inspect-head"), [
     h("div.row.wrap", {}, h(`span.chip.${tone}`, {}, step.name), own && node?.kind === "tensor" ? h(`span.chip.${node.role === "leaf" ? "green" : "grey"}`, {}, node.label) : h("span.chip.grey", {}, names[step.kind]),
-      h("span.chip.grey", {}, `step ${k + 1}`), step.order ? h("span.chip.grey", {}, `order ${step.order}`) : null),
+      h("span.chip.grey", {}, `step ${k + 1}`), orderChip(step)),
     quoted(own && step.from ? "during " : "from ", code, (own ? codeText : lineText)(code, scene.program.files)),
   ]);
   const here = (scene.findings || []).filter((one) => one.step === k);

@@ -99,3 +99,12 @@ export function scrolled(now, height, spans) {
   if (bottom > now + height - 16) return Math.min(bottom + beside - height, top);
   return now;
 }
+
+const ORDINALS = ["", "first", "second", "third"];
+
+/** Which derivative the call of a step computes, as `{ text, title }`; null where those of the program compute no other than the first. */
+export function orderOf(scene, step) {
+  if (!step?.order || scene.steps.every(({ order }) => order < 2)) return null;
+  const which = ORDINALS[step.order] ?? `${step.order}th`;
+  return { text: `order ${step.order}`, title: `This call computes a ${which} derivative${step.order > 1 ? ": what it differentiates holds a gradient" : ""}.` };
+}
