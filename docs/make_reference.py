@@ -244,7 +244,16 @@ def title_of(thing: Any) -> str:
         return "Constants"
     if name.startswith("engine.nn"):
         return "Also in torch.nn.functional"
-    if name in ("torch", "engine", "engine.op", "engine.tensor", "engine.mode", "engine.anomaly", "engine.api.check"):
+    if name in (
+        "torch",
+        "engine",
+        "engine.op",
+        "engine.size",
+        "engine.tensor",
+        "engine.mode",
+        "engine.anomaly",
+        "engine.api.check",
+    ):
         return "Tensors and modes"
     said = about(name, sys.modules[name]).split(": ")[0]
     return said.split(". ")[0].rstrip(".")

@@ -142,7 +142,8 @@ from .ops.shape import detach
 from .printing import set_printoptions
 from .recording import record
 from .replay import replay
-from .tensor import Size, Tensor
+from .size import Size
+from .tensor import Tensor
 from .torch_version import __version__
 from .trace import Trace
 from .utils.saving import load, save

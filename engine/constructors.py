@@ -8,9 +8,11 @@ from typing import Any
 from .api.check import sizes_of
 from .array import bool_, dtype, float16, float32, float64, int8, int16, int32, int64, uint8, xp
 from .creation import new_leaf
+from .errors import C_NAMES
 from .numbers import array_of
 from .ops.shape import detach
-from .tensor import C_NAMES, Size, Tensor
+from .size import Size
+from .tensor import Tensor
 
 __all__ = [
     "BoolTensor",

@@ -13,6 +13,12 @@ from typing import Any
 
 from .slot import is_users, slot, users_line
 
+C_NAMES = {
+    "float16": "c10::Half", "float32": "float", "float64": "double", "uint8": "unsigned char", "int8": "signed char",
+    "int16": "short int", "int32": "int", "int64": "long int", "bool": "bool",
+}  # fmt: skip
+"""What torch says of the dtypes where it speaks C++."""
+
 
 @dataclass(slots=True)
 class Place:

@@ -16,8 +16,9 @@ from numpy import generic, ndarray
 from . import errors
 from .array import CPU, Array, as_array, default_dtype, device, device_of, dtype, dtype_of, is_array
 from .mode import mode
-from .node import RemovableHandle as RemovableHandle
+from .node import RemovableHandle
 from .op import HANDLERS
+from .size import Size
 from .slot import reserve, slot
 from .storage import Storage
 from .views import View, refresh_view
@@ -32,70 +33,11 @@ NON_LEAF_GRAD = (
     "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access "
     "the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
 )
-
-
 GRAD_DTYPE = (
     "The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's "
     "grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging "
     "the dtypes of a tensor and its gradient may break downstream systems that assume they match."
 )
-C_NAMES = {
-    "float16": "c10::Half", "float32": "float", "float64": "double", "uint8": "unsigned char", "int8": "signed char",
-    "int16": "short int", "int32": "int", "int64": "long int", "bool": "bool",
-}  # fmt: skip
-"""What torch's message about the dtype of a gradient calls them."""
-
-
-def _whole_size(number: Any, place: int) -> int:
-    if (isinstance(number, Tensor) and number._array.dtype.kind not in "iu") or not hasattr(number, "__index__"):
-        raise TypeError(f"torch.Size() takes an iterable of 'int' (item {place} is '{type(number).__name__}')")
-    return int(number.__index__())
-
-
-class Size(tuple[int, ...]):
-    """A shape, printed as torch prints it.
-
-    Source: torch.Size.
-
-    >>> Size((2, 3))
-    torch.Size([2, 3])
-    """
-
-    def __new__(cls, sizes: Any = ()) -> Size:
-        """Sizes from an iterable of whole numbers, which tensors of integers may be."""
-        given = tuple(sizes)
-        if any(type(n) is not int for n in given):
-            given = tuple(_whole_size(n, place) for place, n in enumerate(given))
-        return tuple.__new__(cls, given)
-
-    def numel(self) -> int:
-        """The number of elements."""
-        count = 1
-        for n in self:
-            count *= n
-        return count
-
-    def __getitem__(self, key: Any) -> Any:
-        picked = tuple.__getitem__(self, key)
-        return tuple.__new__(Size, picked) if isinstance(key, slice) else picked
-
-    def __add__(self, other: Any) -> Size:
-        if not isinstance(other, tuple):
-            raise TypeError(f"can only concatenate tuple (not {type(other).__name__}) to torch.Size")
-        return Size(tuple.__add__(self, other))
-
-    def __radd__(self, other: Any) -> Size:
-        if not isinstance(other, tuple):
-            raise TypeError(f"can only concatenate tuple (not {type(other).__name__}) to torch.Size")
-        return Size(tuple.__add__(other, self))
-
-    def __mul__(self, times: Any) -> Size:
-        return Size(tuple.__mul__(self, times))
-
-    __rmul__ = __mul__
-
-    def __repr__(self) -> str:
-        return f"torch.Size({list(self)})"
 
 
 class Tensor:
@@ -397,7 +339,7 @@ class Tensor:
                 )
             if value._array.dtype != self._array.dtype:
                 raise errors.runtime(
-                    f"attempting to assign a gradient with dtype '{C_NAMES[value.dtype.name]}' to a tensor with "
+                    f"attempting to assign a gradient with dtype '{errors.C_NAMES[value.dtype.name]}' to a tensor with "
                     f"grad_dtype '{self.dtype.legacy.removesuffix('Tensor')}'. {GRAD_DTYPE}"
                 )
         self._grad = value

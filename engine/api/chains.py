@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import errors
 from ..slot import warn
-from ..tensor import C_NAMES, Tensor
+from ..tensor import Tensor
 from .linalg import mm
 from .shape import unsqueeze, view
 
@@ -81,7 +81,7 @@ def _check_factors(listed: list[Tensor]) -> None:
         if x._array.dtype != first._array.dtype:
             raise errors.runtime(
                 "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
-                f"{C_NAMES[first.dtype.name]} and tensor {place} {C_NAMES[x.dtype.name]}"
+                f"{errors.C_NAMES[first.dtype.name]} and tensor {place} {errors.C_NAMES[x.dtype.name]}"
             )
     for place, (x, y) in enumerate(itertools.pairwise(listed)):
         if x._array.shape[1] != y._array.shape[0]:

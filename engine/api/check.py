@@ -8,7 +8,7 @@ from typing import Any
 from .. import errors
 from ..array import BY_NUMPY, as_numpy_dtype, result_dtype, xp
 from ..mode import mode
-from ..tensor import C_NAMES, Tensor
+from ..tensor import Tensor
 
 LETTERS = {
     "float16": "Half", "float32": "Float", "float64": "Double", "uint8": "Byte", "int8": "Char", "int16": "Short",
@@ -149,7 +149,7 @@ def need_alpha(input: Any, other: Any, alpha: Any) -> None:
 def need_filling(mask: Tensor, value: Any) -> None:
     """Raise torch's errors about a mask that is none, and about a tensor of several values."""
     if mask._array.dtype.kind != "b":
-        word = C_NAMES[mask.dtype.name]
+        word = errors.C_NAMES[mask.dtype.name]
         raise errors.runtime(f"masked_fill_ only supports boolean masks, but got mask with dtype {word}")
     if isinstance(value, Tensor) and value._array.ndim:
         raise errors.runtime(

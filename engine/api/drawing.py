@@ -10,7 +10,7 @@ from ..array import as_numpy_dtype, int64, xp
 from ..creation import floating, like, new_leaf, shape_given
 from ..ops import drawn as dr
 from ..slot import slot
-from ..tensor import C_NAMES, Tensor, escape
+from ..tensor import Tensor, escape
 from .check import LETTERS, kind, need_tensor
 from .joining import joint
 from .out import takes_out
@@ -139,7 +139,7 @@ def whole(low: int, high: int, shape: tuple[int, ...], dtype: Any, given: Any) -
         limits = xp.iinfo(dtype)
         for name, number in (("from", low), ("to - 1", high - 1)):
             if not limits.min <= number <= limits.max:
-                raise errors.runtime(f"{name} is out of bounds for {C_NAMES[arrays.BY_NUMPY[dtype].name]}")
+                raise errors.runtime(f"{name} is out of bounds for {errors.C_NAMES[arrays.BY_NUMPY[dtype].name]}")
     return stream(given).integers(low, high, size=shape).astype(dtype, copy=False)
 
 

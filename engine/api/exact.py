@@ -6,7 +6,7 @@ Each with torch's message: `{have}` is the dtype of `out`, `{want}` the result's
 from __future__ import annotations
 
 from .. import errors
-from ..tensor import C_NAMES, Tensor
+from ..tensor import Tensor
 from .check import kind
 
 _C_WORDS = "Expected out tensor to have dtype {want_c}, but got {have_c} instead"
@@ -48,5 +48,5 @@ def need_dtype(name: str, target: Tensor, result: Tensor) -> None:
     if message is None or target.dtype is result.dtype:
         return
     words = {"have": kind(target), "want": kind(result), "name": name}
-    words.update(have_c=C_NAMES[target.dtype.name], want_c=C_NAMES[result.dtype.name])
+    words.update(have_c=errors.C_NAMES[target.dtype.name], want_c=errors.C_NAMES[result.dtype.name])
     raise errors.runtime(message.format(**words))

@@ -10,8 +10,9 @@ from ..array import xp
 from ..ops import arrange as ar
 from ..ops import patching as pa
 from ..ops import shape as sh
+from ..size import Size
 from ..slot import warn
-from ..tensor import Size, Tensor
+from ..tensor import Tensor
 from .check import one_dim
 from .counting import arange
 from .out import takes_out

@@ -11,7 +11,7 @@ from .. import errors
 from ..array import xp
 from ..mode import mode, no_grad
 from ..slot import callers_level
-from ..tensor import C_NAMES, Tensor
+from ..tensor import Tensor
 from .check import kind
 from .exact import need_dtype
 from .inplace import copy_, set_data
@@ -92,10 +92,8 @@ def _check_memory(name: str, targets: list[Tensor], given: list[Tensor]) -> None
 
 def _need_dtype(target: Tensor, result: Tensor) -> None:
     if target.dtype is not result.dtype:
-        raise errors.runtime(
-            f"Expected out tensor to have dtype {C_NAMES[result.dtype.name]}, but got {C_NAMES[target.dtype.name]} "
-            "instead"
-        )
+        wanted, found = (errors.C_NAMES[one.dtype.name] for one in (result, target))
+        raise errors.runtime(f"Expected out tensor to have dtype {wanted}, but got {found} instead")
 
 
 def _put(target: Tensor, result: Tensor, several: bool) -> None:

@@ -12,7 +12,7 @@ from ..ops import products as pr
 from ..ops import shape as sh
 from ..ops.reduction import sum_dim
 from ..slot import warn
-from ..tensor import C_NAMES, Tensor
+from ..tensor import Tensor
 from .check import kind, need_tensor, one_dim
 from .joining import joint
 from .linalg import check_addmm, dot, mm, outer
@@ -96,7 +96,7 @@ def _baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, 
     a, b = batch1._array.shape, batch2._array.shape
     dtypes = [x._array.dtype for x in (input, batch1, batch2)]
     if dtypes[0] != dtypes[1]:
-        names = [C_NAMES[x.dtype.name] for x in (input, batch1, batch2)]
+        names = [errors.C_NAMES[x.dtype.name] for x in (input, batch1, batch2)]
         raise errors.runtime(
             f"Input dtypes must be the same, got: input {names[0]}, batch1: {names[1]}, batch2: {names[2]}"
         )

@@ -11,7 +11,7 @@ from ..array import xp
 from ..inplace import apply_inplace
 from ..ops import drawn as dr
 from ..ops import inplace as ip
-from ..tensor import C_NAMES, Tensor
+from ..tensor import Tensor
 from .check import kind
 from .drawing import IN_UNIT, drawn, even, need_float, standard, whole
 from .random import generator as stream
@@ -113,7 +113,7 @@ def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Any
     if not self.is_floating_point():
         raise errors.runtime(
             "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you "
-            f"specified {C_NAMES[self.dtype.name]}"
+            f"specified {errors.C_NAMES[self.dtype.name]}"
         )
     return _redraw(self, "cauchy", median + sigma * stream(generator).standard_cauchy(self._array.shape))
 

@@ -17,7 +17,7 @@ from ..ops import shape as sh
 from ..ops import views as vw
 from ..slot import slot
 from ..storage import Storage
-from ..tensor import C_NAMES, Tensor
+from ..tensor import Tensor
 from .check import one_dim, sizes_of
 from .inplace import copy_, fill_, get_data
 from .parts import as_strided, geometry, storage_offset, strides_of
@@ -244,7 +244,7 @@ def set_(self: Tensor, source: Tensor | None = None) -> Tensor:
 
 
 def _c_name(tensor: Tensor) -> str:
-    return C_NAMES[tensor.dtype.name]
+    return errors.C_NAMES[tensor.dtype.name]
 
 
 def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import errors
 from ..ops import arithmetic as ar
-from ..tensor import C_NAMES, Tensor
+from ..tensor import Tensor
 from .check import need_tensor, refused
 from .elementwise import Number
 from .out import takes_out
@@ -40,9 +40,8 @@ def need_lerp(input: Tensor, end: Tensor, weight: Any) -> None:
     need_tensor(end, "lerp", "end", 2)
     for name, value in (("end", end), ("weight", weight)):
         if isinstance(value, Tensor) and value.dtype is not input.dtype:
-            raise errors.runtime(
-                f"expected dtype {C_NAMES[input.dtype.name]} for `{name}` but got dtype {C_NAMES[value.dtype.name]}"
-            )
+            wanted, found = (errors.C_NAMES[one.dtype.name] for one in (input, value))
+            raise errors.runtime(f"expected dtype {wanted} for `{name}` but got dtype {found}")
     if not input.is_floating_point():
         raise refused("lerp_kernel_tensor" if isinstance(weight, Tensor) else "lerp_kernel_scalar", input)
 

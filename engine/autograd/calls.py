@@ -14,8 +14,9 @@ from ..mode import mode
 from ..node import AccumulateGrad, gradient_edge
 from ..ops.reduction import sum_to_size
 from ..ops.shape import clone, select, stack
+from ..size import Size
 from ..slot import slot
-from ..tensor import Size, Tensor
+from ..tensor import Tensor
 from ..views import refresh_view
 from .graph import GradientEdge, inner_node
 

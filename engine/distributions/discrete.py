@@ -12,7 +12,8 @@ from ..api.drawing import bernoulli, multinomial
 from ..api.joining import broadcast_tensors
 from ..mode import no_grad
 from ..nn.functional import binary_cross_entropy_with_logits, one_hot
-from ..tensor import Size, Tensor
+from ..size import Size
+from ..tensor import Tensor
 from . import constraints
 from .constraints import Constraint, Constraints
 from .distribution import Distribution, lazy, one_of, to_logits, together

@@ -9,7 +9,8 @@ from .. import array as arrays
 from ..api.joining import broadcast_tensors
 from ..creation import tensor
 from ..mode import enable_grad, no_grad
-from ..tensor import Size, Tensor
+from ..size import Size
+from ..tensor import Tensor
 from .constraints import Constraint, Constraints, is_dependent
 
 __all__ = ["Distribution"]

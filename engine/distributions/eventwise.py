@@ -12,7 +12,8 @@ from ..api.counting import eye, tril_indices
 from ..api.joining import cat, stack
 from ..linalg import cholesky
 from ..nn.functional import logsigmoid, pad, softplus
-from ..tensor import Size, Tensor
+from ..size import Size
+from ..tensor import Tensor
 from . import constraints
 from .constraints import Constraint
 from .distribution import sum_rightmost

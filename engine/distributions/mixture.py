@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..mode import no_grad
-from ..tensor import Size, Tensor
+from ..size import Size
+from ..tensor import Tensor
 from . import constraints
 from .constraints import Constraint
 from .discrete import Categorical

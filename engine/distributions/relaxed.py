@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from ..api.drawing import rand
 from ..creation import full_like
-from ..tensor import Size, Tensor
+from ..size import Size
+from ..tensor import Tensor
 from . import constraints
 from .constraints import Constraints
 from .discrete import Categorical

@@ -8,7 +8,8 @@ from operator import add, mul
 from typing import Any
 
 from ..creation import zeros_like
-from ..tensor import Size, Tensor
+from ..size import Size
+from ..tensor import Tensor
 from . import constraints
 from .constraints import Constraint
 from .distribution import sum_rightmost

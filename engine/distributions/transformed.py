@@ -8,7 +8,8 @@ from operator import mul
 from typing import Any
 
 from ..mode import no_grad
-from ..tensor import Size, Tensor
+from ..size import Size
+from ..tensor import Tensor
 from . import constraints
 from .constraints import Constraint
 from .distribution import Distribution, sum_rightmost

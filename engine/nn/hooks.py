@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
-from ..tensor import RemovableHandle, Tensor
+from ..node import RemovableHandle
+from ..tensor import Tensor
 from .boundary import Boundary, on_node
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import errors
 from ..mode import no_grad
-from ..tensor import RemovableHandle, Tensor
+from ..node import RemovableHandle
+from ..tensor import Tensor
 from .parameter import Parameter
 
 if TYPE_CHECKING:

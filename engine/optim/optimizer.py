@@ -14,8 +14,9 @@ from .. import errors
 from ..api.check import typename
 from ..creation import tensor
 from ..mode import enable_grad, set_grad_enabled
+from ..node import RemovableHandle
 from ..slot import slot, unrecorded
-from ..tensor import RemovableHandle, Tensor
+from ..tensor import Tensor
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 

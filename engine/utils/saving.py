@@ -19,7 +19,8 @@ from .. import array as arrays
 from .. import creation
 from ..encoding import decode, encode
 from ..nn.parameter import Buffer, Parameter
-from ..tensor import Size, Tensor
+from ..size import Size
+from ..tensor import Tensor
 
 __all__ = ["load", "save"]
 

@@ -12,7 +12,7 @@ from ...array import float32
 from ...ops import convolution as cv
 from ...ops import image as im
 from ...ops import shape as sh
-from ...tensor import C_NAMES, Tensor
+from ...tensor import Tensor
 
 __all__ = [
     "conv1d",
@@ -289,7 +289,7 @@ def _too_much_output_padding(
 def _check_dtypes(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     found, other = input.dtype, weight.dtype
     if bias is not None and bias.dtype is not found:
-        names = [C_NAMES[d.name] for d in (found, bias.dtype)]
+        names = [errors.C_NAMES[d.name] for d in (found, bias.dtype)]
         raise errors.runtime(f"Input type ({names[0]}) and bias type ({names[1]}) should be the same")
     if found is other:
         return
