@@ -8,11 +8,15 @@ export function toNumber(value) {
   return typeof value === "string" ? SPECIAL[value] ?? Number(value) : value;
 }
 
-const WHOLE = 2e-7; // relative distance of a number from one of five digits up to which it is that one: what float32 leaves of it
+const WHOLE = 1.2e-7; // relative distance of a number from one of five digits up to which it is that one: what float32 leaves of it
 
-/** How many digits are written where none are asked for: four, five where they are all of it; as the sentences have it (`viz/text.py`). */
+/**
+ * How many digits are written where none are asked for: four; five where the number has no more, or where four would end in a zero
+ * and five are all that float32 knows of it.  As the sentences have it (`viz/text.py`).
+ */
 function digitsOf(size) {
-  return Math.abs(Number(size.toPrecision(5)) - size) <= WHOLE * size ? 5 : 4;
+  const [three, four, five] = [3, 4, 5].map((most) => Number(size.toPrecision(most)));
+  return five === size || (four === three && Math.abs(five - size) <= WHOLE * size) ? 5 : 4;
 }
 
 /** A number in at most `most` significant digits: `2`, `0.0167`, `1e-4`, `−3.5`, `nan`, `inf`. */

@@ -10,6 +10,14 @@ test("num writes integers plainly and others in few digits", () => {
   for (const [value, text] of cases) assert.equal(num(value), text);
 });
 
+test("five digits stand where a number has no more, and where four would pass for all of it", () => {
+  assert.equal(num(277.75), "277.75");
+  for (const exact of [1.1001, 3.3003]) assert.equal(num(Math.fround(exact)), String(exact));
+  assert.equal(num(Math.fround(7.512098789215088)), "7.512", "that it is near five digits is chance");
+  assert.equal(num(Math.fround(0.069968)), "0.06997");
+  assert.equal(num(Math.fround(2.8799004554748535)), "2.88");
+});
+
 test("fitNum keeps to its room where a number allows it", () => {
   for (const value of [0.333333, 12345.678, 1.6667e-2, -0.14285714, 8.125, 123456, -7]) {
     assert.ok(fitNum(value, 5).length <= 6, `${value}: ${fitNum(value, 5)}`);
