@@ -20,8 +20,8 @@ from .tensor import Tensor
 NEW = "dtype:dt?= layout:any?= device:dev?= pin_memory:b= requires_grad:b="
 """What functions take that make tensors: `+new` in a signature."""
 KINDS = {
-    "T": "Tensor", "Ts": "tuple of Tensors", "n": "Number", "i": "int", "f": "float", "b": "bool", "s": "str",
-    "is": "tuple of ints", "fs": "tuple of floats", "ns": "tuple of Scalars", "dt": "torch.dtype",
+    "T": "Tensor", "Ts": "tuple of Tensors", "n": "Number", "i": "int", "I": "int", "f": "float", "b": "bool",
+    "s": "str", "is": "tuple of ints", "fs": "tuple of floats", "ns": "tuple of Scalars", "dt": "torch.dtype",
     "dev": "torch.device", "g": "torch.Generator", "any": "object",
 }  # fmt: skip
 """What torch calls a kind of argument: where another is given, it is said to be missing."""
@@ -105,6 +105,7 @@ FITS: dict[str, Callable[[Any], bool]] = {
     "f": lambda value: isinstance(value, _FLOATS) or _lone(value),
     "g": lambda value: type(value).__name__ == "Generator",
     "i": _is_int,
+    "I": _is_index,  # what torch calls a SymInt: a tensor of one element is one, whatever its dimensions
     "n": lambda value: isinstance(value, _SCALARS) or _lone(value),
     "s": lambda value: isinstance(value, str),
 }

@@ -163,8 +163,8 @@ nan_to_num_ :: input:T nan:f?= posinf:f?= neginf:f?=
 nanmean nansum :: input:T dim:is1?= keepdim:b= * dtype:dt?= out:T?=
 nanquantile quantile :: input:T q:T dim:i?= keepdim:b= * interpolation:s= out:T?= | input:T q:f dim:i?= keepdim:b= *
     interpolation:s= out:T?=
-narrow :: input:T dim:i start:i length:i | input:T dim:i start:T length:i
-narrow_copy :: input:T dim:i start:i length:i * out:T?=
+narrow :: input:T dim:i start:I length:I | input:T dim:i start:T length:I
+narrow_copy :: input:T dim:i start:I length:I * out:T?=
 nonzero :: input:T * out:T?= as_tuple:b=
 normal :: input:T mean:f= std:f= * generator:g?= | mean:T std:f= * generator:g?= out:T?= | mean:f std:T *
     generator:g?= out:T?= | mean:T std:T * generator:g?= out:T?= | mean:f std:f size:is * generator:g?= out:T?= +new

@@ -16,7 +16,7 @@ import pytest
 import engine
 from engine import signatures
 from engine.api.called import IN_PYTHON, TORCH
-from engine.signature import table
+from engine.signature import Reader, table
 from tests.engine.saying import as_torchs, first_sentence
 
 X = np.arange(1.0, 13.0, dtype="float32").reshape(3, 4) / 4
@@ -136,3 +136,11 @@ def test_method_refuses_what_torchs_does(name: str) -> None:
         pytest.skip("an alias of this engine")
     found = differences(lambda library: lambda x, *a, **k: getattr(x, name)(*a, **k), True, torch)
     assert not found
+
+
+def test_tensor_of_one_element_is_read_as_a_length_whatever_was_read_before() -> None:
+    """Types that were seen to fit are not looked at again: another call, of a tensor without dimensions, hid this."""
+    for name in ("narrow", "narrow_copy"):
+        read = Reader(name, TORCH[name]).refusal
+        assert read((engine.ones(3), 0, 0, engine.tensor([2])), {}) is None
+        assert isinstance(read((engine.ones(3), 0, 0, engine.tensor([2, 1])), {}), TypeError)
