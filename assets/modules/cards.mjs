@@ -33,9 +33,9 @@ function paintLabel({ write, context, font, tokens }, node, place, state) {
 /** Ways to name the gradient that is passed, the longest first; one of another shape than its root (it is refused) by its shape. */
 function seedLabels(row, node, { value, other }) {
   const shape = value ? shapeText(value.shape) : "";
-  if (value && node.shape && shape !== shapeText(node.shape)) return [`gradient of shape ${shape}`, `of shape ${shape}`, `shape ${shape}`];
-  if (other) return ["passed in another call", "another call's", "other"];
-  return [row.label || "gradient you pass", "you pass", "pass"];
+  if (value && node.shape && shape !== shapeText(node.shape)) return [`gradient of shape ${shape}`, `gradient, ${shape}`, "gradient"];
+  if (other) return ["gradient of another call", "gradient, other call", "gradient"];
+  return [row.label || "gradient you pass", "gradient"];
 }
 
 /** Ways to name a row of `.grad`, the longest first; an older version had its gradient, the present one has it. */

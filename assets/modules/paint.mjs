@@ -208,10 +208,8 @@ function head(brush, node, indent = 14, right = 12) {
   write(title, x0 + indent, y0 + 20, font.title, tokens.ink, "left", wide);
   if (brush.detail < 2) return;
   const room = node.w - indent - right - used - 10;
-  // Where both have no room, the role is said by the bar and the outline too, and the shape by the cells.
-  const role = ["leaf", "root", "constant"].includes(node.role);
-  const ways = role ? [node.sub, ...node.sub.split(" \u00b7 ").reverse(), ""] : [node.sub, node.sub.split(" \u00b7 ")[0], ""];
-  const sub = squeezed(context, font.plain, ways, room);
+  const [shape] = node.sub.split(" \u00b7 "); // where both have no room, nothing else says it; the role is said by bar, stub and row too
+  const sub = squeezed(context, font.plain, [node.sub, shape, ""], room);
   if (sub) write(sub, x1 - right, y0 + 20, font.plain, tokens.soft, "right", room);
 }
 

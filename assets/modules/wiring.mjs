@@ -7,8 +7,7 @@ import { wiredOps, wiresOf as allWiresOf } from "./state.mjs";
 import { at } from "./timeline.mjs";
 
 const SPREAD = 0.62; // part of the pill's side over which wires enter
-const BUNDLE = 16; // height of the bundle of wires that goes around a card,
-const OVER = [3, 5]; // and of one that runs between the head of a card and its cells: how far over these, and how high
+const BUNDLE = 16; // height of the bundle of wires that goes around a card
 const TOUCH = 1.5; // how far a wire may be over a border
 const BEND = 6; // how far from a card's side one runs down along it
 const ALONG = 6; // within how many units a wire runs along a route,
@@ -102,20 +101,30 @@ function callAt({ phase, scene, t }) {
 }
 
 /**
- * The rows at which a wire ends: at the output the gradient that the call passes there, at the input a `.grad` that the call
- * writes, and else the value: a `.grad` that rests passes nothing on, and autograd.grad() fills none.
+ * Where a wire ends: in the row that shows what goes over it.  Where it arrives, that is a `.grad` that the call writes; where it
+ * sets out, the gradient that the call passes, or a `.grad` that it left as this op gets it.  A card that shows it in no row is met
+ * at its border, beside its value: the value itself is not what is passed.
  */
-function endsOf({ source, output }, call) {
-  const value = (node) => placeOf(node, "value");
-  const [seed, grad] = [placeOf(output, "seed"), source.role === "leaf" ? placeOf(source, "grad") : undefined];
-  return { source: grad && isWritten(grad.row, call) ? grad : value(source), output: seed && isPassed(seed.row, call) ? seed : value(output) };
+function endsOf({ op, source, output }, call) {
+  const [seed, kept] = [placeOf(output, "seed"), placeOf(output, "grad")];
+  const start = seed && isPassed(seed.row, call) ? seed : kept && isWritten(kept.row, call) && isGiven(kept.row, op, call) ? kept : null;
+  const grad = placeOf(source, "grad");
+  return { source: grad && isWritten(grad.row, call) ? grad : besideValue(source), output: start ?? besideValue(output) };
 }
 
 const placeOf = (node, key) => rowsOf(node).find((one) => one.row.key === key && one.row.cols);
 
+function besideValue(node) {
+  const value = placeOf(node, "value");
+  return value && { ...value, border: true };
+}
+
 function isWritten({ track }, call) {
   return call !== null && track.some(([step, id]) => step > call.start && step <= call.end && id !== null);
 }
+
+/** Whether a `.grad` after a call is what the call passed on to an op: not where it had grown in an earlier call (equal values have one id). */
+const isGiven = ({ track }, op, call) => at(track, call.end) === at(op.tracks.upstream, call.end);
 
 function isPassed(row, call) {
   return call !== null && (Array.isArray(row.call) ? row.call.some(([, one]) => one === call.call) : (row.call ?? call.call) === call.call);
@@ -156,7 +165,7 @@ function isPlain({ ends }) {
 function curveOf(wire) {
   let known = curves.get(wire.edge);
   if (!known) curves.set(wire.edge, (known = new Map()));
-  const key = `${wire.from}>${wire.to} ${wire.ends.source?.row.key} ${wire.ends.output?.row.key}`;
+  const key = `${wire.from}>${wire.to} ${wire.ends.source?.row.key} ${wire.ends.output?.row.key}`; // a value is met beside it
   if (!known.has(key)) known.set(key, layWire(wire));
   return Object.create(known.get(key)); // what a wire carries changes with time, its way does not
 }
@@ -192,22 +201,20 @@ function layWire(wire) {
 }
 
 /**
- * Where a wire leaves a card, so that it crosses no cell and no text: the last line of cells from below, the first one
- * between head and cells, others, and what comes from above, at the card's side.  Columns are aligned, so a cell is told by its column, and by its place in it.
+ * Where a wire leaves a card, so that it crosses no cell and no text: what ends in the last line of cells from below, all else at the
+ * card's side.  Columns are aligned, so a cell is told by its column, at the side by its place in the height of its line; one alone
+ * has no column to tell.
  */
 function anchor(node, row, cell, op) {
   const frame = { under: node.y + node.h / 2, top: node.y - node.h / 2, side: (sign) => node.x + sign * (node.w / 2 + 4), towards: op.x < node.x ? -1 : 1 };
-  const places = rowsOf(node).filter((one) => one.row.cols);
-  if (!row || !places.length) return { ...frame, x: node.x, y: node.y + node.h / 2, ny: 1, part: 0 };
-  const above = op.y + op.h / 2 < node.y - node.h / 2;
+  if (!row) return { ...frame, x: node.x, y: frame.under, ny: 1, part: 0 };
+  const above = op.y + op.h / 2 < frame.top;
   const { rows, cols } = row.row;
   const box = cellOf(row, cell);
   const [line, column] = [Math.floor(cell / cols), cell % cols];
   const part = (cell + 0.5) / (rows * cols) - 0.5;
-  const [first, last] = [row === places[0] && line === 0, row === rowsOf(node).at(-1) && line === rows - 1];
-  const middle = { ...frame, x: box.x + box.w / 2, part };
-  if (last && !above) return { ...middle, y: box.y + box.h, ny: 1 };
-  if (first) return { ...middle, y: box.y, ny: -1, over: true };
+  const last = row.row === rowsOf(node).at(-1).row && line === rows - 1;
+  if (last && !above && (!row.border || cols > 1)) return { ...frame, x: box.x + box.w / 2, part, y: row.border ? frame.under : box.y + box.h, ny: 1 };
   const y = box.y + box.h * (column + 1) / (cols + 1);
   return { ...frame, x: node.x + (frame.towards * node.w) / 2, y, part, aside: true };
 }
@@ -226,11 +233,6 @@ function port(op, node, part) {
 function half(cell, port) {
   const [px, py] = port.at;
   if (cell.aside) return sideways(cell.x, cell.y, cell, port);
-  if (cell.over) {
-    const lane = cell.y - OVER[0] - (0.5 - cell.part * cell.towards) * OVER[1];
-    const out = cell.side(cell.towards);
-    return [[cell.x, cell.y, cell.x, lane, cell.x, lane, out, lane], ...sideways(out, lane, cell, port)];
-  }
   if (port.nx !== 0 && cell.ny > 0 && py < cell.under) {
     const wx = cell.side(-port.nx);
     const wy = cell.under + 6 + (0.5 - cell.part * port.nx * -1) * BUNDLE;

@@ -16,13 +16,15 @@ const COLOURS = ["bg", "panel", "field", "ink", "soft", "line", "saved", "leaf",
 const TOKENS = { ...Object.fromEntries(COLOURS.map((name) => [name, name])), textLeast: 12, textNote: 13, textBody: 14 };
 const VIEW = { width: 1600, height: 900, dpr: 1 };
 
-/** A context that notes each stroke, { colour, alpha, dash, width }, and the colours of what is filled. */
+/** A context that notes each stroke, { colour, alpha, dash, width }, the colours of what is filled, and texts. */
 function noting() {
   const strokes = [];
   const fills = [];
+  const texts = [];
   const own = { canvas: { width: 0, height: 0 }, globalAlpha: 1, dash: [], setLineDash: (dash) => (own.dash = dash), measureText: (text) => ({ width: 7 * text.length }),
-    stroke: () => strokes.push({ colour: own.strokeStyle, alpha: own.globalAlpha, dash: own.dash, width: own.lineWidth }), fill: () => fills.push(own.fillStyle) };
-  return { strokes, filled: () => fills, context: new Proxy(own, { get: (it, name) => it[name] ?? (() => {}) }) };
+    stroke: () => strokes.push({ colour: own.strokeStyle, alpha: own.globalAlpha, dash: own.dash, width: own.lineWidth }), fill: () => fills.push(own.fillStyle),
+    fillText: (text) => texts.push(text) };
+  return { strokes, texts, filled: () => fills, context: new Proxy(own, { get: (it, name) => it[name] ?? (() => {}) }) };
 }
 
 function frameAt(index, t) {
@@ -44,6 +46,20 @@ test("what is not there yet is dashed, in the full strength of lines that say so
     assert.ok(["saved", "leaf", "root"].includes(colour), colour); // tests/test_look.py has their contrasts
   }
   assert.ok(dashed.some(({ colour }) => colour === "saved") && dashed.some(({ colour }) => colour === "root"));
+});
+
+test("in a narrow card the shape outlasts the role, and the row that is passed says that it is a gradient", () => {
+  const told = (w, t = 0) => {
+    const scene = case1();
+    const index = prepare({ ...scene, edges: [], nodes: scene.nodes.filter((node) => node.id === "t1").map((node) => ({ ...node, w })) });
+    const { texts, context } = noting();
+    paintGraph(context, VIEW, { ...frameAt(index, t), wires: [] });
+    return texts;
+  };
+  const [first, other] = [case1().phases.find((phase) => phase.kind === "backward").end, case1().steps.length];
+  assert.deepEqual([300, 90].map((w) => told(w).filter((text) => /\d\u00d7\d/.test(text))[0]), ["1\u00d74 \u00b7 root", "1\u00d74"]);
+  for (const w of [300, 130, 90]) for (const t of [first, other]) assert.ok(told(w, t).some((text) => text.startsWith("gradient")), `${w} at ${t}`);
+  assert.ok(told(300, other).includes("gradient of another call"));
 });
 
 test("an edge on which only gradients travel is drawn once one came", () => {

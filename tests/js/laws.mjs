@@ -3,15 +3,16 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fit, READABLE } from "../../assets/modules/camera.mjs";
-import { boxOf, cellOf, rowsOf } from "../../assets/modules/card.mjs";
-import { crossesBox, distanceToBox, strikes } from "../../assets/modules/curve.mjs";
+import { boxOf, cellOf, HEAD, rowsOf } from "../../assets/modules/card.mjs";
+import { crossesBox, distanceToBox, pointAlong, strikes } from "../../assets/modules/curve.mjs";
 import { hasGradient, wiredEdges } from "../../assets/modules/edges.mjs";
 import { placedLabels } from "../../assets/modules/labels.mjs";
 import { lineTo, placeCallout } from "../../assets/modules/message.mjs";
 import { paintGraph } from "../../assets/modules/paint.mjs";
 import { layPlane, STACK } from "../../assets/modules/plane.mjs";
-import { flowsAt, prepare, stateAt } from "../../assets/modules/state.mjs";
+import { flowsAt, prepare, rowState, stateAt } from "../../assets/modules/state.mjs";
 import { fonts } from "../../assets/modules/text.mjs";
+import { at } from "../../assets/modules/timeline.mjs";
 import { isWired, wiresAt } from "../../assets/modules/wiring.mjs";
 
 const TOUCH = 1.5; // so far a curve may be over a border
@@ -97,6 +98,16 @@ function numbersAstray(scene, index, plane) {
   return [...found];
 }
 
+const ARROW = 10; // length of the head of a wire
+const tipOf = (flat) => [flat.xs.at(-1), flat.ys.at(-1)];
+const startOf = (flat) => [flat.xs[0], flat.ys[0]];
+const writtenIn = (row, { start, end }) => row.track.some(([step, id]) => step > start && step <= end && id !== null);
+const given = ({ scene, t }, op) => scene.values[at(op.tracks.upstream, t)];
+const equal = (a, b) => Boolean(a?.data && b?.data) && a.data.length === b.data.length && a.data.every((value, i) => Object.is(value, b.data[i]));
+
+/** Whether a wire ends at a card's border, or in a row of which something is true. */
+const shown = (place, moment, is) => !place || place.border || is(place.row);
+
 /** Wires that end where no gradient is, or pass over numbers on their way. */
 function wiresAmiss(scene, index) {
   const found = new Set();
@@ -105,9 +116,20 @@ function wiresAmiss(scene, index) {
     for (const wire of wiresAt(moment, []).filter((one) => one.live)) {
       const { source, output } = wire.ends;
       const say = (what) => found.add(`step ${k}: ${wire.edge.id} ${wire.from}>${wire.to} ${what}`);
-      const written = source?.row.key === "grad" && source.row.track.some(([step]) => step > moment.phase.start && step <= moment.phase.end);
-      if (source?.row.key === "grad" && !written) say("ends in a .grad that is not written");
-      if (output?.row.key === "grad") say("begins in a .grad");
+      if (!shown(source, moment, (row) => row.key === "grad" && writtenIn(row, moment.phase))) say("arrives where its gradient does not come to stand");
+      if (!shown(output, moment, (row) => (row.key === "seed" ? !rowState(moment, row).other : row.key === "grad") && equal(rowState(moment, row).value, given(moment, wire.op)))) {
+        say("sets out from what is not passed");
+      }
+      for (const [place, node, [x, y]] of [[source, wire.source, tipOf(wire.leaving)], [output, wire.output, startOf(wire.arriving)]]) {
+        const [x0, y0, x1, y1] = boxOf(node);
+        if (place?.border && x > x0 + 0.5 && x < x1 - 0.5 && y > y0 + 0.5 && y < y1 - 0.5) say(`ends within ${node.id}, which shows it nowhere`);
+      }
+      if (isWired(wire.edge)) {
+        const { x, y, angle } = pointAlong(wire.leaving, 1);
+        const [x0, y0, x1] = boxOf(wire.source);
+        const [bx, by] = [x - Math.cos(angle) * ARROW, y - Math.sin(angle) * ARROW];
+        if (bx > x0 + 1 && bx < x1 - 1 && Math.min(y, by) > y0 && Math.min(y, by) < y0 + HEAD - 8) say(`has its head on that of ${wire.source.id}`);
+      }
       if ((source?.row.rows ?? 1) > 1 || (output?.row.rows ?? 1) > 1) say("ends among several lines of cells");
       const brought = moment.step.flows.find((flow) => flow.back && flow.edge === wire.edge.id);
       const data = brought && scene.values[brought.value]?.data;
@@ -117,7 +139,7 @@ function wiresAmiss(scene, index) {
         for (const place of rowsOf(node).filter((one) => one.row.cols)) {
           for (let i = 0; i < place.row.rows * place.row.cols; i++) {
             const { x, y, w, h } = cellOf(place, i);
-            if ((place !== own || i !== cell) && crossesBox(wire.flat, [x + 1, y + 1, x + w - 1, y + h - 1])) say(`is over a cell of ${node.id}`);
+            if ((place.row !== own?.row || own.border || i !== cell) && crossesBox(wire.flat, [x + 1, y + 1, x + w - 1, y + h - 1])) say(`is over a cell of ${node.id}`);
           }
         }
       }
