@@ -6,7 +6,6 @@ serves both; what creates an array says where with `like=` or `on(device)`.
 
 from __future__ import annotations
 
-import math
 import threading
 import warnings
 from collections.abc import Sequence
@@ -334,90 +333,9 @@ def pointer(data: Array) -> int:
     return int(data.__array_interface__["data"][0] if isinstance(data, ndarray) else data.data.ptr)
 
 
-def multiply_at(data: Array, key: Any, values: Array) -> None:
-    """data[key] *= values, where a place may be named several times.
-
-    cupy has no `multiply.at`: there, in each pass every place is written once.
-    """
-    if isinstance(data, ndarray):
-        xp.multiply.at(data, key, values)
-        return
-    places = xp.arange(data.size, like=data).reshape(data.shape)[key].ravel()
-    order = xp.argsort(places, kind="stable")
-    ordered = places[order]
-    nth = xp.arange(places.size, like=data) - xp.searchsorted(ordered, ordered)
-    flat, drawn = data.reshape(-1), xp.broadcast_to(values, data[key].shape).ravel()
-    for n in range(int(nth.max()) + 1 if places.size else 0):
-        chosen = order[nth == n]
-        flat[places[chosen]] *= drawn[chosen]
-    data[...] = flat.reshape(data.shape)
-
-
 def strict(data: Array) -> Any:
     """Where a matrix without a decomposition is an error, as numpy has it; cupy must be asked to look."""
     return nullcontext() if cupy is None or isinstance(data, ndarray) else cupyx.errstate(linalg="raise")
-
-
-_FOLDS = {
-    xp.add: "sum", xp.multiply: "prod", xp.maximum: "max", xp.minimum: "min",
-    xp.logical_and: "all", xp.logical_or: "any",
-}  # fmt: skip
-
-
-MANY, BLOCK = 1 << 15, 512
-"""From so many elements on sums are taken in two levels, of blocks and of their sums."""
-
-
-def _in_blocks(data: Array, dim: Any) -> tuple[Array, Any, tuple[int, ...]]:
-    """Data whose sum over a dimension is as exact as torch's, that dimension, and the shape that keepdim leaves.
-
-    numpy adds pairwise along the last dimension only; along another each row goes into one running total, whose
-    rounding grows with their number.  So the rows are added in blocks first.
-    """
-    dims = tuple(d % data.ndim for d in (dim if isinstance(dim, tuple) else (dim,)))
-    kept = tuple(1 if d in dims else n for d, n in enumerate(data.shape))
-    first, last = min(dims, default=0), max(dims, default=0)
-    if len(dims) != last - first + 1 or last == data.ndim - 1 or not data.flags.c_contiguous:
-        return data, dims, kept
-    before, after = data.shape[:first], data.shape[last + 1 :]
-    n = math.prod(data.shape[first : last + 1])
-    if n < 4 * BLOCK:
-        return data, dims, kept
-    rows, whole = data.reshape(*before, n, *after), n - n % BLOCK
-    place = (slice(None),) * first
-    sums = xp.add.reduce(
-        strided(rows, (*before, whole // BLOCK, BLOCK, *after), _split_steps(rows.strides, first)), axis=first + 1
-    )
-    rest = rows[(*place, slice(whole, None))]
-    return (xp.concatenate([sums, rest], axis=first) if n > whole else sums), first, kept
-
-
-def _split_steps(steps: tuple[int, ...], place: int) -> tuple[int, ...]:
-    return (*steps[:place], steps[place] * BLOCK, *steps[place:])
-
-
-def folded(ufunc: Any, data: Array, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Array:
-    """`ufunc` folded over `dim`: what the array's methods do; of numpy without their frames in between."""
-    if cupy is None or isinstance(data, ndarray):
-        if data.size >= MANY and ufunc is xp.add and dim is not None and data.dtype == _SINGLE:
-            data, dim, kept = _in_blocks(data, dim)
-            made = ufunc.reduce(data, axis=dim, dtype=dtype)
-            return made.reshape(kept) if keepdim else made
-        return ufunc.reduce(data, axis=dim, dtype=dtype, keepdims=keepdim)
-    typed = {} if dtype is None else {"dtype": dtype}
-    return getattr(data, _FOLDS[ufunc])(axis=dim, keepdims=keepdim, **typed)
-
-
-def accumulated(ufunc: Any, data: Array, dim: int) -> Array:
-    """The running fold of `ufunc` along `dim`; cupy has none, so that there it is made in log2(n) doubling steps."""
-    if cupy is None or isinstance(data, ndarray):
-        return ufunc.accumulate(data, axis=dim)
-    out, before, reach = data.copy(), (slice(None),) * dim, 1
-    while reach < data.shape[dim]:
-        near, far = (*before, slice(reach, None)), (*before, slice(None, -reach))
-        out[near] = ufunc(out[near], out[far].copy())
-        reach *= 2
-    return out
 
 
 def to_numpy(array: Array) -> ndarray:
@@ -425,110 +343,3 @@ def to_numpy(array: Array) -> ndarray:
     if isinstance(array, ndarray):
         return array
     return xp.asarray(array) if cupy is None else cupy.asnumpy(array)  # 0-d results of numpy are scalars
-
-
-_SINGLE = float32.numpy  # asked for first: comparing identities is several times cheaper than reading a dtype's kind
-_RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
-
-
-def result_dtype(values: Sequence[Any]) -> xp.dtype:
-    """torch's type promotion: category first; a number or 0-d array counts only where its category is higher.
-
-    Source: torch.result_type.
-    """
-    dimensioned: xp.dtype | None = None
-    zero_dim: xp.dtype | None = None
-    number: xp.dtype | None = None
-    for value in values:
-        if isinstance(value, (bool, int, float)):
-            kind = bool_ if isinstance(value, bool) else int64 if isinstance(value, int) else default_dtype
-            number = kind.numpy if number is None else promoted(number, kind.numpy)
-        elif value.ndim:
-            dimensioned = value.dtype if dimensioned is None else promoted(dimensioned, value.dtype)
-        else:
-            zero_dim = value.dtype if zero_dim is None else promoted(zero_dim, value.dtype)
-    best = dimensioned
-    for weaker in (zero_dim, number):
-        if weaker is None:
-            continue
-        if best is None or _RANK[weaker.kind] > _RANK[best.kind]:
-            best = weaker
-    assert best is not None
-    return best
-
-
-def promoted(a: xp.dtype, b: xp.dtype) -> xp.dtype:
-    if a == b:
-        return a
-    if a.kind == "f" and b.kind != "f":
-        return a
-    if b.kind == "f" and a.kind != "f":
-        return b
-    return xp.promote_types(a, b)
-
-
-def promote(values: list[Any]) -> list[Any]:
-    """Arguments of an arithmetic op in their common dtype; numbers stay numbers where numpy would agree."""
-    first = None
-    for value in values:
-        kind = type(value)
-        if kind is float or kind is int or kind is bool:
-            if first is _SINGLE or (first is not None and first.kind == "f"):
-                continue
-            return _converted(values, result_dtype(values))
-        if first is None:
-            first = value.dtype
-        elif value.dtype is not first:
-            return _converted(values, result_dtype(values))
-    return values
-
-
-def promote_float(values: list[Any]) -> list[Any]:
-    """As `promote`, and integers become the default float dtype (exp, division, mean ...)."""
-    first = None
-    for value in values:
-        kind = type(value)
-        if kind is float or kind is int or kind is bool:
-            if first is None:
-                break
-            continue
-        found = value.dtype
-        if (found is not _SINGLE and found.kind != "f") or (first is not None and found is not first):
-            break
-        first = found
-    else:
-        return values
-    target = result_dtype(values)
-    return _converted(values, target if target.kind == "f" else default_dtype.numpy)
-
-
-def _converted(values: list[Any], target: xp.dtype) -> list[Any]:
-    arrays = [v for v in values if not isinstance(v, (bool, int, float))]
-    like = arrays[0] if arrays else None
-    return [
-        xp.asarray(v, dtype=target, like=like) if isinstance(v, (bool, int, float)) else v.astype(target, copy=False)
-        for v in values
-    ]
-
-
-def statistics(data: Array) -> dict[str, float]:
-    """min, max, mean and norm of the finite elements, and how many are nan, infinite, zero.  Linear in the size."""
-    flat = data.reshape(-1)
-    nan = inf = 0
-    if flat.dtype.kind == "f" and flat.size and not xp.isfinite(flat.min() + flat.max()):
-        finite = xp.isfinite(flat)
-        nan = int(xp.isnan(flat).sum())
-        inf = int(flat.size - finite.sum()) - nan
-        flat = flat[finite]
-    if not flat.size:
-        flat = xp.zeros(1)
-    return {
-        "min": float(flat.min()),
-        "max": float(flat.max()),
-        "mean": float(flat.mean(dtype="float64")),
-        "norm": float(xp.sqrt(xp.square(flat, dtype="float64").sum())),
-        "nan": nan,
-        "inf": inf,
-        "zeros": int(data.size - xp.count_nonzero(data)),
-        "size": int(data.size),
-    }

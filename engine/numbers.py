@@ -8,7 +8,8 @@ from typing import Any
 
 from . import array as arrays
 from . import errors
-from .array import as_numpy_dtype, dtype, dtype_of, float64, promoted, xp
+from .array import as_numpy_dtype, dtype, dtype_of, float64, xp
+from .promotion import promoted
 from .tensor import Tensor
 
 

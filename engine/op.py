@@ -28,9 +28,9 @@ from typing import Any, Protocol, cast
 
 from numpy import ndarray
 
-from . import array
 from .array import Array, Arrays
 from .later import Product
+from .promotion import promote, promote_float
 
 Rule = Callable[..., Any]
 Handler = Callable[["Op", tuple[Any, ...], dict[str, Any]], Any]
@@ -64,8 +64,8 @@ class Traits:
 
 
 PLAIN = Traits()
-SAME = Traits(promote=array.promote)
-FLOAT = Traits(promote=array.promote_float)
+SAME = Traits(promote=promote)
+FLOAT = Traits(promote=promote_float)
 VIEW = Traits(view=True)
 
 

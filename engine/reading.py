@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from .array import statistics, to_numpy
+from .array import to_numpy
 from .binding import tensor_names
 from .later import Later
 from .op import CUSTOM, NUMBERED, REGISTRY
@@ -20,7 +20,7 @@ from .recorder import Recorder, written_out
 from .short import in_full
 from .slot import is_users
 from .source import Places
-from .summary import Summary
+from .summary import Summary, sample_of, statistics
 from .trace import (
     Accumulated,
     AnyEvent,
@@ -53,7 +53,6 @@ from .trace import (
     WrittenOutside,
 )
 
-SAMPLE = 64
 JOINT = "copy_slices"
 sum_array = sum_to_size.op.kernel
 
@@ -118,7 +117,7 @@ def value_of(kept: Any) -> Value:
         return Value(tuple(kept.shape), str(kept.dtype), None, kept.sample, kept.stats)
     data = to_numpy(kept)
     flat = data.reshape(-1)
-    return Value(data.shape, str(data.dtype), data, flat[:: max(1, -(-flat.size // SAMPLE))], LazyStats(data))
+    return Value(data.shape, str(data.dtype), data, sample_of(flat), LazyStats(data))
 
 
 def worked_out(kept: Any, values: list[Any]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import array
+from .array import Array, to_numpy, xp
 
 SAMPLE = 64
 """Elements in a sample."""
@@ -46,9 +46,7 @@ class Summary:
             data = self._data
             if data is None:  # the other thread is just done
                 continue
-            flat = data.reshape(-1)
-            sample = array.to_numpy(flat[:: max(1, -(-flat.size // SAMPLE))]).copy()
-            made = sample, array.statistics(data)
+            made = to_numpy(sample_of(data.reshape(-1))).copy(), statistics(data)
             if self._data is data:
                 self._made, self._data = made, None
         return self._made
@@ -60,3 +58,31 @@ class Summary:
     @property
     def stats(self) -> dict[str, float]:
         return self.settle()[1]
+
+
+def sample_of(flat: Any) -> Any:
+    """At most `SAMPLE` of the elements of a vector, with an even stride."""
+    return flat[:: max(1, -(-flat.size // SAMPLE))]
+
+
+def statistics(data: Array) -> dict[str, float]:
+    """min, max, mean and norm of the finite elements, and how many are nan, infinite, zero.  Linear in the size."""
+    flat = data.reshape(-1)
+    nan = inf = 0
+    if flat.dtype.kind == "f" and flat.size and not xp.isfinite(flat.min() + flat.max()):
+        finite = xp.isfinite(flat)
+        nan = int(xp.isnan(flat).sum())
+        inf = int(flat.size - finite.sum()) - nan
+        flat = flat[finite]
+    if not flat.size:
+        flat = xp.zeros(1)
+    return {
+        "min": float(flat.min()),
+        "max": float(flat.max()),
+        "mean": float(flat.mean(dtype="float64")),
+        "norm": float(xp.sqrt(xp.square(flat, dtype="float64").sum())),
+        "nan": nan,
+        "inf": inf,
+        "zeros": int(data.size - xp.count_nonzero(data)),
+        "size": int(data.size),
+    }

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import errors
-from ..array import BY_NUMPY, as_numpy_dtype, result_dtype, xp
+from ..array import BY_NUMPY, as_numpy_dtype, xp
 from ..mode import mode
+from ..promotion import result_dtype
 from ..tensor import Tensor
 
 LETTERS = {

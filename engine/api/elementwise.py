@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
-from ..array import float64, result_dtype, xp
+from ..array import float64, xp
 from ..ops import arithmetic as ar
 from ..ops import elementwise as el
 from ..ops import shape as sh
+from ..promotion import result_dtype
 from ..tensor import Tensor
 from .check import as_operand, combination, need_alpha, need_tensor, refused
 from .moving import to

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import array as arrays
-from ..array import BY_NUMPY, dtype, result_dtype, xp
+from ..array import BY_NUMPY, dtype, xp
+from ..promotion import result_dtype
 from ..tensor import Tensor
 from .check import combination, need_tensor, typename
 from .moving import to

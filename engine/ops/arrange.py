@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, Arrays, promote, xp, zeros_at
+from ..array import Array, Arrays, xp, zeros_at
 from ..op import Traits, op
+from ..promotion import promote
 from .reduction import sum_dim
 from .shape import Sizes, reshape, slice_
 

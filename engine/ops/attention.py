@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, folded, xp
+from ..array import Array, xp
+from ..folds import folded
 from ..op import Traits, op
 from .reduction import sum_dim
 from .shape import transpose

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, library_of, promote, result_dtype, xp
+from ..array import Array, library_of, xp
 from ..op import SAME, Traits, op
+from ..promotion import promote, result_dtype
 
 
 def _compare(name: str, ufunc: Any) -> Any:

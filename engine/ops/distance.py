@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, folded, xp, zeros_at
+from ..array import Array, xp, zeros_at
+from ..folds import folded
 from ..op import Traits, op
 from .choice import eq, where, zero
 from .elementwise import absolute, sign

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, folded, xp, zeros_at
+from ..array import Array, xp, zeros_at
+from ..folds import folded
 from ..op import SAME, Traits, op
 from .activation import log_sigmoid
 from .choice import clamp_min, ge, gt, where

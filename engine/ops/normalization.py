@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import BLOCK, Array, folded, strided, xp
+from ..array import Array, strided, xp
+from ..folds import BLOCK, folded
 from ..op import Traits, op
 from .elementwise import rsqrt
 from .reduction import mean_dim, sum_dim

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, folded, xp
+from ..array import Array, xp
+from ..folds import folded
 from ..op import SAME, Traits, op
 from .choice import eq, where, zero
 from .elementwise import absolute, sign

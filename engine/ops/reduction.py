@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, as_array, folded, xp, zeros_at
+from ..array import Array, as_array, xp, zeros_at
+from ..folds import folded
 from ..op import FLOAT, Traits, op
 from .choice import eq, where, zero
 from .elementwise import absolute, exp, sign

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ..array import Array, result_dtype
+from ..array import Array
 from ..op import FLOAT, SAME, Traits, op
+from ..promotion import result_dtype
 
 
 def _common(self: Array, other: float) -> Array:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, accumulated, xp
+from ..array import Array, xp
+from ..folds import accumulated
 from ..op import Traits, op
 from .choice import eq, where
 from .elementwise import exp

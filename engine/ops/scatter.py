@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..array import Array, as_array, library_of, multiply_at, xp
+from ..array import Array, as_array, library_of, xp
+from ..folds import multiply_at
 from ..op import Traits, op
 from .choice import eq, logical_and, masked_fill, where, zero
 from .indexing import index_select

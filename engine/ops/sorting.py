@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, accumulated, contiguous, library_of, xp
+from ..array import Array, contiguous, library_of, xp
+from ..folds import accumulated
 from ..op import Traits, op
 from .arithmetic import no_derivative
 from .reduction import even_share, raised, scatter_sum

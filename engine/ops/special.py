@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, promote_float, special_of, xp
+from ..array import Array, special_of, xp
 from ..op import FLOAT, Traits, op
+from ..promotion import promote_float
 from .arithmetic import no_derivative, outside, sgn
 from .choice import eq, le, logical_and, where
 from .elementwise import cos, exp, exp2, log, log1p, sin

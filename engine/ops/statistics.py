@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, folded, xp, zeros_at
+from ..array import Array, xp, zeros_at
+from ..folds import folded
 from ..op import SAME, Traits, op
 from .choice import eq, gt, isnan, where
 from .elementwise import reciprocal, unknown_derivative

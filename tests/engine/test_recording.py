@@ -248,7 +248,7 @@ def test_statistics_of_a_large_value_wait_although_it_may_be_written(monkeypatch
         asked.append(data)
         return {"max": float(data.max())}
 
-    monkeypatch.setattr("engine.array.statistics", statistics)
+    monkeypatch.setattr("engine.summary.statistics", statistics)
     with engine.record(limit=2) as trace:
         x = engine.tensor([1.0, 2.0, 3.0])
         x += 1

@@ -8,13 +8,13 @@ from ... import errors
 from ...api import inplace as ip
 from ...api.check import kind, need_tensor, one_dim
 from ...api.reduction import vector_norm
-from ...array import result_dtype
 from ...mode import no_grad
 from ...ops import distance as di
 from ...ops import elementwise as eo
 from ...ops import reduction as ro
 from ...ops import scalar as sc
 from ...ops import shape as so
+from ...promotion import result_dtype
 from ...tensor import Tensor
 from .broadcast import broadcast, of_dtype
 

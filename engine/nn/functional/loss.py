@@ -16,7 +16,7 @@ from ...api import inplace as ip
 from ...api import reduction as rd
 from ...api.check import kind, need_tensor
 from ...api.shape import unsqueeze
-from ...array import result_dtype, xp
+from ...array import xp
 from ...mode import no_grad
 from ...ops import choice as ch
 from ...ops import elementwise as eo
@@ -25,6 +25,7 @@ from ...ops import reduction as ro
 from ...ops import scalar as sc
 from ...ops import shape as so
 from ...ops import special as sp
+from ...promotion import result_dtype
 from ...slot import callers_level, warn
 from ...tensor import Tensor
 from .activation import logsigmoid
