@@ -38,6 +38,7 @@ from .api import differences as _differences
 from .api import drawing as _drawing
 from .api import einsum as _einsum
 from .api import elementwise as _elementwise
+from .api import extremes as _extremes
 from .api import factors as _factors
 from .api import functions as _functions
 from .api import indexing as _indexing
@@ -79,6 +80,7 @@ from .api.differences import *
 from .api.drawing import *
 from .api.einsum import *
 from .api.elementwise import *
+from .api.extremes import *
 from .api.factors import *
 from .api.functions import *
 from .api.indexing import *
@@ -219,6 +221,7 @@ __all__ += _absent.__all__
 __all__ += _choice.__all__
 __all__ += _decomposition.__all__
 __all__ += _elementwise.__all__
+__all__ += _extremes.__all__
 __all__ += _functions.__all__
 __all__ += _indexing.__all__
 __all__ += _joining.__all__

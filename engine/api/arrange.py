@@ -22,6 +22,7 @@ __all__ = [
     "diag",
     "diag_embed",
     "diagflat",
+    "flip",
     "fliplr",
     "flipud",
     "repeat_interleave",
@@ -188,6 +189,32 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     return ar.rot90(input, k, (first, second))
 
 
+def flip(input: Tensor, *along: Any, dims: Any = None) -> Tensor:
+    """The elements in the opposite order along `dims`.
+
+    Shapes: (*) -> (*).  Raises IndexError where there is no such dimension.  Source: torch.flip.
+
+    >>> import engine as torch
+    >>> torch.flip(torch.arange(3), (0,))
+    tensor([2, 1, 0])
+    """
+    given = dims if dims is not None else along
+    if dims is None and not along:
+        raise TypeError('flip() missing 1 required positional arguments: "dims"')
+    given = given[0] if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
+    for place, d in enumerate(given if isinstance(given, (tuple, list)) else (given,)):
+        if not hasattr(d, "__index__"):
+            raise TypeError(
+                "flip(): argument 'dims' (position 1) must be tuple of ints, but found element of type "
+                f"{type(d).__name__} at pos {place}"
+            )
+    found = tuple(one_dim(d, input._array.ndim) for d in given)
+    for d in found:
+        if found.count(d) > 1:
+            raise errors.runtime(f"dim {d} appears multiple times in the list of dims")
+    return sh.flip(input, found)
+
+
 def fliplr(input: Tensor) -> Tensor:
     """Columns in the opposite order.
 
@@ -298,5 +325,5 @@ def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
     return im.constant_pad_nd(input, sides, value)
 
 
-METHODS = ("repeat", "repeat_interleave", "roll", "rot90", "fliplr", "flipud", "diag", "diag_embed", "diagflat")
+METHODS = ("repeat", "repeat_interleave", "roll", "rot90", "flip", "fliplr", "flipud", "diag", "diag_embed", "diagflat")
 """Functions that are methods of Tensor too."""

@@ -20,6 +20,7 @@ from . import choice as cc
 from . import decomposition as dc
 from . import drawing as dw
 from . import elementwise as el
+from . import extremes as ex
 from . import factors as fa
 from . import fresh as fr
 from . import functions as fn
@@ -52,8 +53,8 @@ from . import writers as wr
 from .out import plain
 
 ROOMS = (
-    ab, cc, ag, dc, dw, el, fa, fr, ix, jo, la, ma, no, pt, pr, rd, rp, rh, rw, sa, sc, se, sh, sr, sm, sp, st, memory,
-    te, tr, ty,
+    ab, cc, ag, dc, dw, el, ex, fa, fr, ix, jo, la, ma, no, pt, pr, rd, rp, rh, rw, sa, sc, se, sh, sr, sm, sp, st,
+    memory, te, tr, ty,
 )  # fmt: skip
 """The files of functions; each names in METHODS those that are methods too, the tensor first."""
 
@@ -95,7 +96,7 @@ _cpu.__name__, _type_as.__name__, _element_size.__name__ = "cpu", "type_as", "el
 
 
 def _reversed(self: Tensor) -> Tensor:
-    return rd.flip(self, 0) if self.dim() else self
+    return ag.flip(self, 0) if self.dim() else self
 
 
 def _contains(self: Tensor, element: Any) -> bool:

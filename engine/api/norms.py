@@ -6,21 +6,55 @@ import math
 from typing import Any
 
 from .. import errors
+from ..array import BY_NUMPY, as_numpy_dtype
 from ..ops import decomposition as de
+from ..ops import reduction as rd
 from ..ops import shape as sh
 from ..tensor import Tensor
-from .check import combination, kind, need_tensor, one_dim
+from .check import LETTERS, combination, kind, need_tensor, one_dim, some_dims
 from .choice import masked_fill
 from .decomposition import need_matrix, need_real, need_square
 from .elementwise import nan_to_num
+from .extremes import amax, amin
 from .out import takes_out
-from .reduction import amax, amin, sum, vector_norm
+from .reduction import sum
 from .shape import squeeze, unsqueeze
 from .spectrum import svdvals
 
 __all__ = [
     "norm",
 ]
+
+
+def vector_norm(x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """(sum |x|^ord)^(1/ord), also for ord 0 (how many are not zero) and inf (the largest)."""
+    need_tensor(x, "linalg_vector_norm", "self")
+    if not x.is_floating_point():
+        raise errors.runtime(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {kind(x)}")
+    which = as_numpy_dtype(dtype)
+    if which is not None and which.kind != "f":
+        raise errors.runtime(
+            f"linalg.vector_norm: dtype should be floating point or complex, but got {LETTERS[BY_NUMPY[which].name]}"
+        )
+    dims = None if dim is None else some_dims(dim, x._array.ndim)
+    if ord < 0 or math.isinf(ord):
+        _need_elements(x, ord, dims)
+    return rd.vector_norm(x, ord=float(ord), dim=dims, keepdim=keepdim, dtype=which)
+
+
+def _need_elements(x: Tensor, ord: float, dims: Any) -> None:
+    """Raise torch's error where a norm looks for an extreme of nothing."""
+    reduced = range(x._array.ndim) if dims is None else dims if isinstance(dims, tuple) else (dims,)
+    for d in reduced:
+        if not x._array.shape[d]:
+            where = (
+                "an empty tensor because the"
+                if len(reduced) == x._array.ndim
+                else (f"the dimension {d}because this dimension is empty and the")
+            )
+            raise errors.runtime(
+                f"linalg.vector_norm cannot compute the {ord:g} norm on {where} operation does not have an identity"
+            )
 
 
 def linalg_vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:

@@ -14,10 +14,10 @@ from ..ops import decomposition as de
 from ..ops import shape as sh
 from ..ops import spectrum as sp
 from ..tensor import Tensor
+from .arrange import flip
 from .check import kind, need_tensor, refused
 from .decomposition import need_matrix, need_real, need_square
 from .named import result
-from .reduction import flip
 from .scan import cumprod
 from .shape import expand, unsqueeze
 from .transposes import matrix_transposed

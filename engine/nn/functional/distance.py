@@ -7,7 +7,7 @@ from typing import Any
 from ... import errors
 from ...api import inplace as ip
 from ...api.check import kind, need_tensor, one_dim
-from ...api.reduction import vector_norm
+from ...api.norms import vector_norm
 from ...mode import no_grad
 from ...ops import distance as di
 from ...ops import elementwise as eo

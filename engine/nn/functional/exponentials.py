@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from ... import errors
+from ...api import extremes as ex
 from ...api import reduction as rd
 from ...api.check import kind, need_tensor, one_dim
 from ...api.random import generator
@@ -99,6 +100,6 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     if not hard:
         return soft
     place = one_dim(dim, data.ndim)
-    first = rd.max(sh.detach(soft), place, keepdim=True)[1]
+    first = ex.max(sh.detach(soft), place, keepdim=True)[1]
     one = scatter(ch.zero(sh.detach(soft)), place, first, 1.0)
     return eo.add(eo.sub(one, sh.detach(soft)), soft)
