@@ -35,6 +35,27 @@ def test_gallery_opens_a_program_without_loading_the_page_again_and_back_returns
     assert view.js("window.stayed") is True
 
 
+def test_gallery_plays_the_first_call_of_its_first_program_and_opens_it(view: View) -> None:
+    view.page.set_viewport_size({"width": 1280, "height": 720})
+    view.page.emulate_media(reduced_motion="no-preference")
+    view.open()
+    said = "document.querySelector('#hero span')?.textContent ?? ''"
+    view.until(f"{said}.startsWith('MulBackward0 multiplies the upstream gradient [1 0 0 0]')")
+    view.until(f"{said}.endsWith('x.grad was None and now holds it.')")
+    view.page.locator("#hero").click()
+    view.until("backstep.scene()?.program.id === 'weights'")
+    view.page.go_back()
+    view.until(f"{said}.startsWith('MulBackward0')")  # it plays again for whoever comes back
+    view.page.emulate_media(reduced_motion="reduce")
+
+
+def test_gallery_without_motion_shows_how_the_first_call_ends(view: View) -> None:
+    view.page.set_viewport_size({"width": 1280, "height": 720})
+    view.page.emulate_media(reduced_motion="reduce")
+    view.open()
+    view.until("document.querySelector('#hero span').textContent.endsWith('now holds it.')")
+
+
 def test_first_program_can_be_played_with_the_keyboard_alone(view: View) -> None:
     view.open()
     keys = view.page.keyboard

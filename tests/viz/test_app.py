@@ -84,7 +84,7 @@ def test_unknown_program_is_explained_and_no_error(client: Client) -> None:
     assert answer.status_code == 200 and problem["kind"] == "unknown-program"
 
 
-@pytest.mark.parametrize("path", ["/", "/assets/viz.mjs", "/_dash-layout", "/_dash-dependencies", "/live", "/nothing"])
+@pytest.mark.parametrize("path", ["/", "/assets/viz.mjs", "/_dash-layout", "/_dash-dependencies", "/scene", "/nothing"])
 def test_hostile_host_gets_nothing(client: Client, path: str) -> None:
     answer = client.get(path, headers={"Host": "evil.example"})
     assert answer.status_code == 400 and "Backstep does not answer" in answer.text
@@ -138,6 +138,13 @@ def test_static_files_cannot_be_left(client: Client, path: str) -> None:
 def test_live_says_which_recording_is_newest(client: Client) -> None:
     assert client.get("/live?program=watched", headers=OWN).json == {"version": 1, "note": ""}
     assert client.get("/live?program=gone", headers=OWN).json == {"version": None, "note": ""}
+
+
+def test_scene_of_a_program_as_it_was_recorded(client: Client) -> None:
+    answer = client.get("/scene?program=case", headers=OWN).json
+    assert answer is not None and answer["scene"]["program"]["id"] == "case"
+    refused = client.get("/scene?program=gone", headers=OWN).json
+    assert refused is not None and refused["problem"]["kind"] == "unknown-program"
 
 
 def test_broken_json_is_refused_without_a_traceback(client: Client) -> None:

@@ -60,12 +60,16 @@ def register(app: Dash, store: Store) -> None:
 
 
 def add_requests(app: Dash, store: Store) -> None:
-    """The requests that are no callbacks: is there a newer recording, and the trace file of a revision."""
+    """The requests that are no callbacks: a newer recording, a program as it was recorded, a revision's file."""
     server: Flask = app.server
 
     @server.get("/live")
     def live() -> Response:
         return _json(live_answer(store, request.args.get("program", "")))
+
+    @server.get("/scene")
+    def scene() -> Response:
+        return _json(scene_answer(store, {"program": request.args.get("program", "")}))
 
     @server.post("/export/trace")
     def export_trace() -> Response:

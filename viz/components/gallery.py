@@ -29,25 +29,7 @@ def gallery(programs: Sequence[Program]) -> html.Main:
     groups = [(name, list(members)) for name, members in groupby(ordered, key=group_of)]
     return html.Main(
         [
-            html.Div(
-                [
-                    html.H1("Step through backpropagation, forwards and backwards"),
-                    html.P(
-                        "Every program here is a few lines of ordinary code. Open one, press Space and watch the "
-                        "gradient travel; then change what was asked, and see what follows.",
-                        className="lead",
-                    ),
-                    *first_steps(programs),
-                    dmc.TextInput(
-                        id="gallery-search",
-                        placeholder="Search: accumulate, one-hot, inf, retain_graph …",
-                        size="md",
-                        debounce=80,
-                        **also(aria_label="Search the gallery"),
-                    ),
-                ],
-                className="gallery-top",
-            ),
+            html.Div([head(programs), *picture(programs)], className="gallery-top"),
             html.Div(
                 [section(name, members) for name, members in groups] or [nothing_here()],
                 id="gallery-groups",
@@ -68,9 +50,48 @@ def gallery(programs: Sequence[Program]) -> html.Main:
     )
 
 
+def head(programs: Sequence[Program]) -> html.Div:
+    return html.Div(
+        [
+            html.H1("Step through backpropagation, forwards and backwards"),
+            html.P(
+                "Every program here is a few lines of ordinary code. Open one, press Space and watch the "
+                "gradient travel; then change what was asked, and see what follows.",
+                className="lead",
+            ),
+            *first_steps(programs),
+            dmc.TextInput(
+                id="gallery-search",
+                placeholder="Search: accumulate, one-hot, inf, retain_graph …",
+                size="md",
+                debounce=80,
+                **also(aria_label="Search the gallery"),
+            ),
+        ],
+        className="gallery-head",
+    )
+
+
+def first_of(programs: Sequence[Program]) -> Program | None:
+    """The first program of the gallery, which opens where it has shown its point."""
+    return next((program for program in programs if group_of(program) != YOURS), None)
+
+
+def picture(programs: Sequence[Program]) -> list[html.A]:
+    """The place of the first program's graph: assets/modules/panels/hero.mjs plays its first call there.
+
+    It leads where the first link does, so that keys and screen readers pass it by.
+    """
+    first = first_of(programs)
+    if first is None:
+        return []
+    where = f"/?program={quote(first.id)}"
+    return [html.A(id="hero", href=where, tabIndex="-1", **also(data_start=first.id, aria_hidden="true"))]
+
+
 def first_steps(programs: Sequence[Program]) -> list[html.A]:
-    """The way in: the first program of the gallery, which opens where it has shown its point."""
-    first = next((program for program in programs if group_of(program) != YOURS), None)
+    """The way in."""
+    first = first_of(programs)
     if first is None:
         return []
     link = html.A(

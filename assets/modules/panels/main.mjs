@@ -7,6 +7,7 @@ import * as explain from "./explain.mjs";
 import * as exports from "./exports.mjs";
 import * as gallery from "./gallery.mjs";
 import * as header from "./header.mjs";
+import * as hero from "./hero.mjs";
 import * as inspector from "./inspector.mjs";
 import * as live from "./live.mjs";
 import * as notice from "./notice.mjs";
@@ -33,6 +34,7 @@ export async function install(backstep) {
   story.setUp(player, choose);
   [code, inspector, commands, events].forEach((panel) => panel.setUp(player));
   gallery.setUp((program) => visit({ ...url.view(""), program }, true));
+  hero.setUp();
   header.setUp({
     ...exports.acts(player), home: () => visit(url.view(""), true), themed: (name) => { theme = name; write(false); },
     help: () => player.help(), panel: () => panels.toggle("right"), left: () => panels.toggle("left"),
