@@ -134,7 +134,9 @@ def saved_chips(op: int, facts: Facts) -> list[dict[str, Any]]:
             shown = facts.name(saved.tensor) or _saved_expression(saved.tensor, facts)
             whole = saved.value is not None and facts.trace.value(saved.value).dtype.startswith("int")
             result = "indices" if whole else "result"  # of max and the poolings: where the winners were
-            shown = shown or (result if saved.name.startswith("result") else _input(facts.ops[op].event, saved.name))
+            shown = shown or (
+                result if saved.name.startswith("result") else input_place(facts.ops[op].event, saved.name)
+            )
         chips.append({"name": saved.name, "text": f"saved {shown}", "bytes": saved.bytes})
     if len(chips) > MOST_CHIPS:
         total = sum(chip["bytes"] for chip in chips)
@@ -145,7 +147,7 @@ def saved_chips(op: int, facts: Facts) -> list[dict[str, Any]]:
     return chips
 
 
-def _input(event: OpCalled, name: str) -> str:
+def input_place(event: OpCalled, name: str) -> str:
     """Which of an op's tensors an input is that has no name and no short expression."""
     tensors = [i.name for i in event.inputs if i.tensor is not None]
     return f"input {tensors.index(name) + 1}" if len(tensors) > 1 and name in tensors else "input"
@@ -176,8 +178,7 @@ def head(item: Item, drawing: Drawing) -> tuple[str, str, str]:
     )
     if not label:
         label = expression_of(item.tensor, facts) or _kind(fact)
-    if item.version != fact.first:
-        label += f" v{item.version}"
+    label += facts.mark(item.tensor, item.version)
     role = {"leaf": "leaf", "root": "root", "constant": "constant", "inner": ""}[item.role]
     if item.kind == "stub":
         return label, text.shape(fact.shape), f"{label}: the same tensor, drawn again where it is used"

@@ -127,7 +127,7 @@ class _Details:
         )
         found = []
         for saved in event.node.saved:
-            shown = sentences.saved_name(saved, self.facts)
+            shown = sentences.saved_name(saved, event, self.facts)
             kept = text.brief(self.trace.value(saved.value)) if saved.value is not None else shown
             if kept != shown:
                 shown += f" = {kept}"

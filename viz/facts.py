@@ -233,6 +233,11 @@ class Facts:
             return f"{owner}.data" if owner else None
         return name
 
+    def mark(self, tensor: int | None, version: int) -> str:
+        """What follows the name of a tensor that was written to: ` v1`; nothing as long as it is what it began as."""
+        known = self.resolve(tensor, version) if tensor is not None else None
+        return "" if tensor is None or known in (None, self.tensors[tensor].first) else f" v{known}"
+
     def is_gradient(self, tensor: int) -> bool:
         """Whether a tensor is only what some leaf's `.grad` holds: a row of a card, without a card of its own.
 

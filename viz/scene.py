@@ -277,7 +277,7 @@ class _Scene:
             "phase": step.phase,
             "at": place,
             "name": step.name,
-            "say": sentences.say(step, self.facts),
+            "say": sentences.say(step, self.drawing),
             "code": self.read.position(self.facts.frame_of(event)) if step.kind == "error" else self.read.code(of),
             "from": self.read.code(self.called_at(step)) if backward else None,
             "flows": self.flows(step),

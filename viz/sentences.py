@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,9 @@ from engine.trace import (
 )
 
 from . import text
-from .cards import expression_of
+from .cards import expression_of, input_place
 from .facts import Facts
-from .graph import slots
+from .graph import Drawing, slots
 from .groups import source
 from .labels import INDEXING, SHAPES, SIGNS, index_label, scaled_sign, shown_attrs, written_name
 from .owncode import Ran
@@ -38,6 +39,8 @@ MOST_RESULTS = 3
 """Results of one op that are written out; of more, the first ones and how many follow."""
 FIRST = 140
 """Characters of an error's message up to which all of it is said; of a longer one, the first sentence."""
+_RESULT = "the result of "
+_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _GRAD = re.compile(r"\bgrad\(|\bbackward\(")
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
 ROUNDED = 5
@@ -50,8 +53,10 @@ MOST_OPS = 4
 """Ops of the program's own code that are written out in the step that runs them."""
 
 
-def say(step: Step, facts: Facts) -> str:
-    """The sentence of a step.  It names tensors as the program does, and has the numbers where they are few."""
+def say(step: Step, drawing: Drawing) -> str:
+    """The sentence of a step.  It names tensors as the program and its cards do, and has the numbers where they are
+    few."""
+    facts = drawing.facts
     event = facts.trace.events[step.event]
     match event:
         case OpCalled() if step.kind == "write" and step.op is None:
@@ -61,7 +66,8 @@ def say(step: Step, facts: Facts) -> str:
         case VjpRun():
             return _vjp(event, step, facts)
         case Accumulated():
-            return _accumulated(event, facts)
+            card = drawing.items.get(step.at or "")
+            return _accumulated(event, facts, facts.mark(event.tensor, card.version) if card is not None else "")
         case DataSet():
             name, held = called(event.tensor, facts, "a tensor"), value(facts.trace, event.value)
             return f"The program gives {name} other elements through .data: {held}. No version counts it."
@@ -83,11 +89,11 @@ def first_of(message: str) -> str:
     return (whole if len(whole) <= FIRST else whole.split(". ")[0]).rstrip(".")
 
 
-def called(tensor: int | None, facts: Facts, otherwise: str = "an intermediate result") -> str:
+def called(tensor: int | None, facts: Facts, otherwise: str = "") -> str:
     """The user's name of a tensor, or what it is."""
     if tensor is None:
         return "a number"
-    return facts.name(tensor) or otherwise
+    return facts.name(tensor) or otherwise or unnamed(tensor, facts)
 
 
 def value(trace: Trace, index: int | None) -> str:
@@ -99,11 +105,11 @@ def _forward(event: OpCalled, facts: Facts) -> str:
     result = value(facts.trace, out.value)
     name = facts.name(out.tensor)
     if event.inplace is not None:
-        what = called(event.inplace, facts, expression_of(event.inplace, facts) or "an intermediate result")
+        what = called(event.inplace, facts, expression_of(event.inplace, facts))
         return f"{written(event, facts)} changes {what} in place; it now holds {result}."
     kept = ""
     if event.node is not None and event.node.saved:
-        kept = f" {event.node.name} saves {text.join(_each([saved_name(s, facts) for s in event.node.saved]))}."
+        kept = f" {event.node.name} saves {text.join(_each([saved_name(s, event, facts) for s in event.node.saved]))}."
     expression = written(event, facts)
     if event.attrs.get("function") == "Error":
         what = called(event.inputs[0].tensor, facts, result)
@@ -117,9 +123,13 @@ def _forward(event: OpCalled, facts: Facts) -> str:
     return f"{expression} gives {name + ' = ' if name and name != expression else ''}{result}.{kept}{own(event, facts)}"
 
 
-def written(event: OpCalled, facts: Facts) -> str:
-    """The expression that an op stands for, with names and small values: `x × 2`, `sum(z, dim=1)`, `a[0]`."""
-    parts = [_operand(i, facts) for i in event.inputs if i.tensor is not None or i.scalar is not None]
+def written(event: OpCalled, facts: Facts, operand: Callable[[Input, Facts], str] | None = None) -> str:
+    """The expression that an op stands for, with names and small values: `x × 2`, `sum(z, dim=1)`, `a[0]`.
+
+    `operand` is how each tensor is written; as `_operand` has it where none is given.
+    """
+    operand = operand or _operand
+    parts = [operand(i, facts) for i in event.inputs if i.tensor is not None or i.scalar is not None]
     name = written_name(event)
     plain = name.removesuffix("_")
     sign = SIGNS.get(plain)
@@ -146,25 +156,52 @@ def written(event: OpCalled, facts: Facts) -> str:
 
 
 def _closed(operand: str) -> str:
-    """In brackets where a sign or a word would be read with the operator."""
-    return f"({operand})" if operand.startswith("-") or " result" in operand else operand
+    """In brackets where a sign or a word would be read with the operator.
+
+    >>> _closed("-2"), _closed("a × b"), _closed("sum(z, dim=1)"), _closed("[1 2]")
+    ('(-2)', '(a × b)', 'sum(z, dim=1)', '[1 2]')
+    """
+    plain = operand
+    while (inner := _BRACKETS.sub("", plain)) != plain:
+        plain = inner
+    return f"({operand})" if operand.startswith("-") or " " in plain else operand
 
 
 def _operand(argument: Input, facts: Facts) -> str:
-    """A tensor by its name, its value where that is short, or what it is; a number as it is."""
+    """As `_short`; what has neither a name nor few elements by a short expression."""
+    told = _short(argument, facts)
+    made = _by_its_op(argument.tensor, facts) if _RESULT in told else None
+    return made or told
+
+
+def _short(argument: Input, facts: Facts) -> str:
+    """A tensor by its name, its value where that is short, or the op that gave it; a number as it is."""
     if argument.tensor is None:
         return text.scalar(argument.scalar)
     name = facts.name(argument.tensor)
     fact = facts.tensors.get(argument.tensor)
     if name is None and fact is None and argument.tensor in facts.own.values:
         kept = facts.trace.value(facts.own.values[argument.tensor])
-        return text.brief(kept) if text.size(kept.shape) <= 4 else f"a {text.shape(kept.shape)} result"
+        return text.brief(kept) if text.size(kept.shape) <= 4 else f"a {text.shape(kept.shape)} tensor"
     if name is not None or fact is None:
         return name or "a tensor"
     known = facts.resolve(argument.tensor, argument.version)
     if text.size(fact.shape) <= 4 and known is not None:
         return value(facts.trace, fact.values[known])
-    return f"a {text.shape(fact.shape)} result"
+    return unnamed(argument.tensor, facts)
+
+
+def unnamed(tensor: int | None, facts: Facts) -> str:
+    """What a tensor without a name is called: `the result of to(dtype=float32)`; what no op gave `a 2×3 tensor`."""
+    fact = facts.tensors.get(tensor) if tensor is not None else None
+    if fact is None:
+        return "a tensor"
+    op = fact.producers.get(fact.last)
+    if op is None:
+        return f"a {text.shape(fact.shape)} tensor"
+    event = facts.ops[op].event
+    given = "" if written_name(event) in SHAPES else ", ".join(shown_attrs(event))
+    return f"{_RESULT}{written_name(event)}{f'({given})' if given else ''}"
 
 
 def _each(parts: Sequence[str]) -> list[str]:
@@ -172,8 +209,9 @@ def _each(parts: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(parts))
 
 
-def saved_name(saved: Saved, facts: Facts) -> str:
-    """What a node saved, as the user knows it: its name, a number, few elements, else what it is to the op."""
+def saved_name(saved: Saved, event: OpCalled, facts: Facts) -> str:
+    """What the node of an op saved, as the user knows it: its name, a number, few elements, else what it is to the op,
+    in the words of its card."""
     if saved.tensor is None:
         return text.scalar(saved.scalar)
     name = facts.name(saved.tensor)
@@ -185,15 +223,20 @@ def saved_name(saved: Saved, facts: Facts) -> str:
         return value(facts.trace, saved.value)
     if name is None and not saved.name.startswith("result"):
         name = _by_its_op(saved.tensor, facts)
-    return name or ("its result" if saved.name.startswith("result") else "an intermediate result")
+    return name or ("its result" if saved.name.startswith("result") else f"its {input_place(event, saved.name)}")
 
 
-def _by_its_op(tensor: int, facts: Facts) -> str | None:
+def _by_its_op(tensor: int | None, facts: Facts) -> str | None:
     """`expand(guess, 3×3)` for what that op gave, where it is short and nobody wrote to it since."""
-    fact = facts.tensors.get(tensor)
+    fact = facts.tensors.get(tensor) if tensor is not None else None
     op = fact.producers.get(fact.first) if fact is not None and len(fact.values) == 1 else None
-    made = written(facts.ops[op].event, facts) if op is not None and len(facts.ops[op].event.outputs) == 1 else ""
-    return made if 0 < len(made) <= SHORT else None
+    return _made(op, facts) if op is not None and len(facts.ops[op].event.outputs) == 1 else None
+
+
+def _made(op: int, facts: Facts) -> str | None:
+    """The expression of an op where it is short."""
+    made = written(facts.ops[op].event, facts, _short)
+    return made if len(made) <= SHORT and _RESULT not in made else None
 
 
 def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
@@ -202,23 +245,7 @@ def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
     if step.op is None:
         return f"{step.name} passes {upstream or 'nothing'} on.{own(event, facts)}"
     op = facts.ops[step.op].event
-    by_slot = {slot: op.inputs[position] for position, slot in slots(op).items()}
-    sent: dict[str, list[tuple[str, object]]] = {}
-    folded = sum(cotangent is not None for cotangent in event.unsummed)
-    for slot, cotangent in enumerate(event.cotangents):
-        if cotangent is None or slot not in by_slot:
-            continue
-        target = by_slot[slot].tensor
-        edge = op.node.edges[slot] if op.node is not None and slot < len(op.node.edges) else None
-        leaf = edge is not None and edge.leaf is not None  # not the tensor: one that was written to is a leaf no more
-        name = called(target, facts, _behind(op, slot, facts))
-        fold = ""
-        if slot < len(event.unsummed) and event.unsummed[slot] is not None:
-            fold = " (summed)" if folded > 1 else " (summed over the broadcast dimensions)"
-        label = name if not leaf else f"the leaf {name}" if facts.name(target or 0) else "a leaf"
-        end = edge.node if edge is not None and edge.node is not None else target
-        sent.setdefault(value(trace, cotangent), []).append((f"{label}{fold}", end))
-    ways = [f"{what} {text.join(_counted(where))}" for what, where in sent.items()]
+    ways = _ways(event, op, facts)
     doing = f"{step.name} receives " + (f"the upstream gradient {upstream}" if upstream else "no upstream gradient")
     number = next((i.scalar for i in op.inputs if i.tensor is None), None)
     if op.name == "mul" and number is not None and len(ways) == 1:
@@ -255,6 +282,53 @@ def _returned(event: VjpRun, facts: Facts) -> str:
     return f" The call returns {text.join(told)}." if all(told) and told else ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """What goes to one input of an op: `end` is the node or the leaf that receives it, `op` what gave a tensor that has
+    no name."""
+
+    value: str
+    name: str
+    folded: str
+    end: object
+    op: int | None
+
+
+def _ways(event: VjpRun, op: OpCalled, facts: Facts) -> list[str]:
+    """`3 to h and to the leaf w`: one for each value that goes out."""
+    by_slot = {slot: op.inputs[position] for position, slot in slots(op).items()}
+    sent = [
+        _sent(event, op, slot, by_slot[slot], facts)
+        for slot, cotangent in enumerate(event.cotangents)
+        if cotangent is not None and slot in by_slot
+    ]
+    told: dict[str, list[tuple[str, object]]] = {}
+    for one in sent:
+        alike = any(o.name == one.name and o.end != one.end and o.value != one.value for o in sent)
+        made = _made(one.op, facts) if alike and one.op is not None else None
+        told.setdefault(one.value, []).append((f"{one.name}{f' of {made}' if made else ''}{one.folded}", one.end))
+    return [f"{what} {text.join(_counted(where))}" for what, where in told.items()]
+
+
+def _sent(event: VjpRun, op: OpCalled, slot: int, argument: Input, facts: Facts) -> _Sent:
+    edge = op.node.edges[slot] if op.node is not None and slot < len(op.node.edges) else None
+    tensor, name = argument.tensor, called(argument.tensor, facts, " ").strip()
+    behind = facts.op_of_node.get(edge.node) if edge is not None and edge.node is not None else None
+    node = facts.node(behind) if behind is not None else None
+    if edge is not None and edge.leaf is not None:  # not the tensor: one that was written to is a leaf no more
+        name = f"the leaf {name}{facts.mark(tensor, argument.version)}" if name else "a leaf"
+    elif name:
+        name += facts.mark(tensor, argument.version)
+    else:
+        name, behind = (node.name, behind) if node is not None else (unnamed(tensor, facts), None)
+    fold = ""
+    if slot < len(event.unsummed) and event.unsummed[slot] is not None:
+        several = sum(cotangent is not None for cotangent in event.unsummed) > 1
+        fold = " (summed)" if several else " (summed over the broadcast dimensions)"
+    end = edge.node if edge is not None and edge.node is not None else tensor
+    return _Sent(value(facts.trace, event.cotangents[slot]), name, fold, end, behind)
+
+
 def _counted(places: Sequence[tuple[str, object]]) -> list[str]:
     """`to the leaf a twice` for one that comes two times, `to each of two MulBackward0` for two of one name."""
     times = {1: "", 2: " twice"}
@@ -267,14 +341,6 @@ def _counted(places: Sequence[tuple[str, object]]) -> list[str]:
             (n,) = ends.values()
             told.append(f"to {name}{times.get(n, f' {n} times')}")
     return told
-
-
-def _behind(op: OpCalled, slot: int, facts: Facts) -> str:
-    """Where an edge leads when the tensor has no name: the node that made it."""
-    edge = op.node.edges[slot] if op.node is not None else None
-    behind = facts.op_of_node.get(edge.node) if edge is not None and edge.node is not None else None
-    node = facts.node(behind) if behind is not None else None
-    return node.name if node is not None else "an intermediate result"
 
 
 def own(event: AnyEvent, facts: Facts) -> str:
@@ -312,12 +378,9 @@ def _computed(ops: Sequence[OpCalled], facts: Facts) -> str:
     return f"runs {len(ops)} op{'s' * (len(ops) > 1)}: {text.join([*listed, *more])}"
 
 
-def _accumulated(event: Accumulated, facts: Facts) -> str:
-    return _arrived(event, facts) + own(event, facts)
-
-
-def _arrived(event: Accumulated, facts: Facts) -> str:
-    return _added(event, facts) + _along(facts.holding(event.grad, event.index), event.tensor, facts)
+def _accumulated(event: Accumulated, facts: Facts, mark: str) -> str:
+    along = _along(facts.holding(event.grad, event.index), event.tensor, facts)
+    return _added(event, facts, mark) + along + own(event, facts)
 
 
 def _along(leaves: Sequence[int], leaf: int, facts: Facts) -> str:
@@ -326,20 +389,21 @@ def _along(leaves: Sequence[int], leaf: int, facts: Facts) -> str:
     return f" {text.join(others)} {'is' if len(others) == 1 else 'are'} the same tensor." if others else ""
 
 
-def _added(event: Accumulated, facts: Facts) -> str:
-    trace, name = facts.trace, called(event.tensor, facts, "")
+def _added(event: Accumulated, facts: Facts, mark: str) -> str:
+    """`mark` is what follows the name of the leaf on its card."""
+    trace, name = facts.trace, facts.name(event.tensor)
     added, after = value(trace, event.added), value(trace, event.after)
     if not name:
         was = "was None" if event.before is None else f"held {value(trace, event.before)}"
         now = "it" if event.before is None and after == added else after
         return f"A leaf without a name receives {added}; its .grad {was} and now holds {now}."
     if event.retained:
-        return f"{name} retains its gradient: {name}.grad is {after}."
+        return f"{name}{mark} retains its gradient: {name}.grad is {after}."
     if event.before is None:
         now = "it" if after == added else after
-        return f"The leaf {name} receives {added}; {name}.grad was None and now holds {now}."
+        return f"The leaf {name}{mark} receives {added}; {name}.grad was None and now holds {now}."
     before = value(trace, event.before)
-    return f"The leaf {name} adds {added} to {name}.grad: {before} + {_closed(added)} = {after}."
+    return f"The leaf {name}{mark} adds {added} to {name}.grad: {before} + {_closed(added)} = {after}."
 
 
 def _write(event: OpCalled, facts: Facts) -> str:

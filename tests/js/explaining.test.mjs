@@ -102,7 +102,7 @@ test("a term without a name is called by its expression, not by that of the op t
   };
   const terms = termsOf(made, "n1", [{ terms: { v: "other", u: "self" } }]);
   assert.equal(terms.v.words, "x.detach()");
-  assert.equal(terms.u.words, "what expand gave");
+  assert.equal(terms.u.words, "the result of expand");
   const weighted = { ...made, edges: [{ source: "n0", target: "n1", input: "weight" }] };
   assert.equal(termsOf(weighted, "n1", [{ terms: { w: "weight" } }]).w.words, "x.detach(), the input weight");
 });

@@ -142,7 +142,7 @@ test("forward names what it was handed, and has its result where nobody named it
     steps: [{ kind: "forward", at: "n0", flows: [{ edge: "e", back: false, value: 0 }] }, { kind: "forward", at: "n1", flows: [{ edge: "g", back: false, value: 1 }] }],
   };
   assert.deepEqual(sums.linesOf(made, 0).map((one) => [one.label, one.rows]), [["x.grad", [["1", "0"]]], ["gives", [["3", "0"]]]]);
-  assert.deepEqual(sums.linesOf(made, 1).map((one) => one.label), ["what × 3 gave"]); // what nothing takes is in the sentence
+  assert.deepEqual(sums.linesOf(made, 1).map((one) => one.label), ["the result of × 3"]); // what nothing takes is in the sentence
 });
 
 test("an element without a slope is a product with 0", () => {
@@ -301,4 +301,9 @@ test("a step says which derivative its call computes where there is a second one
   assert.equal(read.orderOf({ steps }, steps[2]).title, "This call computes a second derivative: what it differentiates holds a gradient.");
   assert.equal(read.orderOf({ steps: steps.slice(0, 2) }, steps[1]), null);
   assert.equal(read.orderOf({ steps }, undefined), null);
+});
+
+test("what an op gave is called as in the sentences", () => {
+  assert.deepEqual(["to dtype=float32", "× 2", "[0]", "max_pool2d kernel_size=2 padding=1"].map(read.resultOf),
+    ["the result of to(dtype=float32)", "the result of × 2", "the result of [0]", "the result of max_pool2d(kernel_size=2, padding=1)"]);
 });

@@ -85,7 +85,7 @@ Cube.apply(y).backward()
 
 def test_code_of_the_program_stands_in_its_step_and_a_graph_that_it_makes_is_drawn(tmp_path: Path) -> None:
     read = reading(traces.recorded(OWN_CODE, tmp_path))
-    said = [say(step, read.facts) for step in read.line.steps]
+    said = [say(step, read.drawing) for step in read.line.steps]
     assert said[1] == "Cube(y) gives 8. CubeBackward saves y. Its forward runs 1 op: y ** 3 = 8."
     calls = [read.line.phases[step.phase].call for step in read.line.steps]
     assert calls == [None, None, 0, 0, 1, 0, 0, 0], "a call inside of another is a phase of its own"

@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from viz import cards
 from viz.gallery import gallery
 from viz.reading import reading
 from viz.scene import scene
 from viz.sentences import say
 
 from .programs import ALL, picture, record
+from .programs import recorded as program_recorded
 from .traces import CASE_1, CASE_3, recorded
 
 NUMBER = r"-?(?:inf|nan|[\d.]+(?:e[+-]?\d+)?)"
@@ -21,7 +23,7 @@ NUMBER = r"-?(?:inf|nan|[\d.]+(?:e[+-]?\d+)?)"
 
 def said(source: str, folder: Path) -> list[str]:
     read = reading(recorded(source, folder))
-    return [say(step, read.facts) for step in read.line.steps]
+    return [say(step, read.drawing) for step in read.line.steps]
 
 
 def test_founding_case_1_is_told_in_its_own_names_and_numbers(tmp_path: Path) -> None:
@@ -84,7 +86,7 @@ def test_expressions_are_written_as_the_program_would(tmp_path: Path) -> None:
     sentences = said(source, tmp_path)
     starts = [
         "x − 4 gives [-3 -6 -1].", "[-3 -6 -1] ** 2 gives y = [9 36 1].", "y[1] gives 36.", "−36 gives v = -36.",
-        "sum(a 3×3 result, dim=0, keepdim=True) gives m = [3 3 3].", "stack(x, …, x, dim=0) gives w = ",
+        "sum(a 3×3 tensor, dim=0, keepdim=True) gives m = [3 3 3].", "stack(x, …, x, dim=0) gives w = ",
         "view(w, 15) gives ", "x.data gives [1 -2 3].",
         "x × x gives z = [1 4 9]. MulBackward0 saves x.",
     ]  # fmt: skip
@@ -114,7 +116,7 @@ def test_what_was_written_to_by_a_recorded_op_is_no_leaf(tmp_path: Path) -> None
     tensors = {tensor for tensor, name in read.facts.trace.names.items() if name == "b"}
     roles = {(i.version, i.role) for i in read.drawing.items.values() if i.tensor in tensors}
     assert roles == {(0, "constant"), (1, "inner")}
-    assert any(s.endswith("sends [1 1] to b.") for s in said(source, tmp_path))
+    assert any(s.endswith("sends [1 1] to b v1.") for s in said(source, tmp_path))
 
 
 def test_what_grad_returns_is_told_where_it_returns(tmp_path: Path) -> None:
@@ -161,7 +163,7 @@ def spoken() -> list[tuple[str, str, str]]:
     found = []
     for program in gallery():
         read = reading(record(program)[0])
-        found += [(program.id, step.kind, say(step, read.facts)) for step in read.line.steps]
+        found += [(program.id, step.kind, say(step, read.drawing)) for step in read.line.steps]
     return found
 
 
@@ -224,7 +226,7 @@ def test_a_view_without_a_name_is_called_as_it_was_written(tmp_path: Path) -> No
     code = "x = torch.ones(3)\nx[:2].mul_(10)\n"
     trace = recorded(f"import engine as torch\n{code}", tmp_path)
     read = reading(trace)
-    assert "changes x[:2] in place" in say(read.line.steps[1], read.facts)
+    assert "changes x[:2] in place" in say(read.line.steps[1], read.drawing)
     assert "x[:2] v1" in [node["label"] for node in scene(trace)["nodes"]]
 
 
@@ -255,3 +257,51 @@ def test_a_gradient_that_no_leaf_has_any_more_is_called_so(tmp_path: Path) -> No
         "g = a.grad\na.grad = None\ng.zero_()\n"
     )
     assert said(source, tmp_path)[-1] == "The program sets what was a.grad to zero: [0 0]."
+
+
+def test_a_large_tensor_without_a_name_is_called_by_its_expression_or_its_op(tmp_path: Path) -> None:
+    told = said(
+        "import engine as torch\nx = torch.arange(6., requires_grad=True)\ny = (x * x)[2]\n"
+        "z = (x.double().to(torch.float32) + x).sum()\nw = torch.ones(2, 3).exp()\n",
+        tmp_path,
+    )
+    assert "(x × x)[2] gives y = 4." in told
+    assert "(the result of to(dtype=float32)) + x gives [0 2 4 6 8 10]." in told
+    assert "exp(a 2×3 tensor) gives w = [[2.718 2.718 2.718] [2.718 2.718 2.718]]." in told
+
+
+def test_what_a_node_saved_without_a_name_is_called_as_on_its_card(tmp_path: Path) -> None:
+    read = reading(recorded(
+        "import engine as torch\nx = torch.arange(6., requires_grad=True)\n"
+        "y = x * (x.exp().sigmoid().double().to(torch.float32))\n", tmp_path,
+    ))  # fmt: skip
+    told = [say(step, read.drawing) for step in read.line.steps]
+    last = read.facts.ops[-1]
+    assert told[-1].endswith("MulBackward0 saves x and its input 2.")
+    assert [chip["text"] for chip in cards.saved_chips(last.index, read.facts)] == ["saved x", "input 2"]
+
+
+def test_two_nodes_of_one_name_that_receive_different_gradients_are_told_apart() -> None:
+    read = reading(program_recorded("once_fixed")[0])
+    told = say(read.line.steps[10], read.drawing)
+    assert "sends 3 to MulBackward0 of x × 2 and 6 to MulBackward0 of gradient × x." in told
+
+
+VERSION = re.compile(r"[\w.\[\]]+ v\d+\b")
+
+
+def test_a_tensor_that_was_written_to_is_called_as_on_its_card() -> None:
+    """Where gradients go on the graph; an expression has the program's own names."""
+    marked = set()
+    for one in ALL:
+        read = reading(program_recorded(one.id)[0])
+        labels = {cards.head(item, read.drawing)[0] for item in read.drawing.items.values()}
+        for step in read.line.steps:
+            told = say(step, read.drawing)
+            named = set(VERSION.findall(told))
+            assert named <= labels, (one.id, told)
+            item = read.drawing.items.get(step.at or "")
+            if step.kind == "accumulate" and item is not None and VERSION.fullmatch(cards.head(item, read.drawing)[0]):
+                assert cards.head(item, read.drawing)[0] in told, (one.id, told)
+            marked |= {one.id} if named else set()
+    assert {"forgotten_zero", "saved_in_place", "training_loop"} <= marked

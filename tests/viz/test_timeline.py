@@ -180,7 +180,7 @@ def test_nothing_waits_once_a_call_has_ended(tmp_path: Path) -> None:
     states = {key[0]: values[-1][1] for key, values in found.line.tracks.items() if key[1] == "state"}
     assert (states["n1"], states["t0"]) == ("done", "idle"), states
     assert states["n0"] == "done", "it runs on nothing, as in torch, and frees what it saved"
-    told = [say(step, found.facts) for step in found.line.steps if step.name == "MulBackward0"]
+    told = [say(step, found.drawing) for step in found.line.steps if step.name == "MulBackward0"]
     words = "MulBackward0 receives no upstream gradient and sends nothing on. What it saved is freed."
     assert told == [f"{words} The call returns None."]
 

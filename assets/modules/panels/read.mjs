@@ -108,3 +108,6 @@ export function orderOf(scene, step) {
   const which = ORDINALS[step.order] ?? `${step.order}th`;
   return { text: `order ${step.order}`, title: `This call computes a ${which} derivative${step.order > 1 ? ": what it differentiates holds a gradient" : ""}.` };
 }
+
+/** What an op without a card gave, by what is written on it, as the sentences say it: `the result of to(dtype=float32)`. */
+export const resultOf = (label) => `the result of ${label.replace(/^([^\W\d]\w*) (.+)$/u, (_, name, given) => `${name}(${given.replaceAll(" ", ", ")})`)}`;

@@ -1,7 +1,7 @@
 // The arithmetic of a step, written out from the scene alone, so that it stands there without a click. Pure: no page here.
 import { element, indexText, num, toNumber } from "../format.mjs";
 import { at as trackAt, changedBy } from "../timeline.mjs";
-import { brief, table } from "./read.mjs";
+import { brief, resultOf, table } from "./read.mjs";
 
 const TERMS = 8; // products in one line; longer sums are told by their result
 const LINES = 16; // elements whose sums are written out
@@ -40,7 +40,7 @@ function forward(scene, step, k, node, nodes) {
 }
 
 /** What an input is called: its name, or the op that it comes from. */
-const given = (node) => (node?.kind === "op" ? `what ${node.label} gave` : node?.label ?? "?");
+const given = (node) => (node?.kind === "op" ? resultOf(node.label) : node?.label ?? "?");
 
 /** The result of an op that has no card: what the first op that takes it is given; null where that may be one of several. */
 function unnamed(scene, k, node) {

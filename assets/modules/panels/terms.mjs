@@ -1,6 +1,6 @@
 // The terms of a formula and what each stands for on the graph: pointing at one lights its tensor. Pure but for `wire`.
 import { h } from "./dom.mjs";
-import { codeText } from "./read.mjs";
+import { codeText, resultOf } from "./read.mjs";
 
 const BAR = "\u0304"; // behind the name of a gradient; in the text over the letter, or (U+0305) over each of several
 const OVER = "\u0305";
@@ -44,7 +44,7 @@ function place(scene, nodes, op, key, role) {
     return { id, name, gradient, words: gradient ? `the upstream gradient${it ? `, that of ${it}` : ""}` : `the result${it ? `, ${it}` : ""}` };
   }
   const by = nodes.get(id)?.kind === "op" && id !== op ? nodes.get(id) : null;
-  const written = by && (expressionOf(scene, by, nodes.get(op)) || `what ${by.label} gave`);
+  const written = by && (expressionOf(scene, by, nodes.get(op)) || resultOf(by.label));
   const as = PLAIN.test(role) ? "" : `the input ${role}`; // "self" tells nobody anything
   const it = called ?? ([written, as].filter(Boolean).join(", ") || name);
   return { id, name, gradient, words: gradient ? `the gradient sent to ${it}` : called ? `the input ${it}` : it };
