@@ -13,6 +13,7 @@ from . import (
     creation,
     cuda,
     distributions,
+    filled,
     func,
     linalg,
     nn,
@@ -130,6 +131,7 @@ from .array import float32 as float
 from .array import int32 as int
 from .constructors import *
 from .creation import *
+from .filled import *
 from .mode import (
     enable_grad,
     inference_mode,
@@ -254,6 +256,7 @@ __all__ += _storage.__all__
 __all__ += _types.__all__
 __all__ += constructors.__all__
 __all__ += creation.__all__
+__all__ += filled.__all__
 
 methods.bind(Tensor)
 _shared.bind(Tensor)

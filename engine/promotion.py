@@ -9,7 +9,8 @@ from . import array
 from .array import bool_, float32, int64, xp
 
 _SINGLE = float32.numpy  # asked for first: comparing identities is several times cheaper than reading a dtype's kind
-_RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
+RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
+"""The category of a numpy kind: bool, whole numbers, floats."""
 
 
 def result_dtype(values: Sequence[Any]) -> xp.dtype:
@@ -32,7 +33,7 @@ def result_dtype(values: Sequence[Any]) -> xp.dtype:
     for weaker in (zero_dim, number):
         if weaker is None:
             continue
-        if best is None or _RANK[weaker.kind] > _RANK[best.kind]:
+        if best is None or RANK[weaker.kind] > RANK[best.kind]:
             best = weaker
     assert best is not None
     return best

@@ -8,7 +8,8 @@ from typing import Any
 from .. import array as arrays
 from .. import errors
 from ..array import as_numpy_dtype, int64, xp
-from ..creation import floating, new_leaf
+from ..creation import new_leaf
+from ..filled import floating
 from ..slot import warn
 from ..tensor import Tensor, escape
 from .check import LETTERS, combination

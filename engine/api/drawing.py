@@ -7,7 +7,8 @@ from typing import Any
 from .. import array as arrays
 from .. import errors
 from ..array import as_numpy_dtype, int64, xp
-from ..creation import floating, like, new_leaf, shape_given
+from ..creation import new_leaf
+from ..filled import floating, like, shape_given
 from ..ops import drawn as dr
 from ..slot import slot
 from ..tensor import Tensor, escape

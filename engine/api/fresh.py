@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import constructors, creation
+from .. import constructors, creation, filled
 from ..array import xp
-from ..creation import like, new_leaf, shape_given
+from ..creation import new_leaf
+from ..filled import like, shape_given
 from ..tensor import Tensor
 
 
@@ -67,7 +68,7 @@ def new_empty_strided(
     (1, 2)
     """
     which, where = self.dtype if dtype is None else dtype, device or self.device
-    return creation.empty_strided(size, stride, dtype=which, device=where, requires_grad=requires_grad)
+    return filled.empty_strided(size, stride, dtype=which, device=where, requires_grad=requires_grad)
 
 
 def new(self: Tensor, *args: Any, size: Any = None, **_: Any) -> Tensor:

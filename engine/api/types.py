@@ -1,12 +1,12 @@
-"""What is known of dtypes: their limits, which of two wins, which fits into which."""
+"""What is known of dtypes: the default, their limits, which of two wins, which fits into which."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from .. import array as arrays
-from ..array import BY_NUMPY, dtype, xp
-from ..promotion import result_dtype
+from ..array import BY_NUMPY, as_numpy_dtype, dtype, xp
+from ..promotion import RANK, result_dtype
 from ..tensor import Tensor
 from .check import combination, need_tensor, typename
 from .moving import to
@@ -14,6 +14,7 @@ from .moving import to
 __all__ = [
     "can_cast",
     "finfo",
+    "get_default_dtype",
     "iinfo",
     "is_complex",
     "is_conj",
@@ -23,10 +24,38 @@ __all__ = [
     "is_signed",
     "promote_types",
     "result_type",
+    "set_default_dtype",
     "typename",
 ]
 
-_RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
+
+def set_default_dtype(which: dtype) -> None:
+    """The dtype that Python floats become.
+
+    Raises TypeError for a dtype that is not floating.  Source: torch.set_default_dtype.
+
+    >>> import engine as torch
+    >>> torch.set_default_dtype(torch.float64)
+    >>> torch.tensor(1.5).dtype
+    torch.float64
+    >>> torch.set_default_dtype(torch.float32)
+    """
+    if not which.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    as_numpy_dtype(which)  # says so where numpy has no such numbers
+    arrays.default_dtype = which
+
+
+def get_default_dtype() -> dtype:
+    """The dtype that Python floats become.
+
+    Source: torch.get_default_dtype.
+
+    >>> import engine as torch
+    >>> torch.get_default_dtype()
+    torch.float32
+    """
+    return arrays.default_dtype
 
 
 class finfo:
@@ -169,7 +198,7 @@ def can_cast(from_: dtype, to: dtype) -> bool:
     >>> torch.can_cast(torch.float32, torch.int64)
     False
     """
-    return _RANK[from_.numpy.kind] <= _RANK[to.numpy.kind]
+    return RANK[from_.numpy.kind] <= RANK[to.numpy.kind]
 
 
 def is_floating_point(input: Tensor) -> bool:

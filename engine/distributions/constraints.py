@@ -8,7 +8,7 @@ from typing import Any
 from .. import array as arrays
 from ..api.joining import cat as joined
 from ..api.joining import stack as stacked
-from ..creation import full
+from ..filled import full
 from ..linalg import cholesky_ex, eigvalsh, vector_norm
 from ..tensor import Tensor
 

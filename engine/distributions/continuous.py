@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from .. import linalg
 from ..api.drawing import normal, rand
-from ..creation import full, zeros_like
+from ..filled import full, zeros_like
 from ..mode import no_grad
 from ..ops import elementwise as el
 from ..tensor import Tensor

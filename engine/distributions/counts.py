@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from .. import array as arrays
 from ..api.drawing import poisson
-from ..creation import zeros_like
+from ..filled import zeros_like
 from ..mode import no_grad
 from ..nn.functional import binary_cross_entropy_with_logits
 from ..tensor import Tensor

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from .. import array as arrays
 from ..api.choice import where
-from ..creation import as_tensor, full, full_like, ones_like, zeros_like
+from ..creation import as_tensor
+from ..filled import full, full_like, ones_like, zeros_like
 from ..tensor import Tensor
 from . import constraints
 from .constraints import Constraint, Constraints

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import array as arrays
 from ..api.joining import broadcast_shapes
-from ..creation import full_like
+from ..filled import full_like
 from ..nn.functional import softplus
 from ..tensor import Tensor
 from . import constraints

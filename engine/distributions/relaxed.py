@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ..api.drawing import rand
-from ..creation import full_like
+from ..filled import full_like
 from ..size import Size
 from ..tensor import Tensor
 from . import constraints

@@ -7,7 +7,7 @@ from functools import cached_property, reduce
 from operator import add, mul
 from typing import Any
 
-from ..creation import zeros_like
+from ..filled import zeros_like
 from ..size import Size
 from ..tensor import Tensor
 from . import constraints

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from .. import creation, errors
+from .. import errors, filled
 from ..slot import unrecorded
 from ..tensor import Tensor
 from . import init
@@ -71,7 +71,7 @@ class RNNCellBase(Module):
         x: Any = input.unsqueeze(0) if alone else input
         if states is None:
             options: dict[str, Any] = {"dtype": input.dtype, "device": input.device}
-            states = tuple(creation.zeros(int(x.shape[0]), self.hidden_size, **options) for _ in names)
+            states = tuple(filled.zeros(int(x.shape[0]), self.hidden_size, **options) for _ in names)
         elif alone:
             states = tuple(state.unsqueeze(0) for state in states)
         _check_sizes(self, x, states)

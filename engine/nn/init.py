@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from .. import creation
+from .. import filled
 from ..api import counting, drawing
 from ..array import xp
 from ..mode import no_grad
@@ -307,7 +307,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
         return tensor
     rows = tensor.shape[0]
     columns = tensor.numel() // rows
-    drawn = creation.empty(rows, columns, dtype=tensor.dtype).normal_(0, 1, **_drawn(generator))._array
+    drawn = filled.empty(rows, columns, dtype=tensor.dtype).normal_(0, 1, **_drawn(generator))._array
     q, r = xp.linalg.qr(drawn.T if rows < columns else drawn)
     q = q * xp.sign(xp.diagonal(r))
     made = (q.T if rows < columns else q).reshape(tuple(tensor.shape)) * gain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import creation, errors
+from .. import errors, filled
 from ..api.called import TORCH, reads
 from ..mode import no_grad
 from ..ops.shape import clone, detach
@@ -25,7 +25,7 @@ NOT_YET = (
     "batch to initialize the parameters before calling torch functions"
 )
 
-_empty = reads(creation.empty, Reader("empty", TORCH["empty"]))
+_empty = reads(filled.empty, Reader("empty", TORCH["empty"]))
 
 
 class Parameter(Tensor):
@@ -118,12 +118,12 @@ class _Uninitialized(Tensor):
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
         """The same, of another dtype or on another device."""
-        like = creation.empty(0, dtype=self.dtype, device=self.device).to(*args, **kwargs)
+        like = filled.empty(0, dtype=self.dtype, device=self.device).to(*args, **kwargs)
         self._wanted = like.dtype, like.device
         return self
 
     def _as(self, name: str) -> Any:
-        return self.to(getattr(creation.empty(0, dtype=self.dtype, device=self.device), name)())
+        return self.to(getattr(filled.empty(0, dtype=self.dtype, device=self.device), name)())
 
     def float(self) -> Any:
         """In float32."""
@@ -148,7 +148,7 @@ class _Uninitialized(Tensor):
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """Become a tensor of this shape, whose elements nobody has set yet."""
         which, where = self._wanted
-        made = creation.empty(
+        made = filled.empty(
             (shape,) if isinstance(shape, int) else tuple(shape), dtype=dtype or which, device=device or where
         )
         requires = self._requires_grad
@@ -208,7 +208,7 @@ def is_lazy(param: Any) -> bool:
 
 def _share(made: Tensor, data: Tensor | None) -> None:
     """Make `made` the same elements as `data`, with one version for both, and no history."""
-    source = creation.empty(0) if data is None else data
+    source = filled.empty(0) if data is None else data
     recorder = slot.active
     if recorder is None or source.grad_fn is not None or not recorder.is_within_call(source):
         made.__dict__.update(detach(source).__dict__)

@@ -6,7 +6,7 @@ import math
 import warnings
 from typing import Any, ClassVar
 
-from .. import creation, errors
+from .. import errors, filled
 from ..api.joining import cat, stack
 from ..slot import unrecorded
 from ..tensor import Tensor
@@ -169,7 +169,7 @@ class RNNBase(Module):
         sizes = (self._out_size, self.hidden_size) if self.mode == "LSTM" else (self._out_size,)
         if hx is None:
             options: dict[str, Any] = {"dtype": input.dtype, "device": input.device}
-            hx = tuple(creation.zeros(count, batch, size, **options) for size in sizes)
+            hx = tuple(filled.zeros(count, batch, size, **options) for size in sizes)
         weight = self.all_weights[0][0]
         if input.dtype != weight.dtype:
             raise ValueError(

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .. import creation, errors
+from .. import errors, filled
 from ..slot import unrecorded
 from ..tensor import Tensor
 from . import functional as F
@@ -44,7 +44,7 @@ def _activation(given: Activation) -> Callable[[Tensor], Tensor]:
 
 def causal_mask(size: int, device: Any = None, dtype: Any = None) -> Tensor:
     """Minus infinity above the diagonal, 0 elsewhere: nothing looks at what comes later."""
-    full = creation.full((size, size), float("-inf"), dtype=dtype, device=device)
+    full = filled.full((size, size), float("-inf"), dtype=dtype, device=device)
     mask: Tensor = full.triu(1)
     return mask
 

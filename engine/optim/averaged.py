@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..creation import full_like, zeros_like
+from ..filled import full_like, zeros_like
 from ..tensor import Tensor
 from .optimizer import Group, Optimizer, State, check, counted, counter, number, replaced
 

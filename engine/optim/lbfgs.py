@@ -8,7 +8,7 @@ from typing import Any
 from .. import errors
 from ..api.joining import cat
 from ..array import xp
-from ..creation import zeros
+from ..filled import zeros
 from ..mode import enable_grad, no_grad
 from ..tensor import Tensor
 from .optimizer import Optimizer, check, number

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..api.joining import stack
-from ..creation import zeros_like
+from ..filled import zeros_like
 from ..tensor import Tensor
 from .optimizer import Group, Optimizer, State, check, check_betas, counted, counter, decayed, number, replaced
 

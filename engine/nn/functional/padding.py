@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ... import creation, errors
+from ... import errors, filled
 from ...api.check import need_tensor
 from ...inplace import apply_inplace
 from ...ops import image as im
@@ -96,7 +96,7 @@ def _circular(input: Tensor, sides: tuple[int, ...]) -> Tensor:
         wide[dim] += before + after
         if wide[dim] < 0:
             raise errors.runtime("Negative padding value is resulting in an empty dimension")
-    out = creation.empty(*wide, dtype=input.dtype, device=input.device)
+    out = filled.empty(*wide, dtype=input.dtype, device=input.device)
     target, source = out, input
     for dim, before, after in dims:
         target = sh.slice_(target, dim, max(before, 0), wide[dim] - max(after, 0))

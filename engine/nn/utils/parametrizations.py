@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import creation, linalg
+from ... import filled, linalg
 from ...api.counting import eye
 from ...api.spectrum import matrix_exp
 from ...array import xp
@@ -213,7 +213,7 @@ class _Orthogonal(Module):
         else:
             tall = _orthogonalised(tall)
         self.base = tall
-        start = creation.zeros_like(Q)
+        start = filled.zeros_like(Q)
         start.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
         return start
 

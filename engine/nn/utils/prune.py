@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from ...creation import ones_like
+from ...filled import ones_like
 from ...tensor import Tensor
 from ..module import Module
 from .pruning import (

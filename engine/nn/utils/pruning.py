@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 from ...api.drawing import rand, rand_like
-from ...creation import ones_like, zeros_like
+from ...filled import ones_like, zeros_like
 from ...tensor import Tensor
 from ..module import Module
 
