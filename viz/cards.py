@@ -13,7 +13,8 @@ from . import labels, text
 from .facts import Facts, TensorFact
 from .graph import Drawing, Item
 from .groups import source
-from .layouts.layered import FOLDED, SHIFT, Anchors
+from .layouts.layered import FOLDED
+from .layouts.ports import SHIFT, Anchors
 from .layouts.sheet import Size
 
 HEAD, FOOT = 38, 8

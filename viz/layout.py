@@ -20,7 +20,8 @@ from collections.abc import Callable, Hashable
 import networkx as nx
 
 from .layouts import barycentre, dot, layered, simple, views
-from .layouts.layered import Anchors, Placed
+from .layouts.layered import Placed
+from .layouts.ports import Anchors
 from .layouts.ranked import Ranked
 from .layouts.sheet import HEAD, PAD, Point
 from .layouts.simple import LayoutRefused
@@ -45,6 +46,7 @@ GROUPS = 1024
 PICTURES = 48
 """Whole pictures that are remembered: an edit of numbers changes none, and an opening tries several."""
 _READ = ("size", "anchors", "group", "line")
+_READ_OF_EDGES = ("origin", "argument")
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -75,9 +77,10 @@ def _layout(graph: nx.DiGraph, name: str) -> Placed:
 def _structure(graph: nx.DiGraph) -> Hashable:
     """All that a layout reads of a graph."""
     about = graph.graph
-    edges = graph.edges(keys=True, data="origin") if graph.is_multigraph() else graph.edges(data="origin")
+    edges = graph.edges(keys=True, data=True) if graph.is_multigraph() else graph.edges(data=True)
     return (
-        tuple((node, *map(data.get, _READ)) for node, data in graph.nodes(data=True)), tuple(edges),
+        tuple((node, *map(data.get, _READ)) for node, data in graph.nodes(data=True)),
+        tuple((*edge[:-1], *map(edge[-1].get, _READ_OF_EDGES)) for edge in edges),
         tuple(about.get("within", {}).items()), about.get("view"), about.get("limit"), graph.is_multigraph(),
     )  # fmt: skip
 
@@ -189,7 +192,7 @@ class Worker:
         """Heights by dot, or None where it failed or ran over `limit` seconds (default: TIME_LIMIT)."""
         task = {
             "ranks": graph.ranks, "heights": graph.heights, "lanes": sorted(graph.lanes), "edges": graph.edges,
-            "level": sorted(graph.level),
+            "level": sorted(graph.level), "arguments": graph.arguments, "sides": graph.sides,
         }  # fmt: skip
         with self._busy:
             try:

@@ -1,6 +1,6 @@
 """A process that runs dot, so that a graph that is hard to draw can be given up: `python -m viz.layout_worker`.
 
-One JSON object per line, each way: {ranks, heights, lanes, edges, level} in, {places} or {error} out.
+One JSON object per line, each way: {ranks, heights, lanes, edges, level, arguments, sides} in, {places} or {error} out.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ def main() -> None:
             graph = Ranked(
                 tuple(task["ranks"]), tuple(task["heights"]), frozenset(task["lanes"]),
                 tuple(map(tuple, task["edges"])), frozenset(map(tuple, task["level"])),
+                tuple(map(tuple, task["arguments"])), tuple(map(tuple, task["sides"])),
             )  # fmt: skip
             answer: dict[str, object] = {"places": dot.places(graph)}
         except Exception as error:  # noqa: BLE001  the caller falls back to the second layout whatever went wrong

@@ -13,7 +13,7 @@ from . import cards, layout
 from .facts import Facts
 from .folds import Borders
 from .graph import Drawing, Item, Link
-from .layouts.layered import Anchors, OfGradient
+from .layouts.ports import Anchors, OfGradient
 from .layouts.sheet import Size
 from .reading import Json
 
@@ -94,7 +94,8 @@ class Visible:
             self.edge_of[link.id] = key
             if key not in self.merged:
                 self.merged[key] = []
-                graph.add_edge(a, b, key=key, origin=self.origin(link, a))
+                argument = link.position if link.op is not None and b == link.target else None
+                graph.add_edge(a, b, key=key, origin=self.origin(link, a), argument=argument)
             self.merged[key].append(link)
         return graph
 

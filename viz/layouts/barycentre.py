@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from .ranked import Ranked, separated, spread
+from .arguments import ordered
+from .ranked import Ranked, crossings, separated, spread
 
 SWEEPS = 8
 STRAIGHTENINGS = 10
@@ -16,7 +17,7 @@ STRAIGHTENINGS = 10
 
 def places(graph: Ranked) -> list[float]:
     """The height (y) of each node; deterministic."""
-    layers = order(graph)
+    layers = ordered(graph, order(graph))
     return straighten(graph, layers)
 
 
@@ -41,33 +42,6 @@ def order(graph: Ranked) -> list[list[int]]:
         if fewest == 0:
             break
     return best
-
-
-def crossings(graph: Ranked, layers: list[list[int]]) -> int:
-    """Number of edge crossings between neighbouring ranks (a merge sort's inversions, counted with a binary tree)."""
-    place = {node: i for layer in layers for i, node in enumerate(layer)}
-    _, after = graph.neighbours
-    total = 0
-    for rank, layer in enumerate(layers[:-1]):
-        size = len(layers[rank + 1])
-        if size < 2 or len(layer) < 2:
-            continue
-        tree, seen = [0] * (size + 1), 0
-        for node in layer:
-            ends = sorted(place[t] for t in after.get(node, ()))
-            for end in ends:
-                i, smaller = end + 1, 0
-                while i:
-                    smaller += tree[i]
-                    i &= i - 1
-                total += seen - smaller
-            for end in ends:
-                i = end + 1
-                while i <= size:
-                    tree[i] += 1
-                    i += i & -i
-                seen += 1
-    return total
 
 
 def straighten(graph: Ranked, layers: list[list[int]]) -> list[float]:

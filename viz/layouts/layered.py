@@ -13,16 +13,15 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any
 
 import networkx as nx
 
 from . import bundles, lines
-from .ranked import LANE, LANE_GAP, Ranked, Step, longest, ranks, spread
+from .ports import Anchors, Own, Part, Ports, from_cards, in_order, straight
+from .ranked import LANE, Ranked, Step, longest, ranks
 from .sheet import HEAD, PAD, PORT_GAP, Box, Piece, Point, Sheet, Size, around, clean
 
-Part = tuple[Hashable, Hashable | None, Hashable | None, Hashable]
-"""A part of an edge inside one group: (edge, from, to, origin); None is a port."""
 Places = Callable[[Ranked], list[float]]
 
 SIZE: Size = (116.0, 56.0)
@@ -31,25 +30,6 @@ APART = 34.0
 """Room between parts of a group that do not hang together."""
 LONG = 12
 """Steps of a way from which on it is drawn level; a shorter one stands in the middle of what comes to it."""
-SHIFT = 8.0
-"""How far the routes of values and of gradients lie from the middle between them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Anchors:
-    """Where edges meet a node, as heights from its middle: values and gradients on its right and left side."""
-
-    right: float = -SHIFT
-    right_back: float = SHIFT
-    left: float = -SHIFT
-    left_back: float = SHIFT
-    fan: bool = True
-
-
-class OfGradient(NamedTuple):
-    """What leaves the gradient that a card shows, not its value: its edges begin where gradients meet the card."""
-
-    card: Hashable
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +63,8 @@ def place(graph: nx.DiGraph, places: Places, plan: Plan | None = None) -> Placed
 
     Node attributes: `size` (w, h), `anchors`, `group` (the innermost open group).  `graph.graph["within"]` has the
     group around each open group, outer ones first.  An edge's `origin` names what travels (default: its source): edges
-    of one origin share their way.  Raises ValueError for a graph with a cycle.
+    of one origin share their way.  Its `argument` says which one of its target it is: they enter in that order from top
+    to bottom where that costs no crossing.  Raises ValueError for a graph with a cycle.
     """
     return _Layered(graph, places, plan or Plan()).placed()
 
@@ -91,26 +72,26 @@ def place(graph: nx.DiGraph, places: Places, plan: Plan | None = None) -> Placed
 class _Layered:
     """A layout at work: of a whole graph, or of the `nodes` in one of its lines, with the ends of `edges` there.
 
-    The groups `continued` began in a line above.
+    The groups `continued` began in a line above.  Of two ports in `sides` the first one is best above the other.
     """
 
     def __init__(
         self, graph: nx.DiGraph, places: Places, plan: Plan, nodes: Sequence[Hashable] | None = None,
         edges: Sequence[Part] | None = None, continued: AbstractSet[Hashable] = frozenset(),
+        sides: Sequence[tuple[Hashable, Hashable]] = (),
     ) -> None:  # fmt: skip
         self.graph, self.places, self.plan, self.continued = graph, places, plan, continued
-        self.is_line = nodes is not None
+        self.is_line, self.sides = nodes is not None, sides
         self.nodes = list(graph) if nodes is None else nodes
         self.lines: dict[Hashable, tuple[int, int]] = {}
         self.inner: dict[tuple[Hashable, Hashable], tuple[list[Point], list[Point]]] = {}
         self.within: Mapping[Hashable, Hashable | None] = graph.graph.get("within", {})
         self.members: dict[Hashable | None, list[Hashable]] = defaultdict(list)
-        if edges is not None:
-            self.edges = list(edges)
-        elif graph.is_multigraph():
-            self.edges = [(k, u, v, d.get("origin", u)) for u, v, k, d in graph.edges(keys=True, data=True)]
-        else:
-            self.edges = [((u, v), u, v, d.get("origin", u)) for u, v, d in graph.edges(data=True)]
+        all_edges = _edges(graph)
+        self.edges = [(key, u, v, d.get("origin", u)) for key, u, v, d in all_edges] if edges is None else list(edges)
+        self.arguments: dict[Hashable, int] = {
+            key: data["argument"] for key, _, _, data in all_edges if data.get("argument") is not None
+        }
         self.rooms: dict[Hashable | None, Piece] = {}
         self.spines: dict[Hashable | None, list[Step]] = {}
         self.through: dict[Hashable, tuple[Hashable | None, Hashable | None]] = {}
@@ -218,7 +199,11 @@ class _Layered:
             for i, (v, s) in enumerate(zip(vertices, sizes, strict=True))
         ]
         heavy = [(index[u], index[v], o) for u, v, o in self.spines.get(group, ()) if u in index and v in index]
-        ranked = sheet.ranked([s[1] for s in nominal], heavy)
+        both = list(zip(edges, ends, strict=True))
+        beside = [(index[a], index[b]) for a, b in self.sides if group is None and a in index and b in index]
+        beside += from_cards(sheet, both)
+        to_ops = {key: self.arguments[key] for key, _, v, _ in edges if key in self.arguments and v not in self.within}
+        ranked = sheet.ranked([s[1] for s in nominal], heavy, in_order(sheet, both, to_ops), beside)
         holds = [self.held(v) if i < len(members) else LANE / 2 for i, v in enumerate(vertices)]
         y = [0.0] * len(ranked.ranks)
         pieces = []
@@ -227,36 +212,16 @@ class _Layered:
                 y[node] = height
             sheet.widen(y, sizes, nominal, holds, part)
             inside = set(part)
-            own = [(edge, end) for edge, end in zip(edges, ends, strict=True) if end[0] in inside]
+            own = [(edge, end) for edge, end in both if end[0] in inside]
             if group is not None:  # at the border of a line a route may be at any height
-                self.level_ports(sheet, y, sizes, own)
+                for port, height in self.ports(sheet, y, sizes, own).levels(own).items():
+                    y[port] = height
             pieces.append(self.furnish(group, sheet, y, sizes, own, part))
         return self.arrange(group, pieces, self.plan.limit - 2 * PORT_GAP * depth)
 
-    def level_ports(
-        self, sheet: Sheet, y: list[float], sizes: list[Size], edges: list[tuple[Part, tuple[int, int]]]
-    ) -> None:
-        """Ports at the heights of what they lead to, as far as there is room: open groups have grown since."""
-        wanted: dict[str, dict[int, list[float]]] = {"in": defaultdict(list), "out": defaultdict(list)}
-        fans = _fans(self, sheet, y, edges)
-        for (key, u, v, origin), (a, b) in edges:
-            way = sheet.way(a, origin, b)
-            if u is None:
-                level = self.left_end(sheet, y, sizes, b, origin, fans.get((key, b)))
-                wanted["in"][a].append(y[way[0]] if way else sum(level) / 2)
-            if v is None:
-                level = self.right_end(sheet, y, sizes, a, origin)
-                wanted["out"][b].append(y[way[-1]] if way else sum(level) / 2)
-        for side in filter(None, wanted.values()):
-            levels = {port: sum(heights) / len(heights) for port, heights in side.items()}
-            ports = sorted(levels, key=lambda port: (levels[port], y[port]))
-            gaps = [LANE + LANE_GAP] * (len(ports) - 1)
-            for port, height in zip(ports, spread([levels[port] for port in ports], gaps), strict=True):
-                y[port] = height
-
     def furnish(
         self, group: Hashable | None, sheet: Sheet, y: list[float], sizes: list[Size],
-        edges: list[tuple[Part, tuple[int, int]]], part: list[int],
+        edges: Own, part: list[int],
     ) -> Piece:  # fmt: skip
         """Columns, what is in the groups, and routes from border to border."""
         columns = sheet.columns(sizes, y, part)
@@ -268,14 +233,14 @@ class _Layered:
             elif i < len(sizes):
                 port: tuple[str, Hashable] = sheet.vertices[i]  # type: ignore[assignment]  # past the members stand ports
                 (piece.ins if port[0] == "in" else piece.outs)[port[1]] = y[i]
-        lefts = _fans(self, sheet, y, edges)
+        ports = self.ports(sheet, y, sizes, edges)
         for (key, u, v, origin), (a, b) in edges:
             way = sheet.way(a, origin, b)
-            out, out_back = self.right_end(sheet, y, sizes, a, origin)
-            into, into_back = self.left_end(sheet, y, sizes, b, origin, lefts.get((key, b)))
+            out, out_back = ports.right(a, origin)
+            into, into_back = ports.left(key, b, origin)
             if group is None and (u is None or v is None):
-                out, into = _straight(u is None, [y[lane] - 3 for lane in way], out, into)
-                out_back, into_back = _straight(u is None, [y[lane] + 3 for lane in way], out_back, into_back)
+                out, into = straight(u is None, [y[lane] - 3 for lane in way], out, into)
+                out_back, into_back = straight(u is None, [y[lane] + 3 for lane in way], out_back, into_back)
             middle = [(lane, columns[sheet.ranks[lane]]) for lane in way]
             ca, cb = columns[sheet.rank[a]], columns[sheet.rank[b]]
             xa, xb = centres[a] + sizes[a][0] / 2, centres[b] - sizes[b][0] / 2
@@ -374,43 +339,37 @@ class _Layered:
             parts[a].append((key, u, None, origin))
             parts[b].append((key, None, v, origin))
         begun: set[Hashable] = set()
-        pieces = []
-        for own, edges in zip(nodes, parts, strict=True):
-            pieces.append(_Layered(self.graph, self.places, Plan(), own, edges, frozenset(begun)).whole())
+        pieces: list[Piece] = []
+        parted = [self.parted(own, edges) for own, edges in zip(nodes, parts, strict=True)]
+        for number, (own, edges) in enumerate(zip(nodes, parts, strict=True)):
+            sides = lines.sides(number, over, pieces, parted)
+            pieces.append(_Layered(self.graph, self.places, Plan(), own, edges, frozenset(begun), sides).whole())
             begun.update(pieces[-1].boxes)
         return lines.stacked(pieces, over)
+
+    def parted(self, nodes: Sequence[Hashable], edges: Sequence[Part]) -> dict[Hashable, int]:
+        """Of each edge of a line in which of its parts it is, in the order in which these stand."""
+        joined = nx.Graph()
+        joined.add_nodes_from(nodes)
+        for _, u, v, origin in edges:
+            if v is not None:
+                joined.add_edge(("in", origin) if u is None else u, v)
+        for node in nodes:
+            group = self.group(node)
+            while group is not None:
+                joined.add_edge(node, ("group", group))
+                group = self.within[group]
+        part = {}
+        for number, found in enumerate(nx.connected_components(joined)):
+            part.update(dict.fromkeys(found, number))
+        return {key: part[v] for key, _, v, _ in edges if v is not None}
 
     def anchors(self, vertex: Hashable) -> Anchors:
         found: Anchors = self.graph.nodes[vertex].get("anchors", Anchors())
         return found
 
-    def right_end(self, sheet: Sheet, y: list[float], sizes: list[Size], a: int, origin: Hashable) -> Point:
-        """Heights at which values leave vertex `a` and gradients come back to it."""
-        vertex = sheet.vertices[a]
-        if a >= sheet.members:
-            return y[a] - 3, y[a] + 3
-        if vertex in self.within:
-            height = y[a] - sizes[a][1] / 2 + self.rooms[vertex].outs[origin]
-            return height - 3, height + 3
-        anchors = self.anchors(vertex)
-        if origin == OfGradient(vertex):
-            return y[a] + anchors.right_back - 3, y[a] + anchors.right_back + 3
-        return y[a] + anchors.right, y[a] + anchors.right_back
-
-    def left_end(
-        self, sheet: Sheet, y: list[float], sizes: list[Size], b: int, origin: Hashable, fan: float | None
-    ) -> Point:
-        """Heights at which values enter vertex `b` and gradients leave it."""
-        vertex = sheet.vertices[b]
-        if b >= sheet.members:
-            return y[b] - 3, y[b] + 3
-        if vertex in self.within:
-            height = y[b] - sizes[b][1] / 2 + self.rooms[vertex].ins[origin]
-            return height - 3, height + 3
-        if fan is not None:
-            return y[b] + fan - 4, y[b] + fan + 4
-        anchors = self.anchors(vertex)
-        return y[b] + anchors.left, y[b] + anchors.left_back
+    def ports(self, sheet: Sheet, y: list[float], sizes: list[Size], own: Own) -> Ports:
+        return Ports(sheet, y, sizes, self.rooms, self.anchors, self.arguments, own)
 
     # -- all together ---------------------------------------------------------------------------------------------
 
@@ -427,26 +386,8 @@ class _Layered:
         )  # fmt: skip
 
 
-def _straight(enters: bool, lanes: Sequence[float], start: float, end: float) -> Point:
-    """The heights of both ends of a route of which one is at the border of a line, where it may be at any height."""
-    return (lanes[0] if lanes else end, end) if enters else (start, lanes[-1] if lanes else start)
-
-
-def _fans(
-    layered: _Layered, sheet: Sheet, y: list[float], edges: list[tuple[Part, tuple[int, int]]]
-) -> dict[tuple[Hashable, int], float]:
-    """Where several edges enter one op: side by side, in the order in which they come."""
-    arriving: dict[int, list[tuple[float, int, Hashable]]] = defaultdict(list)
-    for number, ((key, _, _, origin), (a, b)) in enumerate(edges):
-        if b < sheet.members and sheet.vertices[b] not in layered.within and layered.anchors(sheet.vertices[b]).fan:
-            lanes = sheet.way(a, origin, b)
-            arriving[b].append((y[lanes[-1]] if lanes else y[a], number, key))
-    found: dict[tuple[Hashable, int], float] = {}
-    for b, coming in arriving.items():
-        if len(coming) < 2:
-            continue
-        height = layered.size(sheet.vertices[b])[1]
-        pitch = min(20.0, (height - 16.0) / len(coming))
-        for i, (_, _, key) in enumerate(sorted(coming, key=lambda c: c[:2])):
-            found[key, b] = (i - (len(coming) - 1) / 2) * pitch
-    return found
+def _edges(graph: nx.DiGraph) -> list[tuple[Hashable, Hashable, Hashable, dict[str, Any]]]:
+    """(key, from, to, attributes) of each edge."""
+    if graph.is_multigraph():
+        return [(key, u, v, data) for u, v, key, data in graph.edges(keys=True, data=True)]
+    return [((u, v), u, v, data) for u, v, data in graph.edges(data=True)]

@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 from .ranked import LANE
 from .sheet import Box, Piece, Point, Size, around, clean
@@ -173,6 +173,24 @@ class _Way:
     height: float
     slot: int = 0
     place: int = 0
+
+
+def sides(
+    line: int, over: Sequence[Over], pieces: Sequence[Piece], parts: Sequence[Mapping[Hashable, int]]
+) -> list[tuple[Hashable, Hashable]]:
+    """Pairs of ports at the borders of a line of which the first one is best above the other, or ways cross.
+
+    The nearer line, and in it what leaves above, or the part that stands above (`parts`, by line and edge): so do ways
+    lie in one another.
+    """
+    ins: dict[Hashable, tuple[float, ...]] = {}
+    outs: dict[Hashable, tuple[float, ...]] = {}
+    for key, origin, a, b in over:
+        if b == line and a < len(pieces):
+            ins.setdefault(("in", origin), (-a, pieces[a].routes[key][0][-1][1]))
+        if a == line:
+            outs[("out", origin)] = max(outs.get(("out", origin), (0, 0)), (b, parts[b][key]))
+    return [(one, other) for side in (ins, outs) for one, other in permutations(side, 2) if side[one] < side[other]]
 
 
 def stacked(pieces: Sequence[Piece], over: Sequence[Over]) -> Piece:

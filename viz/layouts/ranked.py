@@ -27,7 +27,9 @@ Step = tuple[Hashable, Hashable, Hashable]
 class Ranked:
     """`ranks` and `heights` by node; `lanes` are the nodes that only keep room for an edge; `edges` span one rank.
 
-    Of these, `level` ones are to run level before all others.
+    Of these, `level` ones are to run level before all others.  `arguments` has, for each op of several, the nodes that
+    they come from: all in one rank, and best in that order from top to bottom.  `sides` are pairs in one rank of which
+    the first one must stand above the other, or edges cross: they begin or end so beside each other.
     """
 
     ranks: tuple[int, ...]
@@ -35,6 +37,8 @@ class Ranked:
     lanes: frozenset[int]
     edges: tuple[tuple[int, int], ...]
     level: frozenset[tuple[int, int]] = frozenset()
+    arguments: tuple[tuple[int, ...], ...] = ()
+    sides: tuple[tuple[int, int], ...] = ()
 
     @cached_property
     def layers(self) -> list[list[int]]:
@@ -86,6 +90,8 @@ class Ranked:
             frozenset(number[node] for node in nodes if node in self.lanes),
             tuple((number[a], number[b]) for a, b in edges),
             frozenset((number[a], number[b]) for a, b in edges if (a, b) in self.level),
+            tuple(tuple(map(number.__getitem__, order)) for order in self.arguments if order[0] in number),
+            tuple((number[a], number[b]) for a, b in self.sides if a in number and b in number),
         )
 
     def is_low(self, node: int) -> bool:
@@ -191,6 +197,33 @@ def separated(graph: Ranked, layers: Sequence[Sequence[int]], wanted: Sequence[f
         for node, y in zip(layer, spread([wanted[n] for n in layer], gaps), strict=True):
             placed[node] = y
     return placed
+
+
+def crossings(graph: Ranked, layers: list[list[int]]) -> int:
+    """Number of edge crossings between neighbouring ranks (a merge sort's inversions, counted with a binary tree)."""
+    place = {node: i for layer in layers for i, node in enumerate(layer)}
+    _, after = graph.neighbours
+    total = 0
+    for rank, layer in enumerate(layers[:-1]):
+        size = len(layers[rank + 1])
+        if size < 2 or len(layer) < 2:
+            continue
+        tree, seen = [0] * (size + 1), 0
+        for node in layer:
+            ends = sorted(place[t] for t in after.get(node, ()))
+            for end in ends:
+                i, smaller = end + 1, 0
+                while i:
+                    smaller += tree[i]
+                    i &= i - 1
+                total += seen - smaller
+            for end in ends:
+                i = end + 1
+                while i <= size:
+                    tree[i] += 1
+                    i += i & -i
+                seen += 1
+    return total
 
 
 def longest(steps: list[Step], start: Hashable | None, end: Hashable | None) -> list[Step]:

@@ -51,13 +51,16 @@ class Sheet:
     def way(self, a: int, origin: Hashable, b: int) -> list[int]:
         return self.lane[a, origin][: self.rank[b] - self.rank[a] - 1]
 
-    def ranked(self, heights: list[float], heavy: list[tuple[int, int, Hashable]]) -> Ranked:
+    def ranked(
+        self, heights: list[float], heavy: list[tuple[int, int, Hashable]], arguments: Sequence[Sequence[int]],
+        sides: Sequence[tuple[int, int]],
+    ) -> Ranked:  # fmt: skip
         lanes = range(len(self.vertices), len(self.ranks))
         ports = range(self.members, len(self.vertices))
         level = [pair for a, b, origin in heavy for pair in pairwise([a, *self.way(a, origin, b), b])]
         return Ranked(
             tuple(self.ranks), (*heights, *(LANE for _ in lanes)), frozenset((*ports, *lanes)), tuple(self.edges),
-            frozenset(level),
+            frozenset(level), tuple(map(tuple, arguments)), tuple(sides),
         )  # fmt: skip
 
     def is_way(self, i: int) -> bool:

@@ -1,0 +1,97 @@
+"""Arguments from top to bottom: of orders within the ranks that cross as few edges one with more ops fed as written.
+
+Where two arguments of an op stand the wrong way round, what hangs on the one changes places with what hangs on the
+other: first as much as is joined to the op only through them, then what they alone come from, then they themselves.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import combinations
+
+from .ranked import Ranked, crossings
+
+MOST = 160
+"""Nodes and lanes, and pairs of arguments, up to which an order is looked for,"""
+TRIES = 100
+"""and how many orders are looked at: for each all crossings are counted."""
+
+Layers = list[list[int]]
+
+
+def ordered(graph: Ranked, layers: Layers) -> Layers:
+    """The ranks, each in its order, with no more crossings and as many arguments in order as is found."""
+    pairs = [*graph.sides, *(pair for order in graph.arguments for pair in combinations(order, 2))]
+    if not pairs or len(pairs) > MOST or len(graph.ranks) > MOST:
+        return layers
+    best, least, left = layers, _cost(graph, layers), TRIES
+    wrong = deque(pairs)
+    while wrong and left > 0:
+        upper, lower = wrong.popleft()
+        place = _places(best)
+        if place[upper] < place[lower]:
+            continue
+        for trial in _exchanges(graph, best, upper, lower):
+            cost, left = _cost(graph, trial), left - 1
+            if cost < least:
+                best, least = trial, cost
+                wrong = deque(pairs)  # what was in the way of another pair may be gone
+                break
+    return best
+
+
+def _cost(graph: Ranked, layers: Layers) -> tuple[int, int]:
+    """Crossings, and arguments that stand the wrong way round."""
+    place = _places(layers)
+    crossed = sum(place[upper] > place[lower] for upper, lower in graph.sides)
+    wrong = sum(place[upper] > place[lower] for order in graph.arguments for upper, lower in combinations(order, 2))
+    return crossings(graph, layers) + crossed, wrong
+
+
+def _places(layers: Layers) -> dict[int, int]:
+    return {node: i for layer in layers for i, node in enumerate(layer)}
+
+
+def _exchanges(graph: Ranked, layers: Layers, upper: int, lower: int) -> Iterator[Layers]:
+    before, after = graph.neighbours
+    around = {node: [*before.get(node, ()), *after.get(node, ())] for node in range(len(graph.ranks))}
+    shared = set(around[upper]).intersection(around[lower])
+    whole = [_reached(around, node, shared) for node in (upper, lower)]
+    if whole[0].isdisjoint(whole[1]):
+        yield _exchanged(layers, *whole)
+    sources = [_reached(before, node, set()) for node in (upper, lower)]
+    alone = [sources[0] - sources[1], sources[1] - sources[0]]
+    yield _exchanged(layers, *alone)
+    yield _exchanged(layers, {upper}, {lower})
+    yield _turned(layers, sources[0] | sources[1])
+    yield _turned(layers, alone[0] | alone[1])
+    yield [layer[::-1] for layer in layers]
+
+
+def _reached(neighbours: Mapping[int, Sequence[int]], start: int, without: Collection[int]) -> set[int]:
+    found, todo = {start}, [start]
+    while todo:
+        for node in neighbours.get(todo.pop(), ()):
+            if node not in found and node not in without:
+                found.add(node)
+                todo.append(node)
+    return found
+
+
+def _exchanged(layers: Layers, upper: Collection[int], lower: Collection[int]) -> Layers:
+    """In the places of both first the one, then the other."""
+    found = []
+    for layer in layers:
+        ours = iter([*(n for n in layer if n in upper), *(n for n in layer if n in lower)])
+        found.append([next(ours) if n in upper or n in lower else n for n in layer])
+    return found
+
+
+def _turned(layers: Layers, nodes: Collection[int]) -> Layers:
+    """Some nodes upside down, in their places."""
+    found = []
+    for layer in layers:
+        ours = iter([n for n in reversed(layer) if n in nodes])
+        found.append([next(ours) if n in nodes else n for n in layer])
+    return found
