@@ -2,8 +2,8 @@
 
 Nodes run by sequence number, highest first, as soon as all contributions to them are there; AccumulateGrad runs at once
 when it is ready (PyTorch's own order).  What a rule must not do is done here, once: sum over broadcast dimensions,
-add up contributions, call hooks, accumulate into leaves, free, report.  Cost: linear in nodes and edges (and a heap of
-the ready ones).
+add up contributions, call hooks, hand gradients to leaves, free, report.  Cost: linear in nodes and edges (and a heap
+of the ready ones).
 
 The values that flow are arrays, or Tensors when a graph is to be made of the backward pass itself.
 """
@@ -11,13 +11,13 @@ The values that flow are arrays, or Tensors when a graph is to be made of the ba
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Sequence
 from typing import Any
 
 from numpy import ndarray
 
 from . import anomaly, errors, nested
+from .accumulation import add_into
 from .array import as_array, xp
 from .gathered import Gathered, gathers, multiplied, secure, sum_array
 from .hooks import Hooks, accumulated
@@ -26,7 +26,7 @@ from .mode import mode
 from .node import AccumulateGrad, Node
 from .op import spread
 from .ops.reduction import sum_to_size
-from .ops.shape import cast, clone_gradient
+from .ops.shape import cast
 from .reach import count_dependencies, leading_to
 from .ready import pop, push
 from .saved import unpack_saved
@@ -353,7 +353,7 @@ class _Run:
         for nr, reference in more.get("retain", {}).items():
             tensor = reference()
             if tensor is not None and grads[nr] is not None:
-                self.add_into(tensor, grads[nr], retained=True)
+                add_into(tensor, grads[nr], self.create_graph, retained=True)
         if runs and more.get("pre_hooks"):
             grads = hooks.before(more["pre_hooks"], grads, node)
         return grads if node.metas is not None else grads[0]
@@ -377,16 +377,12 @@ class _Run:
                 tensors=(tensor,),
             )
         if gradient is not None and tensor._requires_grad:  # what was asked for by requires_grad_(False) since
-            self.add_into(tensor, gradient, retained=False)
+            add_into(tensor, gradient, self.create_graph, retained=False)
         if tensor._post_hooks:
             secure(self.arrived)
             accumulated(tensor)
         if more is not None and more.get("post_hooks"):
             self.hooks.after(more["post_hooks"], (), (gradient,), node, tensor)
-
-    def add_into(self, tensor: Tensor, gradient: Any, retained: bool) -> None:
-        """Accumulate into `.grad`."""
-        add_into(tensor, gradient, self.create_graph, retained)
 
     def alone(self, targets: Any, cotangents: Sequence[Any], made: Sequence[Any]) -> Sequence[Any]:
         """The cotangents; of a product that no other joins, what a report has `made` of it."""
@@ -444,34 +440,3 @@ Node.called = run_alone  # type: ignore[method-assign,assignment]  # bound here,
 def _listed(node: Any, upstream: Any) -> list[Any]:
     """The upstream gradients as a list, one per output."""
     return upstream if node.metas is not None else [upstream]
-
-
-def add_into(tensor: Tensor, gradient: Any, create_graph: bool, retained: bool) -> None:
-    """Accumulate into `.grad`: in place, as torch does, unless a graph is made of it."""
-    with _accumulating:  # backward calls of several threads may meet in one leaf
-        _add(tensor, gradient, create_graph, retained)
-
-
-_accumulating = threading.RLock()
-
-
-def _add(tensor: Tensor, gradient: Any, create_graph: bool, retained: bool) -> None:
-    active = slot.active
-    present = tensor._grad
-    earlier = None
-    if present is not None and active is not None:
-        active.see(present)
-        earlier = present._value
-    if create_graph:  # ops like any others, CopyBackwards and AddBackward0
-        tensor._grad = clone_gradient(gradient) if present is None else present + gradient
-    elif present is None:
-        tensor._grad = Tensor(gradient.copy())
-    elif retained:  # torch's rule: a tensor of its own, so that what holds the earlier one keeps it
-        tensor._grad = Tensor(present._array + gradient)
-    else:
-        if active is not None:
-            active.before_write(present)
-        present._array += gradient
-        present._storage.version += 1
-    if active is not None:
-        active.accumulate(tensor, tensor._grad, earlier, gradient._array if create_graph else gradient, retained)

@@ -51,7 +51,7 @@ ROWS = {
     "own function": "r = shown(averaged(avg_fn=lambda mean, now, count: 0.25 * mean + 0.75 * now))",
     "both functions": "averaged(avg_fn=swa.get_swa_avg_fn(), multi_avg_fn=swa.get_swa_multi_avg_fn())",
     "decay too large": "swa.get_ema_avg_fn(1.5)",
-    "forward": "r = round(float(averaged().eval()(data[0]).sum()), 6)",
+    "forward": "r = round(averaged().eval()(data[0]).sum().item(), 6)",
     "statistics anew": """
         model = net()
         swa.update_bn(data, model)
