@@ -9,29 +9,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import deque
 from typing import Any
 
 from numpy import generic
 
-from . import array
-from .holders import Names
-from .short import Short, in_full, next_id, plain
+from .kept import LIMIT, Kept
+from .short import in_full, next_id, plain
 from .source import Places
-from .summary import Summary
-
-LIMIT = 65_536
-"""Elements up to which a value is kept whole; beyond it, a sample and statistics."""
-WAITING = 256 * 2**20
-"""Bytes of large arrays that may wait for their statistics."""
 
 
-class Recorder(Short):
+class Recorder(Kept):
     """Collects what happens, as tuples (kind, stack, ...).  `read` in `engine.reading` makes the Trace.
 
-    A tensor that was seen carries its number (`_id`, at or above `first`), the version it was seen in and the value it
-    had then (`_seen`, `_value`).  What is appended are tuples of numbers and names: Python's cyclic collector stops
-    looking at those, so that a long recording does not slow the program down.
+    What is appended are tuples of numbers and names: Python's cyclic collector stops looking at those, so that a long
+    recording does not slow the program down.
 
     Kinds and their fields:
     leaf (tensor, storage, version, value, requires_grad, source, grad) · op (name, inputs, statics, outputs, sequence,
@@ -42,175 +33,11 @@ class Recorder(Short):
     """
 
     def __init__(self, limit: int = LIMIT) -> None:
-        super().__init__()
-        self.limit = limit
-        self.log: list[tuple[Any, ...]] = []
-        self.values: list[Any] = []
-        self.first = next_id()
-        self.large: deque[Summary] = deque()
-        self.waiting = 0
+        super().__init__(limit)
         self.call: int | None = None
         self.calls = 0
-        self.begun = 0  # how many values there were when the backward call began, the outermost of those that run
         self.errors: dict[int, BaseException] = {}
-        self.names = Names(self.first)
-        self.grads: set[int] = set()  # the tensors that are, or were, the `.grad` of one
         self.depth = 0
-
-    # -- what tensors hold ----------------------------------------------------------------------------------------
-
-    def keep(self, data: Any) -> int:
-        """Keep an array that nobody will write (a gradient on its way, a fresh result); its value number."""
-        values = self.values
-        values.append(data if data.size <= self.limit else self.summary(data))
-        return len(values) - 1
-
-    def summary(self, data: Any) -> Summary:
-        """What is kept of a large array; where more than `WAITING` bytes wait to be looked at, the oldest are."""
-        made = Summary(data)
-        self.large.append(made)
-        self.waiting += data.nbytes
-        while self.waiting > WAITING:
-            oldest = self.large.popleft()
-            self.waiting -= oldest.size * oldest.dtype.itemsize
-            oldest.settle()
-        return made
-
-    def keep_copy(self, data: Any) -> int:
-        """Keep what an array holds now, though it may be written later."""
-        return self.keep(data.copy())
-
-    def register(self, tensor: Any, value: int) -> int:
-        """Give `tensor` a number and note its value for the version it has; writes must go through `before_write`."""
-        number: int = tensor._id
-        if number < self.first:
-            number = tensor._id = next_id()
-            shared = tensor._shared
-        else:
-            shared = tensor._storage  # which knows the value that it was recorded with: it may be the same array
-        tensor._value = value
-        if shared is not None:
-            tensor._seen = shared.version + shared.unseen
-            if shared.number < self.first:
-                shared.number, shared.recorded = number, []
-            shared.recorded.append(value)
-        return number
-
-    def before_write(self, tensor: Any) -> None:
-        """Copy what is recorded of the storage of `tensor`, about to be written, be it through `.data`."""
-        shared = tensor._storage
-        if shared.handed is not None:
-            self.secure(tensor._array, shared.handed)
-            shared.handed = len(self.values)
-        for one in (shared, *shared.touched()) if shared.origin is not None or shared.kin is not None else (shared,):
-            if one.number >= self.first:
-                for value in one.recorded:
-                    data = self.values[value]
-                    if isinstance(data, Summary):
-                        data.secure()
-                    elif array.is_array(data):
-                        self.values[value] = data.copy()
-            one.recorded = []
-
-    def after_write(self, target: Any) -> None:
-        """Tell at once what a leaf, or the `.grad` of one, holds that was written through another name of it.
-
-        Of other tensors it is told when they are used: a long buffer that is filled place by place costs no copies.
-        """
-        source = target._storage.source
-        for one in (None if target._view is None else target._view.base, None if source is None else source()):
-            if one is None or one is target or one._id < self.first:
-                continue
-            if one._id in self.grads or (one._requires_grad and one._node is None):
-                self.see(one)
-
-    def secure(self, data: Any, since: int) -> None:
-        """Copy what is kept of an array that is about to be written, among the values from `since` on."""
-        mine = data if data.base is None else data.base
-        for place in range(since, len(self.values)):
-            kept = self.values[place]
-            if isinstance(kept, Summary):
-                if kept.is_of(mine):
-                    kept.secure()
-            elif kept is mine or (array.is_array(kept) and kept.base is mine):
-                self.values[place] = kept.copy()
-
-    def see(self, tensor: Any, source: str = "seen", name: str | None = None) -> tuple[int, int]:
-        """(number, version) of a tensor that is used now, recorded as a leaf where the trace does not know it."""
-        shared = tensor._shared
-        version = 0 if shared is None else shared.version + shared.unseen
-        number: int = tensor._id
-        if number >= self.first:
-            if tensor._seen != version:  # a view whose base was written since, or the other way round
-                self.refresh("refresh", tensor, version)
-            elif shared is not None and shared.outside and self.differs(tensor):
-                shared.unseen += 1
-                version += 1
-                self.refresh("outside", tensor, version)
-            return number, version
-        if source == "seen" and name is None:
-            source, name = self.names.reached(tensor)
-        outside = shared is not None and shared.outside
-        value = self.keep_copy(tensor._array) if outside else self.keep(tensor._array)
-        number = self.register(tensor, value)
-        grad = tensor._grad
-        held = self.held(grad)
-        storage = number if shared is None else shared.number
-        requires = tensor._requires_grad
-        self.log.append(("leaf", self.stack(2), number, storage, version, value, requires, source, held, name))
-        return number, version
-
-    def refresh(self, kind: str, tensor: Any, version: int) -> None:
-        """A tensor has become another since it was seen: through another name of its storage, or from outside."""
-        value = self.keep_copy(tensor._array)
-        self.register(tensor, value)
-        self.log.append((kind, -1, tensor._id, version, value))
-
-    def data_set(self, tensor: Any, source: Any) -> None:
-        """`x.data = y`: a tensor has the elements of another from now on, which its version does not count."""
-        number = self.see(source)[0]
-        self.register(tensor, self.keep_copy(tensor._array))
-        self.log.append(("data", self.stack(2), tensor._id, tensor._seen, tensor._value, number))
-
-    def grad_set(self, tensor: Any, grad: Any) -> None:
-        """`x.grad = ...`, or `= None`."""
-        value = None if grad is None else self.keep_copy(grad._array)
-        self.log.append(("grad_set", self.stack(2), self.see(tensor)[0], value, self.held(grad)))
-
-    def held(self, grad: Any) -> int | None:
-        """The number of a tensor that is the `.grad` of one; None for None."""
-        if grad is None:
-            return None
-        number = self.see(grad)[0]
-        self.grads.add(number)
-        return number
-
-    def differs(self, tensor: Any) -> bool:
-        """Whether a tensor holds something else than it did when it was seen.  Linear in its size."""
-        kept, found = self.values[tensor._value], tensor._array
-        if isinstance(kept, Summary):
-            now = Summary(found)
-            return repr((now.stats, now.sample.tolist())) != repr((kept.stats, kept.sample.tolist()))
-        return bool(kept.tobytes() != found.tobytes())
-
-    def is_within_call(self, tensor: Any) -> bool:
-        """Whether `tensor` is what the last event gave, written inside of the brackets of the call that runs now."""
-        last = in_full(self.log[-1]) if self.log else ("",)
-        if last[0] == "leaf":
-            made = last[2]
-        elif last[0] == "op" and last[8] is None:
-            made = last[5][0]
-        else:
-            return False
-        now = self.frames(sys._getframe(2))
-        whole = next((place for place, number in self.stacks.items() if number == last[1]), ())
-        then = whole[len(whole) - len(now) :]  # perhaps a helper of the user's made it: then it has more frames
-        if not now or made != tensor._id or not self.knows(tensor) or now[:1] + now[2:] != then[:1] + then[2:]:
-            return False
-        spans = list(self.codes[now[0]].co_positions())
-        (line, end, col, stop), (first, last_line, begin, close) = spans[now[1] // 2], spans[then[1] // 2]
-        known = None not in (line, end, col, stop, first, last_line, begin, close)  # else compiled without columns
-        return known and (line, col) <= (first, begin) and (last_line, close) <= (end, stop)
 
     # -- what happens ---------------------------------------------------------------------------------------------
 
@@ -290,19 +117,16 @@ class Recorder(Short):
             )
         )  # fmt: skip
 
-    def knows(self, tensor: Any) -> bool:
-        """Whether what a tensor holds now is recorded."""
-        shared = tensor._shared
-        version = 0 if shared is None else shared.version + shared.unseen
-        return bool(tensor._id >= self.first and tensor._seen == version)
+    def data_set(self, tensor: Any, source: Any) -> None:
+        """`x.data = y`: a tensor has the elements of another from now on, which its version does not count."""
+        number = self.see(source)[0]
+        self.register(tensor, self.keep_copy(tensor._array))
+        self.log.append(("data", self.stack(2), tensor._id, tensor._seen, tensor._value, number))
 
-    def result(self, out: Any, inplace: Any) -> tuple[int, int, int, bool, int]:
-        """(number, version, value, requires_grad, storage) of an output."""
-        value = self.keep_copy(out._array) if out is inplace else self.keep(out._array)
-        number = self.register(out, value)
-        shared = out._shared
-        version, storage = (0, number) if shared is None else (out._seen, shared.number)
-        return number, version, value, out._requires_grad, storage
+    def grad_set(self, tensor: Any, grad: Any) -> None:
+        """`x.grad = ...`, or `= None`."""
+        value = None if grad is None else self.keep_copy(grad._array)
+        self.log.append(("grad_set", self.stack(2), self.see(tensor)[0], value, self.held(grad)))
 
     def start(
         self, function: str, roots: Any, gradients: Any, given: Any, inputs: Any, *,
@@ -370,25 +194,10 @@ class Recorder(Short):
         sequence = sequence if node is None else node.sequence_nr
         self.log.append(("code", -1, self.call, place, seen, sequence, nr, numbers, split))
 
-    def hand_out(self, gradients: Any) -> None:
-        """The user has gradients of whose arrays this backward call has values of its own."""
-        for gradient in gradients:
-            if gradient is not None:
-                shared = gradient._storage
-                shared.handed = self.begun if shared.handed is None else min(shared.handed, self.begun)
-
     def leave_code(self, results: Any, completed: bool) -> None:
         """The code that was entered last ended; `results` are tensors and None, or None."""
         numbers = None if results is None else [None if r is None else self.see(r)[0] for r in results]
         self.log.append(("left", -1, numbers, completed))
-
-    def recognise(self, out: Any) -> None:
-        """`out` is an output that its node kept, taken out again: the same tensor to a trace, where nobody wrote it."""
-        shared = out._shared
-        if shared is not None and shared.number >= self.first and shared.recorded and plain(shared):
-            kept = self.values[shared.recorded[0]]
-            if kept is out._array or (isinstance(kept, Summary) and kept.shape == out._array.shape):
-                out._id, out._value = shared.number, shared.recorded[0]
 
     def event(self, kind: str, *fields: Any) -> None:
         """Anything rare."""
@@ -404,6 +213,8 @@ class Recorder(Short):
         """The group of a module's call."""
         return Group(self, self.names.entered(module, see=self.see, outermost=not self.depth), type(module).__name__)
 
+    # -- where it happened --------------------------------------------------------------------------------------------
+
     def error(self, error: BaseException) -> None:
         """An exception passed through; the same one is recorded once, with the line of the op that it is about."""
         if id(error) in self.errors:
@@ -416,6 +227,25 @@ class Recorder(Short):
             if note not in "\n".join(getattr(error, "__notes__", ())):  # a recorded error that is raised again has it
                 error.add_note(note)
         self.log.append(("error", self.stack(2), error, self.call))
+
+    def is_within_call(self, tensor: Any) -> bool:
+        """Whether `tensor` is what the last event gave, written inside of the brackets of the call that runs now."""
+        last = in_full(self.log[-1]) if self.log else ("",)
+        if last[0] == "leaf":
+            made = last[2]
+        elif last[0] == "op" and last[8] is None:
+            made = last[5][0]
+        else:
+            return False
+        now = self.frames(sys._getframe(2))
+        whole = next((place for place, number in self.stacks.items() if number == last[1]), ())
+        then = whole[len(whole) - len(now) :]  # perhaps a helper of the user's made it: then it has more frames
+        if not now or made != tensor._id or not self.knows(tensor) or now[:1] + now[2:] != then[:1] + then[2:]:
+            return False
+        spans = list(self.codes[now[0]].co_positions())
+        (line, end, col, stop), (first, last_line, begin, close) = spans[now[1] // 2], spans[then[1] // 2]
+        known = None not in (line, end, col, stop, first, last_line, begin, close)  # else compiled without columns
+        return known and (line, col) <= (first, begin) and (last_line, close) <= (end, stop)
 
     def line_of(self, sequence_nr: int) -> str | None:
         """The user's line of the op with this sequence number: file and line; None where it was not recorded."""

@@ -9,8 +9,9 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from .kept import LIMIT
 from .reading import read
-from .recorder import LIMIT, Recorder
+from .recorder import Recorder
 from .slot import slot
 from .trace import Trace
 
