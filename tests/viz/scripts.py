@@ -7,15 +7,27 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 
-from engine.trace import Trace
+from engine.trace import ErrorRaised, Trace
+from viz.runner import Recording
 
 ROOT = Path(__file__).parents[2]
 SMALL = "import engine as torch\nx = torch.tensor([1., 2.], requires_grad=True)\ny = (x * x).sum()\ny.backward()\n"
+Script = Callable[..., tuple[Recording, Trace]]
+"""Writes a script and runs it: the fixture `script`."""
+Capture = pytest.CaptureFixture[str]
 
 
 def kinds(trace: Trace) -> list[str]:
     return [type(event).__name__ for event in trace.events]
+
+
+def raised(trace: Trace) -> ErrorRaised:
+    """The error that a trace ends with."""
+    last = trace.events[-1]
+    assert isinstance(last, ErrorRaised)
+    return last
 
 
 def array(trace: Trace, value: int) -> np.ndarray:

@@ -3,47 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from engine.trace import Accumulated, ErrorRaised, OpCalled, Trace
-from viz import explain, runner
-from viz.programs import from_file
-from viz.runner import Recording, ScriptError, run_script
+from viz import runner
+from viz.runner import ScriptError, run_script
 from viz.scene import scene
 
-from .scripts import ROOT, SMALL, array, kinds
-
-Script = Callable[..., tuple[Recording, Trace]]
-Capture = pytest.CaptureFixture[str]
-
-
-@pytest.fixture
-def script(tmp_path: Path) -> Script:
-    """Write a script and run it."""
-
-    def run(text: str | bytes, *args: str, name: str = "script.py", **options: Any) -> tuple[Recording, Trace]:
-        path = tmp_path / name
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        recording = run_script(path, args, trace_path=tmp_path / "trace.backstep", **options)
-        return recording, Trace.open(str(recording.trace_path))
-
-    return run
-
-
-def raised(trace: Trace) -> ErrorRaised:
-    """The error that a trace ends with."""
-    last = trace.events[-1]
-    assert isinstance(last, ErrorRaised)
-    return last
-
+from .scripts import ROOT, SMALL, Capture, Script, array, kinds, raised
 
 # -- as Python would --------------------------------------------------------------------------------------------------
 
@@ -157,29 +129,6 @@ def test_script_that_raises_is_recorded_up_to_there(script: Script) -> None:
     assert [f.line for f in trace.stacks[last.stack]] == [7, 6]
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("import sys\nsys.exit(3)\n", "script.py ended itself in line 6, with status 3."),
-        ("def f():\n    raise SystemExit('no\\ndata')\nf()\n",
-         "script.py ended itself in line 6, with status 1 and the message “no data”."),
-        ("import argparse\nargparse.ArgumentParser().parse_args(['--x'])\n", "itself in line 6, with status 2."),
-        ("import sys\nsys.exit()\n", ""),
-        ("import sys\nsys.exit(0)\n", ""),
-        ("import sys\ntry:\n    sys.exit(3)\nexcept SystemExit:\n    pass\n", ""),
-    ],
-)  # fmt: skip
-def test_script_that_ends_itself_is_told_with_its_status_and_line(script: Script, text: str, says: str) -> None:
-    explanation = script(SMALL + text)[0].explanation
-    assert explanation.endswith(says) if says else explanation == ""
-
-
-def test_script_that_ends_itself_in_another_file_is_told_of_that(script: Script, tmp_path: Path) -> None:
-    (tmp_path / "helper.py").write_text("import sys\n\ndef stop():\n    sys.exit(4)\n")
-    said = script(SMALL + "import helper\nhelper.stop()\n")[0].explanation
-    assert said == "script.py ended itself in line 4 of helper.py, with status 4."
-
-
 ASKS = "import engine as torch\nx = torch.ones(3)\nn = float(input())\n"
 
 
@@ -261,106 +210,6 @@ def test_paths_that_cannot_be_run_are_explained(tmp_path: Path) -> None:
         run_script(tmp_path)
 
 
-# -- as torch ---------------------------------------------------------------------------------------------------------
-
-
-def test_import_of_torch_is_answered_by_the_engine(script: Script, capfd: Capture) -> None:
-    text = (
-        "import torch\nimport torch.nn as nn\nimport torch.autograd\nfrom torch import tensor\nimport engine\n"
-        "print(torch is engine, nn is engine.nn, engine.__name__, engine.nn.__spec__.name)\n"
-        "x = tensor([1., 2.], requires_grad=True)\n(x * x).sum().backward()\n"
-    )
-    recording, trace = script(text, as_torch=True)
-    assert capfd.readouterr().out == "True True engine engine.nn\n" and recording.explanation == ""
-    assert "Accumulated" in kinds(trace)
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
-        ("torch.exq(x)", r"no torch.exq, asked for in line 3 of script.py. The nearest name is '\w+'; docs/ops.md"),
-        ("x.bakward()", r"no Tensor.bakward, asked for in line 3 of script.py. The nearest name is 'backward'"),
-        ("from torch import no_grd", "no torch.no_grd, asked for in line 3 of script.py. The nearest name is .no_grad"),
-        ("import torch.cuda.amp.nothing", "no torch.cuda.*, asked for in line 3 of script.py"),
-        ("import torch.tracefile_", "no torch.tracefile_, asked for in line 3"),
-        ("from torch.nn import Lineer", "no torch.nn.Lineer, asked for in line 3"),
-    ],
-)
-def test_missing_name_is_explained_with_its_line(script: Script, capfd: Capture, line: str, says: str) -> None:
-    recording, trace = script(f"import torch\nx = torch.ones(2)\n{line}\n", as_torch=True)
-    assert recording.returncode == 1
-    assert re.search(says, recording.explanation), recording.explanation
-    assert re.search(says, capfd.readouterr().err) and re.search(says, raised(trace).note)
-
-
-TRAINING = """
-import torch
-import torch.nn as nn
-import torch.nn.functional as F
-from torch.optim import SGD
-from torch.optim.lr_scheduler import StepLR
-from torch.utils.data import DataLoader, TensorDataset
-from torch.nn.utils import clip_grad_norm_
-
-model = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))
-optimizer = SGD(model.parameters(), lr=0.1, momentum=0.9)
-scheduler = StepLR(optimizer, 1)
-loader = DataLoader(TensorDataset(torch.ones(4, 2), torch.ones(4, 1)), batch_size=2, shuffle=True)
-for x, y in loader:
-    optimizer.zero_grad()
-    F.relu(model(x) - y).sum().backward()
-    clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-scheduler.step()
-"""
-
-
-def test_training_script_runs_as_torch(script: Script) -> None:
-    recording, trace = script(TRAINING, as_torch=True)
-    assert recording.returncode == 0, recording.explanation
-    assert {"GroupEntered", "GroupLeft", "Accumulated"} <= set(kinds(trace))
-    assert {"model.0.weight", "model.0.bias", "model.1.weight", "model.1.bias", "x", "y"} <= set(trace.names.values())
-
-
-def test_script_that_asks_whether_torch_has_a_name_goes_on(script: Script) -> None:
-    recording, _ = script("import torch\nassert not hasattr(torch, 'compile_everything')\n", as_torch=True)
-    assert recording.returncode == 0
-
-
-# -- nothing to see ---------------------------------------------------------------------------------------------------
-
-
-def test_script_that_recorded_nothing_is_explained(script: Script) -> None:
-    assert "does not import the engine" in script("print(1)")[0].explanation
-    assert "imports the engine (line 2), but no op ran" in script("\nimport engine")[0].explanation
-    assert "requires_grad=True" in script("import engine\ny = engine.ones(2) * 2")[0].explanation
-    assert "never called backward" in script("import engine\ny = engine.ones(2, requires_grad=True) * 2")[0].explanation
-
-
-def test_script_of_real_torch_is_told_of_as_torch() -> None:
-    said = explain.nothing_recorded("s.py", "\nimport torch\n", explain.Counts(0, 0, 0), as_torch=False, error="")
-    assert said.startswith("s.py imports torch (line 2), whose ops Backstep does not see. Run it with --as-torch")
-    assert "SyntaxError" in explain.nothing_recorded("s.py", "x = =", explain.Counts(0, 0, 0), False, "SyntaxError")
-    assert "before its first op" in explain.nothing_recorded("s.py", "1/0", explain.Counts(0, 0, 0), False, "KeyError")
-    assert explain.nothing_recorded("s.py", "", explain.Counts(1, 1, 0), False, "KeyError") == ""
-    assert explain.imports("from engine import a\nimport torch.nn") == explain.Imports(1, 2)
-
-
-@pytest.mark.parametrize("name", ["engine.py", "viz.py", "engine/__init__.py"])
-def test_files_named_like_ours_are_explained_not_obeyed(
-    script: Script, tmp_path: Path, capfd: Capture, name: str
-) -> None:
-    (tmp_path / name).parent.mkdir(exist_ok=True)
-    (tmp_path / name).write_text("print('obeyed')")
-    recording, trace = script(SMALL + "import viz\n")
-    assert "obeyed" not in capfd.readouterr().out and "Accumulated" in kinds(trace)
-    assert f"`{name}`" in recording.explanation and "Rename yours" in recording.explanation
-
-
-def test_own_files_do_not_shadow_themselves() -> None:
-    assert explain.shadows(ROOT, ROOT) == [] and explain.shadowed("s.py", []) == ""
-
-
 # -- ctrl-c ------------------------------------------------------------------------------------------------------------
 
 
@@ -423,96 +272,8 @@ def test_an_error_of_the_engine_is_printed_without_the_engines_frames(script: Sc
     assert "grad can be implicitly created only for scalar outputs" in printed
 
 
-def test_nearest_name_is_one_that_is_meant_for_use(script: Script) -> None:
-    recording, _ = script("import torch\ntorch.trace_file\n", as_torch=True)
-    assert "no torch.trace_file" in recording.explanation and "tracefile" not in recording.explanation
-
-
 def test_viz_show_does_not_hold_up_a_script_that_is_run(script: Script, capfd: Capture) -> None:
     text = SMALL + "import viz\nwith torch.record() as trace:\n    x.mul(2)\nviz.show(trace)\nprint('on')\n"
     recording, _ = script(text)
     printed = capfd.readouterr()
     assert recording.returncode == 0 and printed.out == "on\n" and "viz.show() is left out" in printed.err
-
-
-def test_missing_module_is_to_be_written_by_hand(script: Script) -> None:
-    recording, _ = script("import torch\nnet = torch.nn.quantized(3, 2)\n", as_torch=True)
-    assert recording.explanation.startswith("The engine has no torch.nn.quantized, asked for in line 2 of script.py.")
-    assert "`x @ W + b`" in recording.explanation
-
-
-ROOMS = """
-import torch
-import torch.distributed as dist
-import torch.onnx
-from torch.distributed.fsdp import FullyShardedDataParallel
-from torch.distributions.categorical import Categorical
-from torch.distributions.transformed_distribution import TransformedDistribution
-from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.nn.utils.stateless import functional_call
-import torch.nn.utils.prune as prune
-assert TransformedDistribution is torch.distributions.TransformedDistribution
-assert functional_call is torch.func.functional_call and SDPBackend.MATH and sdpa_kernel
-from torch.nn.parallel import DistributedDataParallel as DDP
-from torch.profiler import ProfilerActivity, profile
-from torch.utils.data.dataloader import default_collate
-from torch.utils.tensorboard import SummaryWriter
-
-@torch.jit.script
-def double(x):
-    return x * 2
-
-@torch.compiler.disable
-def triple(x):
-    return x * 3
-
-assert Categorical is torch.distributions.Categorical and default_collate is torch.utils.data.default_collate
-assert torch.utils.data.sampler.RandomSampler is torch.utils.data.RandomSampler
-assert torch.__version__ >= "2.0" and prune.is_pruned(torch.nn.Linear(1, 1)) is False
-assert not (dist.is_available() or dist.is_initialized() or torch.jit.is_scripting() or torch.xpu.is_available())
-model = torch.nn.Linear(2, 1)
-assert not isinstance(model, DDP) and not isinstance(model, torch.fx.GraphModule)
-with SummaryWriter("runs") as writer:
-    writer.add_scalar("loss", 1.0, 0)
-assert {"f": torch.float32, "b": torch.bfloat16}["f"] is torch.float32
-assert not hasattr(ProfilerActivity.CPU, "__len__") and repr(ProfilerActivity.CPU).endswith("ProfilerActivity.CPU")
-triple(double(model(torch.ones(1, 2)))).sum().backward()
-print("ran")
-"""
-
-
-def test_rooms_that_are_not_there_may_be_imported_and_left_unused(script: Script, capfd: Capture) -> None:
-    recording, trace = script(ROOMS, as_torch=True)
-    printed = capfd.readouterr()
-    assert (printed.out, recording.returncode) == ("ran\n", 0), printed.err
-    assert "Accumulated" in kinds(trace)
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
-        ("torch.onnx.export(x)", "torch.onnx.export is not in Backstep: the program is recorded as Python runs it"),
-        ("with torch.profiler.profile() as p: pass", "torch.profiler.profile is not in Backstep: nothing is timed"),
-        ("with torch.profiler.never: pass", "torch.profiler.never is not in Backstep"),
-        ("class Tracer(torch.fx.Tracer): pass", "torch.fx.Tracer is not in Backstep: the program is recorded"),
-        ("torch.nn.parallel.DistributedDataParallel(x)", "use the module itself"),
-        ("import torch.distributed as d; d.init_process_group('gloo')", "a recording is of one process"),
-        ("torch.testing.assert_close(x, x)", "compare with torch.allclose()"),
-    ],
-)
-def test_what_is_used_of_a_room_that_is_not_there_says_so(script: Script, line: str, says: str) -> None:
-    recording, trace = script(f"import torch\nx = torch.ones(2)\n{line}\n", as_torch=True)
-    assert (recording.returncode, recording.error) == (1, "OutOfScope") and says in raised(trace).message
-
-
-def test_a_room_that_is_not_there_is_explained_to_a_script_of_the_engine_too(script: Script) -> None:
-    recording, _ = script("import engine as torch\ntorch.onnx.export()\n")
-    assert "no engine.onnx, asked for in line 2 of script.py: the program is recorded" in recording.explanation
-    recording, _ = script("import torch\ntorch.nn.DataParallel(torch.nn.Linear(1, 1))\n", as_torch=True)
-    assert "no torch.nn.DataParallel" in recording.explanation and "use the module itself" in recording.explanation
-
-
-def test_opened_trace_says_how_its_script_ended(script: Script) -> None:
-    recording, _ = script(SMALL + "import sys\nsys.exit(3)\n")
-    assert from_file(recording.trace_path).about["note"] == "script.py ended itself in line 6, with status 3."
-    assert from_file(script(SMALL)[0].trace_path).about["note"] == ""
