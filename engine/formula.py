@@ -16,9 +16,11 @@ from .letters import ROLES, lettered, result_key
 from .op import CUSTOM, REGISTRY, Op
 from .placed import NoIndices
 from .printer import Printer
+from .shapes import Sizes
+from .simplify import simplified
 from .styles import TEX, TEXT, Style
 from .summed import all_places
-from .symbol import Sizes, Symbol, mentions, noted, simplified
+from .symbol import Symbol, mentions, noted
 from .trace import OpCalled, Scalar
 
 Given = Sizes | Scalar | None

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import words
+from .shapes import Sizes, dims_order
 from .styles import ATOM, CHOICE, PRODUCT, SERIES, SUM, TEXT, Printed
-from .symbol import Sizes, Symbol, dims_order, is_number, noted
+from .symbol import Symbol, is_number, noted
 
 if TYPE_CHECKING:
     from .printer import Printer

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .placed import NoIndices, Places, viewed
+from .shapes import ELEMENTWISE, Sizes
 from .styles import ATOM, CHOICE, COMPARISON, MATRIX, POWER, PRODUCT, SCALED, SERIES, SUM, TEXT, Printed, Style
 from .summed import PLACED
-from .symbol import ELEMENTWISE, Sizes, Symbol, is_call, is_number
+from .symbol import Symbol, is_call, is_number
 from .words import MISSING, NAMES, WORDS
 
 LETTERS = "ijklmnprs"

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from . import words
 from .placed import MOVED, NoIndices, Placed, Places, added, equal, operand, picked, shifted, sizes_of, times
+from .shapes import MATRICES
 from .styles import ATOM, PRODUCT, SCALED, SERIES, SUM, Printed
-from .symbol import MATRICES, Symbol, is_call
+from .symbol import Symbol, is_call
 
 if TYPE_CHECKING:
     from .printer import Printer

@@ -15,8 +15,9 @@ import engine
 from engine.formula import Formula, formulas, formulas_of
 from engine.op import REGISTRY, call_kernel
 from engine.printer import Printer
+from engine.simplify import simplified
 from engine.styles import TEX, TEXT
-from engine.symbol import Symbol, Undecided, evaluate, noted, shown_number, simplified
+from engine.symbol import Symbol, Undecided, evaluate, noted, shown_number
 from engine.trace import LeafCreated, OpCalled
 from engine.words import MISSING, WORDS
 from tests.samples import SAMPLES
