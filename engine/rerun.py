@@ -139,13 +139,7 @@ class Rerun:
         if isinstance(event, LeafCreated):
             self.leaf(event)
         elif isinstance(event, OpCalled):
-            if event.name == RETAKE.name:
-                refresh_view(self.tensor(event.outputs[0].tensor))
-            elif event.name == CUSTOM.name:
-                self.custom(event)
-            elif event.name != JOINT.name or "writer" not in event.attrs:  # the write of a view brings that about again
-                with contextlib.suppress(PassedOver):
-                    self.op(event)
+            self.called(event)
         elif isinstance(event, FlagChanged):
             target = self.tensor(event.tensor)
             if event.flag == "requires_grad":
@@ -174,20 +168,38 @@ class Rerun:
             else:
                 self.refused(self.standins.blocks.loose[event.index])
         elif isinstance(event, GroupEntered):
-            self.inside.append((event.name, len(self.recorder.log)))
-            self.recorder.depth += 1
-            live = [None if number is None else self.live.get(number) for number in event.tensors]
-            held = tuple([None if t is None or t._id < self.recorder.first else t._id for t in live])
-            self.recorder.log.append(("enter", event.stack, event.name, event.kind, held))
+            self.entered(event)
         elif isinstance(event, GroupLeft):
-            if self.inside:
-                self.inside.pop()
-            self.recorder.depth -= 1
-            self.recorder.log.append(("leave", -1))
-            if len(self.inside) == self.passing:
-                self.passing = None
+            self.left()
         elif isinstance(event, ErrorRaised) and event.call is None:
             self.recorder.log.append(("raised", event.stack, event))
+
+    def called(self, event: OpCalled) -> None:
+        """Run an op again, but for the new history of a base: the write of its view brings that about."""
+        if event.name == RETAKE.name:
+            refresh_view(self.tensor(event.outputs[0].tensor))
+        elif event.name == CUSTOM.name:
+            self.custom(event)
+        elif event.name != JOINT.name or "writer" not in event.attrs:
+            with contextlib.suppress(PassedOver):
+                self.op(event)
+
+    def entered(self, event: GroupEntered) -> None:
+        """A group begins: what it holds are the tensors that stand for those of the recording."""
+        self.inside.append((event.name, len(self.recorder.log)))
+        self.recorder.depth += 1
+        live = [None if number is None else self.live.get(number) for number in event.tensors]
+        held = tuple([None if t is None or t._id < self.recorder.first else t._id for t in live])
+        self.recorder.log.append(("enter", event.stack, event.name, event.kind, held))
+
+    def left(self) -> None:
+        """The innermost group ends, and with it what was passed over in it."""
+        if self.inside:
+            self.inside.pop()
+        self.recorder.depth -= 1
+        self.recorder.log.append(("leave", -1))
+        if len(self.inside) == self.passing:
+            self.passing = None
 
     def refused(self, block: Block) -> None:
         """The forward of a custom Function that was refused afterwards: what it did is done."""

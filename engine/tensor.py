@@ -101,7 +101,7 @@ class Tensor:
 
     @staticmethod
     def _from_user(name: str, which: dtype, args: tuple[Any, ...]) -> Array:
-        """The array for what the old constructors take; bound to that of `creation`."""
+        """The array for what the old constructors take; bound to that of `constructors`."""
         raise NotImplementedError
 
     def __init_subclass__(cls) -> None:
