@@ -21,10 +21,12 @@ HEAD, FOOT = 38, 8
 CELL_ROW, LABEL, STRIP = 34, 22, 46
 CHIPS = 28
 STRIP_WIDTH = 212
-COLUMN = 46
+COLUMN, WIDEST_COLUMN = 46, 80
 FEW_COLUMNS = {1: 76, 2: 68, 3: 56}
 """Where there are few, there is room for longer numbers: a sign and four digits at the least zoom of a whole graph."""
 NARROWEST = 100
+LEAST = 12 / 13
+"""A zoom down to which small text of the graph has its size; further down it keeps its px (assets/modules/text.mjs)."""
 GROWN = 1.5
 """Width of a name at the least zoom of a whole graph, narrowed as far as it may be, against its estimate."""
 GROWN_NAME = 1.42
@@ -39,6 +41,11 @@ NAME = 20
 """Characters of an expression up to which it names the tensor that it gives."""
 SHORT = 10
 """Characters of one that stands for a saved value."""
+
+
+def grown(zoom: float) -> float:
+    """How much larger text is in the plane at a zoom than at 1."""
+    return max(1.0, LEAST / zoom)
 
 
 def cells(shape: Sequence[int]) -> tuple[int, int]:
@@ -73,14 +80,22 @@ def rows(item: Item, drawing: Drawing) -> list[dict[str, Any]]:
     return [{"key": key, "label": label, "rows": high, "cols": wide} for key, label in keys]
 
 
-def card_size(label: str, sub: str, card_rows: Sequence[dict[str, Any]]) -> Size:
-    """The natural size of a tensor card."""
+def card_size(label: str, sub: str, card_rows: Sequence[dict[str, Any]], zoom: float = 1.0) -> Size:
+    """The natural size of a tensor card; with a `zoom` below 1, the size in which its text has room there as well.
+
+    Name and shape have room at the least zoom of a whole graph too, narrowed as far as they may be.
+    """
+    much = grown(zoom)
     columns = max((row["cols"] for row in card_rows), default=0)
-    pitch = FEW_COLUMNS.get(columns, COLUMN)
+    pitch = min(much * FEW_COLUMNS.get(columns, COLUMN), WIDEST_COLUMN)
     strip = any(row["cols"] == 0 for row in card_rows)
-    head = text.width(label) + text.width(sub, "sub") + 58
-    seed = text.width(SEED_LABEL + " (edit)", "sub") + 36 if any(row["key"] == "seed" for row in card_rows) else 0
-    width = max(NARROWEST, STRIP_WIDTH if strip else 20 + pitch * columns, head, seed)
+    head = much * (text.width(label) + text.width(sub, "sub")) + 58
+    shape, _, role = sub.partition(" · ")  # the role gives its room to the shape
+    least = 0.0 if role else GROWN_NAME * text.width(label) + GROWN * text.width(shape, "sub") + 38
+    seed = any(row["key"] == "seed" for row in card_rows)
+    passed = much * text.width(SEED_LABEL + " (edit)", "sub") + 36 if seed else 0
+    numbers = much * STRIP_WIDTH if strip else 20 + pitch * columns
+    width = max(NARROWEST, numbers, head, least, passed)
     height = HEAD + FOOT
     for row in card_rows:
         height += (0 if row["key"] == "value" else LABEL) + (CELL_ROW * row["rows"] if row["rows"] else STRIP)
@@ -101,12 +116,12 @@ def card_anchors(size: Size, card_rows: Sequence[dict[str, Any]]) -> Anchors:
     return Anchors(value, at.get("grad", below), value, at.get("seed", at.get("grad", below)), fan=False)
 
 
-def op_size(label: str, sub: str, saved: bool) -> Size:
-    """The natural size of an op."""
-    longest = max(len(label), len(sub))
+def op_size(label: str, sub: str, saved: bool, zoom: float = 1.0) -> Size:
+    """The natural size of an op; `zoom` as in `card_size`."""
+    longest = grown(zoom) * max(len(label), len(sub))
     wide = GROWN * text.width(sub, "sub") + 17  # of letters that are wide, as in MmBackward0
     named = GROWN_NAME * text.width(label) + 2 * BADGE
-    return max(NARROWEST, 22 + 8 * longest, round(wide), round(named)), 56 + (CHIPS if saved else 0)
+    return max(NARROWEST, 22 + round(8 * longest), round(wide), round(named)), 56 + (CHIPS if saved else 0)
 
 
 def op_anchors() -> Anchors:
@@ -114,12 +129,16 @@ def op_anchors() -> Anchors:
     return Anchors(-OP_SHIFT, OP_SHIFT, -OP_SHIFT, OP_SHIFT)
 
 
-def stub_size(label: str) -> Size:
-    return max(96, round(1.15 * text.width(label) + 42)), 38  # the letters grow where the graph is shown smaller
+def stub_size(label: str, zoom: float = 1.0) -> Size:
+    """The natural size of a further use of a leaf; `zoom` as in `card_size`."""
+    name = max(1.15 * grown(zoom), GROWN_NAME) * text.width(label)
+    return max(96, round(name + 42)), 38
 
 
-def group_size(label: str) -> Size:
-    return max(FOLDED[0], round(text.width(label) + 60)), FOLDED[1]
+def group_size(label: str, zoom: float = 1.0) -> Size:
+    """The natural size of a folded group; `zoom` as in `card_size`."""
+    much, name = grown(zoom), text.width(label)
+    return round(max(much * FOLDED[0], much * name + 60, GROWN_NAME * name + 44)), FOLDED[1]
 
 
 def saved_chips(op: int, facts: Facts) -> list[dict[str, Any]]:

@@ -74,7 +74,7 @@ class _Scene:
         self.values = Table()
         begin = opening(read, above)
         folded = {group for group in read.drawing.grouping.labels if folds.get(group, group in begin.folded)}
-        self.seen = Visible(read.facts, read.drawing, folded, begin.lines, begin.limit, begin.folded)
+        self.seen = Visible(read.facts, read.drawing, folded, begin.lines, begin.limit, begin.folded, begin.zoom)
         self.matrices: dict[str, np.ndarray | None] = {}
         self.written: dict[tuple[Any, ...], list[Json]] = {}
 

@@ -163,4 +163,4 @@ def width(text: str, kind: str = "label") -> float:
     unit = _WIDTHS[kind]
     if kind == "mono":
         return unit * len(text)
-    return unit * sum(0.55 if c in _NARROW else 1.35 if c in "mwMW×@" else 1.0 for c in text)
+    return unit * sum(0.55 if c in _NARROW else 1.35 if c in "mwMW×@=" else 1.0 for c in text)

@@ -33,13 +33,14 @@ class Visible:
 
     def __init__(
         self, facts: Facts, drawing: Drawing, folded: AbstractSet[str], lines: Lines | None = None,
-        limit: float = math.inf, direct: AbstractSet[str] = frozenset(),
+        limit: float = math.inf, direct: AbstractSet[str] = frozenset(), zoom: float = 1.0,
     ) -> None:  # fmt: skip
         """`lines` has row and line by element, where the picture is to stand as one with other folds does.
 
-        Into the groups `direct`, and what is in them, edges lead from a leaf itself and not from stubs.
+        Into the groups `direct`, and what is in them, edges lead from a leaf itself and not from stubs.  At `zoom`
+        what is written has room.
         """
-        self.facts, self.drawing, self.lines, self.limit = facts, drawing, lines or {}, limit
+        self.facts, self.drawing, self.lines, self.limit, self.zoom = facts, drawing, lines or {}, limit, zoom
         grouping = drawing.grouping
         self.folded = folded
         self.home: dict[str | None, str | None] = {None: None}  # the outermost folded group around a group, if any
@@ -74,7 +75,7 @@ class Visible:
                 continue
             if place in grouping.labels:
                 size, anchors, group = (
-                    cards.group_size(grouping.labels[place]),
+                    cards.group_size(grouping.labels[place], self.zoom),
                     Anchors(fan=False),
                     grouping.within[place],
                 )
@@ -111,11 +112,11 @@ class Visible:
         label, sub, _ = cards.head(item, self.drawing)
         if item.kind == "op" and item.op is not None:
             record = self.facts.ops[item.op].event.node
-            return cards.op_size(label, sub, bool(record and record.saved)), cards.op_anchors()
+            return cards.op_size(label, sub, bool(record and record.saved), self.zoom), cards.op_anchors()
         if item.kind == "stub":
-            return cards.stub_size(label), Anchors(fan=False)
+            return cards.stub_size(label, self.zoom), Anchors(fan=False)
         rows = self.rows[item.id] = cards.rows(item, self.drawing)
-        size = cards.card_size(label, sub, rows)
+        size = cards.card_size(label, sub, rows, self.zoom)
         return size, cards.card_anchors(size, rows)
 
     def groups(self, placed: layout.Placed) -> list[Json]:
@@ -129,7 +130,7 @@ class Visible:
             box = placed.boxes.get(group)
             if box is None and self.home[group] == group:
                 x, y = placed.positions.get(group, (0.0, 0.0))
-                w, h = cards.group_size(label)
+                w, h = cards.group_size(label, self.zoom)
                 box = (x - w / 2, y - h / 2, x + w / 2, y + h / 2)
             if box is not None:
                 members = self.members[group] if self.home[group] == group else direct[group]

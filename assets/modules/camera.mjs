@@ -55,7 +55,7 @@ export function fit(box, view, pad, floor = READABLE, focus = null, least = Math
   const place = (low, high, size, full, shift, wish, near) => {
     const half = size / 2 / zoom;
     if (high - low <= 2 * half + 1e-6) return (low + high) / 2 + shift / zoom;
-    if ((high - low) * zoom <= full - 2 * LEAST_PAD + 1e-3) return (low + high) / 2; // it fits if it may use the padding
+    if ((high - low) * zoom <= full - 2 * LEAST_PAD + 1e-3) return (low + high) / 2 + shift / zoom; // it fits if it may use the padding
     return startOrEnd(low, high, near * half, half, wish ?? low) + shift / zoom;
   };
   return { zoom, x: place(box[0], box[2], room.w, view.width, (pad.right - pad.left) / 2, focus?.[0], 1.6),

@@ -51,7 +51,7 @@ export function paintGraph(context, view, frame) {
 }
 
 function paintGroups(brush, seen) {
-  const { context, tokens, write, font, detail, moment } = brush;
+  const { tokens, font, detail, moment } = brush;
   for (const group of moment.scene.groups) {
     const all = group.box;
     if (group.folded || !all || all[2] < seen[0] || all[0] > seen[2] || all[3] < seen[1] || all[1] > seen[3]) continue;
@@ -59,9 +59,14 @@ function paintGroups(brush, seen) {
     const box = boxes[0];
     boxes.forEach((one, i) => paintGroupBox(brush, one, i > 0, i < boxes.length - 1, brush.selection === group.id));
     if (detail === 0) continue;
-    write(cutName(context, font.strong, group.label, box[2] - box[0] - GROUP_TITLE - 8), box[0] + GROUP_TITLE, box[1] + 18, font.strong, tokens.soft);
+    groupName(brush, box, group.label, font.strong, tokens.soft);
     paintFold(brush, box, false);
   }
+}
+
+function groupName({ context, write }, box, name, font, colour) {
+  const room = box[2] - box[0] - GROUP_TITLE - 8;
+  write(cutName(context, font, name, room / SQUEEZE), box[0] + GROUP_TITLE, box[1] + 18, font, colour, "left", room);
 }
 
 /** The box of an open group; open at the side where it goes on in another line. */
@@ -204,11 +209,13 @@ function head(brush, node, indent = 14, right = 12) {
   const [x0, y0, x1] = boxOf(node);
   const wide = node.w - indent - right;
   const title = cutName(context, font.title, node.label, wide / SQUEEZE);
-  const used = Math.min(widthOf(context, font.title, title), wide);
-  write(title, x0 + indent, y0 + 20, font.title, tokens.ink, "left", wide);
-  if (brush.detail < 2) return;
-  const room = node.w - indent - right - used - 10;
+  const long = widthOf(context, font.title, title);
   const [shape] = node.sub.split(" \u00b7 "); // where both have no room, nothing else says it; the role is said by bar, stub and row too
+  const least = SQUEEZE * widthOf(context, font.plain, shape);
+  const both = brush.detail === 2 && SQUEEZE * long + 10 + least <= wide;
+  const room = Math.max(wide - 10 - long, both ? least : 0);
+  write(title, x0 + indent, y0 + 20, font.title, tokens.ink, "left", both ? wide - 10 - room : wide);
+  if (brush.detail < 2) return;
   const sub = squeezed(context, font.plain, [node.sub, shape, ""], room);
   if (sub) write(sub, x1 - right, y0 + 20, font.plain, tokens.soft, "right", room);
 }
@@ -252,7 +259,7 @@ function paintGroupCard(brush, node, look) {
   for (const offset of STACK) shape(brush, { ...node, x: node.x + offset, y: node.y + offset }, { ...look, width: 1, stroke: tokens.line }, 10);
   shape(brush, node, look, 10);
   const box = boxOf(node);
-  write(cutName(context, font.title, node.label, node.w - GROUP_TITLE - 8), box[0] + GROUP_TITLE, box[1] + 18, font.title, tokens.ink);
+  groupName(brush, box, node.label, font.title, tokens.ink);
   paintFold(brush, box, true);
   if (brush.detail < 2) return;
   const [ops, shapes = ""] = node.sub.split(" \u00b7 ");

@@ -6,6 +6,8 @@ import { fit, READABLE } from "../../assets/modules/camera.mjs";
 import { boxOf, cellOf, HEAD, rowsOf } from "../../assets/modules/card.mjs";
 import { crossesBox, distanceToBox, pointAlong, strikes } from "../../assets/modules/curve.mjs";
 import { hasGradient, wiredEdges } from "../../assets/modules/edges.mjs";
+import { withMinus } from "../../assets/modules/format.mjs";
+import { overview } from "../../assets/modules/follow.mjs";
 import { placedLabels } from "../../assets/modules/labels.mjs";
 import { lineTo, placeCallout } from "../../assets/modules/message.mjs";
 import { paintGraph } from "../../assets/modules/paint.mjs";
@@ -14,6 +16,7 @@ import { flowsAt, prepare, rowState, stateAt } from "../../assets/modules/state.
 import { fonts } from "../../assets/modules/text.mjs";
 import { at } from "../../assets/modules/timeline.mjs";
 import { isWired, wiresAt } from "../../assets/modules/wiring.mjs";
+import { LETTERS } from "./fixtures/letters.mjs";
 
 const TOUCH = 1.5; // so far a curve may be over a border
 const MARK = 10; // so far rings and marks stand out of a card
@@ -185,14 +188,17 @@ function endsBehindStacks(scene, index, plane) {
 const LETTER = { bold: 0.7, plain: 0.6, mono: 0.602 }; // widths in sizes, of fonts that are wide
 const [ASCENT, BADGE] = [0.73, 9]; // how high letters are, in sizes; how far a badge reaches
 
-/** A context that notes the boxes of texts and the middles of badges. */
-function noting() {
+/** A context that notes the boxes of texts and the middles of badges; `letters` has the widths of single ones. */
+function noting(letters = {}) {
   const [texts, badges] = [[], []];
   const sizeOf = () => Number(/([\d.]+)px/.exec(own.font)[1]);
-  const letter = () => (own.font.endsWith(TOKENS.mono) ? LETTER.mono : own.font.startsWith("600") ? LETTER.bold : LETTER.plain);
+  const measured = (text) => {
+    const face = own.font.endsWith(TOKENS.mono) ? "mono" : own.font.startsWith("600") ? "bold" : "plain";
+    return [...text].reduce((sum, one) => sum + (letters[face]?.[one] ?? LETTER[face]), 0) * sizeOf();
+  };
   const own = {
     canvas: { width: 0, height: 0 }, globalAlpha: 1, font: "", textAlign: "left",
-    measureText: (text) => ({ width: text.length * sizeOf() * letter() }),
+    measureText: (text) => ({ width: measured(text) }),
     arc: (x, y, radius) => radius > BADGE - 2 && badges.push([x, y]),
     fillText: (text, x, y, most = Infinity) => {
       const w = Math.min(own.measureText(text).width, most);
@@ -233,6 +239,31 @@ function lettersCovered(scene, index, plane) {
   return [...found];
 }
 
+/** What a card does not say as its graph opens: its shape, that what is passed is a gradient, the whole of its name. */
+function headsCut(scene, index, plane) {
+  const found = new Set();
+  const moment = stateAt(index, scene.steps.length);
+  for (const [width, height] of VIEWS) {
+    const { zoom } = overview({ plane, view: { width, height, dpr: 1 }, error: scene.error });
+    const [x0, y0, x1, y1] = plane.framed;
+    const view = { width: (x1 - x0 + 200) * zoom, height: (y1 - y0 + 200) * zoom, dpr: 1 };
+    const { texts, context: canvas } = noting(LETTERS);
+    const camera = { x: (x0 + x1) / 2, y: (y0 + y1) / 2, zoom };
+    const tokens = { ...TOKENS, font: "y" }; // widths are remembered by font
+    paintGraph(canvas, view, { moment, plane, camera, tokens, wires: [], pending: new Map(), selection: null });
+    for (const node of scene.nodes) {
+      const [left, top, right, bottom] = boxOf(node);
+      const own = texts.filter(({ box: [a, , b, d] }) => a > left - 1 && b < right + 1 && d > top && d < bottom).map(({ text }) => text);
+      const say = (what) => found.add(`${width}x${height}, zoom ${zoom.toFixed(2)}: ${node.label} ${what}, but ${own}`);
+      const [shape] = node.sub.split(" \u00b7 ");
+      if (!own.includes(withMinus(node.label)) && !own.includes(node.label)) say("is cut");
+      if (node.rows.length && !own.some((text) => text === shape || text.startsWith(`${shape} `))) say(`does not say ${shape}`);
+      if (node.rows.some((row) => row.key === "seed" && rowState(moment, row).value) && !own.some((text) => text.startsWith("gradient"))) say("does not say what is passed");
+    }
+  }
+  return [...found];
+}
+
 const broken = {};
 for (const file of readdirSync(process.argv[2]).sort()) {
   const scene = JSON.parse(readFileSync(join(process.argv[2], file), "utf8"));
@@ -240,7 +271,7 @@ for (const file of readdirSync(process.argv[2]).sort()) {
   const plane = layPlane(index);
   broken[file.replace(".json", "")] = { routes: routesOverCards(scene, plane), wires: wiresOverCards(scene, index),
     callout: calloutOverCards(scene, index, plane), numbers: numbersAstray(scene, index, plane), ends: wiresAmiss(scene, index),
-    early: gradientsTooEarly(scene, index), letters: lettersCovered(scene, index, plane), stacks: endsBehindStacks(scene, index, plane),
+    early: gradientsTooEarly(scene, index), letters: lettersCovered(scene, index, plane), heads: headsCut(scene, index, plane), stacks: endsBehindStacks(scene, index, plane),
     aslant: endsAslant(scene, plane) };
 }
 console.log(JSON.stringify(broken));

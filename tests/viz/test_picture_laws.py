@@ -11,7 +11,12 @@ from typing import Any
 import pytest
 
 from tests.viz import pictures
-from viz.layouts.views import WHOLE
+from viz.folds import FOLD_ABOVE_TOLD
+from viz.layout import layout
+from viz.layouts.views import EASY, HAIR, WHOLE, lower, zoom
+from viz.opening import opening
+from viz.reading import reading
+from viz.visible import VIEW, Visible
 
 SCRIPTS = Path(__file__).parents[1] / "js"
 COVERS = {
@@ -60,6 +65,7 @@ BROKEN_BY = {
     "early": "a gradient's route is drawn where an op is only computed",
     "aslant": "a route does not leave or enter a card at a right angle to its side",
     "letters": "a text lies on another one, or under a badge",
+    "heads": "a card does not say its shape, that what is passed is a gradient, or all of its name, as its graph opens",
     "stacks": "the cards behind a folded one hide the end of a route",
 }
 
@@ -87,6 +93,29 @@ def test_most_programs_are_shown_whole() -> None:
         if high / (y1 - y0) < WHOLE:
             followed.add(name)
     assert len(followed) <= 4, sorted(followed)
+
+
+@pytest.mark.parametrize("name", ["leaf_facts", "weighted_matrix", "layer_norm"])
+def test_a_picture_that_height_makes_small_has_nodes_as_wide_as_their_text(name: str) -> None:
+    """There is room beside it: its text keeps its px there, and nothing becomes smaller than is read with ease."""
+    store = pictures.store()
+    read = reading(store.trace(store.revision(name, None)))
+    found = opening(read, FOLD_ABOVE_TOLD)
+    assert found.zoom < 0.8
+    wide, plain = (
+        Visible(read.facts, read.drawing, found.folded, found.lines, found.limit, found.folded, text).graph()
+        for text in (found.zoom, 1.0)
+    )
+    assert all(wide.nodes[node]["size"][0] >= plain.nodes[node]["size"][0] for node in plain)
+    for view in (VIEW, lower(VIEW)):
+        before, now = (zoom(graph, layout(graph), view) for graph in (plain, wide))
+        assert now >= min(before, EASY) - HAIR
+
+
+def test_a_picture_that_is_as_wide_as_its_view_has_no_wider_nodes() -> None:
+    store = pictures.store()
+    for name in ("weights", "rnn", "matrix_product"):
+        assert opening(reading(store.trace(store.revision(name, None))), FOLD_ABOVE_TOLD).zoom == 1.0, name
 
 
 def test_cards_take_at_least_a_part_of_every_picture() -> None:

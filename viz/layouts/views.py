@@ -46,7 +46,7 @@ def placed(graph: nx.DiGraph, places: Places) -> Placed:
     if most >= EASY:
         return best
     fits = most >= WHOLE
-    low = (view[0] * LOW[0], view[1] * LOW[1])
+    low = lower(view)
     for wide in ZOOMS[::-1]:  # the fewest lines first
         limit = view[0] / wide
         found = place(graph, places, Plan(limit))
@@ -63,6 +63,11 @@ def placed(graph: nx.DiGraph, places: Places) -> Placed:
     return best
 
 
+def lower(view: Size) -> Size:
+    """The same view on a lower screen."""
+    return view[0] * LOW[0], view[1] * LOW[1]
+
+
 def _breaks(placed: Placed) -> int:
     """How often one has to read on elsewhere: in a further line, and in one that begins within a group once more."""
     return max(len(set(placed.lines.values())) - 1, 0) + sum(len(boxes) - 1 for boxes in placed.parts.values())
@@ -70,8 +75,13 @@ def _breaks(placed: Placed) -> int:
 
 def zoom(graph: nx.DiGraph, placed: Placed, view: Size) -> float:
     """The zoom at which all of a picture is in a view of that size."""
+    return min(*zooms(graph, placed, view), LARGE)
+
+
+def zooms(graph: nx.DiGraph, placed: Placed, view: Size) -> Size:
+    """The zooms at which a picture is as wide, and as high, as a view."""
     wide, high = extent(graph, placed)
-    return min(view[0] / max(wide, 1.0), view[1] / max(high, 1.0), LARGE)
+    return view[0] / max(wide, 1.0), view[1] / max(high, 1.0)
 
 
 def extent(graph: nx.DiGraph, placed: Placed) -> Size:
