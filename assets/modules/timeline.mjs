@@ -141,46 +141,76 @@ export function sentence(scene, t) {
 }
 
 /**
- * Ways to write a phase, from the whole call on: without its arguments, without what it is called on, as a name; of an
- * assignment what is written.  A piece of a word tells nothing, so what fits in no way is left to the tip.
+ * Ways to write a phase, from the whole call on: without its arguments, without what it is called on, always with its brackets; of
+ * an assignment what is written.  A piece of a word tells nothing, so what fits in no way is left to the tip.
  */
 export function shorterLabels(label) {
   const [, target, sign] = /^([\w.[\]:]+) ([-+*/@]?=) ./s.exec(label) ?? [];
   if (target) return [label, `${target} ${sign} \u2026`];
   const call = lastCall(label);
-  if (!call) return [label];
-  const open = label.endsWith("()") ? "()" : "(\u2026)";
-  return [...new Set([label, `${call.on}${call.name}${open}`, `${call.name}${open}`, call.name])];
+  return call ? [...new Set([label, `${call.on}${call.name}()`, `${call.name}()`])] : [label];
 }
 
 /**
  * The labels over the phases, the same at every moment: `[{ first, last, from, text }]`.  Each keeps to its own phases, which
- * are several where one call of the program runs several passes; calls that are written alike are shortened alike.
+ * are several where one call of the program runs several passes; calls that are written alike are shortened alike.  Those of
+ * a loop that have no room one by one have one label over all rounds: `out.backward() × 6`.
  * `x` says where a time is, `wide` how wide a text is, `gap` is the least room between two.
  */
 export function phaseLabels(phases, x, wide, gap = 8) {
+  const runs = runsOf(phases, x);
+  const needed = new Map(); // by label, how short those are that can be written at all
+  for (const run of runs) {
+    run.way = run.ways.findIndex((one) => wide(one) <= x(phases[run.last].end) - gap - run.from);
+    needed.set(run.label, Math.max(needed.get(run.label) ?? -1, run.way));
+  }
+  const found = runs.filter((run) => run.way >= 0).map(({ first, last, from, label, ways }) => ({ first, last, from, text: ways[needed.get(label)] }));
+  const free = (from, to) => found.every((one) => one.from - gap >= to || one.from + wide(one.text) + gap <= from);
+  const quiet = runs.filter((run) => needed.get(run.label) < 0 && phases[run.first].kind !== "forward");
+  for (const rounds of seriesOf(phases, quiet)) {
+    const [{ first, from }, { last }] = [rounds[0], rounds.at(-1)];
+    const text = inRounds(phases, rounds).find((one) => wide(one) <= x(phases[last].end) - gap - from);
+    if (text && free(from, from + wide(text))) found.push({ first, last, from, text });
+  }
+  return found.sort((a, b) => a.first - b.first);
+}
+
+/** Phases that are passes of one call of the program, as one. */
+function runsOf(phases, x) {
   const runs = [];
   phases.forEach((phase, i) => {
     const run = runs.at(-1);
     if (run && goesOn(phases[run.last], phase)) run.last = i;
-    else runs.push({ first: i, last: i });
+    else runs.push({ first: i, last: i, from: x(phase.start), label: phase.label, ways: shorterLabels(phase.label) });
   });
-  const needed = new Map(); // by label, how short those are that can be written at all
-  for (const run of runs) {
-    const { label, start } = phases[run.first];
-    run.from = x(start);
-    run.ways = shorterLabels(label);
-    run.way = run.ways.findIndex((one) => wide(one) <= x(phases[run.last].end) - gap - run.from);
-    needed.set(label, Math.max(needed.get(label) ?? 0, run.way));
-  }
-  return runs.filter((run) => run.way >= 0).map(({ first, last, from, ways }) => ({ first, last, from, text: ways[needed.get(phases[first].label)] }));
+  return runs;
 }
+
+/** Runs of calls that differ in their arguments alone, two at least, backward calls first. */
+function seriesOf(phases, runs) {
+  const alike = new Map();
+  for (const run of runs) {
+    const key = run.ways[1] ?? run.label;
+    alike.set(key, [...(alike.get(key) ?? []), run]);
+  }
+  const isWrite = ([{ first }]) => phases[first].kind === "write";
+  return [...alike.values()].filter((rounds) => rounds.length > 1).sort((a, b) => isWrite(a) - isWrite(b));
+}
+
+/** Ways to write calls of several rounds; what runs its passes itself, as jacobian(), is one call. */
+function inRounds(phases, rounds) {
+  const [{ first, label, ways }] = rounds;
+  const several = phases[first].kind === "write" || isPass(label) ? ` \u00d7 ${rounds.length}` : "";
+  return (rounds.every((one) => one.label === label) ? ways : ways.slice(1)).map((one) => `${one}${several}`);
+}
+
+const isPass = (label) => /^(backward|grad)$/.test(lastCall(label)?.name);
 
 /** Whether a phase is part of the call before it: another of its passes, as of gradcheck(), or what failed when these were over. */
 function goesOn(before, phase) {
   if (before.label !== phase.label || phase.kind === "write") return false;
   if (phase.code && (phase.code.line !== before.code?.line || phase.code.col !== before.code?.col)) return false;
-  return phase.call === null || !/^(backward|grad)$/.test(lastCall(phase.label)?.name);
+  return phase.call === null || !isPass(phase.label);
 }
 
 /** The outermost call that comes last: its name, and what it is called on where that is short. */
