@@ -10,7 +10,7 @@ import { ROOM_WIDE, SIGNS } from "./signs.mjs";
 import { prepare, stateAt } from "./state.mjs";
 import { wiresAt } from "./wiring.mjs";
 
-const STRIP = [["leaf", "leaf"], ["root", "root"], ["forward", "forward"], ["positive", "gradient"],
+const STRIP = [["future", "to come"], ["leaf", "leaf"], ["root", "root"], ["forward", "forward"], ["positive", "gradient"],
   ["saved", "saved"], ["waiting", "waits"]];
 const HIGH = 68; // height of a sample, in px
 const LOW = 16; // how much lower one looks where the foot of a pill is what is meant

@@ -32,6 +32,27 @@ def test_titles_of_the_bar_and_of_the_left_panel_are_never_cut(view: View, width
         assert view.js(CUT) == []
 
 
+def test_the_program_keeps_the_name_of_its_file_where_the_word_before_it_has_no_room(view: View) -> None:
+    seen = """[...document.querySelectorAll('#code h2 span')].filter(one => {
+        const [box, line] = [one.getBoundingClientRect(), one.parentElement.getBoundingClientRect()];
+        return box.top >= line.top - 1 && box.bottom <= line.bottom + 1 && one.scrollWidth <= one.clientWidth + 1;
+    }).map(one => one.textContent)"""
+    sized(view, 1280, 720)
+    view.open("?program=grad_of_other_size_fixed")
+    assert view.js(seen) == ["grad_of_other_size_fixed.py"]
+    view.open("?program=weights")
+    assert view.js(seen) == ["Program · ", "weights.py"]
+
+
+def test_the_legend_has_what_is_to_come_and_stays_one_line(view: View) -> None:
+    for width, height in ((1280, 720), (1440, 900)):
+        sized(view, width, height)
+        view.open("?program=weights&step=0")
+        view.until(STRIP)
+        assert view.page.locator(".bs-legend li").first.inner_text() == "to come"
+        assert view.js("document.querySelector('.bs-legend ul').offsetHeight") < 30
+
+
 def test_long_name_of_a_watched_script_is_read_whole_and_so_is_what_watches_it(
     start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
 ) -> None:

@@ -108,7 +108,8 @@ const sceneOfMul = {
 test("a text announces its move, then stands beside it, then tells what was", () => {
   const told = [{ step: 3 }, { step: null }, { step: 5 }];
   assert.deepEqual([0, 1.5, 3].map((t) => chapters.stageOf(told, 0, t)), ["ahead", "running", "over"]);
-  assert.equal(chapters.stageOf(told, 1, 3), null); // without a move there is nothing to wait for
+  assert.deepEqual([chapters.stageOf(told, 1, 3), chapters.isMoving(told, 1)], ["over", false], "without a move it tells of what has happened");
+  assert.deepEqual([chapters.stageOf([{ step: null }, { step: 2 }], 0, 0), chapters.isMoving(told, 2)], ["ahead", true], "before any move nothing has");
   assert.deepEqual([3, 4, 5, 9].map((t) => chapters.stageOf(told, 2, t)), ["ahead", "running", "over", "over"]);
 });
 

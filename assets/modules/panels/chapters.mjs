@@ -25,9 +25,12 @@ export function nextMove(chapters, chapter, t) {
   return chapter + 1 < chapters.length ? { turn: chapter + 1 } : null;
 }
 
-/** Where a time is in a chapter's move: before it the text announces what it tells of; null where nothing moves. */
+/** Whether something moves in a chapter: one without a move tells of what stands there already. */
+export const isMoving = (chapters, i) => endOf(chapters, i) > restOf(chapters, i);
+
+/** Where a time is in what a chapter tells of: before its move the text announces it; before any move nothing has happened. */
 export function stageOf(chapters, i, t) {
   const [rest, end] = [restOf(chapters, i), endOf(chapters, i)];
-  if (end <= rest) return null;
+  if (end === 0) return "ahead";
   return t >= end - 1e-9 ? "over" : t > rest + 1e-9 ? "running" : "ahead";
 }

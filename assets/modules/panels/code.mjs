@@ -248,5 +248,5 @@ function step(line, by) {
   next.focus();
 }
 
-/** The name of the file where it has room; that of a script stands in the bar and as a title, too. */
-const title = (name = "") => h("div.over", {}, h("h2.fitting", {}, h("span", {}, "Program"), name ? h("span", {}, ` · ${name}`) : null), what("code"));
+/** The name of the file; the word before it where both have room. */
+const title = (name = "") => h("div.over", {}, h("h2.fitting.last", { title: name || null }, h("span", {}, name ? "Program · " : "Program"), name ? h("span", {}, name) : null), what("code"));

@@ -1,5 +1,5 @@
 // The story: the chapter that the present time belongs to. Text first, then Space, then one short move.
-import { chapterAt, endOf, nextMove, restOf, stageOf } from "./chapters.mjs";
+import { chapterAt, endOf, isMoving, nextMove, restOf, stageOf } from "./chapters.mjs";
 import { byId, fill, h, prose } from "./dom.mjs";
 import { button as what } from "./explain.mjs";
 import * as panels from "./panels.mjs";
@@ -117,8 +117,8 @@ function show() {
   }, sign);
   fill(
     place,
-    h("div.over", {}, h("span.fitting", {}, h("span", {}, `${chapter + 1} of ${chapters.length}`), h("span", {}, ` · ${STAGES[stage] ?? title}`)), h("div.row.turns", {}, arrow(-1, "Chapter before", "‹"), arrow(1, "Next chapter", "›"), what("story"))),
-    h("div.chapters", {}, told(chapter, hint, hint !== WATCH && stage === "over"), ...room),
+    h("div.over", {}, h("span.fitting", {}, h("span", {}, `${chapter + 1} of ${chapters.length}`), h("span", {}, ` · ${STAGES[stage]}`)), h("div.row.turns", {}, arrow(-1, "Chapter before", "‹"), arrow(1, "Next chapter", "›"), what("story"))),
+    h("div.chapters", {}, told(chapter, hint, hint !== WATCH && stage === "over" && isMoving(chapters, chapter)), ...room),
   );
   if (held) place.querySelector(`[data-turn="${held}"]:not(:disabled)`)?.focus({ preventScroll: true });
 }
