@@ -15,6 +15,11 @@ export function boxOf(node) {
   return [node.x - node.w / 2, node.y - node.h / 2, node.x + node.w / 2, node.y + node.h / 2];
 }
 
+/** The radius of a node's corners. */
+export function cornerOf(node) {
+  return node.kind === "op" ? Math.min(26, node.h / 2) : 10;
+}
+
 const layouts = new WeakMap();
 
 /** The rows of a card: [{ row, x, y, w, h, labelY, cols, count, cellW, cellH, pitchX, pitchY }]; memoised, a node never moves. */

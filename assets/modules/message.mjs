@@ -2,7 +2,7 @@
 // node's name under its line, few routes, and of those least the ones that carry a gradient.
 
 import { visibleBox } from "./camera.mjs";
-import { boxesOf, boxOf, grown, shared } from "./card.mjs";
+import { boxesOf, boxOf, cornerOf, grown, shared } from "./card.mjs";
 import { strikes } from "./curve.mjs";
 import { edgeState, isFaint } from "./state.mjs";
 import { widthOf, wrap } from "./text.mjs";
@@ -15,6 +15,9 @@ const ROOMS = [560, 420, 320, 230, 170, 140]; // widths of its text
 const APART = 12; // from every card: their rings and marks stand out so far
 const NEAR = 18; // from its own node, where it stands beside it
 const COST = { covered: 1, node: 4000, struck: 3000, lit: 6, route: 2, faint: 0.7, group: 1, line: 22, other: 90 }; // against a distance of 1
+const PARTS = [0, 0.25, 0.5, 0.75, 1]; // of a side, at which a line to it is tried,
+const CORNER = 14; // and how far from its corners
+const SIDEWAYS = 100; // what it costs a line with a corner to set out at the left or the right, where edges run
 const ORDER = 6; // above is tried first: by so much is each next side worse
 
 /** The first sentence of an error beside its node, with a line to it, or where nothing was made under all, so far off that it is about none of it; returns its box. */
@@ -26,9 +29,9 @@ export function paintCallout(brush, node, error) {
   context.lineWidth = 1.5;
   context.beginPath();
   if (node) {
-    const [from, to] = lineTo(othersOf(brush, node), node, [x, y, x + shape.w, y + shape.h]);
+    const [from, ...further] = lineTo(othersOf(brush, node), node, [x, y, x + shape.w, y + shape.h]);
     context.moveTo(...from);
-    context.lineTo(...to);
+    for (const point of further) context.lineTo(...point);
   }
   context.stroke();
   context.beginPath();
@@ -108,27 +111,73 @@ function gapOf(a, b) {
   return [0, 1].map((axis) => Math.max(0, a[axis] - b[axis + 2], b[axis] - a[axis + 2]));
 }
 
-/** From the node to the message by the shortest way between the two boxes, or by the shortest one that meets no other node. */
+/** From the node to the message: at a right angle to both, straight or around one corner, by the shortest way that meets no other node; aslant where there is none. */
 export function lineTo(others, node, box) {
-  const from = nearest(boxOf(node), (box[0] + box[2]) / 2, (box[1] + box[3]) / 2);
-  const first = [from, nearest(box, node.x, node.y)];
-  if (!struckBy(others, first).length) return first;
-  const length = ([[a, b], [c, d]]) => Math.hypot(a - c, b - d);
-  const ways = rim(boxOf(node)).flatMap((one) => rim(box).map((other) => [one, other])).sort((one, other) => length(one) - length(other));
-  return ways.find((way) => !struckBy(others, way).length && !strikes(way[0], way[1], grown(boxOf(node), -2))) ?? first;
+  const ways = [...straightWays(node, box), ...cornerWays(node, box)];
+  const aslant = [nearest(boxOf(node), (box[0] + box[2]) / 2, (box[1] + box[3]) / 2), nearest(box, node.x, node.y)];
+  return [...ways, aslant].find((way) => !struckBy(others, way).length) ?? aslantWay(others, node, box) ?? ways[0] ?? aslant;
+}
+
+/** What of a side a line may end on: within the corners, clear of the mark at the upper right one. */
+const endsOf = (node) => [Math.max(node.w / 2 - inset(node), 0), Math.max(node.h / 2 - inset(node), 0)];
+const inset = (node) => Math.max(cornerOf(node), CORNER);
+
+/** Lines straight across the gap between node and message, where one stands beside the other: near the middle of the node's side first. */
+function straightWays(node, box) {
+  const found = [];
+  const [halfX, halfY] = endsOf(node);
+  const [x0, y0, x1, y1] = boxOf(node);
+  const [low, high] = [Math.max(node.x - halfX, box[0] + CORNER), Math.min(node.x + halfX, box[2] - CORNER)];
+  if (box[3] <= y0 || box[1] >= y1) for (const x of around(node.x, low, high)) found.push(box[3] <= y0 ? [[x, y0], [x, box[3]]] : [[x, y1], [x, box[1]]]);
+  const [top, foot] = [Math.max(node.y - halfY, box[1] + CORNER), Math.min(node.y + halfY, box[3] - CORNER)];
+  if (box[2] <= x0 || box[0] >= x1) for (const y of around(node.y, top, foot)) found.push(box[2] <= x0 ? [[x0, y], [box[2], y]] : [[x1, y], [box[0], y]]);
+  return found;
+}
+
+/** Places from `low` to `high`, the ones nearest to `middle` first; none where there is no room. */
+function around(middle, low, high) {
+  if (low > high) return [];
+  const first = Math.min(Math.max(middle, low), high);
+  return [first, ...PARTS.map((part) => low + (high - low) * part).sort((one, other) => Math.abs(one - middle) - Math.abs(other - middle))];
+}
+
+/** Lines that leave the middle of a side of the node and turn once, to a side of the message; short ones first. */
+function cornerWays(node, box) {
+  const found = [];
+  const [x0, y0, x1, y1] = boxOf(node);
+  for (const part of PARTS) {
+    const [x, y] = [box[0] + CORNER + (box[2] - box[0] - 2 * CORNER) * part, box[1] + CORNER + (box[3] - box[1] - 2 * CORNER) * part];
+    if (y < y0 - CORNER || y > y1 + CORNER) {
+      for (const side of [box[2], box[0]]) if (side === box[2] ? node.x > side + CORNER : node.x < side - CORNER) found.push([[node.x, y < node.y ? y0 : y1], [node.x, y], [side, y]]);
+    }
+    if (x < x0 - CORNER || x > x1 + CORNER) {
+      for (const side of [box[3], box[1]]) if (side === box[3] ? node.y > side + CORNER : node.y < side - CORNER) found.push([[x < node.x ? x0 : x1, node.y], [x, node.y], [x, side]]);
+    }
+  }
+  const cost = (way) => lengthOf(way) + (way[0][1] === way[1][1] ? SIDEWAYS : 0);
+  return found.sort((one, other) => cost(one) - cost(other));
+}
+
+/** The shortest line from rim to rim that meets no other node. */
+function aslantWay(others, node, box) {
+  const ways = rim(boxOf(node)).flatMap((one) => rim(box).map((other) => [one, other])).sort((one, other) => lengthOf(one) - lengthOf(other));
+  return ways.find((way) => !struckBy(others, way).length && !strikes(way[0], way[1], grown(boxOf(node), -2)));
 }
 
 /** Points around a box: its corners, and three on each side. */
 function rim([x0, y0, x1, y1]) {
-  return [0, 0.25, 0.5, 0.75, 1].flatMap((part) => {
+  return PARTS.flatMap((part) => {
     const [x, y] = [x0 + (x1 - x0) * part, y0 + (y1 - y0) * part];
     return [[x, y0], [x, y1], [x0, y], [x1, y]];
   });
 }
 
+const piecesOf = (way) => way.slice(1).map((to, i) => [way[i], to]);
+const lengthOf = (way) => piecesOf(way).reduce((sum, [[a, b], [c, d]]) => sum + Math.hypot(a - c, b - d), 0);
+
 /** The nodes that a line would strike out, of those around it but its own. */
-function struckBy(others, [from, to]) {
-  return others.filter((one) => strikes(from, to, grown(boxOf(one), 4)));
+export function struckBy(others, way) {
+  return others.filter((one) => piecesOf(way).some(([from, to]) => strikes(from, to, grown(boxOf(one), 4))));
 }
 
 /** The routes, wires and borders of groups in view, so that what lies under any box is one look-up. */

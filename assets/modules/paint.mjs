@@ -1,6 +1,6 @@
 // The lower canvas: groups, edges and nodes at one moment, as far as they are in view and in the detail that the zoom allows.
 
-import { boxesOf, boxOf, GROUP_TITLE } from "./card.mjs";
+import { boxesOf, boxOf, cornerOf, GROUP_TITLE } from "./card.mjs";
 import { visibleBox } from "./camera.mjs";
 import { paintRows } from "./cards.mjs";
 import { paintEdges } from "./edges.mjs";
@@ -181,10 +181,6 @@ function shape({ context }, node, look, radius) {
   context.stroke();
   context.globalAlpha = alpha;
   if (look.dashed) context.setLineDash([]);
-}
-
-function cornerOf(node) {
-  return node.kind === "op" ? Math.min(26, node.h / 2) : 10;
 }
 
 function paintOp(brush, node, look) {

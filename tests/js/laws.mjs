@@ -68,7 +68,7 @@ function calloutOverCards(scene, index, plane) {
     const over = plane.nodes.within([x - MARK, y - MARK, x + shape.w + MARK, y + shape.h + MARK]);
     const others = scene.nodes.filter((one) => one.id !== node.id);
     const line = lineTo(others, node, [x, y, x + shape.w, y + shape.h]);
-    const struck = others.filter((one) => strikes(...line, boxOf(one)));
+    const struck = others.filter((one) => line.slice(1).some((to, i) => strikes(line[i], to, boxOf(one))));
     return [...over, ...struck].map((one) => `${width}x${height}: ${one.id}`);
   });
 }

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { boxOf, shared } from "../../assets/modules/card.mjs";
-import { strikes } from "../../assets/modules/curve.mjs";
-import { lineTo, paintCallout, placeCallout } from "../../assets/modules/message.mjs";
+import { lineTo, paintCallout, placeCallout, struckBy } from "../../assets/modules/message.mjs";
 import { layPlane } from "../../assets/modules/plane.mjs";
 import { prepare } from "../../assets/modules/state.mjs";
 import { fonts } from "../../assets/modules/text.mjs";
@@ -34,15 +33,37 @@ test("a message keeps away from the rings of cards, and its line from their name
   const box = placeIn(nodes);
   const others = nodes.slice(1);
   for (const one of others) assert.equal(shared([box[0] - 12, box[1] - 12, box[2] + 12, box[3] + 12], boxOf(one)), 0);
-  assert.ok(!others.some((one) => strikes(...lineTo(others, nodes[0], box), boxOf(one))));
+  assert.deepEqual(struckBy(others, lineTo(others, nodes[0], box)), []);
 });
 
-test("a line that would strike out a card sets out from elsewhere", () => {
+const isUpright = ([[a], [b]]) => a === b;
+const isLevel = ([[, a], [, b]]) => a === b;
+
+test("a line to a message above, below or beside its node is straight, and ends at a right angle away from the corners", () => {
+  const own = node("own", 0, 0);
+  assert.deepEqual(lineTo([], own, [-100, -120, 100, -60]), [[0, -40], [0, -60]]);
+  assert.deepEqual(lineTo([], own, [90, -20, 300, 60]), [[60, 0], [90, 0]]);
+  const aside = lineTo([], own, [20, 60, 300, 120]);
+  assert.deepEqual(aside, [[34, 40], [34, 60]], "as near to the middle as the corner of the message lets it");
+});
+
+test("a line to a message that stands off at a corner turns once, between the middle of a side and a side of the message", () => {
+  const own = node("own", 0, 0);
+  for (const [dx, dy] of [[1, 1], [1, -1], [-1, 1], [-1, -1]]) {
+    const box = [dx * 250 - 100, dy * 150 - 40, dx * 250 + 100, dy * 150 + 40];
+    const way = lineTo([], own, box);
+    assert.equal(way.length, 3);
+    assert.ok(isUpright(way) && way[0][0] === 0 && isLevel(way.slice(1)), `${way}: it leaves where no edges run`);
+  }
+});
+
+test("a line that would strike out a card goes another way", () => {
   const [own, card] = [node("own", 0, 0), node("card", 140, 0)];
   const box = [230, -140, 400, -20];
-  const [from, to] = lineTo([card], own, box);
-  assert.ok(!strikes(from, to, boxOf(card)));
-  assert.deepEqual(lineTo([], own, box).map((point) => point.map(Math.round)), [[60, -40], [230, -20]]);
+  assert.deepEqual(struckBy([card], lineTo([card], own, box)), []);
+  const below = [node("low", 0, 80, 40, 40)];
+  const [[x]] = lineTo(below, own, [-80, 130, 80, 180]);
+  assert.ok(Math.abs(x) > 24 && Math.abs(x) <= 60 - 26, String(x));
 });
 
 test("a message stands beside routes rather than on them", () => {

@@ -20,7 +20,6 @@ from viz.visible import VIEW, Visible
 
 SCRIPTS = Path(__file__).parents[1] / "js"
 COVERS = {
-    "carried_state": {"953x711", "777x711"},  # the line runs over the corner of a card: beside the op are lit routes
     "saved_in_place": {"953x530"},  # nearer to a card than rings stand out, where nothing else is free
 }
 """Views in which a message or its line touches a card, and as little as it can."""
