@@ -408,7 +408,8 @@ class _Player:
         if card is None:
             return
         self.line.put(card, "row:grad", self.now, event.after)
-        self.put_grads(self.facts.holding(event.grad, event.index), event.after)
+        along = [leaf for leaf in self.facts.holding(event.grad, event.index) if leaf != event.tensor]
+        self.put_grads(along, event.after)
         if not event.retained:
             self.state(card, self.now, "done")
             self.touched[card] = None

@@ -63,6 +63,21 @@ def test_every_tensor_in_a_formula_lights_a_node(view: View, program: str) -> No
         assert count and not unlit, (op, unlit)
 
 
+UNTOLD = """
+    [...document.querySelectorAll('#inspect-formula-now .tex [data-term]')]
+        .filter((one) => !one.querySelector(':scope > title')?.textContent).map((one) => one.dataset.term)
+"""
+
+
+def test_pointing_at_a_function_or_a_tensor_of_a_formula_says_its_words(view: View) -> None:
+    view.open("?program=loss_mixture&select=n6")
+    view.until("document.querySelector('#inspect-formula-now .tex svg [data-term=sign]')")
+    said = view.js("document.querySelector('#inspect-formula-now .tex [data-term=sign] > title').textContent")
+    listed = view.js("document.querySelector('#inspect-terms [data-term=sign]').closest('dt').nextSibling.textContent")
+    assert said == listed != ""
+    assert view.js(UNTOLD) == []
+
+
 def test_a_panel_that_is_made_wider_sets_its_formula_anew(view: View) -> None:
     view.page.set_viewport_size({"width": 1920, "height": 1080})
     view.open("?program=layer_norm&step=3&select=n0")

@@ -349,3 +349,17 @@ def test_the_gradient_of_a_sum_with_a_gradient_in_it_is_of_the_second_order(tmp_
     backward = [p for p in found.line.phases if p.kind == "backward"]
     told = [{step.order for step in found.line.steps[p.start : p.end]} for p in backward]
     assert told == [{1}, {2}]
+
+
+def test_what_comes_to_a_leaf_is_put_on_its_card_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put: list[tuple[str, str, float]] = []
+    plain = Timeline.put
+
+    def seen(self: Timeline, element: str, key: str, step: float, value: object, default: object = None) -> None:
+        put.append((element, key, step))
+        plain(self, element, key, step, value, default)
+
+    monkeypatch.setattr(Timeline, "put", seen)
+    read("import engine as torch\nx = torch.ones(2, requires_grad=True)\n" + 2 * "(2 * x).sum().backward()\n", tmp_path)
+    arrived = [one for one in put if one[1] == "row:grad"]
+    assert len(arrived) == len(set(arrived)) == 2

@@ -71,7 +71,7 @@ export function spelled(text, terms) {
   const parts = [];
   let end = 0;
   for (const match of text.matchAll(new RegExp(`(?<!${LETTER})(?:${any})(?!${LETTER}|\\p{M})`, "gu"))) {
-    parts.push(text.slice(end, match.index), h("span.term", { "data-term": keys.get(match[0]) }, match[0]));
+    parts.push(text.slice(end, match.index), h("span.term", { "data-term": keys.get(match[0]), title: terms[keys.get(match[0])].words }, match[0]));
     end = match.index + match[0].length;
   }
   return [...parts, text.slice(end)];
@@ -96,6 +96,7 @@ export function markDrawn(place, terms) {
     if (!(key in terms)) continue;
     one.dataset.term = key;
     cover(one);
+    entitle(one, terms[key].words);
   }
 }
 
@@ -105,6 +106,13 @@ function cover(term) {
   const box = document.createElementNS(term.namespaceURI, "rect");
   for (const [key, value] of Object.entries({ x: x - PAD, y: y - PAD, width: width + 2 * PAD, height: height + 2 * PAD, fill: "transparent", "pointer-events": "all" })) box.setAttribute(key, value);
   term.append(box);
+}
+
+/** The words of a drawn name, where one points at it. */
+function entitle(term, words) {
+  const title = document.createElementNS(term.namespaceURI, "title");
+  title.textContent = words;
+  term.prepend(title);
 }
 
 /** What each term is, in words: a list whose buttons light and select; a function has no button. */
