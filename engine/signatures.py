@@ -129,7 +129,7 @@ index_reduce :: input:T dim:i index:T source:T reduce:s * include_self:b= out:T?
 index_select :: input:T dim:i index:T * out:T?=
 isin :: elements:T test_elements:T * assume_unique:b= invert:b= out:T?= | elements:T test_element:n * assume_unique:b=
     invert:b= out:T?= | element:n test_elements:T * assume_unique:b= invert:b= out:T?=
-kthvalue :: input:T k:i dim:i= keepdim:b= * out:Ts2?=
+kthvalue :: input:T k:I dim:i= keepdim:b= * out:Ts2?=
 layer_norm :: input:T normalized_shape:is weight:T?= bias:T?= eps:f= cudnn_enable:b=
 lerp :: input:T end:T weight:n * out:T?= | input:T end:T weight:T * out:T?=
 linspace :: start:n end:n steps:i * out:T?= +new | start:T end:T steps:i * out:T?= +new | start:T end:n steps:i *
@@ -213,9 +213,9 @@ scatter_add :: input:T dim:i index:T src:T * out:T?=
 scatter_reduce :: input:T dim:i index:T src:T reduce:s * include_self:b= out:T?=
 searchsorted :: sorted_sequence:T input:T * out_int32:b= right:b= side:s?= sorter:T?= out:T?= | sorted_sequence:T
     input:n * out_int32:b= right:b= side:s?= sorter:T?= out:T?=
-select :: input:T dim:i index:i
-select_scatter :: input:T src:T dim:i index:i
-slice_scatter :: input:T src:T dim:i= start:i?= end:i?= step:i=
+select :: input:T dim:i index:I
+select_scatter :: input:T src:T dim:i index:I
+slice_scatter :: input:T src:T dim:i= start:I?= end:I?= step:I=
 sort :: input:T dim:i= descending:b= * out:Ts2?= | input:T * stable:b? dim:i= descending:b= out:Ts2?=
 split_with_sizes unsafe_split_with_sizes :: input:T split_sizes:is dim:i=
 squeeze :: input:T | input:T dim:i | input:T dim:is
@@ -234,7 +234,7 @@ tensor :: data:any * dtype:dt?= device:dev?= pin_memory:b= requires_grad:b= name
 tensor_split :: input:T sections:i dim:i= | input:T indices:is dim:i= | input:T tensor_indices_or_sections:T dim:i=
 threshold :: input:T threshold:n value:n * out:T?=
 threshold_ :: input:T threshold:n value:n
-topk :: input:T k:i dim:i= largest:b= sorted:b= * out:Ts2?=
+topk :: input:T k:I dim:i= largest:b= sorted:b= * out:Ts2?=
 trapz :: y:T x:T * dim:i= | y:T * dx:f= dim:i=
 triangular_solve :: input:T A:T upper:b= transpose:b= unitriangular:b= * out:Ts2?=
 tril_indices triu_indices :: row:i col:i offset:i= * +new

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from .. import errors
@@ -173,7 +174,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any
     tensor(2)
     """
     need_tensor(input, "kthvalue")
-    place = _place("kthvalue", input, dim)
+    place, k = _place("kthvalue", input, dim), operator.index(k)
     if not 1 <= k <= (input._array.shape[place] if input._array.ndim else 1):
         raise errors.runtime(f"kthvalue(): selected number k out of range for dimension {place}")
     return kthvalue_pair(*sr.kthvalue(input, k=k, dim=place, keepdim=keepdim))

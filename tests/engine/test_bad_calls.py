@@ -144,3 +144,9 @@ def test_tensor_of_one_element_is_read_as_a_length_whatever_was_read_before() ->
         read = Reader(name, TORCH[name]).refusal
         assert read((engine.ones(3), 0, 0, engine.tensor([2])), {}) is None
         assert isinstance(read((engine.ones(3), 0, 0, engine.tensor([2, 1])), {}), TypeError)
+    one = engine.tensor([1])
+    x = engine.tensor([[1.0, 2.0], [4.0, 3.0]])
+    assert x.select(1, one).tolist() == [2, 3] and x.kthvalue(one).values.tolist() == [1, 3]
+    assert x.topk(one).values.tolist() == [[2], [4]]
+    for name in ("select", "select_scatter", "slice_scatter", "topk", "kthvalue"):
+        assert "I" in {parameter.kind for form in Reader(name, TORCH[name]).signatures for parameter in form.parameters}
