@@ -195,8 +195,8 @@ function paintOp(brush, node, look) {
     return;
   }
   const sub = node.sub === node.label ? "" : node.sub; // CopySlices is called so in both lines
-  write(label, node.x, sub ? middle - 9 : middle, font.title, tokens.ink, "center", room);
-  if (sub) write(squeezed(context, font.plain, [sub], node.w - 16), node.x, middle + 11, font.plain, tokens.soft, "center", node.w - 16);
+  write(label, node.x, sub ? middle - 11 : middle, font.title, tokens.ink, "center", room);
+  if (sub) write(squeezed(context, font.plain, [sub], node.w - 12), node.x, middle + 11, font.plain, tokens.soft, "center", node.w - 12);
   if (node.h >= 80) paintChip(brush, node);
 }
 

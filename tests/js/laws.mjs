@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fit, READABLE } from "../../assets/modules/camera.mjs";
+import { fit, READABLE, WHOLE } from "../../assets/modules/camera.mjs";
 import { boxOf, cellOf, HEAD, rowsOf } from "../../assets/modules/card.mjs";
 import { crossesBox, distanceToBox, pointAlong, strikes } from "../../assets/modules/curve.mjs";
 import { hasGradient, wiredEdges } from "../../assets/modules/edges.mjs";
@@ -243,8 +243,8 @@ function lettersCovered(scene, index, plane) {
 function headsCut(scene, index, plane) {
   const found = new Set();
   const moment = stateAt(index, scene.steps.length);
-  for (const [width, height] of VIEWS) {
-    const { zoom } = overview({ plane, view: { width, height, dpr: 1 }, error: scene.error });
+  const zooms = VIEWS.map(([width, height]) => overview({ plane, view: { width, height, dpr: 1 }, error: scene.error }).zoom);
+  for (const zoom of new Set([...zooms, WHOLE])) {
     const [x0, y0, x1, y1] = plane.framed;
     const view = { width: (x1 - x0 + 200) * zoom, height: (y1 - y0 + 200) * zoom, dpr: 1 };
     const { texts, context: canvas } = noting(LETTERS);
@@ -254,8 +254,10 @@ function headsCut(scene, index, plane) {
     for (const node of scene.nodes) {
       const [left, top, right, bottom] = boxOf(node);
       const own = texts.filter(({ box: [a, , b, d] }) => a > left - 1 && b < right + 1 && d > top && d < bottom).map(({ text }) => text);
-      const say = (what) => found.add(`${width}x${height}, zoom ${zoom.toFixed(2)}: ${node.label} ${what}, but ${own}`);
+      const say = (what) => found.add(`zoom ${zoom.toFixed(3)}: ${node.label} ${what}, but ${own}`);
       const [shape] = node.sub.split(" \u00b7 ");
+      if (node.kind === "op" && node.sub && !own.includes(node.sub)) say(`does not say ${node.sub}`);
+      if (!zooms.includes(zoom)) continue; // the least of all: there heads may leave out more
       if (!own.includes(withMinus(node.label)) && !own.includes(node.label)) say("is cut");
       if (node.rows.length && !own.some((text) => text === shape || text.startsWith(`${shape} `))) say(`does not say ${shape}`);
       if (node.rows.some((row) => row.key === "seed" && rowState(moment, row).value) && !own.some((text) => text.startsWith("gradient"))) say("does not say what is passed");
