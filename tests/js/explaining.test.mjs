@@ -103,6 +103,8 @@ test("a term without a name is called by its expression, not by that of the op t
   const terms = termsOf(made, "n1", [{ terms: { v: "other", u: "self" } }]);
   assert.equal(terms.v.words, "x.detach()");
   assert.equal(terms.u.words, "the result of expand");
+  const named = { ...made, nodes: [...made.nodes, { id: "t0", kind: "tensor", label: "guess" }], edges: [...made.edges, { source: "t0", target: "n2", input: "self" }] };
+  assert.equal(termsOf(named, "n1", [{ terms: { u: "self" } }]).u.words, "the result of expand of guess");
   const weighted = { ...made, edges: [{ source: "n0", target: "n1", input: "weight" }] };
   assert.equal(termsOf(weighted, "n1", [{ terms: { w: "weight" } }]).w.words, "x.detach(), the input weight");
 });

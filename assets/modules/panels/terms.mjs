@@ -44,10 +44,17 @@ function place(scene, nodes, op, key, role) {
     return { id, name, gradient, words: gradient ? `the upstream gradient${it ? `, that of ${it}` : ""}` : `the result${it ? `, ${it}` : ""}` };
   }
   const by = nodes.get(id)?.kind === "op" && id !== op ? nodes.get(id) : null;
-  const written = by && (expressionOf(scene, by, nodes.get(op)) || resultOf(by.label));
+  const written = by && (expressionOf(scene, by, nodes.get(op)) || `${resultOf(by.label)}${ofWhat(scene, by, label)}`);
   const as = PLAIN.test(role) ? "" : `the input ${role}`; // "self" tells nobody anything
   const it = called ?? ([written, as].filter(Boolean).join(", ") || name);
   return { id, name, gradient, words: gradient ? `the gradient sent to ${it}` : called ? `the input ${it}` : it };
+}
+
+/** ` of guess` behind an op that one tensor goes into: two that are written alike are told apart by it. */
+function ofWhat(scene, { id }, label) {
+  const into = scene.edges.filter((edge) => edge.target === id);
+  const name = into.length === 1 ? label(into[0].source) : null;
+  return name ? ` of ${name}` : "";
 }
 
 /** What the program wrote for an op's result, where that is short and no part of the same expression's own ops. */
