@@ -10,7 +10,7 @@ import { widthOf } from "./text.mjs";
 import { isWired } from "./wiring.mjs";
 
 const MOST_LABELS = 24;
-const GAPS = [7, 14, 22]; // px on screen from a number to a place of its own route; past FAR it is nobody's
+const GAPS = [7, 14, 22, 29]; // px on screen from a number to a place of its own route; past FAR it is nobody's
 const FAR = 30;
 const SHIFTS = [0, -0.3, 0.3, -0.55, 0.55]; // how far to the side of a place, in widths
 const PARTS = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9];
@@ -53,8 +53,13 @@ export function placedLabels(brush, flows) {
   for (const label of labelsOf(flows.map((one) => ({ ...one, started: true }))).slice(-MOST_LABELS).reverse()) { // what comes of a step before what came to it
     const own = lit.filter((one) => label.edges.includes(one.edge)).flatMap((one) => one.ways);
     const others = lit.filter((one) => !label.edges.includes(one.edge)).flatMap((one) => one.ways);
-    const box = place(brush, label, { own, others, wired, taken: placed.map((one) => one.box) });
-    if (box) placed.push({ ...label, box });
+    const around = { own, others, wired, taken: placed.map((one) => one.box) };
+    for (const text of formsOf(label.text)) {
+      const box = place(brush, text, label.edges, around);
+      if (!box) continue;
+      placed.push({ ...label, text, box });
+      break;
+    }
   }
   return placed.filter((one) => begun.has(one.flow));
 }
@@ -66,7 +71,13 @@ function waysOf(brush, flow, edge) {
   return wires.length ? wires.map((wire) => (edge.source === wire.op.id ? wire.arriving : wire.leaving)) : [(flow.back ? route.back : route.forward).flat];
 }
 
-function place(brush, { text, edges }, around) {
+/** A number as it is written, and where that has no place what comes of its product alone: the sentence has the product too. */
+function formsOf(text) {
+  const at = text.lastIndexOf(" = ");
+  return at < 0 ? [text] : [text, text.slice(at + 3)];
+}
+
+function place(brush, text, edges, around) {
   const active = brush.moment.index.nodes.get(brush.moment.active);
   const glowing = active ? grown(boxOf(active), HALO) : null;
   const size = [widthOf(brush.context, brush.font.smallStrong, text) + 14, HEIGHT];

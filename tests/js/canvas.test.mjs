@@ -105,6 +105,21 @@ test("a number stands still while its step runs, and appears when its turn has c
   for (const [edge, box] of early) assert.deepEqual(box, late.get(edge));
 });
 
+test("a product that has no place is written as what comes of it, which is shorter", () => {
+  const card = (id, x, w) => ({ id, kind: "op", label: id, x, y: 0, w, h: 80, rows: [], saved: [], tracks: { state: [] } });
+  const written = (gap) => {
+    const nodes = [card("a", 0, 120), card("b", 120 + gap, 120)];
+    const [near, far] = [[60, 8], [60 + gap, 8]];
+    const edge = { id: "e", source: "a", target: "b", points: [near, far], back: [far, near], grad: true, tracks: { state: [[0, "done"]], cotangent: [[0, null]] } };
+    const index = prepare({ nodes, edges: [edge], groups: [], steps: [], values: [], phases: [], findings: [], marks: [] });
+    const brush = { context: noting().context, font: fonts(TOKENS, 1), plane: layPlane(index), camera: { x: 0, y: 0, zoom: 1 }, view: VIEW, over: [],
+      moment: { index, t: 0, active: null, phase: null, step: null }, wires: [] };
+    return placedLabels(brush, [{ flow: { edge: "e", back: true, text: "0.5 \u00b7 2 = 1" }, edge, started: true, part: 1 }]).map((one) => one.text);
+  };
+  assert.deepEqual(written(200), ["0.5 \u00b7 2 = 1"]);
+  assert.deepEqual(written(40), ["1"]);
+});
+
 test("pulses on wires that lie close follow one another, and all arrive", () => {
   for (const count of [1, 2, 5, 16]) {
     const parts = (part) => Array.from({ length: count }, (_, i) => inFile(part, i, count, 0.15));
