@@ -8,10 +8,10 @@ from typing import Any
 from engine.program import commands as recorded_commands
 from engine.trace import BackwardStarted
 
-from . import diagnose
 from .groups import source
 from .labels import written_call
 from .reading import Json, Reading
+from .specs import in_order
 from .values import Table
 
 Place = Callable[[int], str | None]
@@ -30,7 +30,7 @@ def commands(
     if specs is None:
         listed: list[tuple[str, Any, Any]] = [(c.id, c.after, c) for c in ran]
     else:
-        named = [specs[i] for i in diagnose.in_order(specs)]
+        named = [specs[i] for i in in_order(specs)]
         listed = [(str(s["id"]), s.get("after"), c) for s, c in zip(named, ran, strict=False)]
     return [_command(read, values, place, (ident, after, changed.get(ident)), c) for ident, after, c in listed]
 

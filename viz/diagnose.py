@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from engine.program import Command, commands
 from engine.trace import BackwardEnded, ErrorRaised, ModeChanged, OpCalled, VjpRun, WarningGiven
 
 from . import labels, refusals, text
@@ -16,6 +15,7 @@ from .carried import carried
 from .case import Answer, Case, Json
 from .facts import CallFact, Facts
 from .graph import Drawing
+from .specs import edited
 
 MOST_NAMED = 4
 """Tensors that are named one by one; of more, the first and how many there are."""
@@ -72,7 +72,7 @@ def _second_backward(case: Case) -> Answer:
     fix = f"Pass retain_graph=True to the earlier call ({by}), or compute the result again before the second call."
     held = carried(case, earlier) if earlier is not None else None
     if held is None or earlier is None:
-        return why, fix, _with(case, earlier, retain_graph=True) if earlier is not None else None
+        return why, fix, edited(case, earlier, retain_graph=True) if earlier is not None else None
     node = case.op.node.name if case.op is not None and case.op.node is not None else "a node"
     where = f" (in {held.where})" if held.where else ""
     why = (
@@ -87,7 +87,7 @@ def _second_backward(case: Case) -> Answer:
     if updated:
         return why, f"{fix} retain_graph=True would not do: {updated} has another value since.", None
     fix += f" To go back through all of it, pass retain_graph=True to {by}."
-    return why, fix, _with(case, earlier, retain_graph=True)
+    return why, fix, edited(case, earlier, retain_graph=True)
 
 
 def _was_updated(case: Case, earlier: CallFact) -> str:
@@ -111,7 +111,7 @@ def _not_scalar(case: Case) -> Answer:
         f"Pass a gradient of shape {list(shape)} (ones count every element alike), "
         f"or reduce {name} first, as in {name}.sum()."
     )
-    return why, fix, _with(case, case.call, gradient=np.ones(shape).tolist())
+    return why, fix, edited(case, case.call, gradient=np.ones(shape).tolist())
 
 
 def _mismatch(case: Case) -> Answer:
@@ -132,7 +132,7 @@ def _mismatch(case: Case) -> Answer:
     fix = f"Pass a gradient of shape {list(shape)}."
     if wanted.size <= MOST_NUMBERS:
         fix = f"Pass a gradient of shape {list(shape)}, for instance {text.listing(wanted)}."
-    return why, fix, _with(case, case.call, gradient=wanted.tolist())
+    return why, fix, edited(case, case.call, gradient=wanted.tolist())
 
 
 def fitted(given: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -222,7 +222,7 @@ def _derivative(case: Case, root: int | None) -> Answer | None:
                 f"{case.named(root)} is what {by} returned. That call ran without create_graph=True, so its own steps "
                 "were not noted: the derivative is a plain number, with no way back."
             )
-            return why, "Pass create_graph=True to that call.", _with(case, call, create_graph=True)
+            return why, "Pass create_graph=True to that call.", edited(case, call, create_graph=True)
     return None
 
 
@@ -371,46 +371,3 @@ def _root(case: Case) -> tuple[tuple[int, ...], str]:
     return (fact.shape if fact is not None else ()), (
         case.facts.name(tensor) if tensor is not None else None
     ) or "the result"
-
-
-def _with(case: Case, call: CallFact | None, **changes: Any) -> Json | None:
-    """The edits so far, with one backward call changed; None where the call is not a command of its own."""
-    if call is None:
-        return None
-    ran = list(commands(case.facts.trace))
-    place = next((i for i, c in enumerate(ran) if c.base == call.event.index), None)
-    if place is None:
-        return None
-    given = (case.edits or {}).get("commands")
-    if given is None:
-        specs = [command_spec(c) for c in ran]
-        target: Json | None = specs[place]
-    else:
-        specs = [dict(spec) for spec in given]
-        order = in_order(specs)
-        target = specs[order[place]] if place < len(order) else None
-    if target is None:
-        return None
-    target.update(changes)
-    return {"leaves": dict((case.edits or {}).get("leaves") or {}), "commands": specs}
-
-
-def in_order(specs: Sequence[Mapping[str, Any]]) -> list[int]:
-    """The places of edited commands in the order in which they run; one without a place runs last."""
-    after = [spec.get("after") for spec in specs]
-    return sorted(range(len(specs)), key=lambda i: float("inf") if after[i] is None else float(after[i] or 0))
-
-
-def command_spec(command: Command) -> Json:
-    """A recorded command in the browser's form."""
-    return {
-        "id": command.id,
-        "kind": command.kind,
-        "after": command.after,
-        "root": command.roots[0] if command.roots else None,
-        "gradient": command.gradient,
-        "retain_graph": command.retain_graph,
-        "create_graph": command.create_graph,
-        "inputs": list(command.inputs) if command.inputs is not None else None,
-        "leaf": command.leaf,
-    }
