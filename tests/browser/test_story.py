@@ -29,7 +29,7 @@ def test_first_program_opens_on_the_one_hot_gradient_and_two_zero_zero_zero(view
 
 def test_way_in_of_the_gallery_leads_to_the_first_program(view: View) -> None:
     view.open()
-    view.page.locator("a[data-start]").click()
+    view.page.locator("a.start[data-start]").click()
     view.until("window.backstep.scene()?.program.id === 'weights' && backstep.t() > 0")
     assert view.row("x", "grad") == [2, 0, 0, 0]
 
