@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from . import text
@@ -62,14 +63,22 @@ def _told(label: str) -> str:
     return plain if not name or name.rpartition(".")[2].isdigit() else kind
 
 
-def levels(drawing: Drawing) -> Iterator[frozenset[str]]:
-    """Ways to fold a graph, from none on.
+def levels(drawing: Drawing, kept: AbstractSet[str] = frozenset()) -> list[frozenset[str]]:
+    """Ways to fold a graph, the most open first, in which groups `kept` stay open.
 
-    First the further rounds of each loop, so that one is seen as an example; then all rounds; then level after level,
-    the inner ones first.
+    First nothing; then what is in the rounds of loops; then all rounds, where one of them is kept all but the first, as
+    an example.
     """
-    alike = rounds(drawing)
-    yield from dict.fromkeys((frozenset[str](), alike.further, alike.every, *inner_first(drawing)))
+    inner, alike = inner_first(drawing), rounds(drawing)
+    within = [level - alike.every - kept for level in inner]
+    example = [(alike.every | level) - (kept - alike.further) for level in (frozenset[str](), *inner)]
+    return list(dict.fromkeys((frozenset[str](), *within, *example)))
+
+
+def closed(drawing: Drawing, kept: AbstractSet[str] = frozenset()) -> list[frozenset[str]]:
+    """Further ways, level after level, the inner ones first: of rounds that are alike none stays open."""
+    alike = rounds(drawing).every
+    return [level - (kept - alike) for level in inner_first(drawing)]
 
 
 def inner_first(drawing: Drawing) -> list[frozenset[str]]:
@@ -83,14 +92,18 @@ def inner_first(drawing: Drawing) -> list[frozenset[str]]:
     ]
 
 
-def told_of(facts: Facts, drawing: Drawing, error: str | None) -> set[str]:
-    """The groups that stay open, since they hold what the program is about.
+def failing(drawing: Drawing, error: str | None) -> list[str]:
+    """The groups in which a program's error happened."""
+    return drawing.grouping.path(drawing.items[error].group) if error in drawing.items else []
 
-    That is where its error happened, and leaves, roots and tensors that keep their gradient; but of rounds that are
-    alike the first is enough, and a state that each of them has is told by the gradient that came to the round.
+
+def told_of(facts: Facts, drawing: Drawing) -> set[str]:
+    """The groups that hold what the program is about: leaves, roots and tensors that keep their gradient.
+
+    A state that each of the rounds of a loop has is told by the gradient that came to the round.
     """
     grouping, alike = drawing.grouping, rounds(drawing)
-    found = set(grouping.path(drawing.items[error].group)) if error in drawing.items else set()
+    found: set[str] = set()
     for item in drawing.items.values():
         if item.twin is not None or item.tensor is None:
             continue
@@ -99,9 +112,7 @@ def told_of(facts: Facts, drawing: Drawing, error: str | None) -> set[str]:
         path = grouping.path(item.group)
         if not grouping.library.isdisjoint(path):
             continue
-        if not wanted and not (item.tensor in facts.retained and not alike.every.intersection(path)):
-            continue
-        if not alike.further.intersection(path):
+        if wanted or (item.tensor in facts.retained and alike.every.isdisjoint(path)):
             found.update(path)
     return found
 

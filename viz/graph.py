@@ -7,13 +7,14 @@ again as a stub at each far use, since one card with edges across the whole pict
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import networkx as nx
 
 from engine.trace import OpCalled
 
+from . import homes
 from .facts import Facts
 from .groups import Grouping
 
@@ -192,24 +193,8 @@ def _group(drawing: Drawing, tensor: int, version: int) -> str | None:
     producer = facts.tensors[tensor].producers.get(version)
     if producer is not None and (len(facts.ops[producer].event.outputs) == 1 or not facts.uses.get((tensor, version))):
         return grouping.of.get(producer)
-    used = [op for op, _ in facts.uses.get((tensor, version), ())]
-    if facts.is_leaf(tensor, version):
-        recorded = [op for v in facts.tensors[tensor].versions for op, _ in facts.uses.get((tensor, v), ())]
-        home = _innermost(grouping, [op for op in recorded if facts.node(op) is not None])
-        if home is not None:
-            return home
-    return _innermost(grouping, used)
-
-
-def _innermost(grouping: Grouping, ops: Sequence[int]) -> str | None:
-    """The innermost group that holds all of some ops."""
-    paths = [grouping.path(grouping.of.get(op))[::-1] for op in ops]
-    common: str | None = None
-    for level in zip(*paths, strict=False):
-        if any(group != level[0] for group in level):
-            break
-        common = level[0]
-    return common
+    found = homes.used_in(facts, grouping, tensor, version)
+    return found if producer is not None else homes.home(facts, grouping, tensor, version, found)
 
 
 def _ranks(facts: Facts) -> list[int]:
@@ -247,7 +232,8 @@ def _stubs(facts: Facts, grouping: Grouping, drawing: Drawing) -> set[tuple[str,
                 far.add((ident, op))
         if not facts.tensors[tensor].requires_grad and home is not None:  # it is at home where it is used first;
             item = drawing.items[ident]  # what receives a gradient from several groups stands outside of them
-            drawing.items[ident] = Item(ident, "tensor", item.role, tensor, version, None, None, home)
+            own = homes.home(facts, grouping, tensor, version, home)
+            drawing.items[ident] = Item(ident, "tensor", item.role, tensor, version, None, None, own)
     return far
 
 

@@ -42,14 +42,16 @@ class Scope:
     statement: int = -1
     seen: set[tuple[int, int, int, int]] = field(default_factory=set)
     round: int = 0
+    loop: Loop | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
     """`labels` and `within` by group id (outermost first), `of` the innermost group of each op (None: none).
 
-    `calls` are the groups that are one call of a function or a module each, `library` those of what a function of the
-    library runs.
+    `calls` are the groups that are one call of a function or a module each, `callers` the positions that call them,
+    `library` those of what a function of the library runs, `loops` those that are a round, with its loop, `parts` runs
+    of so many members that they do not fit on a screen.
     """
 
     labels: Mapping[str, str]
@@ -57,6 +59,9 @@ class Grouping:
     of: Mapping[int, str | None]
     calls: frozenset[str] = frozenset()
     library: frozenset[str] = frozenset()
+    loops: Mapping[str, Loop] = field(default_factory=dict)
+    parts: frozenset[str] = frozenset()
+    callers: Mapping[str, object] = field(default_factory=dict)
 
     def path(self, group: str | None) -> list[str]:
         """The group and those around it, innermost first."""
@@ -68,13 +73,17 @@ class Grouping:
 
 
 @dataclass(frozen=True, slots=True)
-class _Loop:
+class Loop:
+    """A loop of the program, from the line before its body on; `taken` are the names that it takes apart."""
+
     line: int
     end: int
     label: str
     starts: tuple[int, ...]
     length: int | None
     sure: tuple[int, ...]
+    file: str
+    taken: frozenset[str]
 
 
 def groups(trace: Trace) -> Grouping:
@@ -146,8 +155,8 @@ class _Reader:
         self.opened: list[Scope] = []
         self.entered: list[tuple[Scope, int, str, list[Scope]]] = []
         self.backward: Scope | None = None
-        self.loops: dict[str, list[_Loop]] = {name: _loops(code) for name, code in trace.files.items()}
-        self.around: dict[tuple[str, int], list[_Loop]] = {}
+        self.loops: dict[str, list[Loop]] = {name: _loops(code, name) for name, code in trace.files.items()}
+        self.around: dict[tuple[str, int], list[Loop]] = {}
 
     def open(self, within: Scope, label: str, key: tuple[object, ...]) -> Scope:
         scope = Scope(f"g{self.count}", label, within, key)
@@ -203,7 +212,7 @@ class _Reader:
         return scope
 
     def _round(
-        self, around: Scope, level: int, loop: _Loop, frames: tuple[Frame, ...], depth: int, innermost: bool
+        self, around: Scope, level: int, loop: Loop, frames: tuple[Frame, ...], depth: int, innermost: bool
     ) -> Scope:
         """The round of `loop` that an event belongs to: a new one where a position comes again, or an earlier one.
 
@@ -226,7 +235,7 @@ class _Reader:
         if here is None or here.key != key or again:
             number = here.round + 1 if again and here is not None else 1
             here = self.open(around, f"{loop.label} · {number}", key)
-            here.round = number
+            here.round, here.loop = number, loop
             self.opened[level:] = [here]
         here.statement = statement
         here.seen.add(place)
@@ -248,7 +257,7 @@ class _Reader:
             return self._restarts(frames, depth + 1, level + 1)
         return True
 
-    def _enclosing(self, frame: Frame, caller: Frame | None) -> list[_Loop]:
+    def _enclosing(self, frame: Frame, caller: Frame | None) -> list[Loop]:
         key = (frame.file, frame.line)
         if key not in self.around:
             loops = self.loops.get(frame.file, [])
@@ -268,7 +277,7 @@ def _place(frame: Frame) -> tuple[int, int, int, int]:
     return frame.line, frame.col, frame.end_line, frame.end_col
 
 
-def _loops(code: str) -> list[_Loop]:
+def _loops(code: str, file: str) -> list[Loop]:
     """The loops of a file by first line, outer ones first."""
     try:
         tree = ast.parse(code)
@@ -279,7 +288,10 @@ def _loops(code: str) -> list[_Loop]:
         end = node.body[-1].end_lineno or node.lineno
         target = "while" if isinstance(node, ast.While) else f"for {ast.unparse(node.target)}"
         starts, sure = tuple(s.lineno for s in node.body), nests.surely_runs(node)
-        found.append(_Loop(node.body[0].lineno - 1, end, target, starts, nests.length(node, tree), sure))
+        parts = () if isinstance(node, ast.While) else ast.walk(node.iter)
+        taken = frozenset(part.id for part in parts if isinstance(part, ast.Name))
+        length = nests.length(node, tree)
+        found.append(Loop(node.body[0].lineno - 1, end, target, starts, length, sure, file, taken))
     return sorted(found, key=lambda loop: (loop.line, -loop.end))
 
 
@@ -320,11 +332,8 @@ def _rounds_around(outer: Scope, reader: _Reader) -> list[Scope]:
     made = []
     for start in range(each, len(rounds), each):
         scope = Scope(f"g{reader.count}", f"{name} · {outer.round + start // each}", outer.within, outer.key)
-        scope.members, scope.round, scope.seen = (
-            list(rounds[start : start + each]),
-            outer.round + start // each,
-            outer.seen,
-        )
+        scope.members, scope.round = list(rounds[start : start + each]), outer.round + start // each
+        scope.seen, scope.loop = outer.seen, outer.loop
         reader.count += 1
         made.append(scope)
     made[-1].members += after
@@ -436,8 +445,10 @@ def _collect(top: Scope) -> Grouping:
     labels: dict[str, str] = {}
     within: dict[str, str | None] = {}
     of: dict[int, str | None] = {}
-    calls: set[str] = set()
+    callers: dict[str, object] = {}
     library: set[str] = set()
+    loops: dict[str, Loop] = {}
+    parts: set[str] = set()
     todo: list[tuple[Scope, str | None]] = [(top, None)]
     while todo:
         scope, ident = todo.pop()
@@ -450,8 +461,12 @@ def _collect(top: Scope) -> Grouping:
                 labels[member.id] = member.label.removesuffix(" · 1") if alone else member.label
                 within[member.id] = ident
                 if member.key[0] in ("call", "module"):
-                    calls.add(member.id)
+                    callers[member.id] = member.key[-1]
+                if member.key[0] == "part":
+                    parts.add(member.id)
+                if member.loop is not None:
+                    loops[member.id] = member.loop
                 if member.key[0] == "library":
                     library.add(member.id)
                 todo.append((member, member.id))
-    return Grouping(labels, within, of, frozenset(calls), frozenset(library))
+    return Grouping(labels, within, of, frozenset(callers), frozenset(library), loops, frozenset(parts), callers)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
+import networkx as nx
+
 from . import diagnose, layout
 from .cards import grown
-from .folds import FOLD_ABOVE_TOLD, begins_folded, inner_first, levels, told_of
+from .folds import FOLD_ABOVE, FOLD_ABOVE_TOLD, begins_folded, closed, failing, inner_first, levels, rounds, told_of
 from .graph import Drawing
-from .layouts.sheet import Size
-from .layouts.views import EASY, HAIR, LARGE, MOST_NODES, WHOLE, lower, zoom, zooms
+from .layouts.sheet import Box, Size, around
+from .layouts.views import EASY, HAIR, LARGE, MOST_NODES, WHOLE, extent, lower, zoom, zooms
 from .reading import Reading
 from .visible import VIEW, Lines, Visible
 
@@ -54,13 +56,7 @@ def opening(read: Reading, above: int) -> Opening:
 def _opening(read: Reading, above: int) -> Opening:
     first = begins_folded(read.drawing, above)
     best, most = Opening(frozenset(first), {}), 0.0
-    error = diagnose.explain(read.facts, read.drawing)
-    at = error.at if error is not None else None
-    kept = told_of(read.facts, read.drawing, at)
-    ways = dict.fromkeys(folded - kept for folded in levels(read.drawing))
-    if above < FOLD_ABOVE_TOLD:
-        ways.update(dict.fromkeys(_shut(read.drawing, kept, at)))
-    for folded in [frozenset(first)] if first else ways:
+    for folded in [frozenset(first)] if first else _ways(read, above):
         seen = Visible(read.facts, read.drawing, folded, direct=folded)
         graph = seen.graph()
         if len(graph) > MOST_NODES:
@@ -70,9 +66,10 @@ def _opening(read: Reading, above: int) -> Opening:
         except Exception:  # noqa: BLE001, S112  the scene says so, and shows it otherwise
             continue
         size = zoom(graph, placed, VIEW)
-        if size > most:
+        good = size >= WHOLE or _is_read_on(read, seen, graph, placed)
+        if good or size > most:
             best, most = _found(folded, seen, placed), size
-        if size >= WHOLE:
+        if good:
             break
     return _roomy(read, best) if most else best
 
@@ -107,11 +104,41 @@ def _zooms(read: Reading, begin: Opening) -> list[Size]:
     return [zooms(graph, placed, view) for view in (VIEW, lower(VIEW))] if same else []
 
 
-def _shut(drawing: Drawing, kept: AbstractSet[str], error: str | None) -> list[frozenset[str]]:
-    """Further ways: calls of modules that hold parameters are folded too, the inner ones first."""
-    failing = drawing.grouping.path(drawing.items[error].group) if error in drawing.items else []
-    calls = drawing.grouping.calls.difference(failing)
-    return [(folded & calls) | (folded - kept) for folded in inner_first(drawing)]
+def _ways(read: Reading, above: int) -> list[frozenset[str]]:
+    """Ways to fold a graph, the most open first; without a story, calls of modules that hold parameters are folded too
+    where nothing else helps, the inner ones first.  What fails stays open."""
+    drawing = read.drawing
+    error = diagnose.explain(read.facts, drawing)
+    open_so = frozenset(failing(drawing, error.at if error is not None else None))
+    kept = told_of(read.facts, drawing)
+    ways = levels(drawing, kept)
+    if above < FOLD_ABOVE_TOLD:
+        ways += [(folded & drawing.grouping.calls) | (folded - kept) for folded in inner_first(drawing)]
+    ways += closed(drawing, kept)
+    return list(dict.fromkeys(folded - open_so for folded in ways))
+
+
+def _is_read_on(read: Reading, seen: Visible, graph: nx.MultiDiGraph, placed: layout.Placed) -> bool:
+    """Whether one reads on from round to round: all of them are open, each can be seen whole on a low screen too, and
+    each step together with the one before: where all add to one leaf, one would go back to it again and again."""
+    grouping, alike = read.drawing.grouping, rounds(read.drawing).every
+    innermost = alike.difference(group for one in alike for group in grouping.path(grouping.within[one]))
+    if not innermost or not alike.isdisjoint(seen.folded) or len(graph) > FOLD_ABOVE:
+        return False
+    if extent(graph, placed)[0] > VIEW[0] / WHOLE or any(len(placed.parts.get(one, ())) > 1 for one in innermost):
+        return False
+    places = [_box(graph, placed, seen.shown[step.at]) for step in read.line.steps if step.at in seen.shown]
+    pairs = [around(pair) for pair in itertools.pairwise(places)]
+    return all(_fits(placed.boxes[one], lower(VIEW)) for one in innermost) and all(_fits(pair, VIEW) for pair in pairs)
+
+
+def _fits(box: Box, view: Size) -> bool:
+    return (box[2] - box[0]) * WHOLE <= view[0] and (box[3] - box[1]) * WHOLE <= view[1]
+
+
+def _box(graph: nx.MultiDiGraph, placed: layout.Placed, place: str) -> Box:
+    (x, y), (w, h) = placed.positions[place], graph.nodes[place]["size"]
+    return (x - w / 2, y - h / 2, x + w / 2, y + h / 2)
 
 
 def _found(folded: frozenset[str], seen: Visible, placed: layout.Placed) -> Opening:

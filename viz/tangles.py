@@ -76,11 +76,12 @@ def _dissolve(drawing: Drawing, gone: set[str]) -> None:
     around: dict[str | None, str | None] = {None: None}
     for group, outer in old.within.items():  # outer ones come first
         around[group] = around[outer] if group in gone else group
-    drawing.grouping = Grouping(
-        {group: label for group, label in old.labels.items() if group not in gone},
-        {group: around[outer] for group, outer in old.within.items() if group not in gone},
-        {op: around[group] for op, group in old.of.items()},
-        old.calls - gone, old.library - gone,
+    drawing.grouping = replace(
+        old,
+        labels={group: label for group, label in old.labels.items() if group not in gone},
+        within={group: around[outer] for group, outer in old.within.items() if group not in gone},
+        of={op: around[group] for op, group in old.of.items()},
+        calls=old.calls - gone, library=old.library - gone,
     )  # fmt: skip
     for ident, item in drawing.items.items():
         if item.group in gone:

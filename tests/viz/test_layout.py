@@ -430,7 +430,7 @@ def test_what_leaves_a_group_in_a_group_leads_level_to_the_border_of_the_outer_o
     inner, outer = boxes["SGD.step"][2], boxes["for step · 1"][2]
     assert inner < outer
     ways = [edge["points"] for edge in made["edges"] if edge["source"] in ("t2.1", "t3.1")]
-    assert len(ways) == 2
+    assert len(ways) > 1
     for way in ways:
         at, beyond = next((a, b) for a, b in itertools.pairwise(way) if b[0] > inner + 1)
         assert at[1] == beyond[1] and beyond[0] > outer, way

@@ -315,9 +315,19 @@ class _Layered:
         if not self.plan.lines and not math.isfinite(limit):
             return piece
         wanted = {v: self.plan.lines[v][1] for v in piece.at if v in self.plan.lines}
-        line = lines.numbers(piece, self.size, limit, wanted)
+        line = self.with_use(lines.numbers(piece, self.size, limit, wanted))
         self.lines.update({v: (row, line.get(v, 0)) for v in piece.at})
         return self.stacked(line) if line else piece
+
+    def with_use(self, line: dict[Hashable, int]) -> dict[Hashable, int]:
+        """The lines where what stands alone, and is used in later ones only, stands in the first of those."""
+        users: dict[Hashable, list[int]] = defaultdict(list)
+        reached = {v for _, u, v, _ in self.edges if u in line}
+        for _, u, v, _ in self.edges:
+            if v in line and u in line and u not in reached and self.graph.nodes[u].get("group") is None:
+                users[u].append(line[v])
+        moved = {**line, **{node: min(found) for node, found in users.items()}}
+        return moved if set(moved.values()) == set(line.values()) else line
 
     def stacked(self, line: Mapping[Hashable, int]) -> Piece:
         """Nodes in their lines, each laid out for itself; an edge between two of them has an end in both."""
