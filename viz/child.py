@@ -1,9 +1,10 @@
 """The process in which a user's script runs: as Python would run it, recorded into a trace file.
 
 Started as a file by `viz.runner` (never forked, nor as `-m`: nothing in the user's folder can take our place):
-    python viz/child.py REPORT TRACE FLAGS SCRIPT [ARGS ...]
+    python viz/child.py REPORT ENDED TRACE FLAGS SCRIPT [ARGS ...]
 The script's `__main__`, `sys.argv`, `sys.path[0]`, working folder, streams and exit status are what they would be.
-REPORT is a JSON file about what happened, for the process that started this one.
+REPORT is a JSON file about what happened, for the process that started this one; ENDED is an empty one, there from when
+the script has ended.
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ if __name__ == "__main__":  # our own folder stands first in sys.path; what we n
 
 import atexit
 import builtins
+import contextlib
 import itertools
 import linecache
+import threading
 from importlib.machinery import SourceFileLoader
 
 import viz
@@ -46,7 +49,7 @@ _ENGINE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 def main(argv: list[str]) -> int:
     """Run a script; the exit status that Python would give."""
-    report, path, flags, script, *args = argv
+    report, ended, path, flags, script, *args = argv
     as_torch = "as-torch" in flags.split(",")
     filename = os.path.abspath(script)
     folder = os.path.dirname(os.path.realpath(script))
@@ -70,6 +73,7 @@ def main(argv: list[str]) -> int:
         stream.start()
         outcome.run(code, module)
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not cut off what is written now
+    _mark(ended)
     failure = _finish(stream, outcome)
     _report(report, outcome, failure)
     signal.signal(signal.SIGINT, handler)
@@ -186,6 +190,13 @@ def _without_engine(kept: types.TracebackType | None) -> types.TracebackType | N
     for outer, inner in itertools.zip_longest(frames, frames[1:]):
         outer.tb_next = inner
     return frames[0] if frames else None
+
+
+def _mark(ended: str) -> None:
+    """Tell the starting process that the script has ended, unless threads of it go on: Python waits for those."""
+    if not any(t is not threading.main_thread() and not t.daemon for t in threading.enumerate()):
+        with contextlib.suppress(OSError):  # the folder went with the process that started this one
+            open(ended, "w").close()
 
 
 def _finish(stream: Stream, outcome: _Outcome) -> str:

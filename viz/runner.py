@@ -80,13 +80,20 @@ def run_script(
     script = check_script(path)
     target = Path(trace_path) if trace_path is not None else new_folder() / f"{script.stem}{SUFFIX}"
     with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
-        report = Path(folder) / "report.json"
+        report, ended = Path(folder) / "report.json", Path(folder) / "ended"
         flags = "as-torch" if as_torch else "plain"
-        command = [sys.executable, str(Path(__file__).with_name("child.py")), str(report), str(target), flags]
+        child = Path(__file__).with_name("child.py")
+        command = [sys.executable, str(child), str(report), str(ended), str(target), flags]
         process = subprocess.Popen([*command, os.fspath(path), *args], stdin=subprocess.DEVNULL if quiet else None)
         if on_start is not None:
             on_start(process)
-        slow = threading.Timer(LONG, on_slow or _print, (_still_running(script.name, quiet),))
+        say = on_slow or _print
+
+        def tell() -> None:
+            if not ended.exists():  # else only its recording is being written
+                say(_still_running(script.name, quiet))
+
+        slow = threading.Timer(LONG, tell)
         slow.daemon = True
         slow.start()
         try:
@@ -291,7 +298,10 @@ class Watch:
         finally:
             with self._lock:
                 self._process = None
-        if self._stop.is_set() or (self._changed() and self.recording is not None):
+        if self._stop.is_set():
+            return
+        if self._changed() and self.recording is not None:
+            self._ended()
             return
         for file in recording.files:
             self._seen.setdefault(file, _signature(file))
@@ -311,6 +321,12 @@ class Watch:
                 return
             self.error = text
         self._tell()
+
+    def _ended(self) -> None:
+        """A run that is out of date has come to its end: what was said of it is true no more."""
+        if self.error:
+            self.error = ""
+            self._tell()
 
     def _tell(self) -> None:
         if self.on_change is not None:

@@ -6,7 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -69,7 +71,10 @@ def test_relative_path_is_passed_on_as_given(tmp_path: Path, monkeypatch: pytest
      "import atexit\natexit.register(print, 'last')\nprint('first')",
      "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"],
 )  # fmt: skip
-def test_status_and_output_are_those_of_python(script: Script, tmp_path: Path, capfd: Capture, text: str) -> None:
+def test_status_and_output_are_those_of_python(
+    script: Script, tmp_path: Path, capfd: Capture, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setattr(runner, "LONG", 1000.0)  # a process may take long to start where others run
     recording, _ = script(text)
     ours = capfd.readouterr()
     theirs = subprocess.run([sys.executable, str(tmp_path / "script.py")], capture_output=True, text=True, check=False)
@@ -149,6 +154,36 @@ def test_script_that_does_not_end_is_told_how_it_is_ended(
     assert "script.py is still running. Ctrl-C ends it, and what it has recorded is shown." in capfd.readouterr().err
     script(SMALL, quiet=True)
     assert "script.py is still running. Save it again to end it." in capfd.readouterr().err
+
+
+class _Due(threading.Timer):
+    """A timer that goes off when the test says so."""
+
+    made: ClassVar[list[_Due]] = []
+
+    def start(self) -> None:
+        self.made.append(self)
+
+
+def test_script_that_has_ended_is_not_said_to_run_while_its_process_does(
+    script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threading, "Timer", _Due)
+    monkeypatch.setattr(_Due, "made", [])
+    here, on, said = tmp_path / "here", tmp_path / "on", list[str]()
+    os.mkfifo(here)
+    os.mkfifo(on)
+    meets = f"open({str(here)!r}, 'w').close()\n    open({str(on)!r}).read()\n"
+    text = f"import atexit\ndef meet():\n    {meets}atexit.register(meet)\nmeet()\n1 / 0\n"
+    runs = threading.Thread(target=script, args=(text,), kwargs={"on_slow": said.append})
+    runs.start()
+    for _ in range(2):  # in the script, and after it
+        here.read_bytes()  # waits for the script
+        due = _Due.made[0]
+        due.function(*due.args, **due.kwargs)
+        on.write_bytes(b"")
+    runs.join()
+    assert said == ["script.py is still running. Ctrl-C ends it, and what it has recorded is shown."]
 
 
 def test_trace_tells_no_folder_of_this_machine(script: Script, tmp_path: Path) -> None:

@@ -116,3 +116,20 @@ def test_watch_says_that_a_script_does_not_end_until_it_is_saved_again(
         replace(path, SMALL.replace("[1., 2.]", "[3., 4.]"))
         wait_for(lambda: watch.generation > 1 and not watch.error)
         assert leaf(watch) == [3, 4]
+
+
+def test_watch_says_no_longer_that_a_script_runs_once_a_save_has_ended_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, heard, go = tmp_path / "s.py", Listener(), tmp_path / "go"
+    os.mkfifo(go)
+    path.write_text(SMALL)
+    with Watch(path, on_change=heard) as watch:
+        monkeypatch.setattr(runner, "LONG", 0.0)
+        replace(path, "import threading\nthreading.Event().wait()\n")
+        assert "still running" in heard.wait(2)[1]
+        monkeypatch.setattr(runner, "LONG", 1000.0)
+        replace(path, f"open({str(go)!r}).read()\n" + SMALL)  # runs until it is told to go on
+        assert heard.wait(3) == (1, "")
+        go.write_bytes(b"")
+        assert heard.wait(4) == (2, "") and leaf(watch) == [1, 2]
