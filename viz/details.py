@@ -194,7 +194,9 @@ class _Details:
         name = self.facts.name(item.tensor)
         line = self.read.line
         figures = []
-        for key, title in (("row:value", "value"), ("row:seed", "gradient passed"), ("row:grad", ".grad")):
+        derived = any(how for _, how in line.tracks.get((item.id, "row:derived"), ()))
+        passed = "gradient that backward starts with" if derived else "gradient passed"
+        for key, title in (("row:value", "value"), ("row:seed", passed), ("row:grad", ".grad")):
             if (item.id, key) in line.tracks:
                 figures += self.pair(title, [[k, self.table.add(self.trace, v)] for k, v in line.tracks[item.id, key]])
         begun = next((k for k, v in line.tracks.get((item.id, "state"), [[0, "idle"]]) if v != "future"), 0)

@@ -23,9 +23,11 @@ from engine.trace import (
     LeafCreated,
     NodeRecord,
     OpCalled,
+    Root,
     Trace,
 )
 
+from . import text
 from .owncode import OwnCode
 
 _PLACE = re.compile(r'File "(.+)", line (\d+)')
@@ -327,6 +329,23 @@ class Facts:
             return frame
         written = lines[0].strip().encode()[: statement.end_col_offset].decode()
         return replace(frame, end_col=frame.col + len(written))
+
+
+def derived(facts: Facts, event: BackwardStarted, root: Root) -> str | None:
+    """How the gradient that backward starts with was made of the one that was passed: `cast from float64`, `stretched
+    from shape 2`; None where it is that one, or none was passed."""
+    fact = facts.tensors.get(root.source) if root.source is not None else None
+    version = next(fact.before(event.index), None) if fact is not None else None
+    if fact is None or version is None:
+        return None
+    given, made = facts.trace.value(fact.values[version]), facts.trace.value(root.gradient)
+    ways = []
+    if given.shape != made.shape:
+        fewer = text.size(made.shape) < text.size(given.shape)
+        ways.append(f"{'summed' if fewer else 'stretched'} from shape {text.shape(given.shape)}")
+    if given.dtype != made.dtype:
+        ways.append(f"cast from {given.dtype}")
+    return text.join(ways) or None
 
 
 def is_refused(facts: Facts, event: BackwardStarted) -> bool:

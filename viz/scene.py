@@ -135,6 +135,8 @@ class _Scene:
             rows.append(row | {"track": self.value_track(ident, f"row:{row['key']}")})
             if row["key"] == "seed":
                 rows[-1]["call"] = self.track(ident, "row:call", None)
+                if any(how for _, how in self.track(ident, "row:derived", None)):
+                    rows[-1]["derived"] = self.track(ident, "row:derived", None)
             if row["key"] == "grad" and ident in self.line.until:
                 rows[-1]["until"] = self.line.until[ident]
         return base | {

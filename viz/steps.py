@@ -52,8 +52,8 @@ class Phase:
 class Timeline:
     """Steps, phases and marks, and the tracks by (element id, key).
 
-    Keys of nodes: state faint saved upstream, row:value row:grad row:seed row:call; of edges: state faint cotangent.
-    Values in tracks are indices of trace values.
+    Keys of nodes: state faint saved upstream, row:value row:grad row:seed row:call row:derived; of edges: state faint
+    cotangent.  Values in tracks are indices of trace values.
     """
 
     steps: list[Step] = field(default_factory=list)

@@ -25,7 +25,7 @@ from engine.trace import (
     WarningGiven,
 )
 
-from .facts import Facts, is_refused
+from .facts import Facts, derived, is_refused
 from .graph import Drawing, Link
 from .groups import source
 from .histories import Come, results, way_back
@@ -307,6 +307,7 @@ class _Player:
                 refused = root.implicit and is_refused(self.facts, event)  # nothing was passed, and no 1 would fit
                 self.line.put(card, "row:seed", start, None if refused else root.gradient)
                 self.line.put(card, "row:call", start, event.call)
+                self.line.put(card, "row:derived", start, derived(self.facts, event, root))
                 self.state(card, begin, "ready")
             fact = self.facts.tensors.get(root.tensor)
             version = next(iter(fact.before(event.index)), None) if fact is not None else None

@@ -79,9 +79,9 @@ export function savedState(moment, node) {
   return at(node.tracks.saved ?? [], moment.t) ?? "none";
 }
 
-/** What a row shows: `{ value, next, past, other, changed, call }`; `next` marks a seed that will be passed but is not yet,
+/** What a row shows: `{ value, next, past, other, changed, call, derived }`; `next` marks a seed that will be passed but is not yet,
  *  `past` the `.grad` that an older version of a tensor had while it was the present one, `other` the seed of another call
- *  than the one that runs. */
+ *  than the one that runs; `derived` tells how a seed was made of what was passed. */
 export function rowState(moment, row) {
   const { scene, k, t } = moment;
   const id = at(row.track, t);
@@ -89,11 +89,11 @@ export function rowState(moment, row) {
   if (id !== null) {
     const call = callOf(row, t);
     return { value: scene.values[id], next: false, past, other: call !== null && runs(moment) && moment.phase.call !== call,
-             changed: k >= 0 && changedBy(row.track, k) && !moment.moving, call };
+             changed: k >= 0 && changedBy(row.track, k) && !moment.moving, call, derived: ofSeed(row, row.derived, t) };
   }
   const pair = row.key === "seed" ? upcoming(row.track, t) : null;
   return { value: pair ? scene.values[pair[1]] : null, next: pair !== null, past, other: false, changed: false,
-           call: pair ? callOf(row, pair[0]) : null };
+           call: pair ? callOf(row, pair[0]) : null, derived: pair ? ofSeed(row, row.derived, pair[0]) : null };
 }
 
 /** Whether a backward call runs. */
@@ -102,8 +102,11 @@ const runs = (moment) => moment.phase?.kind === "backward" && moment.t > moment.
 /** The place of a row, with as many cells as what it shows at this moment has elements. */
 export const placeAt = (moment, node, place) => holding(place, rowState(moment, place.row).value?.data?.length ?? 0, node);
 
-function callOf(row, t) {
-  return row.key !== "seed" ? null : Array.isArray(row.call) ? at(row.call, t) : row.call;
+const callOf = (row, t) => ofSeed(row, row.call, t);
+
+/** What holds of a seed at a time, by a track or always. */
+function ofSeed(row, held, t) {
+  return row.key !== "seed" ? null : Array.isArray(held) ? at(held, t) : (held ?? null);
 }
 
 /** The elements of a row of the revision before where they differ: an array with null at equal places, or null. */

@@ -37,6 +37,41 @@ def test_steps_are_ops_vjps_accumulations_and_writes(tmp_path: Path) -> None:
     assert [m[:2] for m in found.line.marks] == [(4, "zero"), (7, "zero")]
 
 
+@pytest.mark.parametrize(
+    ("passed", "derived"),
+    [
+        ("y.backward(torch.tensor([1, 2]))", "cast from int64"),
+        ("y.backward(torch.tensor([1., 2.], dtype=torch.float64))", "cast from float64"),
+        ("y.backward(torch.tensor([1., 2.]))", None),
+        ("y.sum().backward()", None),
+        (
+            "with torch.autograd.legacy_broadcasting():\n    y.backward(torch.tensor([3.]))",
+            "stretched from shape 1",
+        ),
+        (
+            "with torch.autograd.legacy_broadcasting():\n    y.sum().backward(torch.tensor([3, 4]))",
+            "summed from shape 2 and cast from int64",
+        ),
+    ],
+)
+def test_a_gradient_that_is_not_the_one_that_was_passed_tells_how_it_was_made(
+    passed: str, derived: str | None, tmp_path: Path
+) -> None:
+    source = f"import engine as torch\nx = torch.tensor([5., 6.], requires_grad=True)\ny = x * 2\n{passed}\n"
+    found = read(source, tmp_path)
+    (seed,) = [element for element, key in found.line.tracks if key == "row:seed"]
+    assert track(found, seed, "row:derived") == [[0, derived]]
+
+
+def test_a_gradient_that_was_cast_in_one_call_is_the_one_passed_in_the_next(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nx = torch.tensor([5., 6.], requires_grad=True)\ny = x * 2\n"
+        "y.backward(torch.tensor([1, 2]), retain_graph=True)\ny.backward(torch.tensor([1., 2.]))\n"
+    )
+    found = read(source, tmp_path)
+    assert track(found, "t1", "row:derived") == [[0, "cast from int64"], [3 + BEGIN, None]]
+
+
 def test_what_a_call_does_not_reach_is_faint_until_one_does(tmp_path: Path) -> None:
     found = read(CASE_1, tmp_path)
     assert track(found, "t2", "faint") == [[0, False], [2 + BEGIN, True], [8 + BEGIN, False]]
