@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.trace import Accumulated, GradSet, OpCalled, VjpRun
 
-from . import arithmetic, labels, sentences, text
+from . import arithmetic, labels, naming, text
 from .check import check
 from .facts import Facts
 from .formulas import called, formulas
@@ -127,7 +127,7 @@ class _Details:
         )
         found = []
         for saved in event.node.saved:
-            shown = sentences.saved_name(saved, event, self.facts)
+            shown = naming.saved_name(saved, event, self.facts)
             kept = text.brief(self.trace.value(saved.value)) if saved.value is not None else shown
             if kept != shown:
                 shown += f" = {kept}"

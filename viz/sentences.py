@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,36 +19,30 @@ from engine.trace import (
     GradSet,
     Input,
     OpCalled,
-    Saved,
     Trace,
     VjpRun,
 )
 
 from . import text
-from .cards import expression_of, input_place
+from .cards import expression_of
 from .facts import Facts
 from .graph import Drawing, slots
 from .groups import source
-from .labels import INDEXING, SHAPES, SIGNS, index_label, scaled_sign, shown_attrs, written_name
+from .labels import written_name
+from .naming import called, closed, made_by, saved_name, unnamed, value, written
 from .owncode import Ran
 from .steps import Flow, Step
 
-MOST_OPERANDS = 4
-"""Operands that are written out; of more, the first and the last."""
 MOST_RESULTS = 3
 """Results of one op that are written out; of more, the first ones and how many follow."""
 FIRST = 140
 """Characters of an error's message up to which all of it is said; of a longer one, the first sentence."""
-_RESULT = "the result of "
-_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _GRAD = re.compile(r"\bgrad\(|\bbackward\(")
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
 ROUNDED = 5
 """Roundings of its type by which the product of two numbers may be from the one that stands for it,"""
 NEAR = 1e-4
 """and what four written digits do not tell, as a share of it."""
-SHORT = 28
-"""Characters of an expression that stands for what a node saved."""
 MOST_OPS = 4
 """Ops of the program's own code that are written out in the step that runs them."""
 
@@ -89,17 +83,6 @@ def first_of(message: str) -> str:
     return (whole if len(whole) <= FIRST else whole.split(". ")[0]).rstrip(".")
 
 
-def called(tensor: int | None, facts: Facts, otherwise: str = "") -> str:
-    """The user's name of a tensor, or what it is."""
-    if tensor is None:
-        return "a number"
-    return facts.name(tensor) or otherwise or unnamed(tensor, facts)
-
-
-def value(trace: Trace, index: int | None) -> str:
-    return "nothing" if index is None else text.brief(trace.value(index))
-
-
 def _forward(event: OpCalled, facts: Facts) -> str:
     out = event.outputs[0]
     result = value(facts.trace, out.value)
@@ -123,120 +106,9 @@ def _forward(event: OpCalled, facts: Facts) -> str:
     return f"{expression} gives {name + ' = ' if name and name != expression else ''}{result}.{kept}{own(event, facts)}"
 
 
-def written(event: OpCalled, facts: Facts, operand: Callable[[Input, Facts], str] | None = None) -> str:
-    """The expression that an op stands for, with names and small values: `x × 2`, `sum(z, dim=1)`, `a[0]`.
-
-    `operand` is how each tensor is written; as `_operand` has it where none is given.
-    """
-    operand = operand or _operand
-    parts = [operand(i, facts) for i in event.inputs if i.tensor is not None or i.scalar is not None]
-    name = written_name(event)
-    plain = name.removesuffix("_")
-    sign = SIGNS.get(plain)
-    if sign is not None and len(parts) == 1:
-        parts += [text.scalar(v) for k, v in event.attrs.items() if k == "exponent" and isinstance(v, (int, float))]
-    if sign is not None and len(parts) == 2:
-        if plain == "rsub":
-            parts.reverse()
-        sign, factor = scaled_sign(event, sign)
-        return f"{_closed(parts[0])} {sign}{'=' if event.inplace is not None else ''} {factor}{_closed(parts[1])}"
-    if plain == "neg" and len(parts) == 1:
-        return f"{sign}{_closed(parts[0])}"
-    if plain in INDEXING and parts:
-        return f"{_closed(parts[0])}{index_label(event)}"
-    if plain == "data" and parts:
-        return f"{parts[0]}.data"
-    if len(parts) > MOST_OPERANDS:
-        parts[1:-1] = ["…"]
-    if plain in SHAPES and event.outputs:
-        parts.append(text.shape(event.outputs[0].shape))
-    else:
-        parts += shown_attrs(event)
-    return f"{name}({', '.join(parts)})"
-
-
-def _closed(operand: str) -> str:
-    """In brackets where a sign or a word would be read with the operator.
-
-    >>> _closed("-2"), _closed("a × b"), _closed("sum(z, dim=1)"), _closed("[1 2]")
-    ('(-2)', '(a × b)', 'sum(z, dim=1)', '[1 2]')
-    """
-    plain = operand
-    while (inner := _BRACKETS.sub("", plain)) != plain:
-        plain = inner
-    return f"({operand})" if operand.startswith("-") or " " in plain else operand
-
-
-def _operand(argument: Input, facts: Facts) -> str:
-    """As `_short`; what has neither a name nor few elements by a short expression."""
-    told = _short(argument, facts)
-    made = _by_its_op(argument.tensor, facts) if _RESULT in told else None
-    return made or told
-
-
-def _short(argument: Input, facts: Facts) -> str:
-    """A tensor by its name, its value where that is short, or the op that gave it; a number as it is."""
-    if argument.tensor is None:
-        return text.scalar(argument.scalar)
-    name = facts.name(argument.tensor)
-    fact = facts.tensors.get(argument.tensor)
-    if name is None and fact is None and argument.tensor in facts.own.values:
-        kept = facts.trace.value(facts.own.values[argument.tensor])
-        return text.brief(kept) if text.size(kept.shape) <= 4 else f"a {text.shape(kept.shape)} tensor"
-    if name is not None or fact is None:
-        return name or "a tensor"
-    known = facts.resolve(argument.tensor, argument.version)
-    if text.size(fact.shape) <= 4 and known is not None:
-        return value(facts.trace, fact.values[known])
-    return unnamed(argument.tensor, facts)
-
-
-def unnamed(tensor: int | None, facts: Facts) -> str:
-    """What a tensor without a name is called: `the result of to(dtype=float32)`; what no op gave `a 2×3 tensor`."""
-    fact = facts.tensors.get(tensor) if tensor is not None else None
-    if fact is None:
-        return "a tensor"
-    op = fact.producers.get(fact.last)
-    if op is None:
-        return f"a {text.shape(fact.shape)} tensor"
-    event = facts.ops[op].event
-    given = "" if written_name(event) in SHAPES else ", ".join(shown_attrs(event))
-    return f"{_RESULT}{written_name(event)}{f'({given})' if given else ''}"
-
-
 def _each(parts: Sequence[str]) -> list[str]:
     """Each once: `a` for the two of `a * a`."""
     return list(dict.fromkeys(parts))
-
-
-def saved_name(saved: Saved, event: OpCalled, facts: Facts) -> str:
-    """What the node of an op saved, as the user knows it: its name, a number, few elements, else what it is to the op,
-    in the words of its card."""
-    if saved.tensor is None:
-        return text.scalar(saved.scalar)
-    name = facts.name(saved.tensor)
-    if saved.name.startswith("result") and saved.value is not None:
-        held = facts.trace.value(saved.value)
-        if held.dtype.startswith("int"):  # of max and the poolings: where the winners were
-            return f"{'the index' if text.size(held.shape) == 1 else 'the indices'} {text.brief(held)}"
-    if name is None and saved.value is not None and text.size(facts.trace.value(saved.value).shape) <= 4:
-        return value(facts.trace, saved.value)
-    if name is None and not saved.name.startswith("result"):
-        name = _by_its_op(saved.tensor, facts)
-    return name or ("its result" if saved.name.startswith("result") else f"its {input_place(event, saved.name)}")
-
-
-def _by_its_op(tensor: int | None, facts: Facts) -> str | None:
-    """`expand(guess, 3×3)` for what that op gave, where it is short and nobody wrote to it since."""
-    fact = facts.tensors.get(tensor) if tensor is not None else None
-    op = fact.producers.get(fact.first) if fact is not None and len(fact.values) == 1 else None
-    return _made(op, facts) if op is not None and len(facts.ops[op].event.outputs) == 1 else None
-
-
-def _made(op: int, facts: Facts) -> str | None:
-    """The expression of an op where it is short."""
-    made = written(facts.ops[op].event, facts, _short)
-    return made if len(made) <= SHORT and _RESULT not in made else None
 
 
 def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
@@ -305,7 +177,7 @@ def _ways(event: VjpRun, op: OpCalled, facts: Facts) -> list[str]:
     told: dict[str, list[tuple[str, object]]] = {}
     for one in sent:
         alike = any(o.name == one.name and o.end != one.end and o.value != one.value for o in sent)
-        made = _made(one.op, facts) if alike and one.op is not None else None
+        made = made_by(one.op, facts) if alike and one.op is not None else None
         told.setdefault(one.value, []).append((f"{one.name}{f' of {made}' if made else ''}{one.folded}", one.end))
     return [f"{what} {text.join(_counted(where))}" for what, where in told.items()]
 
@@ -403,7 +275,7 @@ def _added(event: Accumulated, facts: Facts, mark: str) -> str:
         now = "it" if after == added else after
         return f"The leaf {name}{mark} receives {added}; {name}.grad was None and now holds {now}."
     before = value(trace, event.before)
-    return f"The leaf {name}{mark} adds {added} to {name}.grad: {before} + {_closed(added)} = {after}."
+    return f"The leaf {name}{mark} adds {added} to {name}.grad: {before} + {closed(added)} = {after}."
 
 
 def _write(event: OpCalled, facts: Facts) -> str:
