@@ -26,6 +26,9 @@ from .tracks import contents, joint_state, together
 from .values import Table
 from .visible import Visible
 
+MOST_FAR = 2
+"""Names of tensors that stand elsewhere on the card of a folded group; more are not told."""
+
 FORMAT = 1
 NEW = {"id": "", "number": 0, "label": "as recorded", "base": None}
 TOLD = 1000
@@ -164,7 +167,7 @@ class _Scene:
         ops = sum(self.drawing.items[m].op is not None for m in inside)
         first = next((self.drawing.items[m].op for m in inside if self.drawing.items[m].op is not None), None)
         shapes, back = self.seen.borders.shapes(group), self.seen.borders.gradient(group)
-        sub = text.count(ops, "op") + (f" · {shapes}" if shapes else "")
+        sub = ", ".join([text.count(ops, "op"), *self.far(group, inside)]) + (f" · {shapes}" if shapes else "")
         return {
             "kind": "group", "role": "inner", "label": grouping.labels[group], "sub": sub,
             "title": f"{grouping.labels[group]}: {text.count(ops, 'op')}, folded",
@@ -177,6 +180,15 @@ class _Scene:
             },
             "code": self.read.code(self.facts.ops[first].event.stack) if first is not None else None,
         }  # fmt: skip
+
+    def far(self, group: str, inside: Sequence[str]) -> list[str]:
+        """Cards that are used in a folded group and have no edge to it, named as their stubs in it are."""
+        items, shown = self.drawing.items, self.seen.shown
+        led = {shown[link.source] for link in self.seen.borders.coming[group].values()}
+        twins = [items[m].twin for m in inside if items[m].kind == "stub"]
+        found = dict.fromkeys(twin for twin in twins if twin and shown[twin] == twin and twin not in led)
+        names = [f"{cards.head(items[twin], self.drawing)[0]} ↗" for twin in found]
+        return names if len(names) <= MOST_FAR else [*names[:MOST_FAR], "…"]
 
     def computed(self, member: str, with_ops: bool) -> list[list[Any]]:
         """The states of a member of a folded group; that a leaf used there exists does not make the group exist."""

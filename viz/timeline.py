@@ -457,4 +457,6 @@ class _Player:
         kind = "backward" if ".backward(" in label or "grad(" in label else "forward"
         if kind == "backward":
             label = _TARGET.sub("", label)  # the call, as that of one that begins
-        return Phase(kind, label, self.now, self.now, None, event.stack)
+        last = self.line.phases[-1] if self.line.phases else None
+        call = last.call if last is not None and last.label == label else None  # it has run, and then found the error
+        return Phase(kind, label, self.now, self.now, call, event.stack)

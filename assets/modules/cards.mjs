@@ -34,7 +34,7 @@ function paintLabel({ write, context, font, tokens }, node, place, state) {
 function seedLabels(row, node, { value, other, derived }) {
   const shape = value ? shapeText(value.shape) : "";
   if (value && node.shape && shape !== shapeText(node.shape)) return [`gradient of shape ${shape}`, `gradient, ${shape}`, "gradient"];
-  if (other) return ["gradient of another call", "gradient, other call", "gradient"];
+  if (other) return ["gradient of another call", "gradient, other call", "another call's", "other call"];
   if (derived) return [`gradient, ${derived}`, `gradient ${derived.slice(derived.indexOf("from"))}`, `gradient, ${derived.split(" ")[0]}`, "gradient"];
   return [row.label || "gradient you pass", "gradient"];
 }

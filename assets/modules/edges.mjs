@@ -3,9 +3,9 @@
 import { toNumber } from "./format.mjs";
 import { edgeState, isFaint, isOdd, lastFlow, signOf } from "./state.mjs";
 import { at } from "./timeline.mjs";
-import { isWired, routesUnder } from "./wiring.mjs";
+import { isWired } from "./wiring.mjs";
 
-const FAINT = 0.3; // what takes no part, and what lies under the wires of now
+const FAINT = 0.3; // what takes no part
 const BATCH = 64; // routes in one path: very long paths are slow to stroke, and so are thousands of short ones
 
 /** How wide a gradient is drawn: by its size relative to the largest of its call. */
@@ -99,7 +99,6 @@ export function hasGradient(moment, edge) {
 export function paintEdges(brush, edges, routes) {
   const { context, moment, tokens, detail } = brush;
   const wired = detail > 0 ? wiredEdges(moment, brush.wires) : new Set();
-  const under = detail > 0 ? routesUnder(brush.wires, brush.plane) : new Set();
   const rest = new Strokes();
   const gradients = new Strokes();
   const thin = detail === 0 ? 1.6 / Math.max(brush.camera.zoom, 0.05) : 1;
@@ -110,13 +109,14 @@ export function paintEdges(brush, edges, routes) {
     const drawn = !wired.has(edge.id) && hasGradient(moment, edge);
     if (forward) gradients.add(route.forward, tokens.forward, 2.5 * Math.min(thin, 12), 1);
     else if (edge.value !== false) rest.add(route.forward, tokens.saved, 1.5 * Math.min(thin, 6), isFaint(moment, edge) ? FAINT : 1, state === "future" ? "later" : "plain");
+    else if (!drawn) rest.add(route.back, tokens.saved, 1.5 * Math.min(thin, 6), isFaint(moment, edge) ? FAINT : 1, "later"); // only gradients take it
     if (!drawn) continue;
     const flow = moment.step?.flows.find((one) => one.edge === edge.id && one.back) ?? lastFlow(moment, edge);
     const sign = flow ? signOf(moment, flow) : signOfCotangent(moment, edge);
     const kind = sign === 0 ? "zero" : sign === -1 ? "hollow" : "plain";
     const width = sign === 0 ? 1.5 : Math.max(gradientWidth(flow?.size), kind === "hollow" ? 4 : 0);
     const odd = isOdd(moment, flow ? flow.value : at(edge.tracks.cotangent, moment.t));
-    const alpha = under.has(edge.id) ? FAINT : state === "active" && !forward ? 1 : 0.75;
+    const alpha = state === "active" && !forward ? 1 : 0.75;
     gradients.add(route.back, odd ? tokens.error : tokens.gradient, width * Math.min(thin, 6), alpha, kind);
   }
   rest.paint(context, detail, tokens.bg);

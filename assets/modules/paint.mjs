@@ -260,7 +260,7 @@ function paintGroupCard(brush, node, look) {
   if (brush.detail < 2) return;
   const [ops, shapes = ""] = node.sub.split(" \u00b7 ");
   const given = shapes.includes("\u2192") ? [`${ops} \u2192${shapes.split("\u2192")[1]}`] : []; // what goes out at least
-  write(fitting(context, font.plain, [node.sub, ...given, ops], node.w - 28), box[0] + 14, box[1] + 40, font.plain, tokens.soft);
+  write(fitting(context, font.plain, [node.sub, ...given, ops, ops.split(",")[0]], node.w - 28), box[0] + 14, box[1] + 40, font.plain, tokens.soft);
   const id = at(node.tracks.upstream, moment.t);
   if (id !== null && node.h >= 70) {
     const norm = num(moment.scene.values[id].stats.norm, 3);

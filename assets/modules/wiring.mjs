@@ -10,8 +10,6 @@ const SPREAD = 0.62; // part of the pill's side over which wires enter
 const BUNDLE = 16; // height of the bundle of wires that goes around a card
 const TOUCH = 1.5; // how far a wire may be over a border
 const BEND = 6; // how far from a card's side one runs down along it
-const ALONG = 6; // within how many units a wire runs along a route,
-const MOST_NEAR = 4; // and at how many of its points it may: where they only cross
 const curves = new WeakMap();
 const looked = new WeakSet(); // ops whose wires are known to have a free way or not,
 const blocked = new WeakSet(); // and the edges beside which they have none
@@ -321,29 +319,6 @@ function dots({ context }, wires, colour, radius) {
     }
   }
   context.fill();
-}
-
-/** The edges along whose gradient's route some wire runs, where one could not be told from the other. */
-export function routesUnder(wires, plane) {
-  const found = new Set();
-  for (const wire of wires) {
-    if (!wire.live) continue;
-    const way = Object.getPrototypeOf(wire);
-    way.over ??= routesAlong(wire, plane);
-    for (const id of way.over) found.add(id);
-  }
-  return found;
-}
-
-function routesAlong({ flat, edge, after }, plane) {
-  const { xs, ys } = flat;
-  const box = [Math.min(...xs) - ALONG, Math.min(...ys) - ALONG, Math.max(...xs) + ALONG, Math.max(...ys) + ALONG];
-  return plane.edges.within(box).filter((one) => {
-    if (one === edge || one === after) return false;
-    let near = 0;
-    for (let i = 0; i < xs.length; i++) if (plane.routes.get(one.id).back.distance(xs[i], ys[i]) < ALONG) near += 1;
-    return near > MOST_NEAR;
-  }).map((one) => one.id);
 }
 
 /** The wire within `reach` units of a point, or null. */

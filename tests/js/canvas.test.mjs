@@ -48,7 +48,7 @@ test("what is not there yet is dashed, in the full strength of lines that say so
   assert.ok(dashed.some(({ colour }) => colour === "saved") && dashed.some(({ colour }) => colour === "root"));
 });
 
-test("in a narrow card the shape outlasts the role, and the row that is passed says that it is a gradient", () => {
+test("in a narrow card the shape outlasts the role, and the row that is passed says that it is a gradient, or another call's", () => {
   const told = (w, t = 0) => {
     const scene = case1();
     const index = prepare({ ...scene, edges: [], nodes: scene.nodes.filter((node) => node.id === "t1").map((node) => ({ ...node, w })) });
@@ -58,7 +58,8 @@ test("in a narrow card the shape outlasts the role, and the row that is passed s
   };
   const [first, other] = [case1().phases.find((phase) => phase.kind === "backward").end, case1().steps.length];
   assert.deepEqual([300, 90].map((w) => told(w).filter((text) => /\d\u00d7\d/.test(text))[0]), ["1\u00d74 \u00b7 root", "1\u00d74"]);
-  for (const w of [300, 130, 90]) for (const t of [first, other]) assert.ok(told(w, t).some((text) => text.startsWith("gradient")), `${w} at ${t}`);
+  for (const w of [300, 130, 90]) assert.ok(told(w, first).some((text) => text.startsWith("gradient")), `${w}`);
+  for (const w of [300, 130]) assert.ok(told(w, other).some((text) => text.includes("other call")), `of another call at ${w}`);
   assert.ok(told(300, other).includes("gradient of another call"));
 });
 
@@ -76,19 +77,19 @@ test("a gradient that is not the one that was passed says how it was made of tha
   assert.ok(["gradient from float64", "gradient, cast"].includes(told(160, "cast from float64")[0]));
 });
 
-test("an edge on which only gradients travel is drawn once one came", () => {
+test("an edge on which only gradients travel is dashed until one came, also when its ends are there", () => {
   const drawn = (t, value) => {
     const { edges, ...scene } = case1();
     const index = prepare({ ...scene, nodes: [], edges: edges.slice(0, 1).map((edge) => ({ ...edge, value })) });
     const { strokes, context, filled } = noting();
     paintGraph(context, VIEW, { ...frameAt(index, t), wires: [] });
-    return [strokes.map((one) => one.colour).sort(), filled().sort()];
+    return [strokes.map((one) => one.colour).sort(), filled().sort(), strokes.some((one) => one.dash?.length > 0)];
   };
   const rest = case1().phases.find((phase) => phase.kind === "backward").start;
-  assert.deepEqual(drawn(rest, true), [["saved"], ["saved"]]);
-  assert.deepEqual(drawn(rest, false), [[], []]);
-  assert.deepEqual(drawn(rest + 1, true), [["gradient", "saved"], ["gradient", "saved"]]);
-  assert.deepEqual(drawn(rest + 1, false), [["gradient"], ["gradient"]]);
+  assert.deepEqual(drawn(rest, true), [["saved"], ["saved"], false]);
+  assert.deepEqual(drawn(rest, false), [["saved"], ["saved"], true]);
+  assert.deepEqual(drawn(rest + 1, true), [["gradient", "saved"], ["gradient", "saved"], false]);
+  assert.deepEqual(drawn(rest + 1, false), [["gradient"], ["gradient"], false]);
 });
 
 test("a gradient has a route where one runs or has run, not where an op is only computed in a backward call", () => {

@@ -260,7 +260,7 @@ function headsCut(scene, index, plane) {
       if (!zooms.includes(zoom)) continue; // the least of all: there heads may leave out more
       if (!own.includes(withMinus(node.label)) && !own.includes(node.label)) say("is cut");
       if (node.rows.length && !own.some((text) => text === shape || text.startsWith(`${shape} `))) say(`does not say ${shape}`);
-      if (node.rows.some((row) => row.key === "seed" && rowState(moment, row).value) && !own.some((text) => text.startsWith("gradient"))) say("does not say what is passed");
+      if (node.rows.some((row) => row.key === "seed" && rowState(moment, row).value) && !own.some((text) => /^gradient|other call/.test(text))) say("does not say what is passed");
     }
   }
   return [...found];

@@ -12,6 +12,7 @@ import pytest
 
 from engine.replay import replay
 from engine.trace import VjpRun
+from tests.viz import pictures
 from viz import gallery
 from viz.details import details
 from viz.folds import FOLD_ABOVE, FOLD_ABOVE_TOLD
@@ -258,7 +259,7 @@ def test_a_folded_group_says_shapes_and_the_norm_that_came(tmp_path: Path) -> No
     groups = [g["id"] for g in scene(trace)["groups"]]
     found = scene(trace, folds=dict.fromkeys(groups, True))
     first, last = (n for n in found["nodes"] if n["kind"] == "group")
-    assert (first["sub"], last["sub"]) == ("2 ops · 2 → 2", "2 ops · 2 → 2")
+    assert (first["sub"], last["sub"]) == ("2 ops · 2 → 2", "2 ops, w ↗ · 2 → 2")
     norms = [found["values"][v]["stats"]["norm"] for _, v in last["tracks"]["upstream"] if v is not None]
     assert norms == [5.0]
 
@@ -284,6 +285,12 @@ generator = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 4))
 loss = critic(generator(torch.ones(3, 2))).mean()
 loss.backward()
 """
+
+
+def test_a_folded_group_names_the_card_that_it_uses_without_an_edge() -> None:
+    drawn = pictures.scene("rnn_twenty")
+    rounds = [node for node in drawn["nodes"] if node["kind"] == "group"]
+    assert [("x ↗" in node["sub"]) for node in rounds] == [False] + [True] * 19  # an edge leads to the first one
 
 
 def test_script_that_would_be_larger_than_the_stage_opens_with_its_layers_folded(tmp_path: Path) -> None:

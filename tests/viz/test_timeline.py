@@ -398,3 +398,8 @@ def test_what_comes_to_a_leaf_is_put_on_its_card_once(tmp_path: Path, monkeypatc
     read("import engine as torch\nx = torch.ones(2, requires_grad=True)\n" + 2 * "(2 * x).sum().backward()\n", tmp_path)
     arrived = [one for one in put if one[1] == "row:grad"]
     assert len(arrived) == len(set(arrived)) == 2
+
+
+def test_a_call_that_finds_its_error_after_it_has_run_stays_the_same_call() -> None:
+    phases = reading(programs.recorded("unused_input")[0]).line.phases
+    assert [phase.call for phase in phases] == [None, 0, 0] and phases[-1].failed
