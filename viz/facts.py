@@ -195,6 +195,11 @@ class Facts:
         known = self.holders.get(gradient, ()) if gradient is not None else ()
         return next((leaves for since, leaves in reversed(known) if since < event), ())
 
+    def is_computed(self, tensor: int | None) -> bool:
+        """Whether the program works a tensor out, by an op or as a gradient: before that nobody knows its numbers."""
+        fact = self.tensors.get(tensor) if tensor is not None else None
+        return fact is not None and (fact.leaf is None or fact.leaf.source == "grad")
+
     def made_by(self, tensor: int, before: int) -> int | None:
         """The op that computed what `tensor` held at event `before`; None for a leaf."""
         fact = self.tensors.get(tensor)

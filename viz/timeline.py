@@ -302,7 +302,8 @@ class _Player:
         for root in event.roots:
             card = self.drawing.card(root.tensor)
             if card is not None:
-                start = begin if root.tensor in self.seeded else 0
+                known = root.tensor not in self.seeded and not self.facts.is_computed(root.source)
+                start = 0 if known else begin  # what one passes first is shown, and edited, before it runs
                 self.seeded.add(root.tensor)
                 refused = root.implicit and is_refused(self.facts, event)  # nothing was passed, and no 1 would fit
                 self.line.put(card, "row:seed", start, None if refused else root.gradient)

@@ -63,7 +63,7 @@ function paintCells(brush, node, at, state, future) {
   const data = state.value?.data ?? null;
   const place = holding(at, data?.length ?? 0, node);
   const { row, count } = place;
-  const ghost = data && !state.next ? ghostOf(moment, node, row, state.value) : null;
+  const ghost = data ? ghostOf(moment, node, row, state.value) : null;
   const lit = row.key === "value" && data ? litCells(moment, node, count) : null;
   const typedAt = (cell) => pending?.get(`${node.id}|${row.key}|${cell}`);
   const shown = Array.from({ length: count - (place.more ? 1 : 0) }, (_, cell) => typedAt(cell) ?? data?.[cell] ?? null);
@@ -115,7 +115,7 @@ function cellLook({ tokens }, row, value, state, lit, typed) {
   const nothing = value === null || value === undefined;
   const zero = !nothing && toNumber(value) === 0;
   const odd = !nothing && !Number.isFinite(toNumber(value));
-  const look = { fill: tokens.field, stroke: tokens.line, width: 1, ink: tokens.ink, strong: false, dashed: false, alpha: state.next || state.other ? 0.6 : 1 };
+  const look = { fill: tokens.field, stroke: tokens.line, width: 1, ink: tokens.ink, strong: false, dashed: false, alpha: state.other ? 0.6 : 1 };
   if (odd) Object.assign(look, { fill: tokens.errorTint, stroke: tokens.error, ink: tokens.error, strong: true });
   else if (row.key === "seed" && !nothing) {
     Object.assign(look, zero ? { ink: tokens.soft } : { fill: tokens.rootTint, stroke: tokens.root, ink: tokens.root, strong: true });

@@ -39,8 +39,8 @@ function nodeText(moment, node) {
   if (isFaint(moment, node)) parts.push("takes no part in this call");
   if (node.saved.length && savedState(moment, node) !== "none") parts.push(`${savedState(moment, node)} ${savedNames(node)}`);
   for (const row of node.rows) {
-    const { value, next, past, other, derived } = rowState(moment, row);
-    const passed = other ? "gradient passed in another call" : next ? "gradient you will pass" : "gradient you pass";
+    const { value, past, other, derived } = rowState(moment, row);
+    const passed = other ? "gradient passed in another call" : "gradient you pass";
     const name = row.key === "value" ? "value" : past ? "gradient it had before" : row.key === "grad" ? "gradient" : passed + (derived ? `, ${derived},` : "");
     if (value?.data) parts.push(`${name} ${value.data.map((_, i) => element(value, i)).join(" ")}`);
     else if (value) parts.push(`${name} norm ${num(value.stats.norm)}`);

@@ -135,11 +135,11 @@ function setHover(stage, tip, found, event = null) {
 function hoverText(stage, { node, row, cell, group, edge, wire }) {
   if (wire) return wireText(wire);
   if (node && row && cell >= 0) {
-    const { value, next, derived } = rowState(stage.moment, row);
+    const { value, derived } = rowState(stage.moment, row);
     const name = row.key === "value" ? node.label : row.key === "grad" ? `${node.label}.grad` : `gradient for ${node.label}`;
     const number = !value?.data ? "none yet" : cell < value.data.length ? element(value, cell, 9) : "nothing: too few are passed";
     const how = row.key === "seed" || (row.key === "value" && node.role === "leaf") ? "  \u00b7  double click to edit" : "";
-    return `${name}${indexText(cell, cell < value?.data?.length ? value.shape : node.shape ?? [])} = ${number}${derived ? `, ${derived}` : ""}${next ? " (next call)" : ""}${how}`;
+    return `${name}${indexText(cell, cell < value?.data?.length ? value.shape : node.shape ?? [])} = ${number}${derived ? `, ${derived}` : ""}${how}`;
   }
   if (node) return node.kind === "group" ? `${node.title || node.label}  \u00b7  double click to unfold` : node.title || node.label;
   if (group) return `${group.label}  \u00b7  double click to fold`;

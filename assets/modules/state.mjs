@@ -2,7 +2,7 @@
 
 import { holding } from "./card.mjs";
 import { toNumber } from "./format.mjs";
-import { at, changedBy, clampTime, currentStep, executionOrder, phaseIndex, progress, upcoming } from "./timeline.mjs";
+import { at, changedBy, clampTime, currentStep, executionOrder, phaseIndex, progress } from "./timeline.mjs";
 
 /** Look-up tables of a scene, made once when it is loaded. */
 export function prepare(scene) {
@@ -79,21 +79,16 @@ export function savedState(moment, node) {
   return at(node.tracks.saved ?? [], moment.t) ?? "none";
 }
 
-/** What a row shows: `{ value, next, past, other, changed, call, derived }`; `next` marks a seed that will be passed but is not yet,
- *  `past` the `.grad` that an older version of a tensor had while it was the present one, `other` the seed of another call
+/** What a row shows: `{ value, past, other, changed, call, derived }`; `past` marks the `.grad` that an older version of a tensor had while it was the present one, `other` the seed of another call
  *  than the one that runs; `derived` tells how a seed was made of what was passed. */
 export function rowState(moment, row) {
   const { scene, k, t } = moment;
   const id = at(row.track, t);
   const past = row.until !== undefined && t >= row.until - 1e-9;
-  if (id !== null) {
-    const call = callOf(row, t);
-    return { value: scene.values[id], next: false, past, other: call !== null && runs(moment) && moment.phase.call !== call,
-             changed: k >= 0 && changedBy(row.track, k) && !moment.moving, call, derived: ofSeed(row, row.derived, t) };
-  }
-  const pair = row.key === "seed" ? upcoming(row.track, t) : null;
-  return { value: pair ? scene.values[pair[1]] : null, next: pair !== null, past, other: false, changed: false,
-           call: pair ? callOf(row, pair[0]) : null, derived: pair ? ofSeed(row, row.derived, pair[0]) : null };
+  if (id === null) return { value: null, past, other: false, changed: false, call: null, derived: null };
+  const call = callOf(row, t);
+  return { value: scene.values[id], past, other: call !== null && runs(moment) && moment.phase.call !== call,
+           changed: k >= 0 && changedBy(row.track, k) && !moment.moving, call, derived: ofSeed(row, row.derived, t) };
 }
 
 /** Whether a backward call runs. */

@@ -29,12 +29,6 @@ export function changedBy(track, k) {
   return low < track.length && track[low][0] === k + 1;
 }
 
-/** The first pair after `t` whose value is not null, or null: what a row will hold. */
-export function upcoming(track, t) {
-  for (const pair of track) if (pair[0] > t && pair[1] !== null) return pair;
-  return null;
-}
-
 export function clampTime(scene, t) {
   return Number.isFinite(t) ? Math.min(Math.max(t, 0), scene.steps.length) : 0;
 }

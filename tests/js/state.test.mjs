@@ -84,11 +84,12 @@ test("an edge is active only in the step that travels it", () => {
   assert.deepEqual([0.5, 1.5, 2.5, 3.5].map((t) => edgeState(moment(t), edge)), ["active", "idle", "active", "done"]);
 });
 
-test("a row tells whether this step changed it, and a seed what will be passed", () => {
+test("a row tells whether this step changed it, and a seed of which call it is", () => {
   const [value, seed] = index.nodes.get("t1").rows;
   assert.ok(rowState(moment(1), value).changed);
   assert.ok(!rowState(moment(2), value).changed);
-  assert.ok(rowState(moment(1), seed).next);
+  assert.ok(rowState(moment(0), seed).value);
+  assert.equal(rowState(moment(1), { ...seed, track: [[0, null], [2, seed.track[0][1]]] }).value, null, "worked out later");
   assert.deepEqual([1, 3, 4, 6].map((t) => rowState(moment(t), seed).call), [0, 0, 0, 1]);
   assert.deepEqual([1, 3, 4].map((t) => rowState(moment(t), { ...seed, call: 1 }).other), [false, true, true], "another call runs");
   assert.ok([1, 3, 4, 6].every((t) => !rowState(moment(t), seed).other));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { at, callStarts, changedBy, clampTime, currentStep, executionOrder, nextCall, nextStop, phaseIndex, previousCall, previousStop, progress,
-  phaseLabels, runTo, sentence, shorterLabels, stepsOf, strokeStride, upcoming } from "../../assets/modules/timeline.mjs";
+  phaseLabels, runTo, sentence, shorterLabels, stepsOf, strokeStride } from "../../assets/modules/timeline.mjs";
 import { case1 } from "./fixtures/case1.mjs";
 
 const TRACK = [[0, "a"], [3, "b"], [3, "c"], [10, null], [12, "d"]];
@@ -29,11 +29,6 @@ test("a step changes the pair after it", () => {
   assert.ok(!changedBy(TRACK, 3));
   assert.ok(changedBy(TRACK, 9));
   assert.ok(!changedBy(TRACK, 100));
-});
-
-test("what comes next skips empty values", () => {
-  assert.deepEqual(upcoming([[0, null], [4, null], [6, 7]], 1), [6, 7]);
-  assert.equal(upcoming([[0, 1]], 0), null);
 });
 
 test("the current step is the running one, else the one just done", () => {

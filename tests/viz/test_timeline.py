@@ -403,3 +403,10 @@ def test_what_comes_to_a_leaf_is_put_on_its_card_once(tmp_path: Path, monkeypatc
 def test_a_call_that_finds_its_error_after_it_has_run_stays_the_same_call() -> None:
     phases = reading(programs.recorded("unused_input")[0]).line.phases
     assert [phase.call for phase in phases] == [None, 0, 0] and phases[-1].failed
+
+
+@pytest.mark.parametrize(("name", "shown"), [("weights", True), ("stage", False), ("too_many_weights", False)])
+def test_a_gradient_that_the_program_works_out_is_not_shown_before_it_is_passed(name: str, shown: bool) -> None:
+    rows = {node["label"]: node["rows"] for node in pictures.scene(name)["nodes"]}
+    first = rows["z" if name == "weights" else "y"][-1]
+    assert first["key"] == "seed" and (first["track"][0] != [0, None]) == shown and first["track"][-1][1] is not None
