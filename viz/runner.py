@@ -82,8 +82,8 @@ def run_script(
     with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
         report, ended = Path(folder) / "report.json", Path(folder) / "ended"
         flags = "as-torch" if as_torch else "plain"
-        child = Path(__file__).with_name("child.py")
-        command = [sys.executable, str(child), str(report), str(ended), str(target), flags]
+        runs_it = str(Path(__file__).with_name("child.py"))
+        command = [sys.executable, runs_it, str(report), str(ended), str(target), flags]
         process = subprocess.Popen([*command, os.fspath(path), *args], stdin=subprocess.DEVNULL if quiet else None)
         if on_start is not None:
             on_start(process)
