@@ -12,7 +12,7 @@ from engine.trace import OpCalled, VjpRun
 
 from . import labels, text
 from .facts import Facts
-from .groups import source
+from .quoted import source
 from .wiring import ELEMENTWISE
 
 _LOG = "Keep its input away from 0, as in `p.clamp(min=1e-8).log()`; of a softmax take log_softmax, which needs none."

@@ -12,10 +12,10 @@ from engine.trace import OpCalled
 from . import labels, text
 from .facts import Facts, TensorFact
 from .graph import Drawing, Item
-from .groups import source
 from .layouts.layered import FOLDED
 from .layouts.ports import SHIFT, Anchors
 from .layouts.sheet import Size
+from .quoted import source
 
 HEAD, FOOT = 38, 8
 CELL_ROW, LABEL, STRIP = 34, 22, 46

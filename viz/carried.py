@@ -10,7 +10,7 @@ from engine.trace import Frame, OpCalled
 
 from .case import Case
 from .facts import CallFact
-from .groups import source
+from .quoted import source
 
 
 @dataclass(frozen=True, slots=True)

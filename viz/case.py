@@ -10,7 +10,7 @@ from engine.trace import ErrorRaised, Frame, OpCalled
 
 from .facts import CallFact, Facts
 from .graph import Drawing
-from .groups import source
+from .quoted import source
 
 Json = dict[str, Any]
 

@@ -8,8 +8,8 @@ from typing import Any
 from engine.program import commands as recorded_commands
 from engine.trace import BackwardStarted
 
-from .groups import source
 from .labels import written_call
+from .quoted import source
 from .reading import Json, Reading
 from .specs import in_order
 from .values import Table

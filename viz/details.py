@@ -15,7 +15,7 @@ from .check import check
 from .facts import Facts
 from .formulas import called, formulas
 from .graph import Item
-from .groups import source
+from .quoted import source
 from .reading import Json, Reading, reading
 from .through import through, through_group
 from .unseen import held

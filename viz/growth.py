@@ -15,7 +15,7 @@ from engine.trace import Accumulated, OpCalled
 from . import labels, text
 from .births import Finding
 from .facts import CallFact, Facts
-from .groups import source
+from .quoted import source
 
 LARGE = 1e4
 """A size that numbers of a sound program seldom have: where one first passes it, an explosion begins."""

@@ -10,7 +10,7 @@ from engine.trace import Escaped, VjpRun
 
 from . import births, text
 from .case import Answer, Case
-from .groups import source
+from .quoted import source
 
 
 def about(case: Case) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from engine.trace import OpCalled
 from . import labels, text
 from .births import Finding
 from .facts import Facts
-from .groups import source
+from .quoted import source
 
 
 def scores(facts: Facts) -> list[Finding]:

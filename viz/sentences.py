@@ -27,10 +27,10 @@ from . import text
 from .cards import expression_of
 from .facts import Facts
 from .graph import Drawing, slots
-from .groups import source
 from .labels import written_name
 from .naming import called, closed, made_by, saved_name, unnamed, value, written
 from .owncode import Ran
+from .quoted import source
 from .steps import Flow, Step
 
 MOST_RESULTS = 3

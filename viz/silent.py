@@ -28,7 +28,7 @@ from .births import Finding
 from .emptied import emptied
 from .facts import Facts
 from .forgotten import forgotten
-from .groups import source
+from .quoted import source
 from .scores import scores
 from .stalled import stalled
 from .unlisted import unlisted

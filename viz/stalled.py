@@ -9,7 +9,7 @@ from engine.trace import Accumulated, GroupEntered, VjpRun
 from . import labels, text
 from .births import Finding
 from .facts import Facts
-from .groups import source
+from .quoted import source
 
 FEWEST = 2
 """Calls that must have brought nothing but zeros: after the first one a weight of 0 may have moved."""

@@ -27,9 +27,10 @@ from engine.trace import (
 
 from .facts import Facts, derived, is_refused
 from .graph import Drawing, Link
-from .groups import source
-from .histories import Come, results, way_back
+from .histories import Come, results
 from .labels import written_call, written_name
+from .participants import participants
+from .quoted import source
 from .reach import edges, op_behind, reached
 from .steps import BEGIN, Flow, Phase, Step, Timeline
 
@@ -288,7 +289,7 @@ class _Player:
         self.touched = {}
         self.pending, leaves = reached(self.facts, event)
         roots = [card for root in event.roots if (card := self.drawing.card(root.tensor)) is not None]
-        part = self.taking_part(set(self.pending), leaves, roots)
+        part = participants(self.drawing, self.latest, set(self.pending), leaves, roots)
         for element in [e for e in self.clear if e not in part]:
             self.faint(element, begin, True)
         for element, kind in part.items():
@@ -299,6 +300,10 @@ class _Player:
         self.ready_at = {op: begin for op, missing in self.pending.items() if missing == 0}
         for op in self.ready_at:
             self.make_ready(op, begin)
+        self.seeds(event, begin)
+
+    def seeds(self, event: BackwardStarted, begin: float) -> None:
+        """What the call passes to its roots."""
         for root in event.roots:
             card = self.drawing.card(root.tensor)
             if card is not None:
@@ -314,35 +319,6 @@ class _Player:
             version = next(iter(fact.before(event.index)), None) if fact is not None else None
             if version is not None:
                 self.come.add(event.call, root.tensor, version, root.gradient)
-
-    def taking_part(self, ops: set[int], leaves: set[int], roots: Sequence[str]) -> dict[str, str]:
-        """Elements that a call concerns, with the state in which they begin (empty: they only stay visible)."""
-        drawing = self.drawing
-        part: dict[str, str] = {}
-        came = set(roots)
-        for op in ops:
-            part[self.facts.ops[op].id] = "waiting"
-            for link in drawing.out_of[op]:
-                part[link.id] = "idle"
-                part[link.target] = "waiting"
-            for link in drawing.into[op]:
-                item = drawing.items[link.source]
-                part[link.id] = "idle" if link.grad else ""
-                if item.tensor in leaves and item.kind != "op" and item.role != "constant":
-                    part[link.source] = "waiting"
-                    if item.twin is not None:
-                        part[item.twin] = "waiting"
-                else:
-                    part.setdefault(link.source, "")
-                    if link.grad:
-                        came.add(link.source)
-        for older in (link for place in came for link in way_back(drawing, place, ops)):
-            part[older.id], part[older.target] = "idle", "waiting"
-        for leaf in leaves:
-            card = self.latest.get(leaf)
-            if card is not None:
-                part[card] = "waiting"
-        return part
 
     def make_ready(self, op: int, step: float) -> None:
         self.state(self.facts.ops[op].id, step, "ready")

@@ -7,7 +7,7 @@ from engine.trace import Accumulated, GroupEntered, GroupLeft, LeafCreated, OpCa
 from . import text
 from .births import Finding
 from .facts import Facts
-from .groups import source
+from .quoted import source
 from .unreached import MOST_NAMED, in_optimisers
 
 

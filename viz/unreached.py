@@ -10,7 +10,7 @@ from engine.trace import Accumulated, Escaped, GradSet, GroupEntered, LeafCreate
 from . import labels, text
 from .births import Finding
 from .facts import Facts, OpFact
-from .groups import source
+from .quoted import source
 
 PLAIN = frozenset({"item", "numpy", "tolist"})
 """Ways in which numbers leave the graph for Python or numpy, from where no gradient comes back."""

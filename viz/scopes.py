@@ -1,0 +1,193 @@
+"""The call stacks of a trace read as scopes: rounds of loops, calls of functions and modules, one inside the other."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from engine.trace import Frame, GroupEntered, OpCalled, Trace
+
+from . import nests
+
+_TRANSPARENT = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
+"""Frames that are no call to the reader."""
+
+
+@dataclass(slots=True)
+class Scope:
+    """A group while and after it is read.  `ops` are its direct members, `key` says which loop or call it is."""
+
+    id: str
+    label: str
+    within: Scope | None
+    key: tuple[object, ...]
+    members: list[int | Scope] = field(default_factory=list)
+    statement: int = -1
+    seen: set[tuple[int, int, int, int]] = field(default_factory=set)
+    round: int = 0
+    loop: Loop | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop of the program, from the line before its body on; `taken` are the names that it takes apart."""
+
+    line: int
+    end: int
+    label: str
+    starts: tuple[int, ...]
+    length: int | None
+    sure: tuple[int, ...]
+    file: str
+    taken: frozenset[str]
+
+
+class Reader:
+    """Follows the call stacks: which scopes are open at an event, and where a new round or call begins."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.top = Scope("g", "", None, ())
+        self.count = 0
+        self.ops: list[OpCalled] = []
+        self.opened: list[Scope] = []
+        self.entered: list[tuple[Scope, int, str, list[Scope]]] = []
+        self.backward: Scope | None = None
+        self.loops: dict[str, list[Loop]] = {name: loops_in(code, name) for name, code in trace.files.items()}
+        self.around: dict[tuple[str, int], list[Loop]] = {}
+
+    def open(self, within: Scope, label: str, key: tuple[object, ...]) -> Scope:
+        scope = Scope(f"g{self.count}", label, within, key)
+        self.count += 1
+        within.members.append(scope)
+        return scope
+
+    def enter(self, event: GroupEntered) -> None:
+        """Open the group of a module's call: frames up to the call are around it, deeper ones in it."""
+        around = self.visit(event.stack)
+        frames = self.trace.stacks[event.stack] if event.stack >= 0 else ()
+        outermost = not self.entered
+        above = "" if outermost else self.entered[-1][2]
+        name = event.name.removeprefix(above + ".") if above else event.name
+        held = outermost and name != event.kind
+        label = f"{name}: {event.kind}" if held or name.rpartition(".")[2].isdigit() else name
+        scope = self.open(around, label, ("module", event.name, place_of(frames[-1]) if frames else None))
+        within = "" if outermost else event.name  # names in the outermost one begin with none
+        self.entered.append((scope, len(frames), within, self.opened))
+        self.opened = []
+
+    def leave(self) -> None:
+        """Close the group that was entered last; without one (the recording began inside) there is none to close."""
+        if self.entered:
+            *_, self.opened = self.entered.pop()
+
+    def visit(self, stack: int) -> Scope:
+        """The innermost scope of an event with this stack, opened where it is new."""
+        frames = self.trace.stacks[stack] if 0 <= stack < len(self.trace.stacks) else ()
+        scope, start, level = self.top, 0, 0
+        if self.entered:
+            scope, start, *_ = self.entered[-1]
+        for depth, frame in enumerate(frames):
+            if depth < start:
+                continue
+            last = depth == len(frames) - 1
+            place = place_of(frame)
+            loops = self._enclosing(frame, frames[depth - 1] if depth else None)
+            for loop in loops:
+                scope = self._round(scope, level, loop, frames, depth, innermost=loop is loops[-1])
+                level += 1
+            if not last and not _is_transparent(frames[depth + 1]):
+                key = ("call", depth, frames[depth + 1].function, place)
+                open_here = level < len(self.opened) and self.opened[level].key == key
+                if open_here and not self._restarts(frames, depth + 1, level + 1):
+                    scope = self.opened[level]
+                else:
+                    scope = self.open(scope, frames[depth + 1].function, key)
+                    self.opened[level:] = [scope]
+                scope.seen.add(place_of(frames[depth + 1]))
+                level += 1
+        del self.opened[level:]
+        return scope
+
+    def _round(
+        self, around: Scope, level: int, loop: Loop, frames: tuple[Frame, ...], depth: int, innermost: bool
+    ) -> Scope:
+        """The round of `loop` that an event belongs to: a new one where a position comes again, or an earlier one.
+
+        What comes again inside an inner loop is a round of that one, also where the outer loop has nothing else:
+        `_nest` tells those apart.
+        """
+        frame, last = frames[depth], depth == len(frames) - 1
+        place = place_of(frame)
+        statement = sum(start <= frame.line for start in loop.starts)
+        here = self.opened[level] if level < len(self.opened) else None
+        key = ("loop", frame.file, loop.line)
+        again = False
+        if here is not None and here.key == key:
+            within = len(self.opened) > level + 1 and self.opened[level + 1].key[-1:] == (place,)
+            again = statement < here.statement or (
+                innermost
+                and place in here.seen
+                and (last or not within or self._restarts(frames, depth + 1, level + 2))
+            )
+        if here is None or here.key != key or again:
+            number = here.round + 1 if again and here is not None else 1
+            here = self.open(around, f"{loop.label} · {number}", key)
+            here.round, here.loop = number, loop
+            self.opened[level:] = [here]
+        here.statement = statement
+        here.seen.add(place)
+        return here
+
+    def _restarts(self, frames: tuple[Frame, ...], depth: int, level: int) -> bool:
+        """Whether an event in the open call before `level` belongs to another run of the same call.
+
+        A position outside of loops comes once in one run of a function.
+        """
+        frame = frames[depth]
+        if self._enclosing(frame, frames[depth - 1]) or place_of(frame) not in self.opened[level - 1].seen:
+            return False
+        if depth == len(frames) - 1:
+            return True
+        if _is_transparent(frames[depth + 1]):  # a comprehension runs its places many times
+            return False
+        if len(self.opened) > level and self.opened[level].key[-1:] == (place_of(frame),):
+            return self._restarts(frames, depth + 1, level + 1)
+        return True
+
+    def _enclosing(self, frame: Frame, caller: Frame | None) -> list[Loop]:
+        key = (frame.file, frame.line)
+        if key not in self.around:
+            loops = self.loops.get(frame.file, [])
+            self.around[key] = [loop for loop in loops if loop.line < frame.line <= loop.end]
+        found = self.around[key]
+        if caller is not None and caller.file == frame.file and found:
+            outer = self.around.get((caller.file, caller.line), [])
+            found = [loop for loop in found if loop not in outer]
+        return found
+
+
+def _is_transparent(frame: Frame) -> bool:
+    return frame.function.rpartition(".")[2] in _TRANSPARENT
+
+
+def place_of(frame: Frame) -> tuple[int, int, int, int]:
+    return frame.line, frame.col, frame.end_line, frame.end_col
+
+
+def loops_in(code: str, file: str) -> list[Loop]:
+    """The loops of a file by first line, outer ones first."""
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:
+        return []
+    found = []
+    for node in nests.loops_of(tree):
+        end = node.body[-1].end_lineno or node.lineno
+        target = "while" if isinstance(node, ast.While) else f"for {ast.unparse(node.target)}"
+        starts, sure = tuple(s.lineno for s in node.body), nests.surely_runs(node)
+        parts = () if isinstance(node, ast.While) else ast.walk(node.iter)
+        taken = frozenset(part.id for part in parts if isinstance(part, ast.Name))
+        length = nests.length(node, tree)
+        found.append(Loop(node.body[0].lineno - 1, end, target, starts, length, sure, file, taken))
+    return sorted(found, key=lambda loop: (loop.line, -loop.end))
