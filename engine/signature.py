@@ -37,6 +37,8 @@ TRIED = frozenset({"T", "Ts", "any", "n", "is", "fs"})
 """Kinds of arguments that no function computes with where they are others."""
 _FLOATS = (int, float, xp.floating, xp.integer)
 _SCALARS = (int, float, complex, xp.number)
+SOME = Tensor(xp.zeros(2, dtype="float32"))
+"""A tensor that fits only where every tensor does: it is no number, no int and no index."""
 Refusal = Callable[[], TypeError]
 
 
@@ -253,11 +255,15 @@ class Reader:
         """Whether there are arguments that a function may take for others: a truth value, a number that is an int."""
         self.least = min(s.least for s in self.signatures)
         self.warned = False
+        own = {p.name for s in self.signatures for p in s.parameters}
+        self.respelled = {theirs: ours for theirs, ours in SPELLINGS.items() if theirs not in own}
+        """numpy's names of its arguments, but for names that the function has itself, and torch's for them."""
 
     def spelled(self, kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Keywords by torch's names where numpy's are given, but for names that the function has itself."""
-        own = {p.name for s in self.signatures for p in s.parameters}
-        return {key if key in own else SPELLINGS.get(key, key): value for key, value in kwargs.items()}
+        """Keywords by torch's names where numpy's are given."""
+        if self.respelled.keys().isdisjoint(kwargs):
+            return kwargs
+        return {self.respelled.get(key, key): value for key, value in kwargs.items()}
 
     def refusal(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> TypeError | None:
         """torch's error for a call, None where one of the signatures fits."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import signatures
 from ..errors import explained
-from ..signature import Handed, Reader, strange_element, table
+from ..signature import SOME, Handed, Reader, strange_element, table
 from ..tensor import Tensor
 
 IN_PYTHON = frozenset({"backward", "lu", "norm", "split", "unflatten", "unique", "unique_consecutive"})
@@ -95,14 +95,13 @@ def without_input(signature: str) -> str:
 def reads(function: Callable[..., Any], reader: Reader | Handed, method: bool = False) -> Callable[..., Any]:
     """The function behind a look at its arguments.
 
-    Types that were seen to fit are not looked at again; a lone argument, and what no function takes for anything else,
-    are looked at only where the function fails.
+    Types that fit whatever the values are not looked at again; a lone argument, and what no function takes for anything
+    else, are looked at only where the function fails.
     """
     known: set[tuple[Any, ...]] = set()
 
     def failed(error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         own, given = (args[:1], args[1:]) if method else ((), args)
-        kwargs = reader.spelled(kwargs)
         refusal = reader.refusal(given, kwargs)
         if refusal is not None:
             raise explained(refusal) from None
@@ -116,6 +115,8 @@ def reads(function: Callable[..., Any], reader: Reader | Handed, method: bool = 
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
+            if kwargs:
+                kwargs = reader.spelled(kwargs)
             try:
                 return function(*args, **kwargs)
             except MISTAKES as error:
@@ -125,14 +126,16 @@ def reads(function: Callable[..., Any], reader: Reader | Handed, method: bool = 
 
     @functools.wraps(function)
     def call_known(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            kwargs = reader.spelled(kwargs)
         if always or kwargs or len(args) > 1:
             key = (*map(type, args), *kwargs, *map(type, kwargs.values())) if kwargs else (*map(type, args),)
             if key not in known:
-                kwargs = reader.spelled(kwargs)
-                refusal = reader.refusal(args[1:] if method else args, kwargs)
+                given = args[1:] if method else args
+                refusal = reader.refusal(given, kwargs)
                 if refusal is not None:
                     raise explained(refusal)
-                if not any(issubclass(kind, UNSURE) for kind in key if isinstance(kind, type)):
+                if _fits_by_types(reader, given, kwargs):
                     known.add(key)
         try:
             return function(*args, **kwargs)
@@ -140,6 +143,19 @@ def reads(function: Callable[..., Any], reader: Reader | Handed, method: bool = 
             return failed(error, args, kwargs)
 
     return call_known
+
+
+def _fits_by_types(reader: Reader | Handed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether any call with arguments of these types fits, as this one does.
+
+    A list tells of its elements nothing by its type, nor does a class; a tensor may have been taken for a number, which
+    another one is not.
+    """
+    if any(isinstance(value, UNSURE) for value in (*args, *kwargs.values())):
+        return False
+    others = [SOME if isinstance(value, Tensor) else value for value in args]
+    named = {key: SOME if isinstance(value, Tensor) else value for key, value in kwargs.items()}
+    return reader.refusal(tuple(others), named) is None
 
 
 GENEROUS = frozenset({
@@ -150,5 +166,5 @@ GENEROUS = frozenset({
 })  # fmt: skip
 """Functions that would take more than torch's do."""
 MISTAKES = (TypeError, AttributeError, ValueError, RuntimeError)
-UNSURE = (list, tuple)
+UNSURE = (list, tuple, type)
 """Types that tell too little of a value."""

@@ -150,3 +150,53 @@ def test_tensor_of_one_element_is_read_as_a_length_whatever_was_read_before() ->
     assert x.topk(one).values.tolist() == [[2], [4]]
     for name in ("select", "select_scatter", "slice_scatter", "topk", "kthvalue"):
         assert "I" in {parameter.kind for form in Reader(name, TORCH[name]).signatures for parameter in form.parameters}
+
+
+TAKEN_FOR_NUMBERS: dict[str, tuple[Callable[[Any, Any], Any], Any, Any]] = {
+    "softmax": (lambda library, number: library.ones(2).softmax(number), 0, [0]),
+    "select": (lambda library, number: library.ones(2).select(0, number), 0, 0.0),
+    "tril": (lambda library, number: library.ones(2, 2).tril(number), 1, 1.0),
+    "one_hot": (lambda library, number: library.nn.functional.one_hot(library.tensor([0]), number), 2, 2.0),
+    "add": (lambda library, number: library.add(library.ones(2), 1, alpha=number), 2.0, [2.0]),
+    "sum": (lambda library, number: library.ones(2, 2).sum(number), 0, 0.5),
+}
+"""Calls with a tensor where a number is wanted: values of one that fits and of one that does not."""
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("name", TAKEN_FOR_NUMBERS)
+def test_tensor_that_is_no_number_is_refused_whatever_was_taken_before(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    call, fits, misfit = TAKEN_FOR_NUMBERS[name]
+    for _ in range(2):  # the second time its types are known
+        assert call(engine, engine.tensor(fits)).tolist() == call(torch, torch.tensor(fits)).tolist()
+    theirs, ours = (answered(call, [library, library.tensor(misfit)], {}) for library in (torch, engine))
+    assert ours == theirs and theirs[0] == "TypeError"
+
+
+def test_number_that_wants_a_gradient_is_refused_whatever_was_taken_before() -> None:
+    one = engine.ones(1)
+    assert one.add(one, alpha=engine.tensor(2.0)).tolist() == [3]
+    with pytest.raises(TypeError, match="must be Number, not Tensor"):
+        one.add(one, alpha=engine.tensor(2.0, requires_grad=True))
+
+
+NUMPYS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
+    "squeeze": (lambda library, **kwargs: library.ones(2, 1).squeeze(**kwargs), ("axis",)),
+    "unsqueeze": (lambda library, **kwargs: library.unsqueeze(library.ones(2), **kwargs), ("axis",)),
+    "add": (lambda library, **kwargs: library.add(**dict.fromkeys(kwargs, library.ones(2))), ("x", "x2")),
+    "sum": (lambda library, **kwargs: library.sum(**dict.fromkeys(kwargs, library.ones(2))), ("a",)),
+    "abs": (lambda library, **kwargs: library.abs(**dict.fromkeys(kwargs, library.ones(2))), ("x",)),
+    "mean": (lambda library, **kwargs: library.ones(2, 2).mean(**kwargs), ("axis", "keepdims")),
+}
+"""Calls with numpy's names of arguments."""
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("name", NUMPYS)
+def test_numpys_names_are_taken_every_time(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    call, names = NUMPYS[name]
+    kwargs = {key: key == "keepdims" or 1 for key in names}
+    for _ in range(2):  # the second time their types are known
+        assert call(engine, **kwargs).tolist() == call(torch, **kwargs).tolist()
