@@ -7,12 +7,13 @@ from typing import Any
 from . import array as arrays
 from . import errors
 from .array import as_numpy_dtype, copied, device, dtype_of, move, xp
+from .leaving import escape
 from .mode import mode
 from .numbers import array_of
 from .ops.shape import clone, detach
 from .slot import slot, warn
 from .storage import InferenceStorage
-from .tensor import Tensor, escape
+from .tensor import Tensor
 
 __all__ = [
     "as_tensor",

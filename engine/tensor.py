@@ -1,12 +1,11 @@
 """Tensor: an array that remembers how it was made.
 
 This file holds the data.  The two ways in which an op meets a Tensor are in `dispatch` (a new Tensor) and `inplace`
-(the same one, written); the ops themselves become methods in `methods`.
+(the same one, written), those in which its values leave for Python in `leaving`; what is a method, `api.methods` says.
 """
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -19,14 +18,10 @@ from .mode import mode
 from .node import RemovableHandle
 from .op import HANDLERS
 from .size import Size
-from .slot import reserve, slot
+from .slot import reserve, slot, warn
 from .storage import Storage
 from .views import View, refresh_view
 
-CONVERTED = (
-    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-    "Consider using tensor.detach() first."
-)
 NON_LEAF_GRAD = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
     "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, "
@@ -78,6 +73,9 @@ class Tensor:
         def __getattr__(self, name: str) -> Any: ...
         def __getitem__(self, key: Any) -> Tensor: ...
         def __setitem__(self, key: Any, value: Any) -> None: ...
+        def __float__(self) -> float: ...
+        def __int__(self) -> int: ...
+        def __index__(self) -> int: ...
         def _unary(self) -> Tensor: ...
         def _binary(self, other: Any) -> Tensor: ...
 
@@ -118,10 +116,6 @@ class Tensor:
         torch.Size([2, 3])
         """
         return tuple.__new__(Size, self._array.shape)
-
-    def size(self, dim: int | None = None) -> Any:
-        """The shape, or its entry `dim`."""
-        return self.shape if dim is None else self._array.shape[dim]
 
     def dim(self) -> int:
         """The number of dimensions.
@@ -228,14 +222,6 @@ class Tensor:
         """
         return self._nr
 
-    def _is_view(self) -> bool:
-        """Whether this is a view that history follows."""
-        return self._view is not None
-
-    @property
-    def _base(self) -> Tensor | None:
-        return None if self._view is None else self._view.base
-
     @property
     def is_leaf(self) -> bool:
         """Whether no op that was recorded made it: gradients end here.
@@ -309,9 +295,7 @@ class Tensor:
         tensor(6.)
         """
         if self._node is not None and not self._retains and self._grad is None:
-            warnings.warn(NON_LEAF_GRAD, UserWarning, stacklevel=2)
-            if slot.active is not None:
-                slot.active.event("warning", "UserWarning", NON_LEAF_GRAD)
+            warn(NON_LEAF_GRAD)
         return self._grad
 
     @grad.deleter
@@ -442,93 +426,7 @@ class Tensor:
             self._post_hooks = {}
         return RemovableHandle(self._post_hooks, hook)
 
-    # -- values that leave for Python -----------------------------------------------------------------------------
-
-    def item(self) -> Any:
-        """The only element, as a Python number.
-
-        >>> import engine as torch
-        >>> torch.tensor(1.5).item()
-        1.5
-        """
-        if self._array.size != 1:
-            raise errors.runtime(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
-        escape(self, "item")
-        return self._array.item()
-
-    def tolist(self) -> Any:
-        """The elements as nested lists.
-
-        >>> import engine as torch
-        >>> torch.tensor([[1, 2]]).tolist()
-        [[1, 2]]
-        """
-        escape(self, "tolist")
-        return self._array.tolist()
-
-    def numpy(self, *, force: bool = False) -> ndarray:
-        """The array itself, sharing memory.
-
-        >>> import engine as torch
-        >>> torch.tensor([1.5]).numpy()
-        array([1.5], dtype=float32)
-        """
-        if self._requires_grad and mode.enabled and not force:
-            raise errors.runtime(
-                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
-                tensors=(self,),
-            )
-        if self.is_cuda and not force:
-            raise TypeError(
-                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
-                "memory first."
-            )
-        escape(self, "numpy")
-        self._storage.outside = True
-        if slot.active is not None:
-            slot.active.before_write(self)
-        return self._array if isinstance(self._array, ndarray) else self._array.get()
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> ndarray:
-        found = self.numpy()
-        return found if dtype is None else found.astype(dtype, copy=False)
-
-    def __bool__(self) -> bool:
-        if self._array.size != 1:
-            kind = "no values" if self._array.size == 0 else "more than one value"
-            raise errors.runtime(f"Boolean value of Tensor with {kind} is ambiguous")
-        escape(self, "bool")
-        return bool(self._array.item())
-
-    def __float__(self) -> float:
-        return float(self._converted())
-
-    def __int__(self) -> int:
-        return int(self._converted())
-
-    def __complex__(self) -> complex:
-        return complex(self._converted())
-
-    def __format__(self, spec: str) -> str:
-        """Of a tensor without dimensions as its number is formatted, also without `spec`; as in torch."""
-        return format(self.item(), spec) if self._array.ndim == 0 else object.__format__(self, spec)
-
-    def _converted(self) -> Any:
-        if self._requires_grad:
-            warnings.warn(CONVERTED, UserWarning, stacklevel=3)
-            if slot.active is not None:
-                slot.active.event("warning", "UserWarning", CONVERTED)
-        return self._only()
-
-    def _only(self) -> Any:
-        if self._array.size != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars")
-        return self.item()
-
-    def __index__(self) -> int:
-        if self._array.dtype.kind not in "iub" or self._array.size != 1:
-            raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self.item())
+    # -- as a thing of Python -------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         if not self._array.ndim:
@@ -551,10 +449,3 @@ reserve(
     Tensor, "_array", "_shared", "_requires_grad", "_node", "_id", "_value", "_view", "_nr", "_accumulator", "_grad",
     "_seen",
 )  # fmt: skip
-
-
-def escape(tensor: Tensor, kind: str) -> None:
-    """Note that a value left for Python."""
-    if slot.active is not None:
-        number, _ = slot.active.see(tensor)
-        slot.active.event("escape", number, kind, tensor._value)

@@ -7,9 +7,10 @@ from typing import Any
 
 from .. import errors
 from ..array import xp
+from ..leaving import escape
 from ..ops import arithmetic as ar
 from ..ops import choice as ch
-from ..tensor import Tensor, escape
+from ..tensor import Tensor
 from .check import combination, kind, need_filling, need_tensor, need_whole, refused
 from .examples import TWO, with_example
 from .out import takes_out

@@ -10,8 +10,9 @@ from .. import errors
 from ..array import as_numpy_dtype, int64, xp
 from ..creation import new_leaf
 from ..filled import floating
+from ..leaving import escape
 from ..slot import warn
-from ..tensor import Tensor, escape
+from ..tensor import Tensor
 from .check import LETTERS, combination
 from .examples import with_example
 from .out import takes_out

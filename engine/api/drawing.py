@@ -9,9 +9,10 @@ from .. import errors
 from ..array import as_numpy_dtype, int64, xp
 from ..creation import new_leaf
 from ..filled import floating, like, shape_given
+from ..leaving import escape
 from ..ops import drawn as dr
 from ..slot import slot
-from ..tensor import Tensor, escape
+from ..tensor import Tensor
 from .check import LETTERS, kind, need_tensor
 from .joining import joint
 from .out import takes_out

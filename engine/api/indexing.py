@@ -7,11 +7,12 @@ from typing import Any
 from .. import errors
 from ..array import as_numpy_dtype, bool_, int64, to_numpy, uint8, xp
 from ..inplace import apply_inplace
+from ..leaving import escape
 from ..ops import indexing as ix
 from ..ops import inplace as ip
 from ..ops import shape as sh
 from ..slot import slot, warn
-from ..tensor import Tensor, escape
+from ..tensor import Tensor
 from .shape import expanded
 
 __all__ = [

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import array as arrays
-from .. import constructors, creation, errors, printing
+from .. import constructors, creation, errors, leaving, printing
 from ..array import CPU, device
 from ..autograd.calls import backward
 from ..ops import choice as ch
@@ -180,7 +180,7 @@ def bind(cls: type[Tensor]) -> None:
         table |= {name: getattr(room, name) for name in room.METHODS}
     rooms = (el, te, cc, pt, jo, pr, rp, sa, ma)
     table |= {name: plain(table[name]) for room in rooms for name in room.METHODS}
-    table |= METHODS | PROPERTIES
+    table |= leaving.METHODS | METHODS | PROPERTIES
     table |= {f"{name}_": ip.writes(op, f"{name}_") for name, op in fn.WRITERS.items()} | wr.WRITERS
     table.update({f"__{name}__": plain(function) for name, function in OPERATORS.items()})
     for name, function in table.items():

@@ -6,9 +6,10 @@ from typing import Any
 
 from .. import errors
 from ..array import memory_of
+from ..leaving import escape
 from ..ops import shape as sh
 from ..ops import views as vw
-from ..tensor import Tensor, escape
+from ..tensor import Tensor
 from .check import combination, kind, one_dim
 from .examples import with_example
 

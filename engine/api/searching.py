@@ -7,8 +7,9 @@ from typing import Any
 
 from .. import errors
 from ..array import xp
+from ..leaving import escape
 from ..slot import slot
-from ..tensor import Tensor, escape
+from ..tensor import Tensor
 from .check import kind, sizes_of
 from .out import takes_out, written
 

@@ -7,13 +7,14 @@ from typing import Any
 
 from .. import errors
 from ..array import xp
+from ..leaving import escape
 from ..mode import mode as grad_mode
 from ..ops import arithmetic as ar
 from ..ops import choice as ch
 from ..ops import reduction as rd
 from ..ops import shape as so
 from ..ops import sorting as sr
-from ..tensor import Tensor, escape
+from ..tensor import Tensor
 from .check import combination, need_tensor, one_dim, refused
 from .named import pair
 from .out import takes_out

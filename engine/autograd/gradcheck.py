@@ -9,10 +9,11 @@ from typing import Any
 
 from .. import errors
 from ..array import dtype_of, xp
+from ..leaving import escape
 from ..mode import enable_grad
 from ..size import Size
 from ..slot import unrecorded, warn
-from ..tensor import Tensor, escape
+from ..tensor import Tensor
 from .calls import grad
 from .forward_ad import dual_level, make_dual, unpack_dual
 from .function import Function

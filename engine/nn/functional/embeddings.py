@@ -9,10 +9,11 @@ from ...api.check import need_tensor
 from ...api.shape import reshape
 from ...array import int32, int64, xp
 from ...inplace import apply_inplace
+from ...leaving import escape
 from ...mode import no_grad
 from ...ops import embedding as em
 from ...slot import callers_level
-from ...tensor import Tensor, escape
+from ...tensor import Tensor
 
 __all__ = [
     "embedding",
