@@ -2,7 +2,9 @@
 
 import { barsOver, CORNERS, hasMap, mapBox } from "./bars.mjs";
 import { fit, pan, READABLE, WHOLE, toScreen, visibleBox } from "./camera.mjs";
-import { boxOf, rowsOf, shared } from "./card.mjs";
+import { boxOf, grown, rowsOf, shared } from "./card.mjs";
+import { pointAlong } from "./curve.mjs";
+import { hasGradient } from "./edges.mjs";
 import { placedLabels } from "./labels.mjs";
 import { flowsAt } from "./state.mjs";
 import { changedBy } from "./timeline.mjs";
@@ -17,13 +19,16 @@ const SLIVER = 0.02; // what the least part counts that is hidden, so that it is
 const MOVE = 0.5; // what a px of the way counts, against a whole card that is hidden
 const PAST = 2; // and one that looks past the end of the graph
 const [CUT, CUT_STILL] = [15, 60]; // and another card that the border cuts; where one stays that is more
-const UNDER = 2; // as many as one that lies under a bar
-const COVERED = 0.01; // and a px² of any card that is under the minimap
-const OTHER_CORNER = 80; // and another corner for it
+const UNDER = 8; // as many as one that lies under a bar: it looks like a fault
+const COVERED = 0.01; // and a px² of any card that is under the minimap,
+const MAPPED = 60; // besides what each of them counts
+const RIM = 300; // and what is around the cards of a step, as far as it is cut
+const [HALO, END, HEAD] = [18, 40, 6]; // units: of what runs; of a way that arrives, its end; and of its arrowhead, to the side
+const OTHER_CORNER = 110; // and another corner for it
 const ENDS = { sides: [PADDING.left, PADDING.right], heights: [PADDING.top, MINIMAP_ROOM] }; // px past the ends of the graph that are as good as any: there the bars hide nothing
 const LEAST_END = 10; // px beside a graph that has room along an axis
 const LESS = 0.96; // of a zoom is tried next
-const [MOST, MOST_ALONE] = [40, 160]; // shifts that are tried, the shortest first: along both axes, and along one of them
+const [MOST, MOST_RIMS, MOST_ALONE] = [40, 4, 160]; // shifts that are tried, the shortest first: along both axes, for what is around, and along one axis
 const MOST_CARDS = 80; // that are looked at: so many are seen where one reads them
 
 /** The zoom for a graph that is seen in part: the usual one, or less where a step is seen with both its ends only so, but such that it is read. */
@@ -84,17 +89,35 @@ export function subjectsOf(brush) {
   const rows = cards.flatMap(({ id }) => rowsOf(index.nodes.get(id)).filter((place) => changedBy(place.row.track, moment.k))
     .map(({ x, y, w, h }) => ({ box: [x, y, x + w, y + h], weight: WEIGHT.written })));
   const numbers = placedLabels({ ...brush, over: null }, flowsAt(moment).map((one) => ({ ...one, started: true }))).map(({ box }) => ({ box, weight: WEIGHT.number }));
-  return [...cards, ...rows, ...numbers];
+  return [...cards, ...rows, ...numbers, ...rimsOf(brush)];
+}
+
+/** What is around the cards: the halo of what runs, and the last piece of each way that leads to one.  Nothing is given up for it. */
+function rimsOf({ moment, plane }) {
+  const { step, index } = moment;
+  const node = index.nodes.get(step.at);
+  const come = node && moment.backward ? index.outgoing.get(node.id).filter((edge) => hasGradient(moment, edge)).map((edge) => [edge.id, true]) : [];
+  const ways = [...come, ...step.flows.map((flow) => [flow.edge, flow.back])].flatMap(([id, back]) => plane.routes.get(id)?.[back ? "back" : "forward"].flat ?? []);
+  return [...(node ? [grown(boxOf(node), HALO)] : []), ...ways.map(endOf)].map((box) => ({ box, weight: RIM, rim: true }));
+}
+
+/** The box of the last piece of a way. */
+function endOf(flat) {
+  const [from, to] = [Math.max(0, 1 - END / flat.total), 1].map((part) => pointAlong(flat, part));
+  return grown([Math.min(from.x, to.x), Math.min(from.y, to.y), Math.max(from.x, to.x), Math.max(from.y, to.y)], HEAD);
 }
 
 /** Camera and corner for some subjects, from those that are now: nothing moves that need not, the minimap last; `still`: where one stays, cards are not cut either. */
 export function follow({ camera, corner }, view, plane, subjects, still = false) {
   const free = bring(camera, view, plane, subjects, barsOver(view, still ? corner : null), still).camera;
-  if (!hasMap(view) || (corner && hides(free, view, corner, subjects.map((one) => one.box)) < 1)) return { camera: free, corner };
+  const looked = aboutOf(subjects).map((one) => one.box);
+  const stays = corner && hides(free, view, corner, looked) < 1 && (free === camera || !cardsUnder(free, view, plane, corner).length);
+  if (!hasMap(view) || stays) return { camera: free, corner };
   const tries = Object.keys(CORNERS).map((one) => {
     const found = bring(camera, view, plane, subjects, barsOver(view, one), still);
-    const under = hides(found.camera, view, one, cardsAround(found.camera, view, plane).map(boxOf));
-    return { camera: found.camera, corner: one, cost: found.cost + under * COVERED + (one === corner ? 0 : OTHER_CORNER) };
+    const under = cardsUnder(found.camera, view, plane, one);
+    const covers = under.length * MAPPED + COVERED * hides(found.camera, view, one, under.map(boxOf));
+    return { camera: found.camera, corner: one, cost: found.cost + covers + (one === corner ? 0 : OTHER_CORNER) };
   });
   const best = least(tries);
   return { camera: best.camera, corner: best.corner };
@@ -109,6 +132,9 @@ export function cornerFor(camera, view, plane, looked, corner) {
   return least(tries.map((one) => ({ ...one, cost: one.hidden + COVERED * hides(camera, view, one.corner, cards) }))).corner;
 }
 
+/** The cards that are under the minimap. */
+const cardsUnder = (camera, view, plane, corner) => cardsAround(camera, view, plane).filter((node) => hides(camera, view, corner, [boxOf(node)]) > 0);
+
 /** How much the minimap hides of some boxes of the plane, in px². */
 function hides(camera, view, corner, boxes) {
   const map = mapBox(view, corner);
@@ -122,23 +148,26 @@ function bring(camera, view, plane, subjects, bars, still) {
 }
 
 function bestMove(camera, view, plane, subjects, bars, still = false) {
-  const boxes = subjects.map((one) => onScreen(camera, view, one.box));
-  const bare = { boxes, weights: subjects.map((one) => one.weight), view, bars, ends: null, others: [], cut: still ? CUT_STILL : CUT };
-  if (!still && !hidden(bare, 0, 0, MARGINS.at(-1))) return { dx: 0, dy: 0, cost: 0, lost: 0 };
-  const scene = plane ? { ...bare, ends: onScreen(camera, view, plane.framed), others: othersOf(camera, view, plane, subjects) } : bare;
+  const about = aboutOf(subjects);
+  const boxes = about.map((one) => onScreen(camera, view, one.box));
+  const rims = subjects.filter((one) => one.rim).map((one) => onScreen(camera, view, one.box));
+  const bare = { boxes, weights: about.map((one) => one.weight), rims, view, bars, ends: null, others: [], cut: still ? CUT_STILL : CUT };
+  const clear = !still && !hidden(bare, 0, 0, MARGINS.at(-1));
+  if (clear && !cutOff(bare, 0, 0)) return STAY;
+  const scene = plane ? { ...bare, ends: onScreen(camera, view, plane.framed), others: othersOf(camera, view, plane, about) } : bare;
   let best = null;
   for (const margin of plane && !still ? MARGINS : MARGINS.slice(-1)) {
     best = cheapest(scene, margin);
     if (!best.lost) break;
   }
-  return best;
+  return clear && best.cost >= besides(scene, 0, 0) ? STAY : best;
 }
 
 /** The best of all moves along one axis, or where none of them shows all, along both. */
 function cheapest(scene, margin) {
-  const [across, down] = [0, 1].map((axis) => shifts(scene.boxes, scene, margin, axis, MOST));
-  const [besides, above] = [0, 1].map((axis) => shifts(scene.others, scene, MARGINS.at(-1), axis, MOST_ALONE));
-  const ways = [() => [0, ...down, ...above].map((dy) => [0, dy]), () => [...across, ...besides].map((dx) => [dx, 0]),
+  const [across, down] = [0, 1].map((axis) => [...shifts(scene.boxes, scene, margin, axis, MOST), ...shifts(scene.rims, { ...scene, bars: [] }, 0, axis, MOST_RIMS)]);
+  const [aside, above] = [0, 1].map((axis) => shifts(scene.others, scene, MARGINS.at(-1), axis, MOST_ALONE));
+  const ways = [() => [0, ...down, ...above].map((dy) => [0, dy]), () => [...across, ...aside].map((dx) => [dx, 0]),
     () => across.flatMap((dx) => down.map((dy) => [dx, dy]))];
   let best = { lost: Infinity, cost: Infinity };
   for (const way of ways) {
@@ -146,7 +175,7 @@ function cheapest(scene, margin) {
       const lost = hidden(scene, dx, dy, margin, best.cost);
       const bare = lost + MOVE * Math.hypot(dx, dy) + PAST * (scene.ends ? past(scene, dx, dy) : 0);
       if (bare >= best.cost) continue;
-      const cost = bare + scene.cut * scene.others.reduce((sum, box) => sum + torn(scene, box, dx, dy), 0);
+      const cost = bare + besides(scene, dx, dy);
       if (cost < best.cost) best = { lost, cost, dx, dy };
     }
     if (!best.lost) break;
@@ -162,6 +191,8 @@ function shifts(boxes, { view, bars }, margin, axis, most) {
   return [...new Set(boxes.flatMap(to))].sort((one, other) => Math.abs(one) - Math.abs(other)).slice(0, most);
 }
 
+const STAY = { dx: 0, dy: 0, cost: 0, lost: 0 };
+const aboutOf = (subjects) => subjects.filter((one) => !one.rim);
 const union = (a, b) => [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[2], b[2]), Math.max(a[3], b[3])];
 const onScreen = (camera, view, [x0, y0, x1, y1]) => [...toScreen(camera, view, x0, y0), ...toScreen(camera, view, x1, y1)];
 const moved = ([x0, y0, x1, y1], dx, dy) => [x0 + dx, y0 + dy, x1 + dx, y1 + dy];
@@ -186,6 +217,16 @@ function hidden({ boxes, weights, view, bars }, dx, dy, margin, limit = Infinity
     if (lost > 1) sum += (SLIVER + lost / all) * weights[i];
   }
   return sum;
+}
+
+/** What a place costs by what the step is not about. */
+const besides = (scene, dx, dy) => cutOff(scene, dx, dy) + scene.cut * scene.others.reduce((sum, box) => sum + torn(scene, box, dx, dy), 0);
+
+/** What it costs that something around the cards of a step is not seen: by how much of it is out of view, or under a bar. */
+function cutOff({ rims, view, bars }, dx, dy) {
+  const room = [0, 0, view.width, view.height];
+  const part = (box) => (shared(box, room) - bars.reduce((sum, bar) => sum + shared(box, bar), 0)) / shared(box, box);
+  return RIM * rims.reduce((sum, box) => sum + 1 - part(moved(box, dx, dy)), 0);
 }
 
 /** How torn a card looks that is in view only in part: more where something lies over it than where the border cuts it. */

@@ -4,8 +4,11 @@ import { test } from "node:test";
 import { barsOfWhole, barsOver, CORNERS, isUncovered, isWhole, mapBox } from "../../assets/modules/bars.mjs";
 import { READABLE, toScreen, WHOLE } from "../../assets/modules/camera.mjs";
 import { shared } from "../../assets/modules/card.mjs";
-import { cornerFor, follow, overview, WEIGHT } from "../../assets/modules/follow.mjs";
+import { cornerFor, follow, overview, subjectsOf, WEIGHT } from "../../assets/modules/follow.mjs";
 import { Grid } from "../../assets/modules/grid.mjs";
+import { layPlane } from "../../assets/modules/plane.mjs";
+import { prepare, stateAt } from "../../assets/modules/state.mjs";
+import { fonts } from "../../assets/modules/text.mjs";
 
 const VIEW = { width: 960, height: 540 };
 const NOW = { x: 0, y: 0, zoom: 1 };
@@ -22,6 +25,7 @@ function planeOf(cards = {}, steps = [], bounds = [-3000, -3000, 3000, 3000]) {
   return { index, nodes, bounds, framed: bounds };
 }
 
+const card = (id, x) => ({ id, kind: "op", role: "inner", label: id, sub: "", x, y: 0, w: 100, h: 40, rows: [], saved: [], tracks: {} });
 const about = (...boxes) => boxes.map((box, i) => ({ id: `s${i}`, box, weight: i ? WEIGHT.sends : WEIGHT.now }));
 const onScreen = ({ camera }, [x0, y0, x1, y1]) => [...toScreen(camera, VIEW, x0, y0), ...toScreen(camera, VIEW, x1, y1)];
 const isIn = ([x0, y0, x1, y1]) => x0 >= 0 && y0 >= 0 && x1 <= VIEW.width && y1 <= VIEW.height;
@@ -68,6 +72,41 @@ test("the minimap leaves its corner only for what the step is about, and hides n
   assert.equal(cornerFor(NOW, VIEW, planeOf(cards), [[-50, -50, 50, 50]], "low-right"), "low-right");
   assert.notEqual(cornerFor(NOW, VIEW, planeOf(cards), [box], "low-right"), "low-right");
   assert.notEqual(cornerFor(NOW, VIEW, planeOf(cards), [], null), "low-right", "at first where it hides least of any card");
+});
+
+test("as the camera moves, the minimap leaves a corner in which it would lie over a card, and other cards keep clear of every bar", () => {
+  const out = [-50, 268, 50, 330]; // one has to look further down
+  const [x0, y0, x1, y1] = mapBox(VIEW, "low-right");
+  const cards = { low: [x0 - 470, y0 - 200, x1 - 500, y1 - 220], chip: [-476, 268, -400, 300] };
+  const found = follow({ camera: NOW, corner: "low-right" }, VIEW, planeOf(cards), about(out));
+  assert.ok(isSeen(found, out));
+  for (const card of Object.values(cards)) {
+    const box = onScreen(found, card);
+    assert.ok(barsOver(VIEW, found.corner).every((bar) => shared(bar, box) === 0) || shared(box, [0, 0, VIEW.width, VIEW.height]) === 0, String(box));
+  }
+});
+
+test("the halo of what runs and the end of a way that arrives are brought into view by a short move, and no other card is hidden for them", () => {
+  const box = [380, -40, 470, 40];
+  const rim = { box: [470, -6, 510, 6], weight: 1, rim: true };
+  const state = { camera: NOW, corner: "top-left" };
+  assert.equal(follow(state, VIEW, planeOf(), about(box)).camera, NOW);
+  const found = follow(state, VIEW, planeOf(), [...about(box), rim]);
+  assert.ok(isIn(onScreen(found, rim.box)));
+  const tight = planeOf({ left: [-470, -200, -380, 200] });
+  assert.equal(follow(state, VIEW, tight, [...about(box), { ...rim, box: [470, -6, 481, 6] }]).camera, NOW, "a little of it is not worth a card");
+});
+
+test("what is around the cards of a step is a subject of the camera: its halo, and the end of each way that leads to one", () => {
+  const scene = { steps: [{ kind: "forward", at: "b", flows: [{ edge: "e", back: false }], phase: 0 }], phases: [{ kind: "forward", start: 0, end: 1 }],
+    nodes: [card("a", 0), card("b", 300)], edges: [{ id: "e", source: "a", target: "b", points: [[50, 0], [250, 0]], back: [[250, 8], [50, 8]], tracks: {} }],
+    groups: [], values: [], bounds: [-50, -20, 350, 20] };
+  const index = prepare(scene);
+  const brush = { moment: stateAt(index, 1), plane: layPlane(index), camera: NOW, view: VIEW, wires: [], font: fonts({ textBody: 14, textNote: 13, textLeast: 12 }, 1),
+    context: { measureText: () => ({ width: 10 }) } };
+  const rims = subjectsOf(brush).filter((one) => one.rim).map((one) => one.box);
+  assert.deepEqual(rims[0], [232, -38, 368, 38]);
+  assert.deepEqual(rims[1].map(Math.round), [204, -6, 256, 6]);
 });
 
 test("where both ends have no room, where the number arrives is seen whole, and as much of the other as there is room for", () => {

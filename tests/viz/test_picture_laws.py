@@ -144,8 +144,8 @@ def test_nothing_lies_over_what_a_step_is_about(followed: Any) -> None:
 
 
 def test_the_minimap_keeps_to_its_corner(followed: Any) -> None:
-    """Over all steps of a program: it leaves it only for what a step is about."""
-    assert max(seen["corners"] for views in followed.values() for seen in views.values()) <= 3
+    """Over all steps of a program: it leaves it for what a step is about, and as the camera moves for other cards."""
+    assert max(seen["corners"] for views in followed.values() for seen in views.values()) <= 4
 
 
 def test_text_is_read_in_every_program_as_it_opens(followed: Any) -> None:
