@@ -109,7 +109,7 @@ function bezierAt(b, s) {
   return [w0 * b[0] + w1 * b[2] + w2 * b[4] + w3 * b[6], w0 * b[1] + w1 * b[3] + w2 * b[5] + w3 * b[7]];
 }
 
-/** A curve as points with the length up to each: { xs, ys, lengths, total }. */
+/** A curve as points with the length up to each, and the box around them: { xs, ys, lengths, total, box }. */
 export function flatten(curve) {
   const count = curve.length * PIECES + 1;
   const [xs, ys, lengths] = [new Float64Array(count), new Float64Array(count), new Float64Array(count)];
@@ -120,7 +120,7 @@ export function flatten(curve) {
       if (i > 0) lengths[i] = lengths[i - 1] + Math.hypot(xs[i] - xs[i - 1], ys[i] - ys[i - 1]);
     }
   });
-  return { xs, ys, lengths, total: lengths[count - 1] ?? 0 };
+  return { xs, ys, lengths, total: lengths[count - 1] ?? 0, box: [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)] };
 }
 
 /** The place after a part (0 to 1) of the length: { x, y, angle }. */
@@ -170,6 +170,24 @@ export function strikes([ax, ay], [bx, by], [x0, y0, x1, y1]) {
     if (from > to) return false;
   }
   return true;
+}
+
+/** Whether a flattened curve meets a straight piece: some piece of it does. */
+export function crossesLine({ xs, ys, box }, [ax, ay], [bx, by]) {
+  if (!strikes([ax, ay], [bx, by], box)) return false;
+  const side = (px, py, qx, qy, x, y) => Math.sign((qx - px) * (y - py) - (qy - py) * (x - px));
+  for (let i = 1; i < xs.length; i++) {
+    const [px, py, qx, qy] = [xs[i - 1], ys[i - 1], xs[i], ys[i]];
+    if (side(px, py, qx, qy, ax, ay) !== side(px, py, qx, qy, bx, by) && side(ax, ay, bx, by, px, py) !== side(ax, ay, bx, by, qx, qy)) return true;
+  }
+  return false;
+}
+
+/** Whether a flattened curve comes nearer to a box than `reach`. */
+export function comesWithin(flat, box, reach) {
+  const wide = [box[0] - reach, box[1] - reach, box[2] + reach, box[3] + reach];
+  const [x0, y0, x1, y1] = flat.box;
+  return x0 <= wide[2] && wide[0] <= x1 && y0 <= wide[3] && wide[1] <= y1 && crossesBox(flat, wide) && distanceToBox(flat, box) < reach;
 }
 
 /** Distance of a flattened curve to a box; 0 where it passes through. */

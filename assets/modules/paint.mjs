@@ -10,7 +10,7 @@ import { paintCallout } from "./message.mjs";
 import { STACK } from "./plane.mjs";
 import { findingsAt, isFaint, nodeState } from "./state.mjs";
 import { at } from "./timeline.mjs";
-import { cutName, fitting, fonts, SQUEEZE, squeezed, widthOf, writer } from "./text.mjs";
+import { cutName, fitting, fontsAt, SQUEEZE, squeezed, widthOf, writer } from "./text.mjs";
 
 const LATER = [4, 4]; // dashes of the outline of what is not computed yet
 const LONGEST = "gradient norm 0.00123"; // of what a folded group says of its gradient
@@ -33,7 +33,7 @@ export function brushFor(context, view, frame) {
   context.setTransform(scale, 0, 0, scale, tx, ty);
   context.lineJoin = "round";
   context.globalAlpha = 1;
-  const brush = { context, write: writer(context), font: fonts(tokens, Math.max(camera.zoom, 0.4)), detail: detailAt(camera.zoom), view, ...frame };
+  const brush = { context, write: writer(context), font: fontsAt(tokens, camera), detail: detailAt(camera.zoom), view, ...frame };
   brush.quiet = { ...brush, tokens: { ...tokens, soft: tokens.ink, freed: tokens.ink } };
   return brush;
 }

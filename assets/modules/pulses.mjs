@@ -9,10 +9,11 @@ import { liveOn, placedLabels } from "./labels.mjs";
 import { brushFor, paintOver, ring } from "./paint.mjs";
 import { flowsAt, isOdd, signOf } from "./state.mjs";
 import { at, changedBy } from "./timeline.mjs";
-import { SQUEEZE } from "./text.mjs";
+import { fontsAt, SQUEEZE } from "./text.mjs";
 import { paintWires } from "./wiring.mjs";
 
 const APART = 26; // units from one pulse to the next of a file
+const LEAD = { width: 1.2, dot: 3 }; // the line to a number that stands away from its route, and where it begins
 const PILL = { pad: 4, apart: 2, h: 22 }; // what is being added: room beside its number, room to the next one, height
 
 export function paintPulses(context, view, frame) {
@@ -145,18 +146,35 @@ function ease(part) {
 }
 
 function paintLabels(brush, flows) {
-  for (const { text, flow, box } of placedLabels(brush, flows)) writeLabel(brush, flow, text, box);
+  const { rest = brush.camera } = brush;
+  const placed = placedLabels(rest === brush.camera ? brush : { ...brush, camera: rest, font: fontsAt(brush.tokens, rest) }, flows);
+  for (const one of placed) if (one.lead) paintLead(brush, one);
+  for (const { text, flow, box } of placed) writeLabel(brush, flow, text, box);
 }
 
-function writeLabel({ context, write, font, tokens, moment }, flow, text, [x0, y0, x1, y1]) {
+/** From a number to a place of its route. */
+function paintLead(brush, { flow, lead: [[x, y], end] }) {
+  const { context } = brush;
+  context.beginPath();
+  context.moveTo(x, y);
+  context.lineTo(...end);
+  context.strokeStyle = colourOf(brush, flow);
+  context.lineWidth = LEAD.width;
+  context.stroke();
+  disc(context, { x, y }, LEAD.dot, colourOf(brush, flow));
+}
+
+const colourOf = ({ tokens, moment }, flow) => (!flow.back ? tokens.forward : isOdd(moment, flow.value) ? tokens.error : tokens.gradient);
+
+function writeLabel(brush, flow, text, [x0, y0, x1, y1]) {
+  const { context, write, font, tokens } = brush;
   context.globalAlpha = 0.9;
   context.beginPath();
   context.roundRect(x0, y0, x1 - x0, y1 - y0, 6);
   context.fillStyle = tokens.bg;
   context.fill();
   context.globalAlpha = 1;
-  const colour = !flow.back ? tokens.forward : isOdd(moment, flow.value) ? tokens.error : tokens.gradient;
-  write(text, (x0 + x1) / 2, (y0 + y1) / 2, font.smallStrong, colour, "center");
+  write(text, (x0 + x1) / 2, (y0 + y1) / 2, font.smallStrong, colourOf(brush, flow), "center");
 }
 
 /** What is being added to .grad, sinking into its cell. */

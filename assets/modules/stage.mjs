@@ -11,7 +11,7 @@ import { pictureOf } from "./picture.mjs";
 import { layPlane } from "./plane.mjs";
 import { paintPulses } from "./pulses.mjs";
 import { placeAt, stateAt } from "./state.mjs";
-import { fonts } from "./text.mjs";
+import { fontsAt } from "./text.mjs";
 import { readTokens, watchTheme } from "./theme.mjs";
 import { wiresAt } from "./wiring.mjs";
 
@@ -158,7 +158,7 @@ export class Stage {
   subjects(camera) {
     const { plane, tokens, view, index, wires } = this;
     const moment = this.t > 0 ? this.moment : stateAt(index, BEGUN);
-    const font = fonts(tokens, Math.max(camera.zoom, 0.4));
+    const font = fontsAt(tokens, camera);
     return subjectsOf({ context: this.graph.getContext("2d"), moment, plane, font, camera, view, wires });
   }
 
@@ -273,7 +273,8 @@ export class Stage {
       if (moved) this.hooks.moved(); // what floats beside a card makes room for the message
       if (this.allWires) frame.wires = this.wires = this.wiresOf([], this.visible);
     }
-    frame.over = this.over();
+    frame.rest = this.glide?.to ?? camera; // numbers stand where they will, also on the way there
+    frame.over = this.over(frame.rest);
     paintPulses(this.pulses.getContext("2d"), this.view, frame);
     this.dirty.clear();
     this.hooks.painted();
@@ -287,8 +288,8 @@ export class Stage {
   }
 
   /** What lies over the graph now, in px: no number stands there. */
-  over() {
-    const { camera, view, callout } = this;
+  over(camera) {
+    const { view, callout } = this;
     const bars = isUncovered(this.plane, camera, view) ? barsOfWhole(view) : barsOver(view, this.minimap.corner);
     const [x0, y0, x1, y1] = callout ?? [];
     return callout ? [...bars, [...toScreen(camera, view, x0, y0), ...toScreen(camera, view, x1, y1)]] : bars;

@@ -21,6 +21,9 @@ export function fonts(tokens, zoom = 1) {
   };
 }
 
+/** Fonts at a zoom of the stage: below the least at which names are written nothing needs larger ones. */
+export const fontsAt = (tokens, { zoom }) => fonts(tokens, Math.max(zoom, 0.4));
+
 /** From the middle of a line of text to its base line. */
 function baseline(font) {
   let shift = shifts.get(font);

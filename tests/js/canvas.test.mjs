@@ -120,19 +120,51 @@ test("a number stands still while its step runs, and appears when its turn has c
   for (const [edge, box] of early) assert.deepEqual(box, late.get(edge));
 });
 
-test("a product that has no place is written as what comes of it, which is shorter", () => {
+/** What is placed of one number between two high cards that are `gap` units apart: `{ text, box, lead }`. */
+function numberBetween(gap, text, camera = { x: 0, y: 0, zoom: 1 }, data = [1]) {
   const card = (id, x, w) => ({ id, kind: "op", label: id, x, y: 0, w, h: 80, rows: [], saved: [], tracks: { state: [] } });
-  const written = (gap) => {
-    const nodes = [card("a", 0, 120), card("b", 120 + gap, 120)];
-    const [near, far] = [[60, 8], [60 + gap, 8]];
-    const edge = { id: "e", source: "a", target: "b", points: [near, far], back: [far, near], grad: true, tracks: { state: [[0, "done"]], cotangent: [[0, null]] } };
-    const index = prepare({ nodes, edges: [edge], groups: [], steps: [], values: [], phases: [], findings: [], marks: [] });
-    const brush = { context: noting().context, font: fonts(TOKENS, 1), plane: layPlane(index), camera: { x: 0, y: 0, zoom: 1 }, view: VIEW, over: [],
-      moment: { index, t: 0, active: null, phase: null, step: null }, wires: [] };
-    return placedLabels(brush, [{ flow: { edge: "e", back: true, text: "0.5 \u00b7 2 = 1" }, edge, started: true, part: 1 }]).map((one) => one.text);
-  };
-  assert.deepEqual(written(200), ["0.5 \u00b7 2 = 1"]);
-  assert.deepEqual(written(40), ["1"]);
+  const nodes = [card("a", 0, 120), card("b", 120 + gap, 120)];
+  const [near, far] = [[60, 8], [60 + gap, 8]];
+  const edge = { id: "e", source: "a", target: "b", points: [near, far], back: [far, near], grad: true, tracks: { state: [[0, "done"]], cotangent: [[0, null]] } };
+  const stats = { size: data.length, norm: Math.hypot(...data), nan: 0, inf: 0 };
+  const values = [{ shape: [data.length], dtype: "float32", data, strip: null, stats }];
+  const index = prepare({ nodes, edges: [edge], groups: [], steps: [], values, phases: [], findings: [], marks: [] });
+  const brush = { context: noting().context, font: fonts(TOKENS, 1), plane: layPlane(index), camera, view: VIEW,
+    moment: { index, scene: index.scene, t: 0, k: 0, active: null, phase: null, step: null }, wires: [] };
+  const flow = { edge: "e", back: true, value: 0, text };
+  const at = (now) => placedLabels({ ...brush, camera: now }, [{ flow, edge, started: true, part: 1 }])[0];
+  return { at, ...at(camera) };
+}
+
+test("a product that has no place is written as what comes of it, which is shorter", () => {
+  assert.equal(numberBetween(200, "0.5 \u00b7 2 = 1").text, "0.5 \u00b7 2 = 1");
+  assert.equal(numberBetween(40, "0.5 \u00b7 2 = 1").text, "1");
+});
+
+test("a number that has no room beside its route stands away from it, at the end of a line that passes over no card", () => {
+  assert.equal(numberBetween(200, "[1 2 3]", undefined, [1, 2, 3]).lead, null);
+  const { text, box: [x0, y0, x1, y1], lead: [from, to] } = numberBetween(30, "[1 2 3]", undefined, [1, 2, 3]);
+  assert.equal(text, "[1 2 3]");
+  assert.ok(y1 < -40 || y0 > 40, "it is on a card");
+  assert.ok(from[0] > 60 && from[0] < 90 && to[0] >= x0 && to[0] <= x1 && (to[1] === y0 || to[1] === y1));
+  for (const part of [0, 0.25, 0.5, 0.75, 1]) {
+    const [x, y] = [from[0] + part * (to[0] - from[0]), from[1] + part * (to[1] - from[1])];
+    assert.ok(Math.abs(y) > 40 || (x > 60 && x < 90), "the line is over a card");
+  }
+});
+
+test("a number keeps its place while one pans, as long as that is in view", () => {
+  const { box, at } = numberBetween(30, "[1 2 3]", undefined, [1, 2, 3]);
+  for (const camera of [{ x: 40, y: -60, zoom: 1 }, { x: -300, y: 100, zoom: 1 }]) assert.deepEqual(at(camera).box, box);
+  const beyond = at({ x: 0, y: box[3] + VIEW.height / 2 - 54, zoom: 1 }); // there are the buttons
+  assert.ok(beyond === undefined || beyond.box[1] > box[3]);
+});
+
+test("several numbers without any room are told by shape and norm", () => {
+  const data = Array.from({ length: 16 }, () => 3);
+  const long = `[${data.map((one) => `${one}.12345`).join(" ")}]`;
+  const { at } = numberBetween(200, long, undefined, data);
+  assert.equal(at({ x: 160, y: 0, zoom: 4 }).text, "16, norm 12");
 });
 
 test("pulses on wires that lie close follow one another, and all arrive", () => {

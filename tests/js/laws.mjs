@@ -4,15 +4,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fit, READABLE, WHOLE } from "../../assets/modules/camera.mjs";
 import { boxOf, cellOf, HEAD, rowsOf } from "../../assets/modules/card.mjs";
-import { crossesBox, distanceToBox, pointAlong, strikes } from "../../assets/modules/curve.mjs";
-import { hasGradient, wiredEdges } from "../../assets/modules/edges.mjs";
+import { crossesBox, pointAlong, strikes } from "../../assets/modules/curve.mjs";
+import { hasGradient } from "../../assets/modules/edges.mjs";
 import { withMinus } from "../../assets/modules/format.mjs";
 import { overview } from "../../assets/modules/follow.mjs";
-import { placedLabels } from "../../assets/modules/labels.mjs";
 import { lineTo, placeCallout } from "../../assets/modules/message.mjs";
 import { paintGraph } from "../../assets/modules/paint.mjs";
 import { layPlane, STACK } from "../../assets/modules/plane.mjs";
-import { flowsAt, prepare, rowState, stateAt } from "../../assets/modules/state.mjs";
+import { prepare, rowState, stateAt } from "../../assets/modules/state.mjs";
 import { fonts } from "../../assets/modules/text.mjs";
 import { at } from "../../assets/modules/timeline.mjs";
 import { isWired, wiresAt } from "../../assets/modules/wiring.mjs";
@@ -71,34 +70,6 @@ function calloutOverCards(scene, index, plane) {
     const struck = others.filter((one) => line.slice(1).some((to, i) => strikes(line[i], to, boxOf(one))));
     return [...over, ...struck].map((one) => `${width}x${height}: ${one.id}`);
   });
-}
-
-/** Numbers that travel and are not told by their place: on a card or a route of others, or far from their own. */
-function numbersAstray(scene, index, plane) {
-  const found = new Set();
-  for (const [width, height] of VIEWS.slice(1, 3)) {
-    const view = { width, height, dpr: 1 };
-    for (let k = 1; k <= scene.steps.length; k++) {
-      const moment = stateAt(index, k);
-      const node = index.nodes.get(moment.active);
-      const camera = fit(plane.bounds, view, { ...PAD, top: 76, bottom: 64 }, READABLE, node ? [node.x, node.y] : null);
-      const wires = wiresAt(moment, []);
-      const wired = wiredEdges(moment, wires);
-      const brush = { context, font: fonts(TOKENS, camera.zoom), plane, camera, view, moment, wires };
-      for (const { text, edges, flow, box } of placedLabels(brush, flowsAt(moment))) {
-        const say = (what) => found.add(`${width} step ${k}: ${text} ${what}`);
-        const own = edges.flatMap((edge) => (wired.has(edge.id) && flow.back ? wires.filter((wire) => wire.live).map((wire) => wire.flat)
-          : [plane.routes.get(edge.id)[flow.back ? "back" : "forward"].flat]));
-        if (Math.min(...own.map((flat) => distanceToBox(flat, box))) * camera.zoom > 30.01) say("is far from its route");
-        for (const edge of index.scene.edges) {
-          if (!edges.includes(edge) && hasGradient(moment, edge) && !wired.has(edge.id) && crossesBox(plane.routes.get(edge.id).back.flat, box)) say(`is on the route of ${edge.id}`);
-        }
-        if (wires.some((wire) => wire.live && crossesBox(wire.flat, box))) say("is on a wire");
-        if (text.length > 8 && plane.nodes.within(box).length) say("is on a card");
-      }
-    }
-  }
-  return [...found];
 }
 
 const ARROW = 10; // length of the head of a wire
@@ -272,7 +243,7 @@ for (const file of readdirSync(process.argv[2]).sort()) {
   const index = prepare(scene);
   const plane = layPlane(index);
   broken[file.replace(".json", "")] = { routes: routesOverCards(scene, plane), wires: wiresOverCards(scene, index),
-    callout: calloutOverCards(scene, index, plane), numbers: numbersAstray(scene, index, plane), ends: wiresAmiss(scene, index),
+    callout: calloutOverCards(scene, index, plane), ends: wiresAmiss(scene, index),
     early: gradientsTooEarly(scene, index), letters: lettersCovered(scene, index, plane), heads: headsCut(scene, index, plane), stacks: endsBehindStacks(scene, index, plane),
     aslant: endsAslant(scene, plane) };
 }
