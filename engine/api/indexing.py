@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
-from ..array import as_numpy_dtype, bool_, int64, to_numpy, uint8, xp
+from ..array import Array, as_numpy_dtype, bool_, int64, to_numpy, uint8, xp
 from ..inplace import apply_inplace
 from ..leaving import escape
 from ..ops import indexing as ix
@@ -229,7 +229,7 @@ def _parse(self: Tensor, key: Any) -> Found:
             _note(indices, dim, item)
             dim += taken
             place += taken
-    return viewed, _aligned(viewed, indices)
+    return viewed, _in_range(viewed._array.shape, indices) if indices else None
 
 
 def _note(indices: list[Any], dim: int, item: Tensor) -> None:
@@ -238,23 +238,24 @@ def _note(indices: list[Any], dim: int, item: Tensor) -> None:
     indices.append(item)
 
 
-def _aligned(viewed: Tensor, indices: list[Any]) -> list[Any] | None:
-    """Index tensors that broadcast with each other and lie in range, or torch's error."""
-    if not indices:
-        return None
+def _picked(indices: list[Any]) -> tuple[int, ...]:
+    """The shape of what index tensors pick together (masks apart), or torch's error."""
     shapes = [i._array.shape for i in indices if i is not None and i._array.dtype.kind != "b"]
     try:
-        xp.broadcast_shapes(*shapes)
+        return tuple(xp.broadcast_shapes(*shapes))
     except ValueError:
         words = ", ".join(str(list(s)) for s in shapes)
         raise IndexError(
             f"shape mismatch: indexing tensors could not be broadcast together with shapes {words}"
         ) from None
-    return _in_range(viewed._array.shape, indices)
 
 
 def _in_range(shape: tuple[int, ...], indices: list[Any]) -> list[Any]:
-    """The index tensors, checked; where nothing is picked, as in torch, any place will do."""
+    """Index tensors that broadcast with each other and lie in range, or torch's error.
+
+    Where nothing is picked, any place will do, as in torch.
+    """
+    picked = _picked(indices)
     places = []
     dim = 0
     for item in indices:
@@ -262,23 +263,34 @@ def _in_range(shape: tuple[int, ...], indices: list[Any]) -> list[Any]:
         dim += 1 if item is None else _takes(item)
     free = [shape[d] for d, item in zip(places, indices, strict=True) if item is None] + list(shape[dim:])
     made: list[Any] = []
+    strays: list[tuple[int, int, Array]] = []
     for d, item in zip(places, indices, strict=True):
-        if item is None or item._array.dtype.kind == "b" or not item._array.size:
-            made.append(item)
+        made.append(item)
+        if item is None or item._array.dtype.kind == "b" or 0 in picked:
             continue
         n, low, high = shape[d], int(item._array.min()), int(item._array.max())
         if not n:
             raise IndexError("index is out of bounds for dimension with size 0")
         if low >= -n and high < n:
-            made.append(item)
-        elif 0 in free:
-            made.append(Tensor(xp.zeros_like(item._array)))
+            continue
+        if 0 in free:
+            made[-1] = Tensor(xp.zeros_like(item._array))
         else:
-            earlier = sum(m is not None for m in made)
-            flat = item._array.reshape(-1)
-            wrong = int(flat[int(xp.argmax((flat < -n) | (flat >= n)))])
-            raise IndexError(f"index {wrong} is out of bounds for dimension {earlier} with size {n}")
+            strays.append((sum(_takes(m) for m in made[:-1] if m is not None), n, item._array))
+    if strays:
+        raise _out_of_bounds(picked, strays)
     return made
+
+
+def _out_of_bounds(picked: tuple[int, ...], strays: list[tuple[int, int, Array]]) -> IndexError:
+    """torch's error for indices (which of them, size, values) out of range: of the first element that they pick."""
+    found = []
+    for place, n, indices in strays:
+        flat = xp.broadcast_to(indices, picked).reshape(-1)
+        at = int(xp.argmax((flat < -n) | (flat >= n)))
+        found.append((at, place, int(flat[at]), n))
+    _, place, wrong, n = min(found)
+    return IndexError(f"index {wrong} is out of bounds for dimension {place} with size {n}")
 
 
 def _mask_of_bytes(item: Tensor) -> Tensor:

@@ -25,7 +25,14 @@ k[k>1]=0 | bo[0]=2 | z[0]=L.tensor([[1.,2.,3.,4.]]) | z[0]=L.ones(2,4) | z[0:0]=
 z[mask]=L.tensor([1.,2.,3.,4.,5.,6.,7.,8.],dtype=L.float64) | z[[True,False,True]]=1 | z[[0,1],[1,2]]=L.tensor(1.)
 del z[0] | z[None,0]=L.ones(4) | z[L.tensor([0,0])]=L.tensor([[1.],[2.]]) | z[0]=float('nan') | s[()]=4 | s[...]=5
 s[0]=1 | z[2**40]=1 | z[L.tensor([5])]=1 | z[:, mask[0]]=0 | z[mask[:,0]]=L.zeros(4) | s[None]=2
-z[L.zeros(0,dtype=L.long)]=1
+z[L.zeros(0,dtype=L.long)]=1 | z[L.tensor([[0],[7]]),[1,9]]=1 | z[[0,8],[9,0]]=1
+z[L.tensor([[5],[0]]),L.tensor([-9])]=1 | z[[],[9]]=1 | z[[9],[]]=1 | z[:,0:0][[5],[0]]=1
+"""
+STRAYS = """
+z[L.tensor([[0],[7]]),[1,9]] | z[[0,8],[9,0]] | z[[1,5],[2,-9]] | z[None][[0,0],[1,5],[2,9]] | z[[],[9]] | z[[9],[]]
+z[:,0:0][[5],[0]] | z[mask[:,0],L.tensor([0,9])] | z[L.tensor([True,False,True]),L.tensor([0,9])]
+z.view(3,2,2)[L.tensor([True,False,True]),L.tensor([0,5]),L.tensor([6,0])] | z[[0,1],[0,1,2]]
+z.view(3,2,2)[L.ones(3,2)>0,L.tensor([7])]
 """
 OUT = """
 cat([x, x], out=o) | stack([x, x], 1, out=o) | hstack([x, x], out=o) | gather(x, 0, i, out=o) | take(x, i, out=o)
@@ -55,6 +62,13 @@ def run(statement: str, library: Any, grads: bool) -> Any:
 def test_written_item_is_as_in_torch(statement: str, grads: bool) -> None:
     torch = pytest.importorskip("torch")
     assert run(statement, engine, grads) == run(statement, torch, grads)
+
+
+@pytest.mark.parametrize("expression", listed(STRAYS))
+def test_first_element_that_is_not_there_is_named_as_in_torch(expression: str) -> None:
+    torch = pytest.importorskip("torch")
+    statement = f"k = {expression}"
+    assert run(statement, engine, False) == run(statement, torch, False)
 
 
 @pytest.mark.parametrize("call", listed(OUT))
