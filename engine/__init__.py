@@ -29,6 +29,7 @@ from . import tracefile as tracefile  # gives Trace its save and open
 from .amp import GradScaler, autocast
 from .anomaly import is_anomaly_enabled
 from .api import absent as _absent
+from .api import arithmetic as _arithmetic
 from .api import arrange as _arrange
 from .api import called as _called
 from .api import chains as _chains
@@ -72,6 +73,7 @@ from .api import types as _types
 from .api import written as _written
 from .api.absent import *
 from .api.absent import bfloat16_dtype as bfloat16
+from .api.arithmetic import *
 from .api.arrange import *
 from .api.chains import *
 from .api.choice import *
@@ -214,6 +216,7 @@ __all__ = [
     "utils",
     "version",
 ]
+__all__ += _arithmetic.__all__
 __all__ += _arrange.__all__
 __all__ += _counting.__all__
 __all__ += _differences.__all__

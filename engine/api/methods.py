@@ -15,6 +15,7 @@ from ..ops import shape as so
 from ..shortcut import quick
 from ..tensor import Tensor
 from . import absent as ab
+from . import arithmetic as am
 from . import arrange as ag
 from . import choice as cc
 from . import decomposition as dc
@@ -53,7 +54,7 @@ from . import writers as wr
 from .out import plain
 
 ROOMS = (
-    ab, cc, ag, dc, dw, el, ex, fa, fr, ix, jo, la, ma, no, pt, pr, rd, rp, rh, rw, sa, sc, se, sh, sr, sm, sp, st,
+    ab, am, cc, ag, dc, dw, el, ex, fa, fr, ix, jo, la, ma, no, pt, pr, rd, rp, rh, rw, sa, sc, se, sh, sr, sm, sp, st,
     memory, te, tr, ty,
 )  # fmt: skip
 """The files of functions; each names in METHODS those that are methods too, the tensor first."""
@@ -149,10 +150,10 @@ METHODS: dict[str, Callable[..., Any]] = {
 """Methods that are no functions of the module."""
 
 OPERATORS: dict[str, Callable[..., Any]] = {
-    "add": eo.add, "radd": eo.add, "sub": eo.sub, "rsub": el.rsub, "mul": eo.mul, "rmul": eo.mul, "truediv": eo.div,
-    "rtruediv": el.rdiv, "floordiv": el.floor_divide, "rfloordiv": el.rfloordiv, "mod": el.remainder, "rmod": el.rmod,
-    "pow": el.pow, "rpow": el.rpow, "matmul": la.operator,
-    "rmatmul": la.reflected, "rdiv": el.rdiv, "neg": eo.neg, "pos": el.positive, "abs": el.abs,
+    "add": eo.add, "radd": eo.add, "sub": eo.sub, "rsub": am.rsub, "mul": eo.mul, "rmul": eo.mul, "truediv": eo.div,
+    "rtruediv": am.rdiv, "floordiv": am.floor_divide, "rfloordiv": am.rfloordiv, "mod": am.remainder, "rmod": am.rmod,
+    "pow": am.pow, "rpow": am.rpow, "matmul": la.operator,
+    "rmatmul": la.reflected, "rdiv": am.rdiv, "neg": eo.neg, "pos": el.positive, "abs": el.abs,
     "invert": cc.inverted, "eq": cc.equals, "ne": cc.differs, "lt": ch.lt, "le": ch.le, "gt": ch.gt, "ge": ch.ge,
     "and": cc.bitwise_and, "rand": cc.bitwise_and, "or": cc.bitwise_or, "ror": cc.bitwise_or, "xor": cc.bitwise_xor,
     "rxor": cc.bitwise_xor, "iadd": ip.add_, "isub": ip.sub_, "imul": ip.writes(eo.mul, "__imul__"),
@@ -178,7 +179,7 @@ def bind(cls: type[Tensor]) -> None:
     table: dict[str, Any] = dict(fn.FUNCTIONS)
     for room in ROOMS:
         table |= {name: getattr(room, name) for name in room.METHODS}
-    rooms = (el, te, cc, pt, jo, pr, rp, sa, ma)
+    rooms = (am, el, te, cc, pt, jo, pr, rp, sa, ma)
     table |= {name: plain(table[name]) for room in rooms for name in room.METHODS}
     table |= leaving.METHODS | METHODS | PROPERTIES
     table |= {f"{name}_": ip.writes(op, f"{name}_") for name, op in fn.WRITERS.items()} | wr.WRITERS

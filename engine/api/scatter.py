@@ -16,8 +16,8 @@ from ..ops import scatter as sc
 from ..ops import shape as sh
 from ..slot import warn
 from ..tensor import Tensor
+from .arithmetic import remainder
 from .check import kind, need_tensor, one_dim
-from .elementwise import remainder
 from .examples import with_example
 from .joining import joint
 from .out import takes_out

@@ -7,8 +7,8 @@ from typing import Any
 from .. import errors
 from ..ops import arithmetic as ar
 from ..tensor import Tensor
+from .arithmetic import Number
 from .check import need_tensor, refused
-from .elementwise import Number
 from .out import takes_out
 
 __all__ = [

@@ -11,7 +11,7 @@ import warnings
 from typing import Any
 
 from ... import errors
-from ...api import elementwise as el
+from ...api import arithmetic as am
 from ...api import inplace as ip
 from ...api import reduction as rd
 from ...api.check import kind, need_tensor
@@ -128,7 +128,7 @@ def mse_loss(
     reduction = reduction_of(size_average, reduce, reduction)
     if weight is not None:
         _check_weight(weight, input)
-        return _weighted(el.pow(eo.sub(first, second), 2), weight, known(reduction))
+        return _weighted(am.pow(eo.sub(first, second), 2), weight, known(reduction))
     first, second = _common(first, second, "mse_cpu")
     return lo.mse_loss(first, second, reduction=known(reduction))
 
@@ -327,7 +327,7 @@ def gaussian_nll_loss(
     spread = so.clone(spread)
     with no_grad():
         ip.clamp_(spread, min=eps)
-    losses: Any = eo.mul(eo.add(eo.log(spread), eo.div(el.pow(eo.sub(input, target), 2), spread)), 0.5)
+    losses: Any = eo.mul(eo.add(eo.log(spread), eo.div(am.pow(eo.sub(input, target), 2), spread)), 0.5)
     if full:
         losses = eo.add(losses, 0.5 * math.log(2 * math.pi))
     return reduced(losses, reduction)
@@ -415,7 +415,7 @@ def multilabel_soft_margin_loss(
     """
     reduction = reduction_of(size_average, reduce, reduction)
     yes = eo.mul(target, logsigmoid(input))
-    losses: Any = eo.neg(eo.add(yes, eo.mul(el.rsub(target, 1), logsigmoid(eo.neg(input)))))
+    losses: Any = eo.neg(eo.add(yes, eo.mul(am.rsub(target, 1), logsigmoid(eo.neg(input)))))
     if weight is not None:
         losses = eo.mul(losses, weight)
     last = input._array.ndim - 1

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ... import errors
-from ...api import elementwise as el
+from ...api import arithmetic as am
 from ...ops import choice as ch
 from ...ops import elementwise as eo
 from ...ops import reduction as ro
@@ -99,7 +99,7 @@ def cosine_embedding_loss(
     squares = [sc.add_number(dots(x, x), 1e-12) for x in (input1, input2)]
     cosine = eo.div(product, eo.sqrt(eo.mul(*squares)))
     nothing = ch.zero(cosine.detach())
-    together = ch.where(ch.eq(target, 1), el.sub(1, cosine), nothing)
+    together = ch.where(ch.eq(target, 1), am.sub(1, cosine), nothing)
     apart = ch.where(ch.eq(target, -1), ch.clamp_min(sc.sub_number(cosine, margin), 0), nothing)
     return reduced(eo.add(together, apart), reduction)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import errors
+from ...api import arithmetic as am
 from ...api import choice as cc
 from ...api import elementwise as el
 from ...api import inplace as ip
@@ -118,7 +119,7 @@ def rms_norm(
     if eps is None:
         eps = float(xp.finfo(wide._array.dtype).eps)
     rank = input._array.ndim
-    level = rd.mean(el.pow(wide, 2), tuple(range(rank - len(wanted), rank)), keepdim=True)
+    level = rd.mean(am.pow(wide, 2), tuple(range(rank - len(wanted), rank)), keepdim=True)
     made: Any = eo.mul(wide, eo.rsqrt(sc.add_number(level, eps)))
     if weight is not None:
         made = eo.mul(made, weight)
@@ -233,7 +234,7 @@ def _move_statistics(
     """
     size = input._array.size // input._array.shape[1]
     with no_grad():
-        variance = eo.sub(el.pow(rstd, -2), eps) * (size / (size - 1))
+        variance = eo.sub(am.pow(rstd, -2), eps) * (size / (size - 1))
         for running, found in ((running_mean, mean), (running_var, variance)):
             ip.add_(ip.get_data(running).mul_(1 - momentum), found, alpha=momentum)
 
@@ -318,7 +319,7 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
         wide = so.view(squares, (shape[0], 1, shape[1], shape[2], math.prod(shape[3:])))
         level = avg_pool3d(pad(wide, (0, 0, 0, 0, *around)), (size, 1, 1), stride=1)
         level = so.view(so.squeeze_dim(level, 1), shape)
-    return eo.div(input, el.pow(eo.add(eo.mul(level, alpha), k), beta))
+    return eo.div(input, am.pow(eo.add(eo.mul(level, alpha), k), beta))
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Tensor:
