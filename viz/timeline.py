@@ -7,7 +7,6 @@ plus what the calls reach.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,17 +24,14 @@ from engine.trace import (
     WarningGiven,
 )
 
+from . import phases
 from .facts import Facts, derived, is_refused
 from .graph import Drawing, Link
 from .histories import Come, results
-from .labels import written_call, written_name
+from .labels import written_name
 from .participants import participants
-from .quoted import source
 from .reach import edges, op_behind, reached
 from .steps import BEGIN, Flow, Phase, Step, Timeline
-
-_TARGET = re.compile(r"^[\w.\[\], ]+ = ")
-"""What a statement assigns to."""
 
 
 def timeline(drawing: Drawing) -> Timeline:
@@ -108,7 +104,7 @@ class _Player:
             stack = self.call.stack if self.call is not None else event.stack
             same = last is not None and last.kind == group and last.call == call and not last.failed
             if not same or group == "write":
-                label = "forward" if group == "forward" else self.written(stack, event)
+                label = "forward" if group == "forward" else phases.label(self.facts, self.call, stack, event)
                 if not same or last is None or last.label != label:  # two lines that write are two phases
                     line.phases.append(Phase(group, label, self.now, self.now, call, stack))
         line.phases[-1].end = self.now + 1
@@ -119,20 +115,6 @@ class _Player:
         line.step_of[event.index] = self.now
         line.steps.append(step)
         return step
-
-    def written(self, stack: int, event: Any) -> str:
-        """The call as it stands in the program; of one that was added by hand, as it would stand there."""
-        frame = self.facts.frame(stack)
-        if frame is not None:
-            told = source(self.facts.trace, frame)
-            if isinstance(event, GradSet) and told.endswith(".grad"):  # an assignment is found at what it writes to
-                told += " = None" if event.value is None else " = …"
-            return told
-        if self.call is not None:
-            return written_call(self.call, self.facts.trace, self.facts.name)
-        owner = event.tensor if isinstance(event, GradSet) else self.facts.owner.get(event.inplace)
-        held = f"{self.facts.name(owner) or 'tensor'}.grad" if owner is not None else "tensor"
-        return f"{held} = …" if isinstance(event, GradSet) else f"{held}.{written_name(event)}()"
 
     def state(self, element: str, step: float, value: str) -> None:
         self.line.put(element, "state", step, value, "future")
@@ -189,7 +171,7 @@ class _Player:
         card = self.latest.get(event.tensor)
         fresh = self.drawing.cards.get((event.tensor, event.version))
         step = self.step("write", event, fresh or card, "data = …")
-        self.line.marks.append((self.now - 1, "set", self.written(event.stack, event)))
+        self.line.marks.append((self.now - 1, "set", phases.label(self.facts, self.call, event.stack, event)))
         if fresh is not None:
             self.refreshed(event)
             if link := self.drawing.given.get(fresh):
@@ -253,7 +235,8 @@ class _Player:
         """A step that writes to a gradient: `leaves` have it, none of them where they have let go of it."""
         self.step("write", event, self.latest.get(leaves[-1] if leaves else owner), name)
         zero = value is None or name == "zero_"
-        self.line.marks.append((self.now - 1, "zero" if zero else "set", self.written(event.stack, event)))
+        told = phases.label(self.facts, self.call, event.stack, event)
+        self.line.marks.append((self.now - 1, "zero" if zero else "set", told))
         self.put_grads(leaves, value)
 
     def put_grads(self, leaves: Sequence[int], value: int | None) -> None:
@@ -419,21 +402,11 @@ class _Player:
         at = self.facts.ops[op].id if op is not None else next(
             (place for t in event.tensors if (place := self.drawing.place(t)) is not None), None
         )  # fmt: skip
-        own = self.failing(event) if self.call is None else None
+        last = self.line.phases[-1] if self.line.phases else None
+        own = phases.failing(self.facts, event, last, self.now) if self.call is None else None
         self.step("error", event, at, event.type, op, own)
         self.line.phases[-1].failed = True
         self.line.marks.append((self.now - 1, "error", event.type))
         if at is not None:
             self.state(at, self.now, "error")
             self.touched[at] = None
-
-    def failing(self, event: ErrorRaised) -> Phase:
-        """The phase of an error outside any backward call: the call that failed before it began, or the program."""
-        frame = self.facts.frame_of(event)
-        label = "error" if frame is None else source(self.facts.trace, frame)
-        kind = "backward" if ".backward(" in label or "grad(" in label else "forward"
-        if kind == "backward":
-            label = _TARGET.sub("", label)  # the call, as that of one that begins
-        last = self.line.phases[-1] if self.line.phases else None
-        call = last.call if last is not None and last.label == label else None  # it has run, and then found the error
-        return Phase(kind, label, self.now, self.now, call, event.stack)

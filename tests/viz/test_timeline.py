@@ -150,6 +150,18 @@ def test_a_refused_call_is_a_phase_of_its_own(tmp_path: Path) -> None:
     assert track(found, "t1", "row:seed") == [[0, None]]
 
 
+@pytest.mark.parametrize(("call", "kind"), [
+    ("b.backward()", "backward"), ("g = torch.autograd.grad(b, a)", "backward"), ("opt.zero_grad(1, 2)", "forward"),
+])  # fmt: skip
+def test_only_a_call_for_gradients_is_refused_as_a_backward_call(call: str, kind: str, tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\na = torch.ones(2, requires_grad=True)\nopt = torch.optim.SGD([a], lr=1)\nb = a * a\n"
+    )
+    last = read(source + call, tmp_path).line.phases[-1]
+    assert (last.kind, last.failed) == (kind, True)
+    assert last.label == call.removeprefix("g = ")
+
+
 def test_what_was_done_rests_until_the_program_goes_on(tmp_path: Path) -> None:
     source = (
         "import engine as torch\nx = torch.ones(2, requires_grad=True)\nz = (2 * x).sum()\nz.backward()\ny = x + 1\n"

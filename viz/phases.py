@@ -1,0 +1,47 @@
+"""What the phases of a program are called: the call that the steps of one are of, as it stands in the program."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from engine.trace import BackwardStarted, ErrorRaised, GradSet
+
+from .facts import Facts
+from .labels import written_call, written_name
+from .quoted import source
+from .steps import Phase
+
+_TARGET = re.compile(r"^[\w.\[\], ]+ = ")
+"""What a statement assigns to."""
+_CALLS = re.compile(r"\b(?:backward|grad)\(")
+"""A call for gradients; not `zero_grad()` or `no_grad()`."""
+
+
+def label(facts: Facts, call: BackwardStarted | None, stack: int, event: Any) -> str:
+    """The call that runs, or an event outside of one, as in the program; added by hand, as it would stand there."""
+    frame = facts.frame(stack)
+    if frame is not None:
+        told = source(facts.trace, frame)
+        if isinstance(event, GradSet) and told.endswith(".grad"):  # an assignment is found at what it writes to
+            told += " = None" if event.value is None else " = …"
+        return told
+    if call is not None:
+        return written_call(call, facts.trace, facts.name)
+    owner = event.tensor if isinstance(event, GradSet) else facts.owner.get(event.inplace)
+    held = f"{facts.name(owner) or 'tensor'}.grad" if owner is not None else "tensor"
+    return f"{held} = …" if isinstance(event, GradSet) else f"{held}.{written_name(event)}()"
+
+
+def failing(facts: Facts, event: ErrorRaised, last: Phase | None, now: int) -> Phase:
+    """The phase of an error outside any backward call: the call that failed before it began, or the program.
+
+    `last` is the phase before it, `now` the number of its step.
+    """
+    frame = facts.frame_of(event)
+    told = "error" if frame is None else source(facts.trace, frame)
+    kind = "backward" if _CALLS.search(told) else "forward"
+    if kind == "backward":
+        told = _TARGET.sub("", told)  # the call, as that of one that begins
+    call = last.call if last is not None and last.label == told else None  # it has run, and then found the error
+    return Phase(kind, told, now, now, call, event.stack)
