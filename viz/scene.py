@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from engine.trace import Accumulated, Trace
+from engine.trace import Accumulated, Event, Trace, VjpRun
 
 from . import births, cards, diagnose, layout, sentences, silent, text, unseen, wiring
 from .commands import commands
@@ -296,7 +296,18 @@ class _Scene:
             "from": self.read.code(self.called_at(step)) if backward else None,
             "flows": self.flows(step),
             "order": step.order,
+            **self.within(event, place),
         }
+
+    def within(self, event: Event, place: str | None) -> Json:
+        """What the rule of a step gets and gives, in few characters, where a folded group hides the op's edges."""
+        if place not in self.drawing.grouping.labels or not isinstance(event, VjpRun):
+            return {}
+        gets, gives = (
+            ", ".join(dict.fromkeys(text.brief(self.trace.value(one)) for one in values if one is not None))
+            for values in (event.upstream, event.cotangents)
+        )
+        return {"within": {"gets": gets, "gives": gives}}
 
     def found(self) -> list[Json]:
         """What is wrong though nothing was raised, each at a node and from the end of a step on."""

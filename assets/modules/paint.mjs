@@ -8,7 +8,7 @@ import { num, withMinus } from "./format.mjs";
 import { OP_BADGE, paintBadge, paintChip, paintFinding, paintFold } from "./marks.mjs";
 import { paintCallout } from "./message.mjs";
 import { STACK } from "./plane.mjs";
-import { findingsAt, isFaint, nodeState } from "./state.mjs";
+import { findingsAt, isFaint, nodeState, runIn } from "./state.mjs";
 import { at } from "./timeline.mjs";
 import { cutName, fitting, fontsAt, SQUEEZE, squeezed, widthOf, writer } from "./text.mjs";
 
@@ -249,7 +249,7 @@ function paintStub(brush, node, look) {
   context.stroke();
 }
 
-/** A folded group: a card on two others, with its shapes, and the norm of the gradient that came to it. */
+/** A folded group: a card on two others, with its shapes, and the norm of the gradient that came to it; while a step runs in it, with that. */
 function paintGroupCard(brush, node, look) {
   const { context, write, font, tokens, moment } = brush;
   for (const offset of STACK) shape(brush, { ...node, x: node.x + offset, y: node.y + offset }, { ...look, width: 1, stroke: tokens.line }, 10);
@@ -258,16 +258,29 @@ function paintGroupCard(brush, node, look) {
   groupName(brush, box, node.label, font.title, tokens.ink);
   paintFold(brush, box, true);
   if (brush.detail < 2) return;
-  const [ops, shapes = ""] = node.sub.split(" \u00b7 ");
-  const given = shapes.includes("\u2192") ? [`${ops} \u2192${shapes.split("\u2192")[1]}`] : []; // what goes out at least
-  write(fitting(context, font.plain, [node.sub, ...given, ops, ops.split(",")[0]], node.w - 28), box[0] + 14, box[1] + 40, font.plain, tokens.soft);
+  const run = runIn(moment, node);
+  const line = (text, y, colour) => write(text, box[0] + 14, box[1] + y, font.plain, colour, "left", node.w - 24);
+  if (run) line(squeezed(context, font.plain, runTexts(run), node.w - 24), 40, tokens.ink);
+  else line(fitting(context, font.plain, partsTexts(node), node.w - 28), 40, tokens.soft);
+  const way = withMinus(run?.way ?? "");
+  if (way && widthOf(context, font.plain, way) * SQUEEZE <= node.w - 24) return line(way, 62, look.stroke);
   const id = at(node.tracks.upstream, moment.t);
   if (id !== null && node.h >= 70) {
     const norm = num(moment.scene.values[id].stats.norm, 3);
     const long = widthOf(context, font.plain, LONGEST) * SQUEEZE <= node.w - 24; // equal cards say the same, whatever the number
-    write(`${long ? "gradient norm" : "norm"} ${norm}`, box[0] + 14, box[1] + 62, font.plain, tokens.gradient, "left", node.w - 24);
+    line(`${long ? "gradient norm" : "norm"} ${norm}`, 62, tokens.gradient);
   }
 }
+
+/** Of what a folded group consists, in ways from the longest to the shortest. */
+function partsTexts({ sub }) {
+  const [ops, shapes = ""] = sub.split(" \u00b7 ");
+  const given = shapes.includes("\u2192") ? [`${ops} \u2192${shapes.split("\u2192")[1]}`] : []; // what goes out at least
+  return [sub, ...given, ops, ops.split(",")[0]];
+}
+
+/** Which function runs in a folded group, and how far its steps are. */
+const runTexts = ({ name, nth, of }) => [name, name.replace(/Backward\d*$/, "")].map((one) => `${one} \u00b7 ${nth} of ${of}`);
 
 export function ring({ context }, node, colour, width, gap = 5) {
   const radius = cornerOf(node) + gap;

@@ -21,8 +21,30 @@ export function prepare(scene) {
   return {
     scene, nodes, edges, incoming, outgoing, twins,
     groups: new Map(scene.groups.map((group) => [group.id, group])),
-    order: executionOrder(scene), flows: flowHistory(scene), findings: byNode(scene.findings ?? []),
+    order: executionOrder(scene), runs: runsInGroups(scene), flows: flowHistory(scene), findings: byNode(scene.findings ?? []),
   };
+}
+
+/** Of the steps that happen in folded groups, which of how many of its phase in that group each is: by step [nth, of]. */
+function runsInGroups(scene) {
+  const groups = new Set(scene.nodes.filter((node) => node.kind === "group").map((node) => node.id));
+  const runs = new Map();
+  const found = new Map();
+  scene.steps.forEach(({ at: id, phase }, k) => {
+    if (!groups.has(id)) return;
+    const key = `${phase}|${id}`;
+    if (!runs.has(key)) runs.set(key, []);
+    found.set(k, [runs.get(key).push(k), runs.get(key)]);
+  });
+  return new Map([...found].map(([k, [nth, all]]) => [k, [nth, all.length]]));
+}
+
+/** What runs in a folded group now: the function, which of how many of this call, and the gradients that come to it and that it sends; null where nothing does. */
+export function runIn(moment, node) {
+  const [nth, of] = (node.id === moment.active && moment.index.runs.get(moment.k)) || [];
+  if (!nth) return null;
+  const { name, within } = moment.step;
+  return { name, nth, of, way: within ? [within.gets, within.gives].filter(Boolean).join(" \u2192 ") : "" };
 }
 
 function byNode(findings) {

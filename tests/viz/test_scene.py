@@ -264,6 +264,19 @@ def test_a_folded_group_says_shapes_and_the_norm_that_came(tmp_path: Path) -> No
     assert norms == [5.0]
 
 
+def test_a_step_in_a_folded_group_tells_the_gradients_that_its_edges_would_show(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nx = torch.tensor([3., 4.], requires_grad=True)\n"
+        "def square(x):\n    y = x * 2\n    return y * y\nsquare(x).sum().backward()\n"
+    )
+    trace = recorded(source, tmp_path)
+    groups = [g["id"] for g in scene(trace)["groups"]]
+    told = {step["name"]: step.get("within") for step in scene(trace, folds=dict.fromkeys(groups, True))["steps"]}
+    assert told["mul"] is None and told["SumBackward0"] is None, "its op has a node of its own, or nothing comes back"
+    assert told["MulBackward0"] == {"gets": "[12 16]", "gives": "[24 32]"}
+    assert not any("within" in step for step in scene(trace, folds=dict.fromkeys(groups, False))["steps"])
+
+
 def test_a_large_graph_opens_level_by_level_as_far_as_it_can_be_read(tmp_path: Path) -> None:
     source = (
         "import engine as torch\nw = torch.ones(2, requires_grad=True)\nh = torch.ones(2)\n"
