@@ -17,15 +17,13 @@ export function curveThrough(points, from = null, to = null) {
     const along = ends.every((end) => !end || end[axis] !== 0);
     if (along && oneWay(points, axis)) return levelCurve(points, axis);
   }
-  return turnsBack(points) ? roundedCurve(points) : looseCurve(points, ends);
+  return changesLine(points) ? roundedCurve(points) : looseCurve(points, ends);
 }
 
-/** Whether a route goes on in another line of the picture (viz/layouts/lines.py): it runs back between the lines. */
-export function turnsBack(points) {
+/** Whether a route goes on in another line of the picture (viz/layouts/lines.py): down to its way between the lines, and down from there. */
+export function changesLine(points) {
   if (points.length < 6) return false;
-  const forwards = points.at(-1)[0] >= points[0][0];
-  const upright = points.some((p, i) => i > 0 && Math.abs(p[0] - points[i - 1][0]) < 0.01 && Math.abs(p[1] - points[i - 1][1]) > 8);
-  return upright && points.some((p, i) => i > 0 && (forwards ? p[0] < points[i - 1][0] - 1 : p[0] > points[i - 1][0] + 1));
+  return points.filter((p, i) => i > 0 && Math.abs(p[0] - points[i - 1][0]) < 0.01 && Math.abs(p[1] - points[i - 1][1]) > 8).length > 1;
 }
 
 /** Level and upright pieces with rounded corners; what climbs between two levels does so from the one to the other. */

@@ -1,7 +1,7 @@
 // The wiring of an op cell by cell: from each cell of an input, through the pill, to the cells of the output that it reaches.
 
 import { boxOf, cellOf, rowsOf } from "./card.mjs";
-import { distanceTo, flatten, pointAlong, turnsBack } from "./curve.mjs";
+import { distanceTo, flatten, pointAlong, changesLine } from "./curve.mjs";
 import { indexText, num, toNumber } from "./format.mjs";
 import { wiredOps, wiresOf as allWiresOf } from "./state.mjs";
 import { at } from "./timeline.mjs";
@@ -69,7 +69,7 @@ function isClear(wire, index) {
  * card that is not its end (which `wiresAt` has found out); there its route says it all.
  */
 export function isWired(edge) {
-  return !turnsBack(edge.points) && !blocked.has(edge);
+  return !changesLine(edge.points) && !blocked.has(edge);
 }
 
 /** The wires of an op, each with the rows at which it ends; they know then whether they have a free way. */

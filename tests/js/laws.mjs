@@ -142,6 +142,17 @@ function endsAslant(scene, plane) {
   }));
 }
 
+const [LONG, APART] = [60, 20]; // of pieces that run back beside each other, and by how much they are apart
+
+/** Routes that turn back at once, as a hairpin does: two long level pieces in opposite directions, one hardly above the other. */
+function hairpins(scene) {
+  return scene.edges.flatMap((edge) => ["points", "back"].filter((way) => edge[way].some((b, i, all) => {
+    const [a, c, d] = [all[i - 1], all[i + 1], all[i + 2]];
+    if (!a || !d || Math.abs(c[0] - b[0]) > 0.01 || a[1] !== b[1] || c[1] !== d[1]) return false;
+    return Math.abs(c[1] - b[1]) < APART && (b[0] - a[0]) * (d[0] - c[0]) < 0 && Math.min(Math.abs(b[0] - a[0]), Math.abs(d[0] - c[0])) > LONG;
+  })).map((way) => `${way} ${edge.id}`));
+}
+
 /** Ends of routes that the cards behind a folded one hide. */
 function endsBehindStacks(scene, index, plane) {
   return scene.edges.flatMap((edge) => ["forward", "back"].filter((way) => {
@@ -245,6 +256,6 @@ for (const file of readdirSync(process.argv[2]).sort()) {
   broken[file.replace(".json", "")] = { routes: routesOverCards(scene, plane), wires: wiresOverCards(scene, index),
     callout: calloutOverCards(scene, index, plane), ends: wiresAmiss(scene, index),
     early: gradientsTooEarly(scene, index), letters: lettersCovered(scene, index, plane), heads: headsCut(scene, index, plane), stacks: endsBehindStacks(scene, index, plane),
-    aslant: endsAslant(scene, plane) };
+    aslant: endsAslant(scene, plane), hairpins: hairpins(scene) };
 }
 console.log(JSON.stringify(broken));

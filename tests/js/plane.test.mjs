@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { between, fit, keep, pan, READABLE, toScreen, toWorld, visibleBox, WHOLE, zoomAt } from "../../assets/modules/camera.mjs";
 import { boxOf, cellAt, cellOf, holding, rowsOf } from "../../assets/modules/card.mjs";
-import { curveThrough, distanceTo, flatten, pointAlong, turnsBack } from "../../assets/modules/curve.mjs";
+import { curveThrough, distanceTo, flatten, pointAlong, changesLine } from "../../assets/modules/curve.mjs";
 import { Grid } from "../../assets/modules/grid.mjs";
 import { layPlane } from "../../assets/modules/plane.mjs";
 import { labelsOf } from "../../assets/modules/labels.mjs";
@@ -209,8 +209,10 @@ test("text has 12 px on screen, and a graph that nearly fits is shown whole", ()
 
 test("a route to the next line keeps to its corners, which are round, and is told from others", () => {
   const points = [[100, 0], [120, 0], [134, 0], [134, 90], [-40, 90], [-40, 150], [0, 150]];
-  assert.ok(turnsBack(points) && turnsBack(points.slice().reverse()));
-  assert.ok(!turnsBack([[0, 0], [50, 0], [50, 40], [90, 40], [120, 40], [150, 40]]));
+  assert.ok(changesLine(points) && changesLine(points.slice().reverse()));
+  const forwards = [[0, 0], [50, 0], [50, 40], [90, 40], [90, 80], [150, 80]];
+  assert.ok(changesLine(forwards) && !changesLine([...forwards.slice(0, 4), [120, 40], [150, 40]]));
+  assert.ok(distanceTo(flatten(curveThrough(forwards, [-100, -30, 0, 30], [150, 50, 250, 110])), 70, 40) < 0.01, "its way between the lines is level");
   const flat = flatten(curveThrough(points, [0, -30, 100, 30], [0, 120, 100, 180]));
   const [xs, ys] = [Array.from(flat.xs), Array.from(flat.ys)];
   assert.deepEqual([xs[0], ys[0], xs.at(-1), ys.at(-1)], [100, 0, 0, 150]);

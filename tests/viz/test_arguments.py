@@ -10,7 +10,7 @@ import pytest
 
 from tests.viz import pictures
 from viz import layout
-from viz.layouts import arguments, dot, lines
+from viz.layouts import arguments, dot, lines, turns
 from viz.layouts.ports import Anchors, OfGradient
 from viz.layouts.ranked import Ranked, crossings
 
@@ -86,7 +86,7 @@ def test_what_leaves_a_line_above_enters_a_later_one_above() -> None:
 
 
 def test_ports_of_a_line_follow_the_parts_of_the_next_one() -> None:
-    over: list[lines.Over] = [("low", "p", 0, 1), ("high", "q", 0, 1), ("far", "r", 0, 2)]
+    over: list[turns.Over] = [("low", "p", 0, 1), ("high", "q", 0, 1), ("far", "r", 0, 2)]
     parts: list[Mapping[Hashable, int]] = [{}, {"low": 1, "high": 0}, {"far": 0}]
     found = lines.sides(0, over, [], parts)
     assert set(found) == {(("out", a), ("out", b)) for a, b in ("qp", "qr", "pr")}

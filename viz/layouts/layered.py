@@ -17,7 +17,7 @@ from typing import Any
 
 import networkx as nx
 
-from . import bundles, lines
+from . import bundles, lines, turns
 from .ports import Anchors, Own, Part, Ports, from_cards, in_order, straight
 from .ranked import LANE, Ranked, Step, longest, ranks
 from .sheet import HEAD, PAD, PORT_GAP, Box, Piece, Point, Sheet, Size, around, clean
@@ -337,7 +337,7 @@ class _Layered:
             if node in line:
                 nodes[line[node]].append(node)
         parts: list[list[Part]] = [[] for _ in range(count)]
-        over: list[lines.Over] = []
+        over: list[turns.Over] = []
         for key, u, v, origin in self.edges:
             if u not in line or v not in line:
                 continue
@@ -355,7 +355,7 @@ class _Layered:
             sides = lines.sides(number, over, pieces, parted)
             pieces.append(_Layered(self.graph, self.places, Plan(), own, edges, frozenset(begun), sides).whole())
             begun.update(pieces[-1].boxes)
-        return lines.stacked(pieces, over)
+        return lines.stacked(pieces, over, {key: origin for key, _, _, origin in self.edges}, self.size)
 
     def parted(self, nodes: Sequence[Hashable], edges: Sequence[Part]) -> dict[Hashable, int]:
         """Of each edge of a line in which of its parts it is, in the order in which these stand."""

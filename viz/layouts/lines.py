@@ -2,8 +2,8 @@
 
 Where it is cut is found in the unbroken picture; then each line is laid out for itself, so that it is as high as what
 stands in it.  What goes on in a later line leaves at the right, runs back under its line, down the left margin past the
-lines between, and enters where it is wanted; what travels from one place shares its way.  A group that goes on in the
-next line has a box in each, which is open where it is cut.
+lines between, and enters where it is wanted, or is shorter (`turns`); what travels from one place shares its way.  A
+group that goes on in the next line has a box in each, which is open where it is cut.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import pairwise, permutations
 
+from . import turns
 from .ranked import LANE
 from .sheet import Box, Piece, Point, Size, around, clean
+from .turns import INDENT, OUT, PAIR, STEP, Over, Way
 
 MOST = 8
 """Lines at most: past that one cannot see the whole anyway, and a ribbon is followed more easily."""
@@ -29,15 +31,8 @@ WIDER = 50.0
 """What it costs to be wider than the limit by one unit."""
 HAIR = 0.01
 """By so much a column is wider than what stands in it: ends of routes are computed in another order, and rounded so."""
-INDENT = 18.0
-OUT = 8.0
-PAIR, STEP = 5.0, 12.0
-"""Between the ways of a value and of its gradient, and from one such pair to the next."""
 ROOM = 9.0
 """Between a line and the ways under it, and between these and the next line."""
-
-Over = tuple[Hashable, Hashable, int, int]
-"""An edge that leaves its line: (key, origin, its line, the line in which it arrives)."""
 
 
 def numbers(
@@ -139,40 +134,28 @@ def _ends(
     """The last column of each of `count` lines: no wider than the limit, evenly filled, few routes and groups cut."""
     n = len(columns)
     width = (columns[-1][1] - columns[0][0]) / count
-    best: dict[tuple[int, int], tuple[float, list[int]]] = {(0, 0): (0.0, [])}
+    cut = crossings[:-1]
+    lefts = [left - _beside(0, entering) for (left, _), entering in zip(columns, [0, *cut], strict=True)]
+    rights = [right + _beside(leaving, 0) for (_, right), leaving in zip(columns, [*cut, 0], strict=True)]
+    best: dict[int, tuple[float, list[int]]] = {0: (0.0, [])}
     for line in range(1, count + 1):
+        found = {}
         for end in range(line, n + 1):
+            cost = costs[end - 1] if end < n else 0.0
             ways = []
-            for start in range(line - 1, end):
-                known = best.get((line - 1, start))
-                beside = _beside(crossings[end - 1] if end < n else 0, crossings[start - 1] if start else 0)
-                wide = columns[end - 1][1] - columns[start][0] + beside
-                if known is not None:
-                    cost = known[0] + wide**2 / width + (costs[end - 1] if end < n else 0.0)
-                    cost += WIDER * max(wide - limit, 0.0)
-                    ways.append((cost, [*known[1], end - 1]))
+            for start in (start for start in range(line - 1, end) if start in best):
+                wide = rights[end - 1] - lefts[start]
+                ways.append((best[start][0] + wide**2 / width + cost + WIDER * max(wide - limit, 0.0), start))
             if ways:
-                best[line, end] = min(ways)
-    return best[count, n][1]
+                least, start = min(ways)
+                found[end] = least, [*best[start][1], end - 1]
+        best = found
+    return best[n][1]
 
 
 def _beside(leaving: int, entering: int) -> float:
     """Room that the ways to and from other lines need beside a line; there are two to a pair."""
     return (OUT + STEP * leaving / 2 if leaving else 0.0) + (INDENT + STEP * entering / 2 if entering else 0.0)
-
-
-@dataclass(slots=True)
-class _Way:
-    """What of one origin goes on from a line in later ones: the last of these, and where it runs.
-
-    `slot` counts from the inside in the left margin, `place` the ways under its line from above.
-    """
-
-    first: int
-    last: int
-    height: float
-    slot: int = 0
-    place: int = 0
 
 
 def sides(
@@ -193,17 +176,21 @@ def sides(
     return [(one, other) for side in (ins, outs) for one, other in permutations(side, 2) if side[one] < side[other]]
 
 
-def stacked(pieces: Sequence[Piece], over: Sequence[Over]) -> Piece:
-    """Lines under each other, and what goes on from one in another."""
+def stacked(
+    pieces: Sequence[Piece], over: Sequence[Over], origins: Mapping[Hashable, Hashable],
+    size: Callable[[Hashable], Size],
+) -> Piece:  # fmt: skip
+    """Lines under each other, and what goes on from one in another; `origins` has that of each edge."""
     ways = _ways(pieces, over)
     found, tops = Piece(), _tops(pieces, ways)
     placed = [piece.moved(0.0, top) for piece, top in zip(pieces, tops, strict=True)]
     for piece in placed:
         piece.reach(-INDENT, piece.box[2])
+    ways = turns.settled(ways, placed, over, origins, size)
     halves = [dict(piece.routes) for piece in placed]
     joined = {
         key: tuple(
-            _joined(halves[a][key][side], halves[b][key][side], ways[origin, a], placed[a].box, side)
+            _joined(halves[a][key][side], halves[b][key][side], ways[origin, a], b, placed[a].box[3], side)
             for side in (0, 1)
         )
         for key, origin, a, b in over
@@ -219,26 +206,28 @@ def stacked(pieces: Sequence[Piece], over: Sequence[Over]) -> Piece:
     return found
 
 
-def _ways(pieces: Sequence[Piece], over: Sequence[Over]) -> dict[tuple[Hashable, int], _Way]:
+def _ways(pieces: Sequence[Piece], over: Sequence[Over]) -> turns.Ways:
     """By origin and line.  Short ways run inside of long ones; of equals what leaves above, so that none cross."""
-    ways: dict[tuple[Hashable, int], _Way] = {}
+    ways: turns.Ways = {}
     for key, origin, a, b in over:
-        way = ways.setdefault((origin, a), _Way(a, b, pieces[a].routes[key][0][-1][1]))
-        way.last = max(way.last, b)
-    taken: dict[int, list[_Way]] = defaultdict(list)
-    for way in sorted(ways.values(), key=lambda w: (w.last - w.first, w.first, w.height)):
-        way.slot = next(
+        way = ways.get((origin, a)) or Way(a, b, pieces[a].routes[key][0][-1][1])
+        ways[origin, a] = replace(way, last=max(way.last, b))
+    taken: dict[int, list[Way]] = defaultdict(list)
+    by_length = sorted(ways, key=lambda one: (ways[one].last - ways[one].first, ways[one].first, ways[one].height))
+    for one, way in ((one, ways[one]) for one in by_length):
+        slot = next(
             slot for slot in range(len(ways))
             if not any(max(way.first, w.first) < min(way.last, w.last) for w in taken[slot])
         )  # fmt: skip
-        taken[way.slot].append(way)
+        ways[one] = replace(way, slot=slot)
+        taken[slot].append(way)
     for line in range(len(pieces)):
-        for place, way in enumerate(sorted((w for w in ways.values() if w.first == line), key=lambda w: -w.slot)):
-            way.place = place
+        for place, one in enumerate(sorted((one for one in ways if one[1] == line), key=lambda one: -ways[one].slot)):
+            ways[one] = replace(ways[one], place=place)
     return ways
 
 
-def _tops(pieces: Sequence[Piece], ways: Mapping[tuple[Hashable, int], _Way]) -> list[float]:
+def _tops(pieces: Sequence[Piece], ways: turns.Ways) -> list[float]:
     """How far down each line stands."""
     tops = [-pieces[0].box[1]]
     for number, (before, piece) in enumerate(pairwise(pieces)):
@@ -248,10 +237,10 @@ def _tops(pieces: Sequence[Piece], ways: Mapping[tuple[Hashable, int], _Way]) ->
     return tops
 
 
-def _joined(start: Sequence[Point], end: Sequence[Point], way: _Way, box: Box, side: int) -> list[Point]:
-    """A route from line to line: of values (`side` 0) or of gradients (1), which runs above and inside of it."""
-    right = box[2] + OUT + STEP * way.place + (PAIR if side == 0 else 0.0)
-    channel = box[3] + ROOM + STEP * way.place + (PAIR if side == 0 else 0.0)
-    left = -INDENT - STEP * way.slot - (PAIR if side == 1 else 0.0)
-    high, low = start[-1][1], end[0][1]
-    return clean([*start, (right, high), (right, channel), (left, channel), (left, low), *end])
+def _joined(start: Sequence[Point], end: Sequence[Point], way: Way, line: int, bottom: float, side: int) -> list[Point]:
+    """A route to another line: of values (`side` 0) or of gradients (1), which runs above and inside of it."""
+    into = way.into if line == way.first + 1 else way.margin
+    right, left = way.out + (PAIR if side == 0 else 0.0), into - (PAIR if side == 1 else 0.0)
+    back = way.out < into  # then the gradient's is the outer one of both
+    channel = bottom + ROOM + STEP * way.place + (PAIR if (side == 0) != back else 0.0)
+    return clean([*turns.leaving(start, right), (right, channel), (left, channel), *turns.entering(end, left)])

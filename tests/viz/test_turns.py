@@ -1,0 +1,98 @@
+"""Ways from line to line turn where nothing is in their way any more, and touch no card all the same."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import networkx as nx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.viz.test_layout import LAYERED, box, crosses, ends
+from tests.viz.traces import dag
+from viz import layout
+from viz.layouts import layered
+from viz.layouts.sheet import Piece, Point
+from viz.layouts.turns import BESIDE, Way, settled
+
+in_lines = st.builds(dag, st.integers(8, 30), st.integers(0, 8), st.integers(0, 10_000))
+
+
+def uprights(way: list[Point]) -> list[float]:
+    return [a[0] for a, b in itertools.pairwise(way) if a[0] == b[0]]
+
+
+def chain(*more: tuple[Any, Any]) -> tuple[nx.DiGraph, layout.Placed]:
+    """Nine in two lines, and edges between them."""
+    graph = nx.DiGraph(view=(740.0, 500.0))
+    nx.add_path(graph, range(9))
+    graph.add_edges_from(more)
+    placed = layout.layout(graph)
+    assert [placed.lines[node] for node in (4, 5)] == [(0, 0), (0, 1)]
+    return graph, placed
+
+
+def test_a_way_goes_down_beside_what_it_comes_from_where_all_is_free_below() -> None:
+    """As of a leaf that later lines use: its way would frame the line on its way to the right margin."""
+    _, placed = chain(("w", 1), ("w", 7))
+    right = placed.positions["w"][0] + layered.SIZE[0] / 2
+    for way in (placed.routes["w", 7], placed.back["w", 7][::-1]):
+        assert 0 < uprights(way)[0] - right <= BESIDE + 5
+    assert uprights(placed.routes[4, 5])[0] > placed.positions[4][0], "the chain itself leaves at the right margin"
+
+
+def piece(cards: dict[str, Point], routes: dict[str, list[Point]], right: float, height: float) -> Piece:
+    found = Piece(box=(0.0, height - 40, right, height + 40))
+    found.at.update(cards)
+    found.routes.update({key: (way, [(x, y + 6) for x, y in way]) for key, way in routes.items()})
+    return found
+
+
+def turns(above: dict[str, Point], below: dict[str, Point], into: list[Point]) -> Way:
+    """Of a way from a card at (50, 0), level to the right, that comes into a line at 200."""
+    pieces = [
+        piece({"a": (50.0, 0.0), **above}, {"e": [(100.0, 0.0), (600.0, 0.0)]}, 600.0, 0.0),
+        piece(below, {"e": into}, 600.0, 200.0),
+    ]
+    over = [("e", "a", 0, 1)]
+    return settled({("a", 0): Way(0, 1, 0.0)}, pieces, over, {"e": "a"}, lambda _: (100.0, 40.0))["a", 0]
+
+
+def test_a_way_stays_level_as_long_as_something_stands_below() -> None:
+    entering = [(-18.0, 200.0), (0.0, 200.0)]
+    assert turns({}, {}, entering).out == 120.0
+    beneath = turns({"b": (150.0, 40.0), "c": (262.0, 40.0)}, {}, entering)
+    assert beneath.out == 319.0, "between the two there is no room"
+    assert turns({"b": (560.0, 40.0), "c": (150.0, 40.0)}, {}, entering).out < 510.0
+    assert turns({f"c{x}": (x, 40.0) for x in (150.0, 260.0, 370.0, 480.0, 560.0)}, {}, entering).out > 600.0
+
+
+def test_a_way_comes_into_the_next_line_where_nothing_stands_above() -> None:
+    """Over a card it comes down at once, under it from the left margin."""
+    into = [(-18.0, 180.0), (300.0, 180.0), (340.0, 200.0)]
+    assert turns({}, {"b": (100.0, 210.0)}, into).into == 320.0
+    assert turns({}, {"b": (100.0, 210.0), "c": (320.0, 120.0)}, into).into == pytest.approx(263.0)
+    assert turns({}, {f"b{x}": (x, 150.0) for x in (50.0, 160.0, 270.0, 330.0)}, into).into == -18.0
+
+
+def test_ways_that_turn_cross_no_others_under_their_line() -> None:
+    """What runs below in the channel must not be met on the way down."""
+    long, short = Way(0, 1, 0.0, 1, 0, out=100.0, into=-30.0), Way(0, 1, 0.0, 0, 1, out=300.0, into=-18.0)
+    assert not long.crosses(short) and not short.crosses(long)
+    nearer = Way(0, 1, 0.0, 1, 0, out=100.0, into=50.0)
+    assert nearer.crosses(short) and short.crosses(nearer)
+    assert not nearer.crosses(Way(0, 1, 0.0, 0, 1, out=300.0, into=60.0))
+
+
+@pytest.mark.parametrize("name", LAYERED)
+@settings(max_examples=30, deadline=None)
+@given(graph=in_lines)
+def test_in_lines_no_way_passes_through_an_unrelated_box(name: str, graph: nx.DiGraph) -> None:
+    graph.graph["view"] = (500.0, 700.0)
+    placed = layout.layout(graph, name)
+    boxes = {node: box(graph, placed, node) for node in graph}
+    for key, way in [*placed.routes.items(), *placed.back.items()]:
+        for p, q in itertools.pairwise(way):
+            assert not [n for n in graph if n not in ends(key) and crosses(p, q, boxes[n])], key
