@@ -26,7 +26,7 @@ from tests.engine.saying import first_sentence
 torch: Any = pytest.importorskip("torch")
 # Which unittest asks for samples: none, and looking through the stack for it takes longer than most comparisons.
 for holder in ("common_utils", "opinfo.core"):
-    importlib.import_module(f"torch.testing._internal.{holder}").extract_test_fn = lambda: None
+    cast(Any, importlib.import_module(f"torch.testing._internal.{holder}")).extract_test_fn = lambda: None
 # Every sample sets seeds, and each device that is not there would keep the whole stack of who set its own.
 for device in (torch.cuda, torch.xpu, torch.mtia):
     device.manual_seed_all = lambda seed: None
