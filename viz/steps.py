@@ -10,6 +10,8 @@ from .graph import Link
 Track = list[list[Any]]
 BEGIN = 0.0005
 """A backward call begins when its first step moves, so much after the rest before it: a rest shows what happened."""
+HALF = 0.5
+"""Half of a backward step before its end the rule has run: what it saved is freed, what it made is on its way."""
 
 
 @dataclass(slots=True)

@@ -31,7 +31,7 @@ from .histories import Come, results
 from .labels import written_name
 from .participants import participants
 from .reach import edges, op_behind, reached
-from .steps import BEGIN, Flow, Phase, Step, Timeline
+from .steps import BEGIN, HALF, Flow, Phase, Step, Timeline
 
 
 def timeline(drawing: Drawing) -> Timeline:
@@ -290,12 +290,13 @@ class _Player:
         for root in event.roots:
             card = self.drawing.card(root.tensor)
             if card is not None:
-                known = root.tensor not in self.seeded and not self.facts.is_computed(root.source)
+                first = root.tensor not in self.seeded
+                known = first and not self.facts.is_computed(root.source)
                 start = 0 if known else begin  # what one passes first is shown, and edited, before it runs
                 self.seeded.add(root.tensor)
                 refused = root.implicit and is_refused(self.facts, event)  # nothing was passed, and no 1 would fit
                 self.line.put(card, "row:seed", start, None if refused else root.gradient)
-                self.line.put(card, "row:call", start, event.call)
+                self.line.put(card, "row:call", 0 if first else begin, event.call)
                 self.line.put(card, "row:derived", start, derived(self.facts, event, root))
                 self.state(card, begin, "ready")
             fact = self.facts.tensors.get(root.tensor)
@@ -322,7 +323,7 @@ class _Player:
         upstream = next((u for u in event.upstream if u is not None), None)
         self.line.put(node, "upstream", self.ready_at.get(op, done - 1 + BEGIN), upstream)
         if record.saved:
-            self.line.put(node, "saved", done, "freed" if event.freed else "kept", "none")
+            self.line.put(node, "saved", done - HALF, "freed" if event.freed else "kept", "none")
         for link in results(self.drawing, op):
             nr = link.position
             passed = event.upstream[nr] if nr < len(event.upstream) else None

@@ -107,9 +107,10 @@ export function rowState(moment, row) {
   const { scene, k, t } = moment;
   const id = at(row.track, t);
   const past = row.until !== undefined && t >= row.until - 1e-9;
-  if (id === null) return { value: null, past, other: false, changed: false, call: null, derived: null };
   const call = callOf(row, t);
-  return { value: scene.values[id], past, other: call !== null && runs(moment) && moment.phase.call !== call,
+  const other = call !== null && runs(moment) && moment.phase.call !== call;
+  if (id === null) return { value: null, past, other, changed: false, call, derived: null };
+  return { value: scene.values[id], past, other,
            changed: k >= 0 && changedBy(row.track, k) && !moment.moving, call, derived: ofSeed(row, row.derived, t) };
 }
 

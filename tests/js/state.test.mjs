@@ -90,6 +90,7 @@ test("a row tells whether this step changed it, and a seed of which call it is",
   assert.ok(!rowState(moment(2), value).changed);
   assert.ok(rowState(moment(0), seed).value);
   assert.equal(rowState(moment(1), { ...seed, track: [[0, null], [2, seed.track[0][1]]] }).value, null, "worked out later");
+  assert.deepEqual([1, 3, 4].map((t) => rowState(moment(t), { ...seed, call: 1, track: [[0, null], [4, 0]] }).other), [false, true, true], "nor is what is not there yet of this call");
   assert.deepEqual([1, 3, 4, 6].map((t) => rowState(moment(t), seed).call), [0, 0, 0, 1]);
   assert.deepEqual([1, 3, 4].map((t) => rowState(moment(t), { ...seed, call: 1 }).other), [false, true, true], "another call runs");
   assert.ok([1, 3, 4, 6].every((t) => !rowState(moment(t), seed).other));

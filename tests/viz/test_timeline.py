@@ -80,7 +80,7 @@ def test_what_a_call_does_not_reach_is_faint_until_one_does(tmp_path: Path) -> N
 
 def test_saved_values_are_kept_by_retain_graph_and_freed_by_the_last_call(tmp_path: Path) -> None:
     found = read(CASE_1, tmp_path)
-    assert track(found, "n0", "saved") == [[0, "none"], [1, "saved"], [3, "kept"], [10, "freed"]]
+    assert track(found, "n0", "saved") == [[0, "none"], [1, "saved"], [2.5, "kept"], [9.5, "freed"]]
 
 
 def test_a_leaf_waits_until_all_contributions_are_there(tmp_path: Path) -> None:
