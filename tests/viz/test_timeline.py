@@ -422,3 +422,11 @@ def test_a_gradient_that_the_program_works_out_is_not_shown_before_it_is_passed(
     rows = {node["label"]: node["rows"] for node in pictures.scene(name)["nodes"]}
     first = rows["z" if name == "weights" else "y"][-1]
     assert first["key"] == "seed" and (first["track"][0] != [0, None]) == shown and first["track"][-1][1] is not None
+
+
+def test_a_gradient_that_the_program_works_out_is_of_its_call_before_it_is_there(tmp_path: Path) -> None:
+    found = read(
+        "x = ones(2, requires_grad=True)\ny = x * 2\n(g,) = autograd.grad(y.sum(), y)\ny.backward(g)\n", tmp_path
+    )
+    (card,) = {card for (card, key), held in found.line.tracks.items() if key == "row:call" and [0, 1] in held}
+    assert [start > 0 for start, _ in track(found, card, "row:seed")] == [False, True]
