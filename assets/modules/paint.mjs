@@ -14,6 +14,7 @@ import { cutName, fitting, fontsAt, SQUEEZE, squeezed, widthOf, writer } from ".
 
 const LATER = [4, 4]; // dashes of the outline of what is not computed yet
 const LONGEST = "gradient norm 0.00123"; // of what a folded group says of its gradient
+const [CONTINUED, PAST_SIDE] = ["\u21b3 ", 12]; // before the name of a group that goes on here from another line; units from the side that is open
 const ROUND = 14; // corners of a group's box
 const QUIET = 0.72; // what takes no part, or is not there yet: paler, and all of its text in ink, so that it is read at 3 to 1
 
@@ -56,17 +57,16 @@ function paintGroups(brush, seen) {
     const all = group.box;
     if (group.folded || !all || all[2] < seen[0] || all[0] > seen[2] || all[3] < seen[1] || all[1] > seen[3]) continue;
     const boxes = boxesOf(group);
-    const box = boxes[0];
     boxes.forEach((one, i) => paintGroupBox(brush, one, i > 0, i < boxes.length - 1, brush.selection === group.id));
     if (detail === 0) continue;
-    groupName(brush, box, group.label, font.strong, tokens.soft);
-    paintFold(brush, box, false);
+    boxes.forEach((one, i) => groupName(brush, one, `${i ? CONTINUED : ""}${group.label}`, font.strong, tokens.soft, i ? PAST_SIDE : GROUP_TITLE));
+    paintFold(brush, boxes[0], false);
   }
 }
 
-function groupName({ context, write }, box, name, font, colour) {
-  const room = box[2] - box[0] - GROUP_TITLE - 8;
-  write(cutName(context, font, name, room / SQUEEZE), box[0] + GROUP_TITLE, box[1] + 18, font, colour, "left", room);
+function groupName({ context, write }, box, name, font, colour, from = GROUP_TITLE) {
+  const room = box[2] - box[0] - from - 8;
+  write(cutName(context, font, name, room / SQUEEZE), box[0] + from, box[1] + 18, font, colour, "left", room);
 }
 
 /** The box of an open group; open at the side where it goes on in another line. */

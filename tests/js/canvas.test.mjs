@@ -252,3 +252,11 @@ test("a folded group says which function runs in it, how far its steps of this c
   assert.deepEqual([5, 3.5, 3, 2, 0.5, 0].map((t) => told(t)), shown.reverse(), "the same whichever way one goes");
   assert.deepEqual(told(5, 100), ["Mul \u00b7 2 of 2", "norm 1"], "where there is less room");
 });
+
+test("a group that goes on in another line has its name there too, with a sign that it does", () => {
+  const group = { id: "g", label: "for i \u00b7 2", members: [], within: null, folded: false, box: [0, 0, 600, 300], parts: [[200, 0, 600, 100], [0, 200, 400, 300]] };
+  const index = prepare({ nodes: [], edges: [], groups: [group], steps: [], values: [], phases: [], findings: [], bounds: [0, 0, 600, 300] });
+  const { texts, context } = noting();
+  paintGraph(context, VIEW, frameAt(index, 0));
+  assert.deepEqual(texts, ["for i \u00b7 2", "\u21b3 for i \u00b7 2"]);
+});

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.viz import pictures
 from viz import layout
-from viz.layouts import bundles, dot, layered, views
+from viz.layouts import bundles, dot, layered, sheet, views
 from viz.layouts.ranked import Ranked, ranks, spread
 
 from .traces import dag
@@ -336,6 +336,7 @@ def test_a_group_is_cut_by_lines_into_boxes_around_what_it_has_in_each() -> None
         parts = placed.parts.get(group, [placed.boxes[group]] if group is not None else [])
         holds = [part for part in parts if part[0] <= x0 and part[1] <= y0 and x1 <= part[2] and y1 <= part[3]]
         assert len(holds) == (group is not None)
+        assert all(y0 >= part[1] + sheet.HEAD for part in holds), "under its name, which stands in each of its boxes"
         for other, boxes in placed.parts.items():
             assert other == group or not any(overlaps((x0, y0, x1, y1), part) for part in boxes)
 

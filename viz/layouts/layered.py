@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -72,15 +71,14 @@ def place(graph: nx.DiGraph, places: Places, plan: Plan | None = None) -> Placed
 class _Layered:
     """A layout at work: of a whole graph, or of the `nodes` in one of its lines, with the ends of `edges` there.
 
-    The groups `continued` began in a line above.  Of two ports in `sides` the first one is best above the other.
+    Of two ports in `sides` the first one is best above the other.
     """
 
     def __init__(
         self, graph: nx.DiGraph, places: Places, plan: Plan, nodes: Sequence[Hashable] | None = None,
-        edges: Sequence[Part] | None = None, continued: AbstractSet[Hashable] = frozenset(),
-        sides: Sequence[tuple[Hashable, Hashable]] = (),
+        edges: Sequence[Part] | None = None, sides: Sequence[tuple[Hashable, Hashable]] = (),
     ) -> None:  # fmt: skip
-        self.graph, self.places, self.plan, self.continued = graph, places, plan, continued
+        self.graph, self.places, self.plan = graph, places, plan
         self.is_line, self.sides = nodes is not None, sides
         self.nodes = list(graph) if nodes is None else nodes
         self.lines: dict[Hashable, tuple[int, int]] = {}
@@ -284,8 +282,7 @@ class _Layered:
         framed = group is not None
         before = 0.0 if not framed else PORT_GAP if any(piece.entering for piece in pieces) else PAD
         behind = 0.0 if not framed else PORT_GAP if any(piece.leaving for piece in pieces) else PAD
-        head = 0.0 if not framed else PAD if group in self.continued else HEAD
-        x, y, bottom = before, 0.0, head - APART
+        x, y, bottom = before, 0.0, (HEAD if framed else 0.0) - APART
         row, alone, placed = -1, True, []
         for piece in pieces:
             if not framed:
@@ -348,13 +345,11 @@ class _Layered:
             over.append((key, origin, a, b))
             parts[a].append((key, u, None, origin))
             parts[b].append((key, None, v, origin))
-        begun: set[Hashable] = set()
         pieces: list[Piece] = []
         parted = [self.parted(own, edges) for own, edges in zip(nodes, parts, strict=True)]
         for number, (own, edges) in enumerate(zip(nodes, parts, strict=True)):
             sides = lines.sides(number, over, pieces, parted)
-            pieces.append(_Layered(self.graph, self.places, Plan(), own, edges, frozenset(begun), sides).whole())
-            begun.update(pieces[-1].boxes)
+            pieces.append(_Layered(self.graph, self.places, Plan(), own, edges, sides).whole())
         return lines.stacked(pieces, over, {key: origin for key, _, _, origin in self.edges}, self.size)
 
     def parted(self, nodes: Sequence[Hashable], edges: Sequence[Part]) -> dict[Hashable, int]:
