@@ -425,8 +425,12 @@ def test_a_gradient_that_the_program_works_out_is_not_shown_before_it_is_passed(
 
 
 def test_a_gradient_that_the_program_works_out_is_of_its_call_before_it_is_there(tmp_path: Path) -> None:
-    found = read(
-        "x = ones(2, requires_grad=True)\ny = x * 2\n(g,) = autograd.grad(y.sum(), y)\ny.backward(g)\n", tmp_path
-    )
-    (card,) = {card for (card, key), held in found.line.tracks.items() if key == "row:call" and [0, 1] in held}
-    assert [start > 0 for start, _ in track(found, card, "row:seed")] == [False, True]
+    lines = [
+        "x = torch.ones(2, requires_grad=True)",
+        "y = x * 2",
+        "g = torch.autograd.grad(y.sum(), y)",
+        "y.backward(g)",
+    ]
+    found = read("\n".join(["import engine as torch", *lines]), tmp_path)
+    assert track(found, "t1", "row:call") == [[0, 1]]
+    assert [step for step, _ in track(found, "t1", "row:seed")] == [0, 3 + BEGIN]
