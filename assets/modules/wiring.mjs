@@ -7,10 +7,12 @@ import { wiredOps, wiresOf as allWiresOf } from "./state.mjs";
 import { at } from "./timeline.mjs";
 
 const SPREAD = 0.62; // part of the pill's side over which wires enter
-const BUNDLE = 16; // height of the bundle of wires that goes around a card
+const BUNDLE = 16; // height of the bundle of wires that goes around a card, where there is room,
+const CLEAR = 6; // and how far it keeps from that card and from the next one below
 const TOUCH = 1.5; // how far a wire may be over a border
 const BEND = 6; // how far from a card's side one runs down along it
 const curves = new WeakMap();
+const rooms = new WeakMap();
 const looked = new WeakSet(); // ops whose wires are known to have a free way or not,
 const blocked = new WeakSet(); // and the edges beside which they have none
 
@@ -77,6 +79,7 @@ function wiresOf(moment, op) {
   const wires = allWiresOf(moment, op);
   const phase = callAt(moment);
   for (const wire of wires) {
+    wire.scene = moment.scene;
     wire.ends = endsOf(wire, phase);
     wire.carries &&= !isLost(moment, wire, wires);
   }
@@ -169,9 +172,9 @@ function curveOf(wire) {
 }
 
 /** From the cell of the input to the op, and from that of the output. */
-function halves({ op, source, output, from, to, ends }) {
-  const start = anchor(source, ends.source, from, op);
-  const end = anchor(output, ends.output, to, op);
+function halves({ scene, op, source, output, from, to, ends }) {
+  const start = { ...anchor(source, ends.source, from, op), room: roomBelow(scene, source) };
+  const end = { ...anchor(output, ends.output, to, op), room: roomBelow(scene, output) };
   const [a, b] = [port(op, source, start.part), port(op, output, end.part)];
   return { a, b, leaving: half(start, a), arriving: half(end, b) };
 }
@@ -227,13 +230,24 @@ function port(op, node, part) {
   return { at: [op.x + (side * op.w) / 2, op.y + part * op.h * SPREAD], nx: side, ny: 0 };
 }
 
+/** How far below a card the next one stands. */
+function roomBelow(scene, node) {
+  if (!rooms.has(node)) {
+    const [x0, , x1, under] = boxOf(node);
+    const tops = scene.nodes.map(boxOf).filter(([left, top, right]) => top >= under && left < x1 && x0 < right).map(([, top]) => top - under);
+    rooms.set(node, Math.min(...tops, Infinity));
+  }
+  return rooms.get(node);
+}
+
 /** From a cell to a port; where the port is beside the card, around the card's lower corner instead of over its numbers. */
 function half(cell, port) {
   const [px, py] = port.at;
   if (cell.aside) return sideways(cell.x, cell.y, cell, port);
   if (port.nx !== 0 && cell.ny > 0 && py < cell.under) {
     const wx = cell.side(-port.nx);
-    const wy = cell.under + 6 + (0.5 - cell.part * port.nx * -1) * BUNDLE;
+    const bundle = Math.min(BUNDLE, Math.max(cell.room - 2 * CLEAR, 0));
+    const wy = cell.under + Math.min(CLEAR, cell.room / 2) + (0.5 - cell.part * port.nx * -1) * bundle;
     const reach = Math.max(Math.abs(px - wx) * 0.5, 14);
     return [[cell.x, cell.y, cell.x, wy, cell.x, wy, wx, wy],
       [wx, wy, wx - port.nx * reach, wy, px + port.nx * reach, py, px, py]];

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fit, READABLE, WHOLE } from "../../assets/modules/camera.mjs";
 import { boxOf, cellOf, HEAD, rowsOf } from "../../assets/modules/card.mjs";
-import { crossesBox, pointAlong, strikes } from "../../assets/modules/curve.mjs";
+import { crossesBox, distanceToBox, pointAlong, strikes } from "../../assets/modules/curve.mjs";
 import { hasGradient } from "../../assets/modules/edges.mjs";
 import { withMinus } from "../../assets/modules/format.mjs";
 import { overview } from "../../assets/modules/follow.mjs";
@@ -18,6 +18,7 @@ import { isWired, wiresAt } from "../../assets/modules/wiring.mjs";
 import { LETTERS } from "./fixtures/letters.mjs";
 
 const TOUCH = 1.5; // so far a curve may be over a border
+const CLEAR = 5; // so near no wire runs by a card that is not its end
 const MARK = 10; // so far rings and marks stand out of a card
 const WIDE = 0.53; // a letter, in sizes: no canvas measures text here
 const VIEWS = [[953, 530], [953, 711], [777, 711], [1257, 891]]; // the stage at 1280 x 720, 1280, 1440 and 1920 x 1080
@@ -43,13 +44,25 @@ function routesOverCards(scene, plane) {
     crossed(scene, plane.routes.get(edge.id)[way].flat, [edge.source, edge.target]).map((id) => `${way} ${edge.id} over ${id}`))));
 }
 
+/** Cards by which a curve runs nearer than wires may. */
+function besides(scene, flat, own) {
+  const [x0, y0, x1, y1] = [Math.min(...flat.xs), Math.min(...flat.ys), Math.max(...flat.xs), Math.max(...flat.ys)];
+  return scene.nodes.filter((node) => {
+    const box = boxOf(node);
+    const near = box[0] < x1 + CLEAR && x0 < box[2] + CLEAR && box[1] < y1 + CLEAR && y0 < box[3] + CLEAR;
+    return near && !own.includes(node.id) && distanceToBox(flat, box) < CLEAR;
+  }).map((node) => node.id);
+}
+
 function wiresOverCards(scene, index) {
   const found = new Set();
   for (let k = 1; k <= scene.steps.length; k++) {
     for (const wire of wiresAt(stateAt(index, k), [])) {
       const ways = [["arriving", wire.after, wire.output], ["leaving", wire.edge, wire.source]];
       for (const [way, edge, end] of ways.filter((one) => isWired(one[1]))) {
-        for (const id of crossed(scene, wire[way], [wire.op.id, end.id])) found.add(`${way} ${edge.id} over ${id}`);
+        const own = [wire.op.id, end.id];
+        for (const id of crossed(scene, wire[way], own)) found.add(`${way} ${edge.id} over ${id}`);
+        for (const id of besides(scene, wire[way], own)) found.add(`${way} ${edge.id} along ${id}`);
       }
     }
   }
