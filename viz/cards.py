@@ -116,6 +116,11 @@ def card_anchors(size: Size, card_rows: Sequence[dict[str, Any]]) -> Anchors:
     return Anchors(value, at.get("grad", below), value, at.get("seed", at.get("grad", below)), fan=False)
 
 
+def passing_height(size: Size, card_rows: Sequence[dict[str, Any]]) -> float:
+    """How far below its middle a gradient leaves the card of a root that passes it on: in a call from another root."""
+    return card_anchors(size, [row for row in card_rows if row["key"] != "seed"]).left_back
+
+
 def op_size(label: str, sub: str, saved: bool, zoom: float = 1.0) -> Size:
     """The natural size of an op; `zoom` as in `card_size`."""
     longest = grown(zoom) * max(len(label), len(sub))

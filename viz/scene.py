@@ -19,6 +19,8 @@ from .formulas import call_key, formulas
 from .graph import Link
 from .growth import growth
 from .hidden import hidden
+from .layouts.ports import begun
+from .layouts.sheet import Point
 from .opening import opening
 from .reading import Json, reading
 from .steps import Flow, Phase, Step
@@ -86,7 +88,7 @@ class _Scene:
         placed, note = layout.shown(graph, self.layout_name)
         nodes = [self.node(ident, graph, placed) for ident in graph]
         self.wire(len(graph))
-        edges = [self.edge(key, placed) for *_, key in graph.edges(keys=True)]
+        edges = [self.edge(key, graph, placed) for *_, key in graph.edges(keys=True)]
         line = self.line
         self.findings = self.found()
         changed = {change["command"]: change["kind"] for change in self.changes if change["command"] is not None}
@@ -197,7 +199,7 @@ class _Scene:
             return track
         return [[k, "future" if state == "idle" else state] for k, state in track]
 
-    def edge(self, key: str, placed: layout.Placed) -> Json:
+    def edge(self, key: str, graph: nx.MultiDiGraph, placed: layout.Placed) -> Json:
         links = self.seen.merged[key]
         link = links[0]
         single = len(links) == 1
@@ -212,6 +214,7 @@ class _Scene:
             "hands": self.hands(link) if single else None,
             "points": _rounded(placed.routes[key]) if value else back[::-1],
             "back": back,
+            **self.through(link, graph, placed, placed.back[key]),
             "grad": any(member.grad for member in links),
             "value": value,
             "tracks": {
@@ -223,6 +226,20 @@ class _Scene:
             if matrix is not None and key == link.id and link.source.startswith("t")
             else None,
         }
+
+    def through(self, link: Link, graph: nx.MultiDiGraph, placed: layout.Placed, back: Sequence[Point]) -> Json:
+        """The route of a gradient from a root that passes those of others on: not from the row of its own."""
+        place = self.seen.shown[link.target]
+        rows, (w, h), (x, y) = self.seen.rows.get(place, []), graph.nodes[place]["size"], placed.positions[place]
+        on = (m.grad for *_, key in graph.out_edges(place, keys=True) for m in self.seen.merged[key])
+        if (
+            not link.grad
+            or not any(row["key"] == "seed" for row in rows)
+            or not any(on)
+            or abs(back[0][0] - x + w / 2) > 1
+        ):
+            return {}
+        return {"through": _rounded(begun(back, y + cards.passing_height((w, h), rows)))}
 
     def hands(self, link: Link) -> str | None:
         """The name of what an edge hands on where that is not the tensor of the card that it begins at: `w.grad`."""

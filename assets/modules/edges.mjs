@@ -1,6 +1,7 @@
 // Edges: forward routes at rest in grey, blue while the forward pass runs on them; a gradient on its own route in orange.
 
 import { toNumber } from "./format.mjs";
+import { gradientRoute } from "./plane.mjs";
 import { edgeState, isFaint, isOdd, lastFlow, signOf } from "./state.mjs";
 import { at } from "./timeline.mjs";
 import { isWired } from "./wiring.mjs";
@@ -96,14 +97,14 @@ export function hasGradient(moment, edge) {
   return at(edge.tracks.state, moment.t) === "done" || (moment.step?.flows.some((flow) => flow.edge === edge.id && flow.back) ?? false);
 }
 
-export function paintEdges(brush, edges, routes) {
-  const { context, moment, tokens, detail } = brush;
+export function paintEdges(brush, edges) {
+  const { context, moment, tokens, detail, plane } = brush;
   const wired = detail > 0 ? wiredEdges(moment, brush.wires) : new Set();
   const rest = new Strokes();
   const gradients = new Strokes();
   const thin = detail === 0 ? 1.6 / Math.max(brush.camera.zoom, 0.05) : 1;
   for (const edge of edges) {
-    const route = routes.get(edge.id);
+    const route = plane.routes.get(edge.id);
     const state = edgeState(moment, edge);
     const forward = state === "active" && !moment.backward;
     const drawn = !wired.has(edge.id) && hasGradient(moment, edge);
@@ -117,7 +118,7 @@ export function paintEdges(brush, edges, routes) {
     const width = sign === 0 ? 1.5 : Math.max(gradientWidth(flow?.size), kind === "hollow" ? 4 : 0);
     const odd = isOdd(moment, flow ? flow.value : at(edge.tracks.cotangent, moment.t));
     const alpha = state === "active" && !forward ? 1 : 0.75;
-    gradients.add(route.back, odd ? tokens.error : tokens.gradient, width * Math.min(thin, 6), alpha, kind);
+    gradients.add(gradientRoute(plane, moment, edge), odd ? tokens.error : tokens.gradient, width * Math.min(thin, 6), alpha, kind);
   }
   rest.paint(context, detail, tokens.bg);
   gradients.paint(context, detail, tokens.bg);

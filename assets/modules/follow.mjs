@@ -6,6 +6,7 @@ import { boxOf, grown, rowsOf, shared } from "./card.mjs";
 import { pointAlong } from "./curve.mjs";
 import { hasGradient } from "./edges.mjs";
 import { placedLabels } from "./labels.mjs";
+import { gradientRoute } from "./plane.mjs";
 import { flowsAt } from "./state.mjs";
 import { changedBy } from "./timeline.mjs";
 
@@ -97,7 +98,8 @@ function rimsOf({ moment, plane }) {
   const { step, index } = moment;
   const node = index.nodes.get(step.at);
   const come = node && moment.backward ? index.outgoing.get(node.id).filter((edge) => hasGradient(moment, edge)).map((edge) => [edge.id, true]) : [];
-  const ways = [...come, ...step.flows.map((flow) => [flow.edge, flow.back])].flatMap(([id, back]) => plane.routes.get(id)?.[back ? "back" : "forward"].flat ?? []);
+  const ways = [...come, ...step.flows.map((flow) => [flow.edge, flow.back])].filter(([id]) => plane.routes.has(id))
+    .map(([id, back]) => (back ? gradientRoute(plane, moment, index.edges.get(id)) : plane.routes.get(id).forward).flat);
   return [...(node ? [grown(boxOf(node), HALO)] : []), ...ways.map(endOf)].map((box) => ({ box, weight: RIM, rim: true }));
 }
 

@@ -2,6 +2,7 @@
 
 import { num, shapeText, withMinus } from "./format.mjs";
 import { placesAt } from "./places.mjs";
+import { gradientRoute } from "./plane.mjs";
 import { isWired } from "./wiring.mjs";
 
 const MOST_LABELS = 24;
@@ -57,8 +58,7 @@ function placeAll(brush, flows) {
 /** The curves on which a flow is drawn. */
 function waysOf(brush, flow, edge) {
   const wires = flow.back ? liveOn(brush, edge) : [];
-  const route = brush.plane.routes.get(edge.id);
-  return wires.length ? wires.map((wire) => (edge.source === wire.op.id ? wire.arriving : wire.leaving)) : [(flow.back ? route.back : route.forward).flat];
+  return wires.length ? wires.map((wire) => (edge.source === wire.op.id ? wire.arriving : wire.leaving)) : [(flow.back ? gradientRoute(brush.plane, brush.moment, edge) : brush.plane.routes.get(edge.id).forward).flat];
 }
 
 /** A number as it is written, and where that has no place what comes of its product alone: the sentence has the product too. */

@@ -43,7 +43,7 @@ export function paintGraph(context, view, frame) {
   const brush = brushFor(context, view, frame);
   const seen = visibleBox(frame.camera, view, 40);
   paintGroups(brush, seen);
-  paintEdges(brush, frame.plane.edges.within(seen), frame.plane.routes);
+  paintEdges(brush, frame.plane.edges.within(seen));
   const nodes = frame.plane.nodes.within(seen);
   if (brush.detail === 0) paintBlocks(brush, nodes);
   else for (const node of nodes) paintNode(brush, node);

@@ -5,6 +5,7 @@ import { toWorld, visibleBox } from "./camera.mjs";
 import { boxOf, grown, shared } from "./card.mjs";
 import { comesWithin, crossesBox, crossesLine, distanceToBox, pointAlong, strikes } from "./curve.mjs";
 import { hasGradient, wiredEdges } from "./edges.mjs";
+import { gradientRoute } from "./plane.mjs";
 import { widthOf } from "./text.mjs";
 
 const GAPS = [7, 14, 22, 29]; // px on screen from a number to a place of its own route; past FAR it is nobody's
@@ -58,7 +59,7 @@ function surroundings({ plane, moment, wires }, lit, edges) {
   const active = moment.index.nodes.get(moment.active);
   const ends = new Set(edges.flatMap((edge) => [edge.source, edge.target]));
   const drawn = (box) => plane.edges.within(box).filter((edge) => !edges.includes(edge) && !wired.has(edge.id) && hasGradient(moment, edge))
-    .map((edge) => plane.routes.get(edge.id).back.flat);
+    .map((edge) => gradientRoute(plane, moment, edge).flat);
   return { own, others, drawn, ends, glowing: active ? grown(boxOf(active), HALO) : null };
 }
 

@@ -3,6 +3,7 @@
 import { boxOf } from "./card.mjs";
 import { curveThrough, distanceTo, flatten } from "./curve.mjs";
 import { Grid } from "./grid.mjs";
+import { passesOn } from "./state.mjs";
 
 export const STACK = [8, 4]; // how far the cards behind a folded one stand out at the right and below
 const ARROW = 8; // how much of a route's end the arrowhead covers
@@ -29,7 +30,14 @@ function routesOf(index, edge) {
   const points = clearOfStacks(edge.points.length > 1 ? edge.points : straight(source, target), source, target);
   const back = edge.back?.length > 1 ? clearOfStacks(edge.back, target, source) : aside(points);
   const box = boundsOfPoints([...points, ...back], 24);
-  return { forward: new Route(points, ends[0], ends[1]), back: new Route(back, ends[1], ends[0]), box };
+  const [forward, backward] = [new Route(points, ends[0], ends[1]), new Route(back, ends[1], ends[0])];
+  return { forward, back: backward, through: edge.through ? new Route(clearOfStacks(edge.through, target, source), ends[1], ends[0]) : backward, box };
+}
+
+/** The route of the gradient on an edge at a moment: it begins at the row in which it is passed, or beside the value of what passes it on. */
+export function gradientRoute({ routes }, moment, edge) {
+  const { back, through } = routes.get(edge.id);
+  return through !== back && passesOn(moment, moment.index.nodes.get(edge.target)) ? through : back;
 }
 
 /** The box of a node with the cards behind it. */

@@ -35,8 +35,8 @@ export function pick(stage, clientX, clientY) {
 function edgeAt(stage, x, y) {
   const reach = HIT / stage.camera.zoom;
   return stage.plane.edges.within([x - reach, y - reach, x + reach, y + reach]).find((edge) => {
-    const { forward, back } = stage.plane.routes.get(edge.id);
-    return forward.distance(x, y) < reach || back.distance(x, y) < reach;
+    const { forward, back, through } = stage.plane.routes.get(edge.id);
+    return [forward, back, through].some((route) => route.distance(x, y) < reach);
   }) ?? null;
 }
 

@@ -7,6 +7,7 @@ import { gradientWidth } from "./edges.mjs";
 import { MINUS, toNumber } from "./format.mjs";
 import { liveOn, placedLabels } from "./labels.mjs";
 import { brushFor, paintOver, ring } from "./paint.mjs";
+import { gradientRoute } from "./plane.mjs";
 import { flowsAt, isOdd, signOf } from "./state.mjs";
 import { at, changedBy } from "./timeline.mjs";
 import { fontsAt, SQUEEZE } from "./text.mjs";
@@ -92,8 +93,7 @@ function paintTravel(brush, one, file) {
   if (!started || part >= 1) return;
   const wires = flow.back && brush.detail > 0 ? liveOn(brush, edge) : [];
   if (!wires.length) {
-    const route = brush.plane.routes.get(edge.id);
-    const { flat } = flow.back ? route.back : route.forward;
+    const { flat } = flow.back ? gradientRoute(brush.plane, brush.moment, edge) : brush.plane.routes.get(edge.id).forward;
     const own = inFile(part, file.indexOf(one), file.length, APART / flat.total);
     if (own < 1) paintPulse(brush, flow, flat, own, signOf(brush.moment, flow));
     return;

@@ -114,6 +114,12 @@ export function rowState(moment, row) {
            changed: k >= 0 && changedBy(row.track, k) && !moment.moving, call, derived: ofSeed(row, row.derived, t) };
 }
 
+/** Whether a card only passes on the gradient of the call that runs: it is the root of another one, whose gradient stands in its row. */
+export function passesOn(moment, node) {
+  const row = node.rows.find((one) => one.key === "seed");
+  return Boolean(row) && runs(moment) && (callOf(row, moment.t) ?? (Array.isArray(row.call) ? null : moment.phase.call)) !== moment.phase.call;
+}
+
 /** Whether a backward call runs. */
 const runs = (moment) => moment.phase?.kind === "backward" && moment.t > moment.phase.start;
 

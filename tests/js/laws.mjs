@@ -10,7 +10,7 @@ import { withMinus } from "../../assets/modules/format.mjs";
 import { overview } from "../../assets/modules/follow.mjs";
 import { lineTo, placeCallout } from "../../assets/modules/message.mjs";
 import { paintGraph } from "../../assets/modules/paint.mjs";
-import { layPlane, STACK } from "../../assets/modules/plane.mjs";
+import { gradientRoute, layPlane, STACK } from "../../assets/modules/plane.mjs";
 import { prepare, rowState, stateAt } from "../../assets/modules/state.mjs";
 import { fonts } from "../../assets/modules/text.mjs";
 import { at } from "../../assets/modules/timeline.mjs";
@@ -40,7 +40,7 @@ function crossed(scene, flat, own) {
 }
 
 function routesOverCards(scene, plane) {
-  return scene.edges.flatMap((edge) => ["forward", "back"].flatMap((way) => (
+  return scene.edges.flatMap((edge) => ["forward", "back", "through"].flatMap((way) => (
     crossed(scene, plane.routes.get(edge.id)[way].flat, [edge.source, edge.target]).map((id) => `${way} ${edge.id} over ${id}`))));
 }
 
@@ -145,10 +145,25 @@ function gradientsTooEarly(scene, index) {
   });
 }
 
+/** Gradients' routes that begin at a row in which the root of another call has its gradient. */
+function startsElsewhere(scene, index, plane) {
+  const found = new Set();
+  for (let k = 1; k <= scene.steps.length; k++) {
+    const moment = stateAt(index, k);
+    for (const edge of scene.edges.filter((one) => hasGradient(moment, one))) {
+      const place = rowsOf(index.nodes.get(edge.target)).find((one) => one.row.key === "seed");
+      if (!place || !rowState(moment, place.row).other) continue;
+      const [, y] = gradientRoute(plane, moment, edge).ends[0];
+      if (y > place.y && y < place.y + place.h) found.add(`step ${k}: ${edge.id}`);
+    }
+  }
+  return [...found];
+}
+
 /** Ends at which a route does not leave a card at a right angle to its side, at the left or the right. */
 function endsAslant(scene, plane) {
   const level = (ax, ay, bx, by) => Math.abs(by - ay) <= 0.01 + 0.02 * Math.abs(bx - ax);
-  return scene.edges.flatMap((edge) => ["forward", "back"].flatMap((way) => {
+  return scene.edges.flatMap((edge) => ["forward", "back", "through"].flatMap((way) => {
     const { curve } = plane.routes.get(edge.id)[way];
     const [first, last] = [curve[0], curve.at(-1)];
     return [["leaves", first.slice(0, 4)], ["enters", last.slice(4)]].filter(([, end]) => !level(...end)).map(([what]) => `${way} ${edge.id} ${what} aslant`);
@@ -269,6 +284,6 @@ for (const file of readdirSync(process.argv[2]).sort()) {
   broken[file.replace(".json", "")] = { routes: routesOverCards(scene, plane), wires: wiresOverCards(scene, index),
     callout: calloutOverCards(scene, index, plane), ends: wiresAmiss(scene, index),
     early: gradientsTooEarly(scene, index), letters: lettersCovered(scene, index, plane), heads: headsCut(scene, index, plane), stacks: endsBehindStacks(scene, index, plane),
-    aslant: endsAslant(scene, plane), hairpins: hairpins(scene) };
+    aslant: endsAslant(scene, plane), starts: startsElsewhere(scene, index, plane), hairpins: hairpins(scene) };
 }
 console.log(JSON.stringify(broken));

@@ -10,7 +10,7 @@ import { hasGradient, wiredEdges } from "../../assets/modules/edges.mjs";
 import { follow, overview, subjectsOf } from "../../assets/modules/follow.mjs";
 import { labelsOf, placedLabels } from "../../assets/modules/labels.mjs";
 import { FAR } from "../../assets/modules/places.mjs";
-import { layPlane } from "../../assets/modules/plane.mjs";
+import { gradientRoute, layPlane } from "../../assets/modules/plane.mjs";
 import { flowsAt, prepare, stateAt } from "../../assets/modules/state.mjs";
 import { fonts } from "../../assets/modules/text.mjs";
 import { wiresAt } from "../../assets/modules/wiring.mjs";
@@ -29,9 +29,9 @@ const context = {
 function curvesAt({ plane, moment, wires }, { edges, flow }) {
   const wired = wiredEdges(moment, wires);
   const live = wires.filter((wire) => wire.live);
-  const own = edges.flatMap((edge) => (wired.has(edge.id) && flow.back ? live.map((wire) => wire.flat) : [plane.routes.get(edge.id)[flow.back ? "back" : "forward"].flat]));
+  const own = edges.flatMap((edge) => (wired.has(edge.id) && flow.back ? live.map((wire) => wire.flat) : [(flow.back ? gradientRoute(plane, moment, edge) : plane.routes.get(edge.id).forward).flat]));
   const drawn = moment.scene.edges.filter((edge) => !edges.includes(edge) && hasGradient(moment, edge) && !wired.has(edge.id));
-  return { own, others: drawn.map((edge) => plane.routes.get(edge.id).back.flat), live: live.map((wire) => wire.flat) };
+  return { own, others: drawn.map((edge) => gradientRoute(plane, moment, edge).flat), live: live.map((wire) => wire.flat) };
 }
 
 /** What does not tell whose a number is. */

@@ -67,6 +67,8 @@ def _lines(found: Json) -> Iterator[str]:
     for edge in found["edges"]:
         yield f"edge {edge['source']} -> {edge['target']} {edge['input']}{' grad' if edge['grad'] else ''}"
         yield f"{PLACE}{_route(edge['points'])} back {_route(edge['back'])}"
+        if "through" in edge:
+            yield f"{PLACE}{_route(edge['through'])} passed on"
         yield f"tracks {digest([edge['tracks'], edge['wiring']])}"
     for group in found["groups"]:
         yield f"group {group['id']} {group['label']!r}{' folded' if group['folded'] else ''} of {len(group['members'])}"

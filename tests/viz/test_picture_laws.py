@@ -67,6 +67,7 @@ def test_no_edge_and_no_wire_crosses_a_card_that_is_not_its_end(broken: Any, law
 BROKEN_BY = {
     "ends": "a wire ends where no gradient is, brings a zero, or passes over a cell that is not its end",
     "early": "a gradient's route is drawn where an op is only computed",
+    "starts": "a gradient's route begins at a row that holds the gradient of another call",
     "hairpins": "a route turns back at once",
     "aslant": "a route does not leave or enter a card at a right angle to its side",
     "letters": "a text lies on another one, or under a badge",

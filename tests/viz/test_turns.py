@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.viz import pictures
 from tests.viz.test_layout import LAYERED, box, crosses, ends
 from tests.viz.traces import dag
-from viz import layout
+from viz import cards, layout
 from viz.layouts import layered
+from viz.layouts.ports import begun
 from viz.layouts.sheet import Piece, Point
 from viz.layouts.turns import BESIDE, Way, settled
 
@@ -96,3 +98,27 @@ def test_in_lines_no_way_passes_through_an_unrelated_box(name: str, graph: nx.Di
     for key, way in [*placed.routes.items(), *placed.back.items()]:
         for p, q in itertools.pairwise(way):
             assert not [n for n in graph if n not in ends(key) and crosses(p, q, boxes[n])], key
+
+
+@pytest.mark.parametrize(
+    ("way", "found"),
+    [
+        ([(100.0, 40.0), (64.0, 10.0)], [(100.0, 0.0), (64.0, 10.0)]),  # another climb
+        ([(100.0, 40.0), (90.0, 40.0), (54.0, 10.0)], [(100.0, 0.0), (90.0, 0.0), (54.0, 10.0)]),  # in its column
+        ([(100.0, 40.0), (-30.0, 40.0), (-30.0, 90.0)], [(100.0, 0.0), (72.0, 40.0), (-30.0, 40.0), (-30.0, 90.0)]),
+        ([(100.0, 40.0), (64.0, 40.0)], [(100.0, 0.0), (72.0, 40.0), (64.0, 40.0)]),
+    ],
+)
+def test_a_way_that_begins_elsewhere_on_a_side_joins_the_same_way(way: list[Point], found: list[Point]) -> None:
+    assert begun(way, 0.0) == found
+
+
+def test_a_root_passes_the_gradients_of_other_roots_on_beside_its_value() -> None:
+    """Of its own call they begin in the row that shows what is passed."""
+    made = pictures.scene("scalar_only")
+    node = next(node for node in made["nodes"] if node["label"] == "out")
+    (edge,) = (edge for edge in made["edges"] if edge["target"] == node["id"])
+    own, other = edge["back"][0][1] - node["y"], edge["through"][0][1] - node["y"]
+    assert own == cards.card_anchors((node["w"], node["h"]), node["rows"]).left_back > 0 > other
+    assert edge["through"][0][0] == edge["back"][0][0] and edge["through"][1:] == edge["back"][1:]
+    assert not any("through" in one for one in made["edges"] if one["target"] != node["id"])

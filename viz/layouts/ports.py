@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from .ranked import LANE, LANE_GAP, spread
-from .sheet import Piece, Point, Sheet, Size
+from .sheet import COLUMN_GAP, Piece, Point, Sheet, Size, clean
 
 Part = tuple[Hashable, Hashable | None, Hashable | None, Hashable]
 """A part of an edge inside one group: (edge, from, to, origin); None is a port."""
 Own = Sequence[tuple[Part, tuple[int, int]]]
 """The parts of edges in a group with the vertices that they join."""
 
+HAIR = 0.01
 SHIFT = 8.0
 """How far the routes of values and of gradients lie from the middle between them."""
 BESIDE = 3.0
@@ -117,6 +119,17 @@ class Ports:
             gaps = [LANE + LANE_GAP] * (len(ports) - 1)
             found.update(zip(ports, spread([levels[port] for port in ports], gaps), strict=True))
         return found
+
+
+def begun(way: Sequence[Point], y: float) -> list[Point]:
+    """A way that begins at another height of the same side of a card: with another climb, or with one more."""
+    (x, level), (beyond, after), *rest = way
+    if abs(level - after) > HAIR:
+        return [(x, y), (beyond, after), *rest]
+    if rest and abs(rest[0][0] - beyond) > HAIR and abs(beyond - x) < COLUMN_GAP:
+        return [(x, y), (beyond, y), *rest]  # beside a card that is narrower than its column
+    climb = math.copysign(min(COLUMN_GAP - SHIFT, abs(beyond - x)), beyond - x)
+    return clean([(x, y), (x + climb, after), *way[1:]])
 
 
 def in_order(sheet: Sheet, own: Own, place: Mapping[Hashable, int]) -> list[list[int]]:
