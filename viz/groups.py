@@ -90,6 +90,7 @@ def groups(trace: Trace) -> Grouping:
             reader.backward = reader.open(around, f"recorded by {label}", ("backward", event.call))
     _nest(reader.top, reader)
     _wrap(reader.top, reader)
+    _number(reader.top)
     _prune(reader.top)
     if k > MOST_MEMBERS:
         _cut(reader.top, reader)
@@ -197,6 +198,21 @@ def _text(op: int, reader: Reader) -> str:
 
 def _ops(scope: Scope) -> list[int]:
     return [k for m in scope.members for k in ([m] if isinstance(m, int) else _ops(m))]
+
+
+def _number(scope: Scope) -> None:
+    """Count the calls that one place of the program makes again and again in a group, as a comprehension does: they
+    are named as those that a loop makes."""
+    calls = [member for member in scope.members if isinstance(member, Scope) and member.key[0] in ("call", "module")]
+    often = Counter(call.key for call in calls)
+    nth: Counter[object] = Counter()
+    for call in calls:
+        nth[call.key] += 1
+        if often[call.key] > 1:
+            call.label += f" · {nth[call.key]}"
+    for member in scope.members:
+        if isinstance(member, Scope):
+            _number(member)
 
 
 def _prune(top: Scope) -> None:

@@ -13,7 +13,7 @@ from .traces import recorded
 
 OPENS = {
     "training_loop": {"model: Linear"},  # each round is read on its own, and the weights stand beside it
-    "mini_batches": {"squared_error", "squared_error · 1", "squared_error · 2", "squared_error · 3"},
+    "mini_batches": {"squared_error · 1", "squared_error · 2", "squared_error · 3"},  # in a loop, and in a sum
     "element_by_element": {"for i · 2", "for j · 2", "for j · 3"},  # every round adds to one leaf, which stays in view
     "jacobian": {"jacobian"},
 }
