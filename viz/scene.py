@@ -380,8 +380,10 @@ class _Scene:
                 sign, size = _sign(stats), _size(stats)
             used = self.used(step, flow)
             matrix = self.matrices.get(flow.link.id) if used is None else used
-            written = sentences.flow_text(flow, matrix, self.trace) if flow.back else None
+            written, path = sentences.flow_text(flow, matrix, self.trace) if flow.back else (None, None)
             found.append({"edge": key, "back": flow.back, "value": vid, "text": written, "sign": sign, "size": size})
+            if path is not None:
+                found[-1]["path"] = path
             if used is not None:
                 found[-1]["wiring"] = wiring.wires(used)
         return found
@@ -440,7 +442,7 @@ class _Scene:
         old = reading(before)
         found: Json = {}
         for (element, key), track in old.line.tracks.items():
-            if not key.startswith("row:") or key == "row:call" or self.seen.shown.get(element) != element:
+            if key not in ("row:value", "row:grad", "row:seed") or self.seen.shown.get(element) != element:
                 continue
             now = self.line.tracks.get((element, key)) or [[0, None]]
             if contents(before, track) != contents(self.trace, now):

@@ -297,23 +297,34 @@ def _grad_set(event: GradSet, facts: Facts) -> str:
     return f"The program sets {name}.grad to {value(facts.trace, event.value)}.{along}"
 
 
-def flow_text(flow: Flow, matrix: np.ndarray | None, trace: Trace) -> str | None:
-    """What is written where a gradient travels: the arithmetic of a single path, else the value.
+def flow_text(flow: Flow, matrix: np.ndarray | None, trace: Trace) -> tuple[str | None, str | None]:
+    """What is written where a gradient travels: the value, of one element with its arithmetic; and of several elements
+    the arithmetic of the single path that a gradient takes, which is true of its cells only.
 
     `matrix` is the local Jacobian (output cells, input cells), or None.
     """
     if flow.value is None:
-        return None
+        return None, None
     found = trace.value(flow.value)
-    if flow.back and flow.upstream is not None and matrix is not None and found.array is not None:
-        upstream = trace.value(flow.upstream).array
-        if upstream is not None and (upstream.size, found.array.size) == matrix.shape:
-            rows = np.flatnonzero(upstream)
-            columns = np.flatnonzero(matrix[rows[0]]) if len(rows) == 1 else rows[:0]
-            if len(columns) == 1 and np.count_nonzero(found.array) <= 1:  # not where a nan was born beside the path
-                local, one = matrix[rows[0], columns[0]], upstream.reshape(-1)[rows[0]]
-                return _product(float(local), float(one), found.array.reshape(-1)[columns[0]]) or text.brief(found)
-    return text.brief(found)
+    path = _path(flow, matrix, trace)
+    if found.array is not None and found.array.size == 1:
+        return path or text.brief(found), None
+    return text.brief(found), path
+
+
+def _path(flow: Flow, matrix: np.ndarray | None, trace: Trace) -> str | None:
+    """The arithmetic of the only path on which a gradient travels; None where there are several, or none."""
+    if not flow.back or flow.upstream is None or flow.value is None or matrix is None:
+        return None
+    given, upstream = trace.value(flow.value).array, trace.value(flow.upstream).array
+    if given is None or upstream is None or (upstream.size, given.size) != matrix.shape:
+        return None
+    rows = np.flatnonzero(upstream)
+    columns = np.flatnonzero(matrix[rows[0]]) if len(rows) == 1 else rows[:0]
+    if len(columns) != 1 or np.count_nonzero(given) > 1:  # not where a nan was born beside the path
+        return None
+    local, one = matrix[rows[0], columns[0]], upstream.reshape(-1)[rows[0]]
+    return _product(float(local), float(one), given.reshape(-1)[columns[0]])
 
 
 def _product(local: float, upstream: float, result: np.floating[Any]) -> str | None:

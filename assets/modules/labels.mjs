@@ -12,17 +12,23 @@ export function liveOn({ wires }, edge) {
   return !isWired(edge) ? [] : wires.filter((wire) => wire.live && (wire.edge.id === edge.id || (edge.source === wire.op.id && edge.target === wire.output.id)));
 }
 
-/** What is written: once for equal numbers that go the same way, as the two of `x * x` do. */
-export function labelsOf(flows) {
+/**
+ * What is written: once for equal numbers that go the same way, as the two of `x * x` do, and for one that goes on from an edge on which
+ * only gradients travel.  The arithmetic of a single path is true of cells: it is written where the path is drawn.
+ */
+export function labelsOf(brush, flows) {
   const found = new Map();
   for (const { flow, edge, started } of flows) {
     if (!started || !flow.text) continue;
-    const key = `${edge.source}|${edge.target}|${flow.text}`;
+    const text = (liveOn(brush, edge).length && flow.path) || flow.text;
+    const key = `${edge.source}|${edge.target}|${text}`;
     if (found.has(key)) found.get(key).edges.push(edge);
-    else found.set(key, { flow, edge, edges: [edge] });
+    else found.set(key, { flow, edge, edges: [edge], text });
   }
-  return [...found.values()].map(({ flow, edge, edges }) => (
-    { flow, edge, edges, text: withMinus(flow.text) + timesOf(edges) }));
+  const labels = [...found.values()].map((one) => ({ ...one, text: withMinus(one.text), times: one.edges.length }));
+  const before = (label) => labels.find(({ edge, text }) => edge.value === false && edge.source === label.edge.target && text === label.text);
+  for (const label of labels) before(label)?.edges.push(...label.edges);
+  return labels.filter((label) => !before(label)).map((one) => ({ ...one, text: one.text + timesOf(one) }));
 }
 
 /**
@@ -43,7 +49,7 @@ function placeAll(brush, flows) {
   const lit = flows.map((one) => ({ edge: one.edge, ways: waysOf(brush, one.flow, one.edge) }));
   const places = placesAt(brush, lit);
   const placed = [];
-  let left = labelsOf(flows.map((one) => ({ ...one, started: true }))).slice(-MOST_LABELS).reverse();
+  let left = labelsOf(brush, flows.map((one) => ({ ...one, started: true }))).slice(-MOST_LABELS).reverse();
   for (const [find, forms] of [[places.beside, formsOf], [places.away, formsOf], [places.beside, summaries], [places.away, summaries]]) {
     left = left.filter((label) => {
       let found = null;
@@ -68,12 +74,13 @@ function formsOf({ text }) {
 }
 
 /** What is told of several numbers that have no room, as of a tensor that is too large to be written out. */
-function summaries({ flow, edges }, { values }) {
+function summaries(label, { values }) {
+  const { flow } = label;
   const { shape, stats } = values[flow.value] ?? {};
   if (!shape || stats.size < 2) return [];
-  const norm = `norm ${num(stats.nan ? "nan" : stats.inf ? "inf" : stats.norm, 3)}${timesOf(edges)}`;
+  const norm = `norm ${num(stats.nan ? "nan" : stats.inf ? "inf" : stats.norm, 3)}${timesOf(label)}`;
   return [`${shapeText(shape)}, ${norm}`, norm];
 }
 
 /** How often a number goes the same way. */
-const timesOf = ({ length }) => (length === 1 ? "" : `, ${length === 2 ? "twice" : `${length} times`}`);
+const timesOf = ({ times }) => (times === 1 ? "" : `, ${times === 2 ? "twice" : `${times} times`}`);

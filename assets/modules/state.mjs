@@ -193,7 +193,7 @@ export function flowsAt(moment) {
   });
 }
 
-/** The wires of an op: from each cell of an input to each cell of the output, with the upstream gradient that came, or is about to be passed. */
+/** The wires of an op: from each cell of an input to each cell of the output, with the upstream gradient that came, or is about to be passed; `lane` tells edges of one tensor apart. */
 export function wiresOf(moment, op) {
   const { index, scene } = moment;
   const after = index.outgoing.get(op.id)?.find((edge) => index.nodes.has(edge.target));
@@ -205,12 +205,15 @@ export function wiresOf(moment, op) {
   const passed = coming ? nextSeed(moment, output) : id === null ? null : scene.values[id];
   const upstream = passed?.data;
   const wires = [];
-  for (const edge of index.incoming.get(op.id) ?? []) {
+  const edges = index.incoming.get(op.id) ?? [];
+  for (const edge of edges) {
+    const beside = edges.filter((one) => one.source === edge.source); // as the two of `x * x`
+    const lane = beside.indexOf(edge) - (beside.length - 1) / 2;
     const run = inBackward ? lastFlow(moment, edge) : null; // it may have gone by other values than those of forward
     for (const [from, to, local] of run?.wiring ?? edge.wiring ?? []) {
       const arriving = upstream ? toNumber(upstream[to]) : 0;
       const carries = arriving !== 0 && toNumber(local) !== 0;
-      wires.push({ op, edge, after, source: index.nodes.get(edge.source), output, from, to, local, given: arriving, carries, coming });
+      wires.push({ op, edge, after, source: index.nodes.get(edge.source), output, from, to, local, lane, given: arriving, carries, coming });
     }
   }
   return wires;

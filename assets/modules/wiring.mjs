@@ -10,6 +10,7 @@ const SPREAD = 0.62; // part of the pill's side over which wires enter
 const BUNDLE = 16; // height of the bundle of wires that goes around a card, where there is room,
 const CLEAR = 6; // and how far it keeps from that card and from the next one below
 const TOUCH = 1.5; // how far a wire may be over a border
+const LANE = 7; // units from the wire of one edge to that of another from the same cell
 const BEND = 6; // how far from a card's side one runs down along it
 const curves = new WeakMap();
 const rooms = new WeakMap();
@@ -172,10 +173,10 @@ function curveOf(wire) {
 }
 
 /** From the cell of the input to the op, and from that of the output. */
-function halves({ scene, op, source, output, from, to, ends }) {
-  const start = { ...anchor(source, ends.source, from, op), room: roomBelow(scene, source) };
-  const end = { ...anchor(output, ends.output, to, op), room: roomBelow(scene, output) };
-  const [a, b] = [port(op, source, start.part), port(op, output, end.part)];
+function halves({ scene, op, source, output, from, to, ends, lane }) {
+  const start = { ...anchor(source, ends.source, from, op, lane * LANE), room: roomBelow(scene, source) };
+  const end = { ...anchor(output, ends.output, to, op, 0), room: roomBelow(scene, output) };
+  const [a, b] = [port(op, source, start.part, lane * LANE), port(op, output, end.part, 0)];
   return { a, b, leaving: half(start, a), arriving: half(end, b) };
 }
 
@@ -204,30 +205,30 @@ function layWire(wire) {
 /**
  * Where a wire leaves a card, so that it crosses no cell and no text: what ends in the last line of cells from below, all else at the
  * card's side.  Columns are aligned, so a cell is told by its column, at the side by its place in the height of its line; one alone
- * has no column to tell.
+ * has no column to tell.  `aside` is how far off that it leaves, where another edge leaves the same cell.
  */
-function anchor(node, row, cell, op) {
+function anchor(node, row, cell, op, aside) {
   const frame = { under: node.y + node.h / 2, top: node.y - node.h / 2, side: (sign) => node.x + sign * (node.w / 2 + 4), towards: op.x < node.x ? -1 : 1 };
-  if (!row) return { ...frame, x: node.x, y: frame.under, ny: 1, part: 0 };
+  if (!row) return { ...frame, x: node.x + aside, y: frame.under, ny: 1, part: 0 };
   const above = op.y + op.h / 2 < frame.top;
   const { rows, cols } = row.row;
   const box = cellOf(row, cell);
   const [line, column] = [Math.floor(cell / cols), cell % cols];
   const part = (cell + 0.5) / (rows * cols) - 0.5;
   const last = row.row === rowsOf(node).at(-1).row && line === rows - 1;
-  if (last && !above && (!row.border || cols > 1)) return { ...frame, x: box.x + box.w / 2, part, y: row.border ? frame.under : box.y + box.h, ny: 1 };
-  const y = box.y + box.h * (column + 1) / (cols + 1);
+  if (last && !above && (!row.border || cols > 1)) return { ...frame, x: box.x + box.w / 2 + aside, part, y: row.border ? frame.under : box.y + box.h, ny: 1 };
+  const y = box.y + box.h * (column + 1) / (cols + 1) + aside;
   return { ...frame, x: node.x + (frame.towards * node.w) / 2, y, part, aside: true };
 }
 
-function port(op, node, part) {
+function port(op, node, part, aside) {
   const [dx, dy] = [node.x - op.x, node.y - op.y];
   if (Math.abs(dy) - (node.h + op.h) / 2 > Math.abs(dx) - (node.w + op.w) / 2) {
     const side = Math.sign(dy) || 1;
-    return { at: [op.x + part * op.w * SPREAD, op.y + (side * op.h) / 2], nx: 0, ny: side };
+    return { at: [op.x + part * op.w * SPREAD + aside, op.y + (side * op.h) / 2], nx: 0, ny: side };
   }
   const side = Math.sign(dx) || 1;
-  return { at: [op.x + (side * op.w) / 2, op.y + part * op.h * SPREAD], nx: side, ny: 0 };
+  return { at: [op.x + (side * op.w) / 2, op.y + part * op.h * SPREAD + aside], nx: side, ny: 0 };
 }
 
 /** How far below a card the next one stands. */

@@ -73,6 +73,8 @@ test("a gradient that is not the one that was passed says how it was made of tha
   };
   assert.deepEqual(told(300, "cast from float64"), ["gradient, cast from float64"]);
   assert.deepEqual(told(300, "stretched from shape 2"), ["gradient, stretched from shape 2"]);
+  assert.deepEqual(told(300, "implicit 1"), ["gradient, implicit 1"]);
+  assert.equal(told(90, "implicit 1")[0], "gradient");
   assert.deepEqual(told(300, null), ["gradient you pass"]);
   assert.ok(["gradient from float64", "gradient, cast"].includes(told(160, "cast from float64")[0]));
 });

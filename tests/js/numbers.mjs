@@ -87,7 +87,7 @@ for (const file of readdirSync(process.argv[2]).sort()) {
     const seen = (views[window] = { numbers: 0, without: [], astray: [] });
     for (const brush of brushes(index, plane, { width, height, dpr: 1 })) {
       const flows = flowsAt(brush.moment);
-      const labels = labelsOf(flows);
+      const labels = labelsOf(brush, flows);
       const placed = placedLabels(brush, flows);
       const step = `step ${brush.moment.k + 1}`;
       seen.numbers += labels.length;

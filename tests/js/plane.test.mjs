@@ -190,9 +190,34 @@ test("a one-hot gradient takes one path from cell to cell, shown unasked while i
 });
 
 test("equal numbers that go the same way are written once", () => {
-  const one = (edge, text) => ({ flow: { text }, edge, started: true });
+  const one = (edge, text) => ({ flow: { text }, edge: { points: [], ...edge }, started: true });
+  const written = (...flows) => labelsOf({ wires: [] }, flows).map((label) => label.text);
   const [x, y] = [{ source: "t0", target: "n0" }, { source: "t1", target: "n0" }];
-  assert.deepEqual(labelsOf([one(x, "2"), one(x, "2"), one(y, "2"), one(y, null)]).map((label) => label.text), ["2, twice", "2"]);
+  assert.deepEqual(written(one(x, "2"), one(x, "2"), one(y, "2"), one(y, null)), ["2, twice", "2"]);
+  const [on, from] = [{ source: "n1", target: "t1" }, { source: "t1", target: "t1.1" }];
+  assert.deepEqual(written(one({ ...from, value: false }, "2"), one(on, "2")), ["2"]); // only gradients travel to what a tensor was before
+  assert.deepEqual(written(one({ ...from, value: false }, "2"), one(on, "3")), ["2", "3"]);
+  assert.deepEqual(written(one({ ...from, value: true }, "2"), one(on, "2")), ["2", "2"]);
+});
+
+test("the arithmetic of a single path is written where the path is drawn, else all elements", () => {
+  const edge = { id: "e", source: "t0", target: "n0", points: [] };
+  const written = (wires) => labelsOf({ wires }, [{ flow: { text: "[0 1]", path: "2 \u00b7 0.5 = 1" }, edge, started: true }])[0].text;
+  assert.equal(written([]), "[0 1]");
+  assert.equal(written([{ live: true, edge, op: { id: "n0" }, output: { id: "t1" } }]), "2 \u00b7 0.5 = 1");
+});
+
+test("the wires of two edges from one cell are two", () => {
+  const edges = [0, 1].map((slot) => ({ id: `e${slot}`, source: "t0", target: "n0", points: [[50, 0], [100, 0]], wiring: [[0, 0, 3]], grad: true, tracks: { state: [[0, "done"]] } }));
+  const after = { id: "o", source: "n0", target: "t1", points: [[200, 0], [250, 0]], grad: true, tracks: { state: [[0, "done"]] } };
+  const card = (id, x) => ({ id, kind: "tensor", label: id, x, y: 0, w: 100, h: 80, shape: [1], rows: [{ key: "value", rows: 1, cols: 1, track: [[0, 0]] }], saved: [], tracks: { state: [] } });
+  const op = { id: "n0", kind: "op", label: "\u00d7", x: 150, y: 0, w: 100, h: 60, rows: [], saved: [], tracks: { state: [] } };
+  const values = [{ shape: [1], dtype: "float32", data: [3] }];
+  const index = prepare({ nodes: [card("t0", 0), op, card("t1", 300)], edges: [...edges, after], groups: [], steps: [], values, phases: [], findings: [], marks: [] });
+  const [one, other] = wiresAt(stateAt(index, 0), [index.nodes.get("n0")]);
+  const apart = (flat, i) => Math.hypot(one[flat].xs.at(i) - other[flat].xs.at(i), one[flat].ys.at(i) - other[flat].ys.at(i));
+  assert.ok(apart("leaving", 0) > 5 && apart("leaving", -1) > 5);
+  assert.equal(apart("arriving", 0), 0); // one gradient comes
 });
 
 test("text has 12 px on screen, and a graph that nearly fits is shown whole", () => {

@@ -55,7 +55,8 @@ def test_founding_case_1_shows_the_row_that_each_one_hot_gradient_selects(tmp_pa
         "z.backward(torch.tensor([[1., 0., 0., 0.]]), retain_graph=T…", "x.grad.zero_()",
     ]  # fmt: skip
     step = next(s for s in found["steps"] if s["kind"] == "vjp")
-    assert [f["text"] for f in step["flows"]] == ["[1 0 0 0]", "2 · 1 = 2"]
+    assert [f["text"] for f in step["flows"]] == ["[1 0 0 0]", "[2 0 0 0]"]
+    assert [f.get("path") for f in step["flows"]] == [None, "2 · 1 = 2"]  # true of its cells only
 
 
 def test_a_scene_is_json_and_the_same_twice(tmp_path: Path) -> None:
