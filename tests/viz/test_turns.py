@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.viz import pictures
-from tests.viz.test_layout import LAYERED, box, crosses, ends
+from tests.viz.geometry import LAYERED, box, crosses, ends
 from tests.viz.traces import dag
 from viz import cards, layout
 from viz.layouts import layered
