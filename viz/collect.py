@@ -35,7 +35,7 @@ def collect(trace: Trace) -> Facts:
                     written[table.behind[event.inplace]] = event.inplace
             case LeafCreated():
                 _leaf(table, event)
-                if running:
+                if running and event.tensor not in table.own.made:
                     table.seeds.add(event.tensor)
             case Refreshed() if event.tensor in table.tensors:
                 fact = table.tensors[event.tensor]

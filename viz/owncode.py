@@ -20,6 +20,7 @@ from engine.trace import (
     ErrorRaised,
     FlagChanged,
     HookRan,
+    LeafCreated,
     OpCalled,
     VjpRun,
 )
@@ -37,11 +38,12 @@ class Ran:
 @dataclass(slots=True)
 class OwnCode:
     """`hidden` are the events of ops that are not drawn, `at` what ran in the step of an event, `values` what the
-    hidden ops gave, by tensor."""
+    hidden ops gave, by tensor, `made` the tensors that such code makes of nothing."""
 
     hidden: set[int] = field(default_factory=set)
     at: dict[int, list[Ran]] = field(default_factory=dict)
     values: dict[int, int] = field(default_factory=dict)
+    made: set[int] = field(default_factory=set)
 
 
 def own_code(events: Iterable[AnyEvent]) -> OwnCode:
@@ -68,6 +70,8 @@ def own_code(events: Iterable[AnyEvent]) -> OwnCode:
             found.values.update((out.tensor, out.value) for out in event.outputs)
             open_[-1].ops.append(event)
             makers.update((out.tensor, (open_[-1], event)) for out in event.outputs)
+        elif isinstance(event, LeafCreated) and open_ and event.source != "gradient":
+            found.made.add(event.tensor)
         elif isinstance(event, FlagChanged) and event.flag == "requires_grad" and event.tensor in makers:
             ran, made = makers[event.tensor]  # a leaf from now on, of a graph of the code's own
             found.hidden.discard(made.index)
