@@ -15,9 +15,9 @@ export function boxOf(node) {
   return [node.x - node.w / 2, node.y - node.h / 2, node.x + node.w / 2, node.y + node.h / 2];
 }
 
-/** The radius of a node's corners. */
+/** The radius of a node's corners: of a low op less than half its height, or its lower line would touch them at the least zoom. */
 export function cornerOf(node) {
-  return node.kind === "op" ? Math.min(26, node.h / 2) : 10;
+  return node.kind === "op" ? Math.min(26, node.h * 0.36) : 10;
 }
 
 const layouts = new WeakMap();

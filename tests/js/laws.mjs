@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fit, READABLE, WHOLE } from "../../assets/modules/camera.mjs";
-import { boxOf, cellOf, HEAD, rowsOf } from "../../assets/modules/card.mjs";
+import { boxOf, cellOf, cornerOf, HEAD, rowsOf } from "../../assets/modules/card.mjs";
 import { crossesBox, distanceToBox, pointAlong, strikes } from "../../assets/modules/curve.mjs";
 import { hasGradient } from "../../assets/modules/edges.mjs";
 import { withMinus } from "../../assets/modules/format.mjs";
@@ -19,6 +19,7 @@ import { LETTERS } from "./fixtures/letters.mjs";
 
 const TOUCH = 1.5; // so far a curve may be over a border
 const CLEAR = 5; // so near no wire runs by a card that is not its end
+const RIM = 2; // so near no text comes to the outline of an op
 const MARK = 10; // so far rings and marks stand out of a card
 const WIDE = 0.53; // a letter, in sizes: no canvas measures text here
 const VIEWS = [[953, 530], [953, 711], [777, 711], [1257, 891]]; // the stage at 1280 x 720, 1280, 1440 and 1920 x 1080
@@ -249,7 +250,15 @@ function lettersCovered(scene, index, plane) {
   return [...found];
 }
 
-/** What a card does not say as its graph opens: its shape, that what is passed is a gradient, the whole of its name. */
+/** How far a box keeps from the outline of an op in which it is; Infinity where it is not. */
+function rim(node, [a, b, c, d]) {
+  const [[x0, y0, x1, y1], round] = [boxOf(node), cornerOf(node)];
+  if (a < x0 - 1 || c > x1 + 1 || b < y0 || d > y1) return Infinity;
+  const corners = [a - x0, x1 - c].flatMap((x) => [b - y0, y1 - d].map((y) => (x < round && y < round ? round - Math.hypot(round - x, round - y) : Math.min(x, y))));
+  return Math.min(...corners);
+}
+
+/** What a card does not say as its graph opens: its shape, that what is passed is a gradient, the whole of its name; text on an op's outline. */
 function headsCut(scene, index, plane) {
   const found = new Set();
   const moment = stateAt(index, scene.steps.length);
@@ -266,6 +275,7 @@ function headsCut(scene, index, plane) {
       const own = texts.filter(({ box: [a, , b, d] }) => a > left - 1 && b < right + 1 && d > top && d < bottom).map(({ text }) => text);
       const say = (what) => found.add(`zoom ${zoom.toFixed(3)}: ${node.label} ${what}, but ${own}`);
       const [shape] = node.sub.split(" \u00b7 ");
+      if (node.kind === "op") for (const { text } of texts.filter(({ box }) => rim(node, box) < RIM)) say(`has ${text} on its outline`);
       if (node.kind === "op" && node.sub && !own.includes(node.sub)) say(`does not say ${node.sub}`);
       if (!zooms.includes(zoom)) continue; // the least of all: there heads may leave out more
       if (!own.includes(withMinus(node.label)) && !own.includes(node.label)) say("is cut");

@@ -71,7 +71,7 @@ BROKEN_BY = {
     "hairpins": "a route turns back at once",
     "aslant": "a route does not leave or enter a card at a right angle to its side",
     "letters": "a text lies on another one, or under a badge",
-    "heads": "a card does not say its shape, that what is passed is a gradient, or all of its name, as its graph opens",
+    "heads": "a card does not say its shape, what is passed or its name as its graph opens, or text is on its outline",
     "stacks": "the cards behind a folded one hide the end of a route",
 }
 
