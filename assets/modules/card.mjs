@@ -4,7 +4,7 @@
 export const HEAD = 38;
 export const PAD = 10;
 export const LABEL = 22;
-export const CELL_GAP = 4;
+const CELL_GAP = 4;
 const WIDEST = 80; // of a cell with its gap: past that numbers lie too far apart to be read as a row
 const ROW_PITCH = 34;
 export const STRIP = 46;
@@ -68,7 +68,7 @@ export function holding(place, given, node) {
 }
 
 /** How many cells a row really has: the last line of a long vector may not be full. */
-export function cellCount(node, row) {
+function cellCount(node, row) {
   const size = node.shape ? node.shape.reduce((a, b) => a * b, 1) : Infinity;
   return Math.min(row.rows * row.cols, size);
 }

@@ -39,7 +39,7 @@ export function passed(command, scene) {
 }
 
 /** A recorded command: its gradient is the one that the program passes (null), whatever shape that has. */
-export function specOf(command) {
+function specOf(command) {
   return {
     id: command.id,
     kind: command.kind,
