@@ -10,7 +10,7 @@ from ..leaving import escape
 from ..ops import shape as sh
 from ..ops import views as vw
 from ..tensor import Tensor
-from .check import combination, kind, one_dim
+from .check import combination, kind, one_dim, whole
 from .examples import with_example
 
 __all__ = [
@@ -221,10 +221,16 @@ def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tu
     return found
 
 
+def _number(given: Any) -> Any:
+    """How many parts, where a tensor without dimensions says so; else what was given."""
+    return whole(given) if isinstance(given, Tensor) and not given._array.ndim else given
+
+
 def _chunked(input: Tensor, chunks: int, dim: int) -> Any:
     """The size of a chunk; a list of sizes where the dimension is empty."""
     if not input._array.ndim:
         raise errors.runtime("chunk expects at least a 1-dimensional tensor")
+    chunks = _number(chunks)
     if not isinstance(chunks, int):
         raise TypeError(f"chunk(): argument 'chunks' (position 1) must be int, not {type(chunks).__name__}")
     if chunks <= 0:
@@ -312,7 +318,7 @@ def _side_split(name: str, least: int, dim: int, told: str) -> Any:
         input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
     ) -> tuple[Tensor, ...]:
         rank = input._array.ndim
-        sections = next((g for g in (indices_or_sections, indices, sections) if g is not None), None)
+        sections = _number(next((g for g in (indices_or_sections, indices, sections) if g is not None), None))
         if not isinstance(sections, (int, tuple, list)):
             raise combination(name, input, sections)
         if rank < least:

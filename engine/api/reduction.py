@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .. import errors
@@ -176,7 +177,7 @@ def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype:
 def _truth(name: str, op: Any, input: Tensor, dim: Any, keepdim: bool) -> Tensor:
     need_tensor(input, name)
     dims = None if dim is None else some_dims(dim, input._array.ndim)
-    if dim is not None and not isinstance(dim, int) and not len(dim) and input._array.ndim:
+    if isinstance(dim, Sequence) and not dim and input._array.ndim:
         return ch.ne(input, 0)
     found: Tensor = op(input, dim=dims, keepdim=keepdim)
     return found.to(input.dtype) if input.dtype.name == "uint8" else found

@@ -159,6 +159,10 @@ TAKEN_FOR_NUMBERS: dict[str, tuple[Callable[[Any, Any], Any], Any, Any]] = {
     "one_hot": (lambda library, number: library.nn.functional.one_hot(library.tensor([0]), number), 2, 2.0),
     "add": (lambda library, number: library.add(library.ones(2), 1, alpha=number), 2.0, [2.0]),
     "sum": (lambda library, number: library.ones(2, 2).sum(number), 0, 0.5),
+    "all": (lambda library, number: library.ones(2, 2).all(number), 1, 0.5),
+    "any": (lambda library, number: library.zeros(2, 2).any(number), 1, [0.5]),
+    "chunk": (lambda library, number: library.arange(4).chunk(number)[1], 2, 2.0),
+    "hsplit": (lambda library, number: library.arange(4).hsplit(number)[1], 2, 2.0),
 }
 """Calls with a tensor where a number is wanted: values of one that fits and of one that does not."""
 
