@@ -5,7 +5,9 @@ import { fitNum, fitRow, num, shapeText, statsText, toNumber, truth } from "./fo
 import { flowsAt, ghostOf, nodeState, rowState } from "./state.mjs";
 import { cut, SQUEEZE, squeezed, widthOf } from "./text.mjs";
 
-const AIR = 3; // units between a number and the border of its cell
+const AIR = 3; // units between a number and the border of its cell,
+const LEAST_AIR = 1; // and where three digits have no room otherwise,
+const TIGHT = 0.6; // for which text is narrowed so far
 const LEAST = 3; // letters of a number, however narrow its cell
 
 export function paintRows(brush, node) {
@@ -85,16 +87,26 @@ function paintCells(brush, node, at, state, future) {
 
 /**
  * How the numbers of a row are written in places of `width` units: `{ texts, small, letters, most }`.  All of them alike: in the
- * smaller size where the larger one has no room for one, in as many digits as fit, and narrowed by as much (`most` is the width of a text).
+ * smaller size where the larger one has no room for one, in as many digits as fit, and narrowed by as much (`most` is the width of a text);
+ * for three digits narrowed further, and closer to the borders.
  */
 export function lineOf(font, values, width, { truths = false, least = false } = {}) {
   const written = (value, room) => (value === null ? "" : truth(value, room));
   const small = least || values.some((value) => (truths ? written(value) : num(value)).length * font.cellPitch > width);
   const pitch = small ? font.smallPitch : font.cellPitch;
-  const letters = Math.max(LEAST, Math.floor(width / (small ? pitch * SQUEEZE : pitch))); // digits may be narrowed before they are left out
-  const texts = truths ? values.map((value) => written(value, letters)) : fitRow(values, letters);
-  const narrowed = Math.min(1, width / (pitch * Math.max(1, ...texts.map((text) => text.length))));
+  const fitting = Math.max(LEAST, Math.floor(width / (small ? pitch * SQUEEZE : pitch))); // digits may be narrowed before they are left out
+  const wide = width + 2 * (AIR - LEAST_AIR);
+  const letters = small && !truths ? lettersFor(values, fitting, Math.floor(wide / (pitch * TIGHT))) : fitting;
+  const texts = truths ? values.map((value) => written(value, letters)) : fitRow(values, letters, letters > fitting ? [] : undefined);
+  const longest = Math.max(1, ...texts.map((text) => text.length));
+  const narrowed = Math.min(1, (longest > fitting ? wide : width) / (pitch * longest));
   return { texts, small, letters, truths, most: (text) => Math.ceil(text.length * pitch * narrowed) };
+}
+
+/** How many letters a row has: as many as fit, or up to `most` where so many are three digits of a number. */
+function lettersFor(values, fitting, most) {
+  const three = values.map((value) => num(value, 3).length).filter((length) => length <= most);
+  return Math.max(fitting, ...three);
 }
 
 /** Cells through which the gradient of the current step goes, where it goes through some and not through others. */

@@ -56,8 +56,8 @@ export function withMinus(text) {
 
 /**
  * The most exact text of a number that has at most `room` characters (the shortest one where none has), and no more digits than
- * `num` writes, or than `digits` are asked for.  What is no whole number is not written as one: one letter more is narrowed instead, else it
- * begins with `≈`.
+ * `num` writes, or than `digits` are asked for.  What is no whole number is not written as one: one letter more is narrowed instead.  What
+ * has more than the one or two digits that have room begins with `≈`.
  */
 export function fitNum(value, room, digits = 5) {
   const x = toNumber(value);
@@ -66,22 +66,26 @@ export function fitNum(value, room, digits = 5) {
   for (let fewer = 4; fewer >= 1 && text.length > room; fewer--) text = shorter(num(value, fewer), text);
   const whole = (one) => /^\D?\d+$/.test(one);
   if (whole(text) && !whole(most) && Math.abs(x) < 1000) {
-    return [4, 3, 2].map((more) => num(value, more)).find((one) => one.length <= room + 1 && !whole(one)) ?? `\u2248${text}`;
+    text = [4, 3, 2].map((more) => num(value, more)).find((one) => one.length <= room + 1 && !whole(one)) ?? text;
   }
   if (text.length > room && Number.isFinite(x) && Math.abs(x) >= 1000) {
     const sign = x < 0 ? MINUS : "";
     text = shorter(sign + scientific(Math.abs(x), room >= 6 ? 2 : 1), text);
   }
-  return text;
+  const rounded = digitsIn(text) < Math.min(3, digitsIn(num(value, 3)));
+  return rounded || (whole(text) && !whole(most) && Math.abs(x) < 1000) ? `\u2248${text}` : text;
 }
+
+/** How many significant digits a text has. */
+const digitsIn = (text) => text.replace(/e.*/, "").replace(/\D/g, "").replace(/^0+/, "").length;
 
 /**
  * The numbers of one row, each in at most `room` characters: all of them in as many digits as the longest has room for, so that
- * none seems to be rounder than its neighbours; what has no room for three takes none from the others.  "" for what is not known.
+ * none seems to be rounder than its neighbours; what has no room for three takes none from the others.  `more` has how many are tried before three.  "" for what is not known.
  */
-export function fitRow(values, room) {
+export function fitRow(values, room, more = [5, 4]) {
   const able = values.filter((value) => num(value, 3).length <= room);
-  const digits = [5, 4].find((some) => able.every((value) => shorter(num(value), num(value, some)).length <= room)) ?? 3;
+  const digits = more.find((some) => able.every((value) => shorter(num(value), num(value, some)).length <= room)) ?? 3;
   return values.map((value) => fitNum(value, room, digits));
 }
 

@@ -24,7 +24,11 @@ test("fitNum keeps to its room where a number allows it", () => {
   }
   assert.equal(fitNum(0.333333, 5), "0.333");
   assert.equal(fitNum(8.125, 6), "8.125");
-  assert.equal(fitNum(123456, 4), "1e5");
+  assert.equal(fitNum(123456, 4), "\u22481e5", "what has more digits than have room says so");
+  assert.equal(fitNum(1.25e-5, 6), "\u22481.3e-5");
+  assert.equal(fitNum(1.25e-5, 7), "1.25e-5");
+  assert.equal(fitNum(1e-5, 4), "1e-5");
+  assert.equal(fitNum(0.33024, 4), "0.33", "three digits, the last one a zero");
   assert.equal(fitNum("inf", 4), "inf");
 });
 
@@ -40,10 +44,10 @@ test("the numbers of a row have as many digits as the longest of them has room f
   assert.deepEqual(fitRow([1.9590, -4.8722], 6), ["1.959", "\u22124.872"]);
   assert.deepEqual(fitRow([1.9590, -4.8722], 5), ["1.96", "\u22124.87"]);
   assert.deepEqual(fitRow([-0.0625, 1 / 6], 7), ["\u22120.0625", "0.1667"]);
-  assert.deepEqual(fitRow([-0.0625, 1 / 6], 6), ["\u22120.063", "0.1667"]);
-  assert.deepEqual(fitRow([1 / 60, 1 / 7, 1.25e-5], 6), ["0.0167", "0.143", "1.3e-5"]);
+  assert.deepEqual(fitRow([-0.0625, 1 / 6], 6), ["\u2248\u22120.063", "0.1667"]);
+  assert.deepEqual(fitRow([1 / 60, 1 / 7, 1.25e-5], 6), ["0.0167", "0.143", "\u22481.3e-5"]);
   assert.deepEqual(fitRow([0.016667, 3], 8), ["0.016667", "3"], "what five digits are all of has five");
-  assert.deepEqual(fitRow([0.2447, 123456, "nan", null], 5), ["0.245", "1e5", "nan", ""], "what has no room for three digits takes none from the others");
+  assert.deepEqual(fitRow([0.2447, 123456, "nan", null], 5), ["0.245", "\u22481e5", "nan", ""], "what has no room for three digits takes none from the others");
 });
 
 test("toNumber reads what JSON cannot say", () => {
