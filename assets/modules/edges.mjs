@@ -83,10 +83,9 @@ function arrows(context, look) {
 export function wiredEdges(moment, wires) {
   const found = new Set();
   for (const wire of wires) {
-    if (!wire.live) continue;
-    for (const edge of [wire.edge, ...moment.index.outgoing.get(wire.op.id) ?? []]) {
-      if ((edge === wire.edge || edge.target === wire.output.id) && isWired(edge)) found.add(edge.id);
-    }
+    if (wire.live && isWired(wire.edge)) found.add(wire.edge.id);
+    if (!wire.comes) continue;
+    for (const edge of moment.index.outgoing.get(wire.op.id) ?? []) if (edge.target === wire.output.id && isWired(edge)) found.add(edge.id);
   }
   return found;
 }

@@ -7,9 +7,15 @@ import { isWired } from "./wiring.mjs";
 
 const MOST_LABELS = 24;
 
-/** The live wires on which the gradient of an edge travels. */
-export function liveOn({ wires }, edge) {
-  return !isWired(edge) ? [] : wires.filter((wire) => wire.live && (wire.edge.id === edge.id || (edge.source === wire.op.id && edge.target === wire.output.id)));
+/** The lines from cell to cell by which the gradient of an edge travels now, `{ flat, number }`: one for each cell. */
+export function linesOn({ wires }, edge) {
+  if (!isWired(edge)) return [];
+  const found = new Map();
+  for (const wire of wires) {
+    if (wire.live && wire.edge.id === edge.id) found.set(wire.from, { flat: wire.leaving, number: wire.sent });
+    else if (wire.comes && edge.source === wire.op.id && edge.target === wire.output.id) found.set(wire.to, { flat: wire.arriving, number: wire.given });
+  }
+  return [...found.values()];
 }
 
 /**
@@ -20,7 +26,7 @@ export function labelsOf(brush, flows) {
   const found = new Map();
   for (const { flow, edge, started } of flows) {
     if (!started || !flow.text) continue;
-    const text = (liveOn(brush, edge).length && flow.path) || flow.text;
+    const text = (linesOn(brush, edge).length && flow.path) || flow.text;
     const key = `${edge.source}|${edge.target}|${text}`;
     if (found.has(key)) found.get(key).edges.push(edge);
     else found.set(key, { flow, edge, edges: [edge], text });
@@ -63,8 +69,8 @@ function placeAll(brush, flows) {
 
 /** The curves on which a flow is drawn. */
 function waysOf(brush, flow, edge) {
-  const wires = flow.back ? liveOn(brush, edge) : [];
-  return wires.length ? wires.map((wire) => (edge.source === wire.op.id ? wire.arriving : wire.leaving)) : [(flow.back ? gradientRoute(brush.plane, brush.moment, edge) : brush.plane.routes.get(edge.id).forward).flat];
+  const lines = flow.back ? linesOn(brush, edge) : [];
+  return lines.length ? lines.map(({ flat }) => flat) : [(flow.back ? gradientRoute(brush.plane, brush.moment, edge) : brush.plane.routes.get(edge.id).forward).flat];
 }
 
 /** A number as it is written, and where that has no place what comes of its product alone: the sentence has the product too. */

@@ -189,7 +189,7 @@ function clutterOf({ plane, moment, wires = [] }, seen) {
     clutter.along(forward.flat, moment && isFaint(moment, edge) ? COST.faint : COST.route);
     if (lit) clutter.along(back.flat, COST.lit);
   }
-  for (const wire of wires) for (const flat of [wire.arriving, wire.leaving]) if (flat && wire.live) clutter.along(flat, COST.lit);
+  for (const { arriving, leaving, comes, live } of wires) for (const flat of [comes && arriving, live && leaving]) if (flat) clutter.along(flat, COST.lit);
   for (const group of plane.index.scene.groups) {
     for (const [x0, y0, x1, y1] of group.folded ? [] : boxesOf(group)) clutter.along({ xs: [x0, x1, x1, x0, x0], ys: [y0, y0, y1, y1, y0] }, COST.group);
   }

@@ -3,9 +3,9 @@
 import { cellOf, rowsOf, shownAs } from "./card.mjs";
 import { lineOf } from "./cards.mjs";
 import { pointAlong } from "./curve.mjs";
-import { gradientWidth } from "./edges.mjs";
+import { gradientWidth, paintEdges } from "./edges.mjs";
 import { MINUS, toNumber } from "./format.mjs";
-import { liveOn, placedLabels } from "./labels.mjs";
+import { linesOn, placedLabels } from "./labels.mjs";
 import { brushFor, paintOver, ring } from "./paint.mjs";
 import { gradientRoute } from "./plane.mjs";
 import { flowsAt, isOdd, signOf } from "./state.mjs";
@@ -14,6 +14,8 @@ import { fontsAt, SQUEEZE } from "./text.mjs";
 import { paintWires } from "./wiring.mjs";
 
 const APART = 26; // units from one pulse to the next of a file
+const LARGEST = 1 / 8; // radius of a pulse, as a part of its way: on a short one the arrowhead is still seen
+const PLATE = { x: 4, y: 3 }; // how much smaller than the place of a number the ground is on which it stands
 const LEAD = { width: 1.2, dot: 3 }; // the line to a number that stands away from its route, and where it begins
 const PILL = { pad: 4, apart: 2, h: 22 }; // what is being added: room beside its number, room to the next one, height
 
@@ -21,7 +23,11 @@ export function paintPulses(context, view, frame) {
   const brush = brushFor(context, view, frame);
   const { moment } = frame;
   const active = moment.active && moment.index.nodes.get(moment.active);
+  const flows = flowsAt(moment);
+  const numbers = brush.detail > 0 ? numbersOf(brush, flows) : [];
+  for (const { box } of numbers) paintPlate(brush, box); // under all that moves
   if (active) glow(brush, active);
+  if (active && flows.length && brush.detail > 0) paintAgain(brush, active, flows);
   if (frame.hover && frame.hover !== frame.selection) paintHover(brush, frame.hover);
   paintTwins(brush, frame.hover ?? frame.selection);
   if (frame.lit) paintLit(brush, frame.lit);
@@ -29,9 +35,9 @@ export function paintPulses(context, view, frame) {
     paintWires(brush, frame.wires, frame.hoveredWire);
     for (const op of new Set(frame.wires.map((wire) => wire.op))) paintOver(brush, op);
   }
-  const flows = flowsAt(moment);
+  for (const one of numbers) if (one.lead) paintLead(brush, one);
   if (moment.moving) for (const one of flows) paintTravel(brush, one, flows.filter(({ flow, edge }) => goesAlong(one, flow, edge)));
-  if (brush.detail > 0) paintLabels(brush, flows);
+  for (const { text, flow, box: [x0, y0, x1, y1] } of numbers) brush.write(text, (x0 + x1) / 2, (y0 + y1) / 2, brush.font.smallStrong, colourOf(brush, flow), "center");
   if (moment.step?.kind === "accumulate" && moment.moving && active && brush.detail === 2) paintAdding(brush, active);
 }
 
@@ -44,6 +50,12 @@ function glow(brush, node) {
   context.globalAlpha = error ? 0.22 : 0.75 + 0.25 * swell;
   ring(brush, node, error ? tokens.error : moment.backward ? tokens.glow : tokens.glowForward, 8 + 6 * swell, 5 + 3 * swell);
   context.globalAlpha = 1;
+}
+
+/** The routes of the step over the halo: their arrowheads say which way they go. */
+function paintAgain(brush, active, flows) {
+  paintEdges(brush, flows.map(({ edge }) => edge), brush.plane.routes);
+  paintOver(brush, active);
 }
 
 function paintHover(brush, id) {
@@ -87,23 +99,21 @@ function paintTwins(brush, id) {
 /** Whether a flow goes the way of another one, as the two of `x * x` do: their routes lie close together. */
 const goesAlong = (one, flow, edge) => flow.back === one.flow.back && edge.source === one.edge.source && edge.target === one.edge.target;
 
-/** What is on its way on one edge, of `file` that go the same way: one pulse, or one for each path from cell to cell. */
+/** What is on its way on one edge, of `file` that go the same way: one pulse, or one for each line from cell to cell. */
 function paintTravel(brush, one, file) {
   const { flow, edge, part, started } = one;
   if (!started || part >= 1) return;
-  const wires = flow.back && brush.detail > 0 ? liveOn(brush, edge) : [];
-  if (!wires.length) {
+  const lines = flow.back && brush.detail > 0 ? linesOn(brush, edge) : [];
+  const [before, count] = [file.indexOf(one), file.length];
+  if (!lines.length) {
     const { flat } = flow.back ? gradientRoute(brush.plane, brush.moment, edge) : brush.plane.routes.get(edge.id).forward;
-    const own = inFile(part, file.indexOf(one), file.length, APART / flat.total);
+    const own = inFile(part, before, count, APART / flat.total);
     if (own < 1) paintPulse(brush, flow, flat, own, signOf(brush.moment, flow));
     return;
   }
-  wires.forEach((wire, i) => {
-    const arriving = edge.source === wire.op.id;
-    const number = arriving ? wire.given : wire.given * toNumber(wire.local);
-    const way = arriving ? wire.arriving : wire.leaving;
-    const own = inFile(part, i, wires.length, APART / way.total);
-    if (own > 0 && own < 1) paintPulse(brush, flow, way, own, Math.sign(number) || null);
+  lines.forEach(({ flat, number }, i) => {
+    const own = inFile(part, before * lines.length + i, count * lines.length, APART / flat.total);
+    if (own > 0 && own < 1) paintPulse(brush, flow, flat, own, Number.isFinite(number) ? Math.sign(number) : null, !Number.isFinite(number));
   });
 }
 
@@ -113,25 +123,39 @@ export function inFile(part, i, count, apart) {
   return Math.min(Math.max(part * (1 + lag * (count - 1)) - lag * i, 0), 1);
 }
 
-function paintPulse({ context, tokens, detail, camera, moment }, flow, flat, part, sign) {
+/** One pulse: full with `+`, hollow with `−`, a broken ring with `0`; full and without a sign where that is mixed or none. */
+function paintPulse(brush, flow, flat, part, sign, odd = isOdd(brush.moment, flow.value)) {
+  const { context, tokens, detail, camera } = brush;
   const place = pointAlong(flat, ease(part));
-  const colour = !flow.back ? tokens.forward : isOdd(moment, flow.value) ? tokens.error : tokens.gradient;
+  const colour = !flow.back ? tokens.forward : odd ? tokens.error : tokens.gradient;
   const scale = detail === 0 ? 0.5 / camera.zoom : 1;
-  const radius = (flow.back ? 4.5 + gradientWidth(flow.size) : 6) * scale;
+  const full = (flow.back ? 4.5 + gradientWidth(flow.size) : 6) * scale;
+  const radius = detail === 0 ? full : Math.min(full, flat.total * LARGEST);
   disc(context, place, radius * 1.9, flow.back ? tokens.glow : tokens.glowForward);
   const hollow = flow.back && (sign === -1 || sign === 0);
   disc(context, place, radius, hollow ? tokens.bg : colour);
   if (hollow) {
     context.lineWidth = 2.2 * scale;
     context.strokeStyle = colour;
+    if (sign === 0) context.setLineDash([radius / 3, radius / 3]); // a whole ring is a node's that waits
     context.stroke();
+    context.setLineDash([]);
   }
-  if (flow.back && sign !== null && sign !== 0) {
-    context.fillStyle = hollow ? colour : tokens.onGradient;
-    const half = radius * 0.52;
-    context.fillRect(place.x - half, place.y - 0.9 * scale, 2 * half, 1.8 * scale);
-    if (sign === 1) context.fillRect(place.x - 0.9 * scale, place.y - half, 1.8 * scale, 2 * half);
+  if (flow.back && sign !== null) paintSign(context, place, sign, radius * 0.52, scale, hollow ? colour : tokens.onGradient);
+}
+
+function paintSign(context, { x, y }, sign, half, scale, colour) {
+  if (sign === 0) {
+    context.beginPath();
+    context.roundRect(x - half * 0.6, y - half, half * 1.2, half * 2, half * 0.6);
+    context.lineWidth = 1.6 * scale;
+    context.strokeStyle = colour;
+    context.stroke();
+    return;
   }
+  context.fillStyle = colour;
+  context.fillRect(x - half, y - 0.9 * scale, 2 * half, 1.8 * scale);
+  if (sign === 1) context.fillRect(x - 0.9 * scale, y - half, 1.8 * scale, 2 * half);
 }
 
 function disc(context, { x, y }, radius, colour) {
@@ -145,11 +169,10 @@ function ease(part) {
   return part < 0.5 ? 2 * part * part : 1 - 2 * (1 - part) * (1 - part);
 }
 
-function paintLabels(brush, flows) {
+/** The numbers of the step, where they will be when the graph stands still. */
+function numbersOf(brush, flows) {
   const { rest = brush.camera } = brush;
-  const placed = placedLabels(rest === brush.camera ? brush : { ...brush, camera: rest, font: fontsAt(brush.tokens, rest) }, flows);
-  for (const one of placed) if (one.lead) paintLead(brush, one);
-  for (const { text, flow, box } of placed) writeLabel(brush, flow, text, box);
+  return placedLabels(rest === brush.camera ? brush : { ...brush, camera: rest, font: fontsAt(brush.tokens, rest) }, flows);
 }
 
 /** From a number to a place of its route. */
@@ -166,15 +189,14 @@ function paintLead(brush, { flow, lead: [[x, y], end] }) {
 
 const colourOf = ({ tokens, moment }, flow) => (!flow.back ? tokens.forward : isOdd(moment, flow.value) ? tokens.error : tokens.gradient);
 
-function writeLabel(brush, flow, text, [x0, y0, x1, y1]) {
-  const { context, write, font, tokens } = brush;
+/** The ground of a number, as large as its text. */
+function paintPlate({ context, tokens }, [x0, y0, x1, y1]) {
   context.globalAlpha = 0.9;
   context.beginPath();
-  context.roundRect(x0, y0, x1 - x0, y1 - y0, 6);
+  context.roundRect(x0 + PLATE.x, y0 + PLATE.y, x1 - x0 - 2 * PLATE.x, y1 - y0 - 2 * PLATE.y, 4);
   context.fillStyle = tokens.bg;
   context.fill();
   context.globalAlpha = 1;
-  write(text, (x0 + x1) / 2, (y0 + y1) / 2, font.smallStrong, colourOf(brush, flow), "center");
 }
 
 /** What is being added to .grad, sinking into its cell. */

@@ -106,7 +106,7 @@ export const SIGNS = [
     { id: "forward", text: "Blue: the forward pass, now", scene: edgeScene({ run: "forward" }), t: 0.5 },
     { id: "positive", text: "Disc with +: a gradient on its way; the wider its route, the larger it is", scene: edgeScene({ run: "back" }), t: 0.5 },
     { id: "negative", text: "Hollow, with \u2212: a negative gradient", scene: edgeScene({ run: "back", sign: -1, data: [-1] }), t: 0.5 },
-    { id: "zero", text: "Dotted: a gradient of zeros", scene: edgeScene({ run: "back", sign: 0, data: [0] }), t: 1 },
+    { id: "zero", text: "Dotted, broken disc with 0: a gradient of zeros", scene: edgeScene({ run: "back", sign: 0, data: [0] }), t: 0.5 },
     { id: "odd", text: "Red: nan or an infinity travels", scene: edgeScene({ run: "back", sign: null, data: ["nan"] }), t: 1 },
     { id: "wires", text: "From cell to cell: what depends on what; orange: the gradient\u2019s way", scene: wiredScene(), t: 1, wired: "n" },
   ] },

@@ -205,18 +205,26 @@ export function wiresOf(moment, op) {
   const passed = coming ? nextSeed(moment, output) : id === null ? null : scene.values[id];
   const upstream = passed?.data;
   const wires = [];
-  const edges = index.incoming.get(op.id) ?? [];
-  for (const edge of edges) {
-    const beside = edges.filter((one) => one.source === edge.source); // as the two of `x * x`
-    const lane = beside.indexOf(edge) - (beside.length - 1) / 2;
+  const into = index.incoming.get(op.id) ?? [];
+  for (const edge of into) {
+    const twins = into.filter((one) => one.source === edge.source); // as the two of `x * x`
+    const lane = { i: twins.indexOf(edge), n: twins.length };
     const run = inBackward ? lastFlow(moment, edge) : null; // it may have gone by other values than those of forward
     for (const [from, to, local] of run?.wiring ?? edge.wiring ?? []) {
       const arriving = upstream ? toNumber(upstream[to]) : 0;
       const carries = arriving !== 0 && toNumber(local) !== 0;
-      wires.push({ op, edge, after, source: index.nodes.get(edge.source), output, from, to, local, lane, given: arriving, carries, coming });
+      wires.push({ op, edge, after, source: index.nodes.get(edge.source), output, from, to, local, given: arriving, carries, coming, lane });
     }
   }
-  return wires;
+  return moment.active === op.id && upstream ? [...wires, ...stopsOf(wires, upstream)] : wires;
+}
+
+/** Wires of cells of the output whose gradient comes to the op and goes no further (`from` is null): a relu's that are not above 0. */
+function stopsOf(wires, upstream) {
+  if (!wires.length) return [];
+  const reached = new Set(wires.map((wire) => wire.to));
+  return upstream.flatMap((given, to) => (
+    reached.has(to) || toNumber(given) === 0 ? [] : [{ ...wires[0], from: null, to, local: 0, given: toNumber(given), carries: false }]));
 }
 
 /** The gradient that the next backward call will pass to a root; null where it starts from another one. */

@@ -10,8 +10,10 @@ const SPREAD = 0.62; // part of the pill's side over which wires enter
 const BUNDLE = 16; // height of the bundle of wires that goes around a card, where there is room,
 const CLEAR = 6; // and how far it keeps from that card and from the next one below
 const TOUCH = 1.5; // how far a wire may be over a border
-const LANE = 7; // units from the wire of one edge to that of another from the same cell
 const BEND = 6; // how far from a card's side one runs down along it
+const HOLLOW = { width: 4, inside: 1.4 }; // of a line on which a negative number goes
+const LANE = 14; // from a wire to the next one that ends in the same cell
+const ONE = { i: 0, n: 1 };
 const curves = new WeakMap();
 const rooms = new WeakMap();
 const looked = new WeakSet(); // ops whose wires are known to have a free way or not,
@@ -19,7 +21,10 @@ const blocked = new WeakSet(); // and the edges beside which they have none
 
 const MOST_LIVE = 16; // wires of a running VJP that are shown unasked
 
-/** The wires of some ops at a moment, each with its curve; `live` ones are those on which the gradient passes now. */
+/**
+ * The wires of some ops at a moment, each with its curve; on `live` ones the gradient passes now, by those that `comes` is true of it comes to
+ * the op at least.  One that ends there has no cell that it leads to (`from` is null).
+ */
 export function wiresAt(moment, ops, tensors = []) {
   const running = liveWires(moment);
   const lively = new Set(running.map((wire) => wire.op.id));
@@ -27,7 +32,7 @@ export function wiresAt(moment, ops, tensors = []) {
   const shown = new Set(running.map(keyOf));
   const around = tensors.flatMap((node) => wiresAround(moment, node)).filter((wire) => !shown.has(keyOf(wire)));
   const wires = [...ops.flatMap((op) => anyDrawn(wiresOf(moment, op))), ...[...around, ...running].filter((wire) => !asked.has(wire.op.id))];
-  return wires.map((wire) => Object.assign(curveOf(wire), wire, { live: wire.carries && lively.has(wire.op.id) }));
+  return wires.map((wire) => Object.assign(curveOf(wire), wire, { live: wire.carries && lively.has(wire.op.id), comes: wire.given !== 0 && lively.has(wire.op.id) }));
 }
 
 const keyOf = ({ edge, from, to }) => `${edge.id}|${from}>${to}`;
@@ -51,8 +56,16 @@ function liveWires(moment) {
     wires = wiredOps(index, active).flatMap((op) => wiresOf(moment, op)).filter((wire) => wire.source === node);
   }
   const carrying = anyDrawn(wires.filter((wire) => wire.carries));
-  const shown = carrying.length <= MOST_LIVE && carrying.every((wire) => isOpen(wire.source) && isOpen(wire.output) && isPlain(wire) && isClear(wire, index));
-  return shown ? carrying : [];
+  const isShown = (wire) => isOpen(wire.source) && isOpen(wire.output) && isPlain(wire) && isClear(wire, index);
+  if (carrying.length > MOST_LIVE || !carrying.every(isShown)) return [];
+  const stops = step?.kind === "vjp" ? endingIn(wires, carrying) : [];
+  return carrying.length + stops.length <= MOST_LIVE && stops.every(isShown) ? [...carrying, ...stops] : carrying;
+}
+
+/** The wires that bring a gradient to an op from cells from which none goes on: one for each cell. */
+function endingIn(wires, carrying) {
+  const cells = new Set(carrying.map((wire) => wire.to));
+  return wires.filter(({ to, after, given }) => given !== 0 && isWired(after) && !cells.has(to) && cells.add(to)).map((wire) => ({ ...wire, from: null }));
 }
 
 /** Whether a wire runs over no node but those that it joins: over a card it would hide the numbers there. */
@@ -82,14 +95,15 @@ function wiresOf(moment, op) {
   for (const wire of wires) {
     wire.scene = moment.scene;
     wire.ends = endsOf(wire, phase);
-    wire.carries &&= !isLost(moment, wire, wires);
+    wire.sent = sentOn(moment, wire);
+    wire.carries &&= !isLost(wire, wires);
   }
   if (looked.has(op)) return wires;
   looked.add(op);
   for (const call of new Set([phase, ...moment.scene.phases.filter((one) => one.kind === "backward")])) {
     for (const wire of wires) {
       const { leaving, arriving } = halves({ ...wire, ends: endsOf(wire, call) });
-      if (isCrossed(moment.scene, leaving, [op, wire.source])) blocked.add(wire.edge);
+      if (leaving && isCrossed(moment.scene, leaving, [op, wire.source])) blocked.add(wire.edge);
       if (isCrossed(moment.scene, arriving, [op, wire.output])) blocked.add(wire.after);
     }
   }
@@ -132,13 +146,17 @@ function isPassed(row, call) {
   return call !== null && (Array.isArray(row.call) ? row.call.some(([, one]) => one === call.call) : (row.call ?? call.call) === call.call);
 }
 
-/** Whether what a wire would bring is a zero in its dtype: 1e-4 times 1e-4 in half precision. */
-function isLost(moment, wire, wires) {
-  const flow = moment.step?.flows.find((one) => one.back && one.edge === wire.edge.id);
-  const id = flow ? flow.value : at(wire.edge.tracks.cotangent, moment.t);
+/** What comes to the cell that a wire leads to, of all wires of its edge. */
+function sentOn(moment, { edge, from, given, local }) {
+  const flow = moment.step?.flows.find((one) => one.back && one.edge === edge.id);
+  const id = flow ? flow.value : at(edge.tracks.cotangent, moment.t);
   const data = id === null || id === undefined ? null : moment.scene.values[id].data;
-  return Boolean(data) && toNumber(data[wire.from]) === 0
-    && !wires.some((one) => one !== wire && one.carries && one.edge === wire.edge && one.from === wire.from);
+  return data && from !== null ? toNumber(data[from]) : given * toNumber(local);
+}
+
+/** Whether what a wire would bring is a zero in its dtype: 1e-4 times 1e-4 in half precision. */
+function isLost(wire, wires) {
+  return wire.sent === 0 && !wires.some((one) => one !== wire && one.carries && one.edge === wire.edge && one.from === wire.from);
 }
 
 /** Whether a curve passes over a card other than some. */
@@ -174,20 +192,26 @@ function curveOf(wire) {
 
 /** From the cell of the input to the op, and from that of the output. */
 function halves({ scene, op, source, output, from, to, ends, lane }) {
-  const start = { ...anchor(source, ends.source, from, op, lane * LANE), room: roomBelow(scene, source) };
-  const end = { ...anchor(output, ends.output, to, op, 0), room: roomBelow(scene, output) };
-  const [a, b] = [port(op, source, start.part, lane * LANE), port(op, output, end.part, 0)];
-  return { a, b, leaving: half(start, a), arriving: half(end, b) };
+  const end = { ...anchor(output, ends.output, to, op), room: roomBelow(scene, output) };
+  const b = port(op, output, end.part);
+  const arriving = half(end, b);
+  if (from === null) return { b, arriving, leaving: null };
+  const start = { ...anchor(source, ends.source, from, op, lane), room: roomBelow(scene, source) };
+  const a = port(op, source, start.part);
+  return { a, b, leaving: half(start, a), arriving };
 }
 
 function layWire(wire) {
   const { edge, after } = wire;
   const { a, b, leaving, arriving } = halves(wire);
-  const through = isWired(edge) && isWired(after) ? [[...a.at, ...a.at, ...b.at, ...b.at]] : [];
-  const curve = [...(isWired(edge) ? leaving : []), ...through, ...(isWired(after) ? arriving.slice().reverse().map(turned) : [])];
+  const [goes, comes] = [isWired(edge) && leaving, isWired(after) && arriving];
+  const through = goes && comes ? [[...a.at, ...a.at, ...b.at, ...b.at]] : [];
+  const curve = [...(goes || []), ...through, ...(comes ? arriving.slice().reverse().map(turned) : [])];
   const kept = {};
   return {
     curve,
+    /** What of it is drawn on each side of its op, from the card on. */
+    sides: { leaving: goes || null, arriving: comes || null },
     get flat() {
       return (kept.flat ??= flatten(curve));
     },
@@ -197,7 +221,7 @@ function layWire(wire) {
     },
     /** … and on to the input's cell. */
     get leaving() {
-      return (kept.leaving ??= flatten(leaving.slice().reverse().map(turned)));
+      return leaving && (kept.leaving ??= flatten(leaving.slice().reverse().map(turned)));
     },
   };
 }
@@ -205,30 +229,30 @@ function layWire(wire) {
 /**
  * Where a wire leaves a card, so that it crosses no cell and no text: what ends in the last line of cells from below, all else at the
  * card's side.  Columns are aligned, so a cell is told by its column, at the side by its place in the height of its line; one alone
- * has no column to tell.  `aside` is how far off that it leaves, where another edge leaves the same cell.
+ * has no column to tell.  What goes the same way several times has as many lanes, side by side.
  */
-function anchor(node, row, cell, op, aside) {
+function anchor(node, row, cell, op, { i, n } = ONE) {
   const frame = { under: node.y + node.h / 2, top: node.y - node.h / 2, side: (sign) => node.x + sign * (node.w / 2 + 4), towards: op.x < node.x ? -1 : 1 };
-  if (!row) return { ...frame, x: node.x + aside, y: frame.under, ny: 1, part: 0 };
+  if (!row) return { ...frame, x: node.x + (i - (n - 1) / 2) * LANE, y: frame.under, ny: 1, part: 0 };
   const above = op.y + op.h / 2 < frame.top;
   const { rows, cols } = row.row;
   const box = cellOf(row, cell);
   const [line, column] = [Math.floor(cell / cols), cell % cols];
-  const part = (cell + 0.5) / (rows * cols) - 0.5;
+  const part = (cell * n + i + 0.5) / (rows * cols * n) - 0.5;
   const last = row.row === rowsOf(node).at(-1).row && line === rows - 1;
-  if (last && !above && (!row.border || cols > 1)) return { ...frame, x: box.x + box.w / 2 + aside, part, y: row.border ? frame.under : box.y + box.h, ny: 1 };
-  const y = box.y + box.h * (column + 1) / (cols + 1) + aside;
+  if (last && !above && (!row.border || cols > 1)) return { ...frame, x: box.x + box.w / 2 + (i - (n - 1) / 2) * Math.min(LANE, box.w / (n + 1)), part, y: row.border ? frame.under : box.y + box.h, ny: 1 };
+  const y = box.y + (box.h * (column * n + i + 1)) / (cols * n + 1);
   return { ...frame, x: node.x + (frame.towards * node.w) / 2, y, part, aside: true };
 }
 
-function port(op, node, part, aside) {
+function port(op, node, part) {
   const [dx, dy] = [node.x - op.x, node.y - op.y];
   if (Math.abs(dy) - (node.h + op.h) / 2 > Math.abs(dx) - (node.w + op.w) / 2) {
     const side = Math.sign(dy) || 1;
-    return { at: [op.x + part * op.w * SPREAD + aside, op.y + (side * op.h) / 2], nx: 0, ny: side };
+    return { at: [op.x + part * op.w * SPREAD, op.y + (side * op.h) / 2], nx: 0, ny: side };
   }
   const side = Math.sign(dx) || 1;
-  return { at: [op.x + (side * op.w) / 2, op.y + part * op.h * SPREAD + aside], nx: side, ny: 0 };
+  return { at: [op.x + (side * op.w) / 2, op.y + part * op.h * SPREAD], nx: side, ny: 0 };
 }
 
 /** How far below a card the next one stands. */
@@ -277,13 +301,13 @@ function turned(b) {
 
 export function paintWires(brush, wires, hovered) {
   const { context, tokens } = brush;
-  const draw = (some, colour, width, alpha, gaps = []) => {
-    if (!some.length) return;
+  const draw = (lines, colour, width, alpha = 1, gaps = []) => {
+    if (!lines.length) return;
     context.setLineDash(gaps);
     context.beginPath();
-    for (const wire of some) {
-      context.moveTo(wire.curve[0][0], wire.curve[0][1]);
-      for (const b of wire.curve) context.bezierCurveTo(b[2], b[3], b[4], b[5], b[6], b[7]);
+    for (const { curve } of lines) {
+      context.moveTo(curve[0][0], curve[0][1]);
+      for (const b of curve) context.bezierCurveTo(b[2], b[3], b[4], b[5], b[6], b[7]);
     }
     context.strokeStyle = colour;
     context.lineWidth = width;
@@ -292,46 +316,63 @@ export function paintWires(brush, wires, hovered) {
     context.globalAlpha = 1;
     context.setLineDash([]);
   };
-  const quiet = wires.filter((wire) => !wire.carries);
-  const loud = wires.filter((wire) => wire.carries);
+  const lines = linesOf(wires);
+  const [loud, quiet] = [true, false].map((is) => lines.filter((line) => line.loud === is));
   draw(quiet, tokens.soft, 1.1, loud.length ? 0.4 : 0.75);
   draw(loud, tokens.bg, 5, 0.7);
-  const [coming, there] = [loud.filter((wire) => wire.coming), loud.filter((wire) => !wire.coming)];
-  draw(there, tokens.gradient, 2.6, 1);
-  draw(coming, tokens.gradient, 1.6, 1, [5, 5]); // nothing has travelled yet
-  dots(brush, loud, tokens.gradient, 3.2);
-  arrows(brush, loud.filter((wire) => wire.live));
+  draw(loud.filter((line) => line.coming), tokens.gradient, 1.6, 1, [5, 5]); // nothing has travelled yet
+  for (const odd of [false, true]) {
+    const colour = odd ? tokens.error : tokens.gradient;
+    const own = loud.filter((line) => !Number.isFinite(line.number) === odd);
+    const hollow = own.filter((line) => line.number < 0 && !line.coming);
+    draw(own.filter((line) => !(line.number < 0) && !line.coming), colour, 2.6);
+    draw(hollow, colour, HOLLOW.width);
+    draw(hollow, tokens.bg, HOLLOW.inside);
+    dots(brush, own, colour, 3.2);
+    arrows(brush, own.filter((line) => line.live), colour);
+  }
   dots(brush, quiet, tokens.soft, 2);
   const same = hovered && wires.find((wire) => wire.edge === hovered.edge && wire.from === hovered.from && wire.to === hovered.to);
-  if (same) draw([same], same.carries ? tokens.gradient : tokens.ink, 4, 1);
+  if (same) draw([same], same.carries ? tokens.gradient : tokens.ink, 4);
+}
+
+/**
+ * What is drawn of some wires: one line for each cell on each side of an op, `{ curve, flat, number, loud, live, coming }`, with the number
+ * that travels on it.  On one that several wires share a gradient is seen where one of them has it.
+ */
+function linesOf(wires) {
+  const found = new Map();
+  const add = (key, line) => line.curve && (line.loud || !found.has(key)) && found.set(key, line);
+  for (const { op, edge, output, from, to, sides, arriving, leaving, given, sent, carries, live, comes, coming } of wires) {
+    add(`${edge.id} ${from}`, { curve: sides.leaving, flat: leaving, number: sent, loud: carries, live, coming });
+    add(`${op.id} ${output.id} ${to}`, { curve: sides.arriving, flat: arriving, number: given, loud: carries || comes, live: comes, coming });
+  }
+  return [...found.values()];
 }
 
 /** Where a gradient arrives: at the op, and at the cell of the input. */
-function arrows({ context, tokens }, wires) {
-  context.fillStyle = tokens.gradient;
+function arrows({ context }, lines, colour) {
+  context.fillStyle = colour;
   context.beginPath();
-  for (const { arriving, leaving, edge, after } of wires) {
-    for (const flat of [isWired(after) && arriving, isWired(edge) && leaving].filter(Boolean)) {
-      const { x, y, angle } = pointAlong(flat, 1);
-      const [c, s] = [Math.cos(angle), Math.sin(angle)];
-      const [bx, by] = [x - c * 10, y - s * 10];
-      context.moveTo(x, y);
-      context.lineTo(bx - s * 5, by + c * 5);
-      context.lineTo(bx + s * 5, by - c * 5);
-      context.closePath();
-    }
+  for (const { flat } of lines) {
+    const { x, y, angle } = pointAlong(flat, 1);
+    const [c, s] = [Math.cos(angle), Math.sin(angle)];
+    const [bx, by] = [x - c * 10, y - s * 10];
+    context.moveTo(x, y);
+    context.lineTo(bx - s * 5, by + c * 5);
+    context.lineTo(bx + s * 5, by - c * 5);
+    context.closePath();
   }
   context.fill();
 }
 
-function dots({ context }, wires, colour, radius) {
+/** Where lines end at cells. */
+function dots({ context }, lines, colour, radius) {
   context.fillStyle = colour;
   context.beginPath();
-  for (const { curve } of wires) {
-    for (const [x, y] of [[curve[0][0], curve[0][1]], [curve.at(-1)[6], curve.at(-1)[7]]]) {
-      context.moveTo(x + radius, y);
-      context.arc(x, y, radius, 0, 2 * Math.PI);
-    }
+  for (const { curve: [[x, y]] } of lines) {
+    context.moveTo(x + radius, y);
+    context.arc(x, y, radius, 0, 2 * Math.PI);
   }
   context.fill();
 }
@@ -341,7 +382,7 @@ export function wireAt(wires, x, y, reach) {
   let best = null;
   let nearest = reach;
   for (const wire of wires) {
-    const distance = distanceTo(wire.flat, x, y);
+    const distance = wire.from === null ? Infinity : distanceTo(wire.flat, x, y);
     if (distance < nearest) [best, nearest] = [wire, distance];
   }
   return best;

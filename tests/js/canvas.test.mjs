@@ -9,7 +9,7 @@ import { layPlane } from "../../assets/modules/plane.mjs";
 import { inFile, paintPulses, pillsOf } from "../../assets/modules/pulses.mjs";
 import { flowsAt, prepare, stateAt } from "../../assets/modules/state.mjs";
 import { cutName, fonts } from "../../assets/modules/text.mjs";
-import { wiresAt } from "../../assets/modules/wiring.mjs";
+import { paintWires, wiresAt } from "../../assets/modules/wiring.mjs";
 import { case1 } from "./fixtures/case1.mjs";
 
 const COLOURS = ["bg", "panel", "field", "ink", "soft", "line", "saved", "leaf", "root", "gradient", "forward", "gradientTint", "forwardTint", "rootTint", "freed", "glow"];
@@ -265,4 +265,63 @@ test("a group that goes on in another line has its name there too, with a sign t
   const { texts, context } = noting();
   paintGraph(context, VIEW, frameAt(index, 0));
   assert.deepEqual(texts, ["for i \u00b7 2", "\u21b3 for i \u00b7 2"]);
+});
+
+/** What is filled, stroked and written in turn, each as `{ what, colour, dash, width, radius, text }`. */
+function painted(paint) {
+  const done = [];
+  const { context } = noting();
+  let radius = 0;
+  const look = (what, colour, more = {}) => done.push({ what, colour, dash: context.dash, width: context.lineWidth, radius, ...more });
+  Object.assign(context, { beginPath: () => (radius = 0), arc: (x, y, r) => (radius = r), fill: () => look("fill", context.fillStyle), stroke: () => look("stroke", context.strokeStyle),
+    fillText: (text) => look("text", context.fillStyle, { text }) });
+  paint(context);
+  return done;
+}
+
+/** A step of case1 in which one gradient travels, of `sign`, on a way so long. */
+function travelling(sign, length = 300) {
+  const scene = case1();
+  const k = scene.steps.findIndex((step) => step.kind === "vjp");
+  const [flow] = scene.steps[k].flows;
+  const edge = { ...scene.edges.find((one) => one.id === flow.edge), back: [[0, 500], [length, 500]] };
+  scene.edges = scene.edges.map((one) => (one.id === edge.id ? edge : one));
+  scene.steps[k].flows = [{ ...flow, sign, ...(sign === 0 ? { value: scene.values.push({ shape: [1], dtype: "float32", data: [0], strip: null, stats: { size: 1, zeros: 1, nan: 0, inf: 0, norm: 0 } }) - 1 } : {}) }];
+  return painted((context) => paintPulses(context, VIEW, { ...frameAt(prepare(scene), k + 0.5), wires: [], hover: null, selection: null }));
+}
+
+test("the ground of a number hides neither the halo nor a pulse: it is painted before them, and its text last", () => {
+  const done = travelling(1);
+  const [ground, halo, pulse] = [done.findIndex((one) => one.colour === "bg"), done.findIndex((one) => one.colour === "glow"), done.findIndex((one) => one.radius > 0)];
+  assert.ok(ground >= 0 && ground < halo && halo < pulse, String([ground, halo, pulse]));
+  assert.ok(done.at(-1).text, "its text is written last");
+});
+
+test("a zero that travels is a broken ring, as no node has one that waits, and a negative number a whole one", () => {
+  const rings = (sign) => travelling(sign).filter((one) => one.what === "stroke" && one.radius > 0 && one.width > 2).map((one) => one.dash.length > 0);
+  assert.deepEqual([1, -1, 0].map(rings), [[], [false], [true]]);
+});
+
+test("on a short way a pulse is small, so that the arrowhead is seen", () => {
+  const largest = (length) => Math.max(...travelling(1, length).filter((one) => one.what === "fill" && one.colour === "gradient").map((one) => one.radius));
+  assert.ok(largest(300) > 5);
+  assert.ok(largest(32) <= 4);
+});
+
+/** The lines that a step of case1 draws from cell to cell: `{ colour, width }` of what is stroked, where each local derivative is `local` and the numbers are some. */
+function wiredLines(local, given, sent) {
+  const scene = case1();
+  const k = scene.steps.findIndex((step) => step.kind === "vjp");
+  const [to, from] = scene.steps[k].flows;
+  for (const [flow, data] of [[to, given], [from, sent]]) scene.values[flow.value] = { ...scene.values[flow.value], data };
+  scene.edges = scene.edges.map((edge) => (edge.wiring ? { ...edge, wiring: edge.wiring.map(([a, b]) => [a, b, local]) } : edge));
+  const frame = frameAt(prepare(scene), k + 1);
+  return painted((context) => paintWires({ context, tokens: { ...TOKENS, error: "error" } }, frame.wires, null)).filter((one) => one.what === "stroke" && one.width > 2.5 && one.width < 5).map(({ colour, width }) => [colour, width]);
+}
+
+test("on the lines from cell to cell a negative number is hollow and an infinity red, on each side of the op by what travels there", () => {
+  const [full, hollow] = [["gradient", 2.6], ["gradient", 4]];
+  assert.deepEqual(wiredLines(2, [1, 0, 0, 0], [2, 0, 0, 0]), [full]);
+  assert.deepEqual(wiredLines(-2, [1, 0, 0, 0], [-2, 0, 0, 0]), [full, hollow]);
+  assert.deepEqual(wiredLines("inf", [-1, 0, 0, 0], ["-inf", 0, 0, 0]), [hollow, ["error", 4]]);
 });

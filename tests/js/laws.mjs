@@ -60,7 +60,7 @@ function wiresOverCards(scene, index) {
   for (let k = 1; k <= scene.steps.length; k++) {
     for (const wire of wiresAt(stateAt(index, k), [])) {
       const ways = [["arriving", wire.after, wire.output], ["leaving", wire.edge, wire.source]];
-      for (const [way, edge, end] of ways.filter((one) => isWired(one[1]))) {
+      for (const [way, edge, end] of ways.filter((one) => wire[one[0]] && isWired(one[1]))) {
         const own = [wire.op.id, end.id];
         for (const id of crossed(scene, wire[way], own)) found.add(`${way} ${edge.id} over ${id}`);
         for (const id of besides(scene, wire[way], own)) found.add(`${way} ${edge.id} along ${id}`);
@@ -101,18 +101,18 @@ function wiresAmiss(scene, index) {
   const found = new Set();
   for (let k = 1; k <= scene.steps.length; k++) {
     const moment = stateAt(index, k);
-    for (const wire of wiresAt(moment, []).filter((one) => one.live)) {
+    for (const wire of wiresAt(moment, []).filter((one) => one.live || one.comes)) {
       const { source, output } = wire.ends;
       const say = (what) => found.add(`step ${k}: ${wire.edge.id} ${wire.from}>${wire.to} ${what}`);
-      if (!shown(source, moment, (row) => row.key === "grad" && writtenIn(row, moment.phase))) say("arrives where its gradient does not come to stand");
+      if (wire.live && !shown(source, moment, (row) => row.key === "grad" && writtenIn(row, moment.phase))) say("arrives where its gradient does not come to stand");
       if (!shown(output, moment, (row) => (row.key === "seed" ? !rowState(moment, row).other : row.key === "grad") && equal(rowState(moment, row).value, given(moment, wire.op)))) {
         say("sets out from what is not passed");
       }
-      for (const [place, node, [x, y]] of [[source, wire.source, tipOf(wire.leaving)], [output, wire.output, startOf(wire.arriving)]]) {
+      for (const [place, node, [x, y]] of [[source, wire.source, wire.live && tipOf(wire.leaving)], [output, wire.output, startOf(wire.arriving)]].filter((one) => one[2])) {
         const [x0, y0, x1, y1] = boxOf(node);
         if (place?.border && x > x0 + 0.5 && x < x1 - 0.5 && y > y0 + 0.5 && y < y1 - 0.5) say(`ends within ${node.id}, which shows it nowhere`);
       }
-      if (isWired(wire.edge)) {
+      if (wire.live && isWired(wire.edge)) {
         const { x, y, angle } = pointAlong(wire.leaving, 1);
         const [x0, y0, x1] = boxOf(wire.source);
         const [bx, by] = [x - Math.cos(angle) * ARROW, y - Math.sin(angle) * ARROW];
@@ -122,7 +122,7 @@ function wiresAmiss(scene, index) {
       const brought = moment.step.flows.find((flow) => flow.back && flow.edge === wire.edge.id);
       const data = brought && scene.values[brought.value]?.data;
       const alone = wiresAt(moment, []).filter((one) => one.live && one.edge === wire.edge && one.from === wire.from).length === 1;
-      if (data && data[wire.from] === 0 && alone) say("brings a zero");
+      if (wire.live && data && data[wire.from] === 0 && alone) say("brings a zero");
       for (const [node, own, cell] of [[wire.source, source, wire.from], [wire.output, output, wire.to]]) {
         for (const place of rowsOf(node).filter((one) => one.row.cols)) {
           for (let i = 0; i < place.row.rows * place.row.cols; i++) {

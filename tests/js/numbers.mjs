@@ -28,7 +28,7 @@ const context = {
 /** The curves of now: those of a number's own edges, and those of all other gradients. */
 function curvesAt({ plane, moment, wires }, { edges, flow }) {
   const wired = wiredEdges(moment, wires);
-  const live = wires.filter((wire) => wire.live);
+  const live = wires.filter((wire) => wire.live || wire.comes);
   const own = edges.flatMap((edge) => (wired.has(edge.id) && flow.back ? live.map((wire) => wire.flat) : [(flow.back ? gradientRoute(plane, moment, edge) : plane.routes.get(edge.id).forward).flat]));
   const drawn = moment.scene.edges.filter((edge) => !edges.includes(edge) && hasGradient(moment, edge) && !wired.has(edge.id));
   return { own, others: drawn.map((edge) => gradientRoute(plane, moment, edge).flat), live: live.map((wire) => wire.flat) };

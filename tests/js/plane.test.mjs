@@ -6,7 +6,7 @@ import { boxOf, cellAt, cellOf, holding, rowsOf } from "../../assets/modules/car
 import { curveThrough, distanceTo, flatten, pointAlong, changesLine } from "../../assets/modules/curve.mjs";
 import { Grid } from "../../assets/modules/grid.mjs";
 import { layPlane } from "../../assets/modules/plane.mjs";
-import { labelsOf } from "../../assets/modules/labels.mjs";
+import { labelsOf, linesOn } from "../../assets/modules/labels.mjs";
 import { wiredEdges } from "../../assets/modules/edges.mjs";
 import { fonts } from "../../assets/modules/text.mjs";
 import { prepare, stateAt } from "../../assets/modules/state.mjs";
@@ -187,6 +187,19 @@ test("a one-hot gradient takes one path from cell to cell, shown unasked while i
   const [wire] = asked;
   assert.ok(wire.arriving.total > 0 && wire.leaving.total > 0);
   assert.equal(wiredEdges(stateAt(index, 2.5), asked).size, 2);
+});
+
+test("a gradient that ends in an op, as at a relu's kink, has its line to the op all the same, and no further", () => {
+  const scene = case1();
+  const edges = scene.edges.map((edge) => (edge.wiring?.length ? { ...edge, wiring: edge.wiring.filter(([from]) => from !== 0) } : edge));
+  const k = scene.steps.findLastIndex((step) => step.kind === "vjp"); // by which 1 1 1 1 comes
+  const moment = stateAt(prepare({ ...scene, edges }), k + 1);
+  const wires = wiresAt(moment, []);
+  assert.deepEqual(wires.map(({ from, to, live, comes }) => [from, to, live, comes]), [[1, 1, true, true], [2, 2, true, true], [3, 3, true, true], [null, 0, false, true]]);
+  const [edge, after] = [wires[0].edge, wires[0].after];
+  assert.deepEqual([edge, after].map((one) => linesOn({ wires }, one).length), [3, 4]);
+  assert.ok(wires.every((wire) => wire.arriving.total > 0) && wires[3].leaving === null);
+  assert.equal(wireAt([wires[3]], wires[3].arriving.xs[3], wires[3].arriving.ys[3], 5), null, "no derivative is told of it");
 });
 
 test("equal numbers that go the same way are written once", () => {
