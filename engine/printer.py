@@ -10,7 +10,7 @@ from .shapes import ELEMENTWISE, Sizes
 from .styles import ATOM, CHOICE, COMPARISON, MATRIX, POWER, PRODUCT, SCALED, SERIES, SUM, TEXT, Printed, Style
 from .summed import PLACED
 from .symbol import Symbol, is_call, is_number
-from .words import MISSING, NAMES, WORDS
+from .words import MISSING, NAMES, PLACES, WORDS
 
 LETTERS = "ijklmnprs"
 """Index letters, in the order in which they are taken; Unicode has subscripts of all of them."""
@@ -95,6 +95,8 @@ class Printer:
     def at(self, shown: str, places: Places) -> str:
         """A name with its indices."""
         index = [p for p in places if p is not None]
+        if 0 < len(index) < len(places):
+            self.explain("i, j, …", PLACES)
         return self.style.below(shown, index) if index else shown
 
     def held(self, x: Any, places: Places | None, least: int) -> str:

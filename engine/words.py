@@ -126,6 +126,7 @@ WORDS = {
 }  # fmt: skip
 """Each function that a formula may name, in words; "" where its name says it to everyone."""
 INDICATOR = "1 where what is in the brackets holds, else 0"
+PLACES = "places along the dimensions; one of size 1 has none"
 INSIDE = "indices past an edge read 0, the padding"
 ROUNDED_DOWN = "rounded down to a whole number"
 MEMBER = "whether it is one of the numbers of the index"

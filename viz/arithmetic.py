@@ -93,7 +93,8 @@ def _products(name: str, matrix: np.ndarray, upstream: np.ndarray, cotangent: Va
     if len(rows) == 0:
         return [line(f"local, for {name}", ["0"], "local")]
     if matrix.shape[0] == matrix.shape[1] and bool((rows == columns).all()):
-        return [line("local", [text.number(v) for v in np.diagonal(matrix)], "local")]
+        made = line("local", [text.number(v) for v in np.diagonal(matrix)], "local")
+        return [{**made, "cols": cotangent.shape[-1]} if len(cotangent.shape) > 1 else made]
     lines = []
     for j in range(matrix.shape[1]):
         used = np.flatnonzero(matrix[:, j])

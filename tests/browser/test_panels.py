@@ -162,3 +162,16 @@ def test_what_is_selected_comes_out_from_under_the_panel_and_its_strip_covers_no
             "at.x + at.width / 2 <= strip.left || at.x - at.width / 2 >= strip.right || "
             "at.y + at.height / 2 <= strip.top || at.y - at.height / 2 >= strip.bottom; }); })()"
         )
+
+
+@pytest.mark.parametrize(("program", "label"), [("broadcast_by_hand_fixed", "×"), ("attention_block", "÷ 1.414")])
+def test_a_row_of_a_tensor_is_one_line_of_the_inspector(view: View, program: str, label: str) -> None:
+    view.page.set_viewport_size({"width": 1280, "height": 720})
+    view.open(f"?program={program}&step=0")
+    view.end()
+    view.js(f"backstep.select({view.node(label)!r})")
+    rows = "[...document.querySelectorAll('#inspect-body .sum-cells:not(.terms, .words)')]"
+    view.until(f"{rows}.length > 2")
+    lines = view.js(f"{rows}.map(row => new Set([...row.children].map(one => one.getBoundingClientRect().top)).size)")
+    assert set(lines) == {1}
+    assert view.js("(s => s.scrollWidth <= s.clientWidth)(document.querySelector('#inspect-body .sum'))"), "nor cut off"

@@ -39,6 +39,12 @@ def test_an_elementwise_vjp_is_written_as_in_the_design(tmp_path: Path) -> None:
     assert found["saved"][0]["label"] == "freed by loss.backward(), line 12"
 
 
+def test_local_derivatives_stand_in_rows_as_the_gradients_around_them(tmp_path: Path) -> None:
+    source = "import engine as torch\nx = torch.ones(2, 3, requires_grad=True)\ny = x / 2\ny.sum().backward()\n"
+    found = detailed(source, tmp_path, "÷ 2")["moments"][1]["lines"]
+    assert [(line["label"], line["cols"]) for line in found] == [("upstream", 3), ("local", 3), ("to x", 3)]
+
+
 def test_a_matrix_product_writes_out_every_sum_of_products(tmp_path: Path) -> None:
     source = (
         "import engine as torch\nx = torch.ones(2, 3, requires_grad=True)\na = torch.ones(3, 4)\n"

@@ -188,8 +188,10 @@ function shaped({ cells: all, cols }) {
   return Array.from({ length: all.length / cols }, (_, i) => all.slice(i * cols, (i + 1) * cols));
 }
 
+/** Rows of cells; numbers of one row of a tensor stay in one line, a sum of products and what is said in words may go on in another. */
 function cells(rows, total = null) {
-  return rows.map((row, i) => h("span.sum-cells", {}, row.map((cell) => h(`b${toneOf(cell)}`, {}, withMinus(cell))), total !== null && total !== undefined && i === rows.length - 1 ? h(`em${toneOf(String(total))}`, {}, `= ${withMinus(String(total))}`) : null));
+  const kind = (row) => (total !== null && total !== undefined ? ".terms" : row.some((cell) => / /.test(cell)) ? ".words" : "");
+  return rows.map((row, i) => h(`span.sum-cells${kind(row)}`, {}, row.map((cell) => h(`b${toneOf(cell)}`, {}, withMinus(cell))), total !== null && total !== undefined && i === rows.length - 1 ? h(`em${toneOf(String(total))}`, {}, `= ${withMinus(String(total))}`) : null));
 }
 
 
