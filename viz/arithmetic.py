@@ -63,18 +63,19 @@ def vjp_lines(facts: Facts, op: OpCalled, event: VjpRun, held: Mapping[int, int]
     """
     trace = facts.trace
     lines = [value_line("upstream", trace.value(u), "upstream") for u in event.upstream if u is not None]
-    for position, slot in sorted(slots(op).items()):
-        if slot >= len(event.cotangents):
-            continue
-        index = event.cotangents[slot]
-        if index is None:
-            continue
-        argument = op.inputs[position]
+    sent = [
+        (slot, index, op.inputs[position])
+        for position, slot in sorted(slots(op).items())
+        if slot < len(event.cotangents) and (index := event.cotangents[slot]) is not None
+    ]
+    several = len({called(facts, op, argument.name) for _, _, argument in sent}) > 1
+    for slot, index, argument in sent:
         name = called(facts, op, argument.name)
         matrix = jacobian(facts, op, argument.name, text.SMALL**2, held)
         upstream = _single(trace, event)
         if matrix is not None and upstream is not None and upstream.size == matrix.shape[0]:
-            lines += _products(name, matrix, upstream.reshape(-1), trace.value(index))
+            whose = f"local for {name}" if several else "local"
+            lines += _products(name, whose, matrix, upstream.reshape(-1), trace.value(index))
         unsummed = event.unsummed[slot] if slot < len(event.unsummed) else None
         if unsummed is not None:
             lines += _summed(name, trace.value(unsummed), trace.value(index))
@@ -87,30 +88,41 @@ def _single(trace: Trace, event: VjpRun) -> np.ndarray | None:
     return trace.value(given[0]).array if len(given) == 1 and len(event.upstream) == 1 else None
 
 
-def _products(name: str, matrix: np.ndarray, upstream: np.ndarray, cotangent: Value) -> list[Line]:
-    """One line of local derivatives where each output has one input, else one sum of products per element."""
-    rows, columns = np.nonzero(matrix)
-    if len(rows) == 0:
-        return [line(f"local, for {name}", ["0"], "local")]
-    if matrix.shape[0] == matrix.shape[1] and bool((rows == columns).all()):
-        made = line("local", [text.number(v) for v in np.diagonal(matrix)], "local")
-        return [{**made, "cols": cotangent.shape[-1]} if len(cotangent.shape) > 1 else made]
+def _products(name: str, whose: str, matrix: np.ndarray, upstream: np.ndarray, cotangent: Value) -> list[Line]:
+    """One line of local derivatives where each element has one way at most, and its derivative is its factor.  Else a
+    sum of products for each element that has a way.
+    """
+    ways = [np.flatnonzero(column) for column in matrix.T]
+    if _is_factor(matrix) and all(len(used) <= 1 for used in ways):
+        factors = matrix.sum(axis=0).reshape(cotangent.shape)
+        made = line(whose, [text.number(v) for v in factors.reshape(-1)], "local")
+        return [{**made, "cols": factors.shape[-1]} if factors.ndim > 1 else made]
+    if any(len(used) > TERMS for used in ways):
+        return []
     lines = []
-    for j in range(matrix.shape[1]):
-        used = np.flatnonzero(matrix[:, j])
-        if len(used) > TERMS:
-            return []
-        terms = [
-            f"{text.number(upstream[i]) if k == 0 else _factor(upstream[i])}·{_factor(matrix[i, j])}"
-            for k, i in enumerate(used)
-        ]
+    for j, used in enumerate(ways):
+        label = f"{name}{place(j, cotangent.shape)}"
+        terms = [(float(upstream[i]), float(matrix[i, j])) for i in used]
+        if not terms:
+            found = cotangent.array.reshape(-1)[j] if cotangent.array is not None else 0.0
+            lines.append(line(label, [text.number(found)], "local"))
+            continue
         with np.errstate(all="ignore"):
-            total = float(sum(float(upstream[i]) * float(matrix[i, j]) for i in used)) if len(used) else 0.0
-        if not terms and len(upstream) <= TERMS:
-            terms = [f"{text.number(value) if i == 0 else _factor(value)}·0" for i, value in enumerate(upstream)]
-        cells = [term if k == 0 else f"+ {term}" for k, term in enumerate(terms)] or ["0"]
-        lines.append(line(f"{name}{place(j, cotangent.shape)}", cells, "local", text.number(total)))
+            total = sum(given * by for given, by in terms)
+        cells = [
+            f"{text.number(given) if k == 0 else f'+ {_factor(given)}'}·{_factor(by)}"
+            for k, (given, by) in enumerate(terms)
+        ]
+        lines.append(line(label, cells, "local", text.result(terms, total)))
     return lines
+
+
+def _is_factor(matrix: np.ndarray) -> bool:
+    """Whether it is told which upstream gradient a derivative multiplies: that in the same place, the only one, or, of
+    1, whichever came."""
+    rows, columns = np.nonzero(matrix)
+    ones = bool((matrix[rows, columns] == 1).all())
+    return len(matrix) == 1 or ones or (matrix.shape[0] == matrix.shape[1] and bool((rows == columns).all()))
 
 
 def _factor(value: float) -> str:

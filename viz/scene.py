@@ -222,9 +222,7 @@ class _Scene:
                 "faint": together([self.track(m.id, "faint", False) for m in links], all),
                 "cotangent": self.value_track(link.id, "cotangent"),
             },
-            "wiring": wiring.wires(matrix)
-            if matrix is not None and key == link.id and link.source.startswith("t")
-            else None,
+            "wiring": wiring.wires(matrix) if matrix is not None and single else None,
         }
 
     def through(self, link: Link, graph: nx.MultiDiGraph, placed: layout.Placed, back: Sequence[Point]) -> Json:
@@ -251,8 +249,11 @@ class _Scene:
         if visible > WIRE_ABOVE:
             return
         for link in self.drawing.links.values():
-            if link.op is None or not link.grad or link.input is None or self.seen.edge_of.get(link.id) != link.id:
+            key = self.seen.edge_of.get(link.id)
+            if link.op is None or not link.grad or link.input is None or key is None:
                 continue
+            if self.seen.shown[link.target] != link.target or len(self.seen.merged[key]) > 1:
+                continue  # a folded group around the op, or one from which more than this goes to it
             event = self.facts.ops[link.op].event
             fact = self.facts.tensors[link.tensor]
             if text.size(fact.shape) <= text.SMALL and all(text.size(o.shape) <= text.SMALL for o in event.outputs):

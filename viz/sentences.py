@@ -274,8 +274,19 @@ def _added(event: Accumulated, facts: Facts, mark: str) -> str:
     if event.before is None:
         now = "it" if after == added else after
         return f"The leaf {name}{mark} receives {added}; {name}.grad was None and now holds {now}."
-    before = value(trace, event.before)
-    return f"The leaf {name}{mark} adds {added} to {name}.grad: {before} + {closed(added)} = {after}."
+    before, sign = value(trace, event.before), _equals(trace, event)
+    return f"The leaf {name}{mark} adds {added} to {name}.grad: {before} + {closed(added)} {sign} {after}."
+
+
+def _equals(trace: Trace, event: Accumulated) -> str:
+    """`=` where the elements as they are written add up to those that are written behind it, else `≈`."""
+    known = [i for i in (event.before, event.added, event.after) if i is not None]
+    before, added, after = (trace.value(i).array for i in known) if len(known) == 3 else (None, None, None)
+    if before is None or added is None or after is None or after.size > text.SMALL:
+        return "="
+    added = np.broadcast_to(added, after.shape)
+    rows = zip(before.reshape(-1), added.reshape(-1), after.reshape(-1), strict=True)
+    return "=" if all(text.result([(b,), (a,)], float(c)).startswith("=") for b, a, c in rows) else "≈"
 
 
 def _write(event: OpCalled, facts: Facts) -> str:
@@ -338,7 +349,7 @@ def _product(local: float, upstream: float, result: np.floating[Any]) -> str | N
         kept = np.asarray(product).astype(result.dtype)
     near = max(ROUNDED * float(np.finfo(result.dtype).eps), NEAR)
     if np.isclose(product, float(result), near, 0, equal_nan=True):
-        return f"{text.number(local)} · {text.number(upstream)} = {text.number(result)}"
+        return f"{text.number(local)} · {text.number(upstream)} {text.result([(local, upstream)], float(result))}"
     if np.isclose(kept, result, near, 0):
         return f"{text.number(product)} → {text.number(result)} in {result.dtype.name}"
     return None

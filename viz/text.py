@@ -16,6 +16,9 @@ SMALL = 16
 WHOLE = 1.2e-7
 """Relative distance of a number from one of five digits up to which it is that one: what float32 leaves of it."""
 
+NOISE = 1e-12
+"""Share of what is added by which a sum of float64 numbers may be off."""
+
 _WIDTHS = {"label": 7.6, "sub": 6.5, "mono": 7.8}
 _NARROW = frozenset("iljtfrI.,:;|!'()[] ")
 
@@ -23,8 +26,8 @@ _NARROW = frozenset("iljtfrI.,:;|!'()[] ")
 def number(value: Any) -> str:
     """At most four significant digits, five where they are all of it, no trailing zeros; as the browser's `num` has it.
 
-    >>> number(2.0), number(1 / 3), number(-float("inf")), number(True), number(277.75), number(1.5e-05)
-    ('2', '0.3333', '-inf', 'True', '277.75', '1.5e-5')
+    >>> number(2.0), number(1 / 3), number(-float("inf")), number(True), number(277.75), number(0.00099999998)
+    ('2', '0.3333', '-inf', 'True', '277.75', '0.001')
     """
     if isinstance(value, (bool, np.bool_)):
         return str(bool(value))
@@ -36,7 +39,7 @@ def number(value: Any) -> str:
     if value == int(value) and abs(value) < 1e6:
         return str(int(value))
     shown = float(f"{value:.{_digits(value)}g}")
-    if 1e-3 <= abs(value) < 1e6:
+    if abs(shown) >= 1e-3 and abs(value) < 1e6:
         return f"{shown:.8f}".rstrip("0").rstrip(".")
     mantissa, exponent = f"{shown:.4e}".split("e")
     return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
@@ -53,6 +56,27 @@ def _digits(value: float) -> int:
     three, four, five = (float(f"{value:.{most}g}") for most in (3, 4, 5))
     rounded = four == three and abs(five - value) <= WHOLE * abs(value)
     return 5 if five == value or rounded else 4
+
+
+def result(terms: Iterable[Sequence[float]], value: float) -> str:
+    """What a sum of products comes to, with its sign: `=` where a calculator gives it for the numbers as they are
+    written, `≈` where it differs in the last digit that is written; as the browser's `result` has it.
+
+    >>> result([(2.0, 3.0)], 6.0), result([(1 / 3, 3.0)], 1.0)
+    ('= 6', '≈ 1')
+    """
+    written = number(value)
+    with np.errstate(all="ignore"):
+        products = [np.prod([np.float64(number(factor)) for factor in term]) for term in terms]
+        left, right = float(np.sum(products)), float(written)
+        size = float(np.sum(np.abs(products)))
+    if not (math.isfinite(left) and math.isfinite(right)):
+        return f"{'=' if left == right or (left != left and right != right) else '≈'} {written}"
+    mantissa = written.lstrip("-").split("e")[0].replace(".", "").lstrip("0")
+    digits = max(4, len(mantissa))
+    least = min(abs(left), abs(right))
+    half = 0.5 * 10.0 ** (math.floor(math.log10(least)) - digits + 1) if least else 0.0
+    return f"{'=' if abs(left - right) <= half + NOISE * size else '≈'} {written}"
 
 
 def scalar(value: Scalar | None) -> str:

@@ -38,6 +38,26 @@ function scientific(size, digits) {
   return `${Number(mantissa)}e${exponent.replace("+", "")}`;
 }
 
+const NOISE = 1e-12; // share of what is added by which a sum of doubles may be off
+
+/**
+ * What a sum of products comes to, with its sign: `=` where a calculator gives it for the numbers as they are written, `≈` where
+ * it differs in the last digit that is written.  As the sentences have it (`viz/text.py`).
+ */
+export function result(terms, value) {
+  const written = num(value);
+  const read = (one) => toNumber(num(one).replace(MINUS, "-"));
+  const products = terms.map((term) => term.reduce((product, factor) => product * read(factor), 1));
+  const left = products.reduce((sum, product) => sum + product, 0);
+  const right = read(value);
+  if (!Number.isFinite(left) || !Number.isFinite(right)) return `${Object.is(left, right) ? "=" : "\u2248"} ${written}`;
+  const digits = Math.max(4, written.replace(MINUS, "").split("e")[0].replace(".", "").replace(/^0+/, "").length);
+  const least = Math.min(Math.abs(left), Math.abs(right));
+  const half = least === 0 ? 0 : 0.5 * 10 ** (Math.floor(Math.log10(least)) - digits + 1);
+  const size = products.reduce((sum, product) => sum + Math.abs(product), 0);
+  return `${Math.abs(left - right) <= half + NOISE * size ? "=" : "\u2248"} ${written}`;
+}
+
 /** An element of a Value of the scene: of a tensor of truth values `True` or `False`, as torch prints them. */
 export function element(value, i, digits = null) {
   return value.dtype === "bool" ? truth(value.data[i]) : num(value.data[i], digits);

@@ -75,8 +75,8 @@ function waysOf(brush, flow, edge) {
 
 /** A number as it is written, and where that has no place what comes of its product alone: the sentence has the product too. */
 function formsOf({ text }) {
-  const at = text.lastIndexOf(" = ");
-  return at < 0 ? [text] : [text, text.slice(at + 3)];
+  const [, result] = / [=\u2248] (.*)$/.exec(text) ?? [];
+  return result === undefined ? [text] : [text, result];
 }
 
 /** What is told of several numbers that have no room, as of a tensor that is too large to be written out. */

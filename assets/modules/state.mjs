@@ -205,7 +205,7 @@ export function wiresOf(moment, op) {
   const passed = coming ? nextSeed(moment, output) : id === null ? null : scene.values[id];
   const upstream = passed?.data;
   const wires = [];
-  const into = index.incoming.get(op.id) ?? [];
+  const into = (index.incoming.get(op.id) ?? []).filter((edge) => !["op", "group"].includes(index.nodes.get(edge.source)?.kind)); // those have no cells
   for (const edge of into) {
     const twins = into.filter((one) => one.source === edge.source); // as the two of `x * x`
     const lane = { i: twins.indexOf(edge), n: twins.length };

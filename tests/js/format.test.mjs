@@ -1,13 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { element, fitNum, fitRow, indexText, nest, num, parseNumber, shapeText, statsText, toNumber, truth, withMinus } from "../../assets/modules/format.mjs";
+import { element, fitNum, fitRow, indexText, nest, num, parseNumber, result, shapeText, statsText, toNumber, truth, withMinus } from "../../assets/modules/format.mjs";
 import { pieces } from "../../assets/modules/whole.mjs";
 
 test("num writes integers plainly and others in few digits", () => {
   const cases = [[2, "2"], [-0, "0"], [1234567, "1.235e6"], [1 / 60, "0.01667"], [0.016667, "0.016667"], [1e-4, "1e-4"], [1.25e-5, "1.25e-5"], [-3.5, "\u22123.5"],
     [3.3003, "3.3003"], [Math.E, "2.718"], [Math.fround(0.1), "0.1"], ["nan", "nan"], ["-inf", "\u2212inf"], [Infinity, "inf"], [null, ""], [999999, "999999"]];
   for (const [value, text] of cases) assert.equal(num(value), text);
+});
+
+test("a product equals its result where a calculator gives it from what is written", () => {
+  assert.deepEqual([result([[2, 3]], 6), result([[1 / 3, 3]], 1), result([[0.1, 3], [-0.3, 1]], 0)], ["= 6", "\u2248 1", "= 0"]);
+  assert.equal(result([[1.95883, 1.2], [-4.87256, 0.5]], -0.08568), "\u2248 \u22120.08568");
+  assert.deepEqual([result([["inf", 2]], "inf"), result([["nan", 0]], "nan")], ["= inf", "= nan"]);
 });
 
 test("five digits stand where a number has no more, and where four would pass for all of it", () => {

@@ -146,14 +146,31 @@ test("forward names what it was handed, and has its result where nobody named it
   assert.deepEqual(sums.linesOf(made, 1).map((one) => one.label), ["the result of × 3"]); // what nothing takes is in the sentence
 });
 
-test("an element without a slope is a product with 0", () => {
-  const lines = sums.local([[0, 0, 0.5]], value([], [1]), value([2], [0.5, 0]), "x");
-  assert.deepEqual(lines.map((one) => [one.rows[0], one.total]), [[["1·0.5"], "0.5"], [["1·0"], "0"]]);
+test("where each element has one way at most its derivative is its factor, 0 where it has none", () => {
+  const [line, ...more] = sums.local([[0, 0, 0.5]], value([], [1]), value([2], [0.5, 0]), "x");
+  assert.deepEqual([line.label, line.rows, more], ["local", [["0.5", "0"]], []]);
+});
+
+test("one way from another place is a product, which says what it multiplies", () => {
+  const lines = sums.local([[0, 0, 2], [1, 0, 2], [2, 1, 3]], value([2], [5, 7]), value([3], [10, 10, 21]), "w");
+  assert.deepEqual(lines.map((one) => one.rows[0]), [["5·2"], ["5·2"], ["7·3"]]);
+});
+
+test("an element without a way is no sum, beside others that are", () => {
+  const lines = sums.local([[0, 0, 2], [0, 1, 5]], value([2], [1, 1]), value([2], [7, 0]), "w");
+  assert.deepEqual(lines.map((one) => [one.rows[0], one.total]), [[["1·2", "+ 1·5"], "= 7"], [["0"], null]]);
+});
+
+test("each of several receivers has its own local derivatives, that of an op too, and they say whose", () => {
+  const edges = [sceneOfMul.edges[0], { id: "f", source: "n1", target: "n0", input: "other", wiring: [[0, 0, 5], [1, 1, 5]] }];
+  const nodes = [...sceneOfMul.nodes, { id: "n1", kind: "op", label: "× 2", rows: [], tracks: {} }];
+  const both = { ...sceneOfMul, nodes, edges, steps: [{ ...sceneOfMul.steps[0], flows: [{ edge: "e", back: true, value: 1 }, { edge: "f", back: true, value: 1 }] }] };
+  assert.deepEqual(sums.linesOf(both, 0).map((one) => one.label), ["upstream", "local for x", "to x", "local for × 2", "to × 2"]);
 });
 
 test("several products are written as a sum for each element", () => {
   const lines = sums.local([[0, 0, 2], [0, 1, 5], [1, 1, 4]], value([2], [1, -1]), value([2], [-3, -4]), "w");
-  assert.deepEqual(lines.map((one) => [one.label, one.rows[0], one.total]), [["w[0]", ["1·2", "+ (−1)·5"], "−3"], ["w[1]", ["−1·4"], "−4"]]);
+  assert.deepEqual(lines.map((one) => [one.label, one.rows[0], one.total]), [["w[0]", ["1·2", "+ (−1)·5"], "= −3"], ["w[1]", ["−1·4"], "= −4"]]);
 });
 
 test("the ledger of a leaf adds up what came, call by call", () => {

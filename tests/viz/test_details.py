@@ -52,11 +52,11 @@ def test_a_matrix_product_writes_out_every_sum_of_products(tmp_path: Path) -> No
     )
     found = detailed(source, tmp_path, "@")
     sums = [line for line in found["moments"][1]["lines"] if line["total"] is not None]
-    assert [(s["label"], s["total"]) for s in sums][0::3] == [("x[0, 0]", "10"), ("x[1, 0]", "26")]
+    assert [(s["label"], s["total"]) for s in sums][0::3] == [("x[0, 0]", "= 10"), ("x[1, 0]", "= 26")]
     assert sums[0]["cells"] == ["1·1", "+ 2·1", "+ 3·1", "+ 4·1"]
     for line in sums:
         terms = [cell.removeprefix("+ ").split("·") for cell in line["cells"]]
-        assert sum(float(a) * float(b) for a, b in terms) == pytest.approx(float(line["total"]))
+        assert sum(float(a) * float(b) for a, b in terms) == pytest.approx(float(line["total"].removeprefix("= ")))
     assert lines(found, 1)[-1] == ("to x", "10 10 10 26 26 26")
 
 

@@ -64,6 +64,17 @@ def test_no_edge_and_no_wire_crosses_a_card_that_is_not_its_end(broken: Any, law
     assert {name: found[law] for name, found in broken.items() if found[law]} == {}
 
 
+WITHOUT_FACTORS: set[str] = set()
+"""Programs with a step in which one input has local derivatives and another one none that can be told."""
+
+
+def test_the_numbers_of_a_step_are_what_a_calculator_gives_and_tell_of_each_receiver(scenes: Path) -> None:
+    told = asked("arithmetic.mjs", scenes)
+    assert told["sums"] > 100
+    assert {name: found["sums"] for name, found in told["broken"].items() if found["sums"]} == {}
+    assert {name for name, found in told["broken"].items() if found["locals"]} == WITHOUT_FACTORS
+
+
 BROKEN_BY = {
     "ends": "a wire ends where no gradient is, brings a zero, or passes over a cell that is not its end",
     "early": "a gradient's route is drawn where an op is only computed",

@@ -191,7 +191,7 @@ function shaped({ cells: all, cols }) {
 /** Rows of cells; numbers of one row of a tensor stay in one line, a sum of products and what is said in words may go on in another. */
 function cells(rows, total = null) {
   const kind = (row) => (total !== null && total !== undefined ? ".terms" : row.some((cell) => / /.test(cell)) ? ".words" : "");
-  return rows.map((row, i) => h(`span.sum-cells${kind(row)}`, {}, row.map((cell) => h(`b${toneOf(cell)}`, {}, withMinus(cell))), total !== null && total !== undefined && i === rows.length - 1 ? h(`em${toneOf(String(total))}`, {}, `= ${withMinus(String(total))}`) : null));
+  return rows.map((row, i) => h(`span.sum-cells${kind(row)}`, {}, row.map((cell) => h(`b${toneOf(cell)}`, {}, withMinus(cell))), total !== null && total !== undefined && i === rows.length - 1 ? h(`em${toneOf(total.slice(2))}`, {}, withMinus(total)) : null));
 }
 
 
@@ -334,7 +334,7 @@ function showStep(k) {
 function stepBody(step, node, k) {
   const lines = linesOf(scene, k);
   const whole = node && h("p.hint", {}, h("button.link", { type: "button", onclick: () => player.select(node.id) }, `Open ${node.kind === "op" && step.kind !== "error" ? step.name : node.label}`),
-    node.kind === "op" ? " for pictures, the check and all its moments." : node.kind === "group" ? " for what came back into it, round by round." : " for its value, its gradient and pictures.");
+    node.kind === "op" ? " for pictures, the check and all its moments." : node.kind === "group" ? " for what came back into it." : " for its value, its gradient and pictures.");
   return [
     lines.length ? section("In numbers", sums(lines)) : step.kind === "accumulate" || step.kind === "error" ? null : h("p", {}, spoken(step)),
     step.kind === "error" ? errorBox(scene) || h("p", {}, step.say) : null,

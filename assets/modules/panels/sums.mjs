@@ -1,10 +1,11 @@
 // The arithmetic of a step, written out from the scene alone, so that it stands there without a click. Pure: no page here.
-import { element, indexText, num, toNumber } from "../format.mjs";
+import { element, indexText, num, result, toNumber } from "../format.mjs";
 import { at as trackAt, changedBy } from "../timeline.mjs";
 import { brief, resultOf, table } from "./read.mjs";
 
 const TERMS = 8; // products in one line; longer sums are told by their result
 const LINES = 16; // elements whose sums are written out
+const LOCAL = "local";
 const LATEST = 10; // lines of a ledger that stand there unasked: what it comes to is seen below them
 
 /** A value as cells in rows: one row for each but the last dimension; a large one tells its shape, norm and range. */
@@ -81,11 +82,12 @@ function vjp(scene, step, k, node, nodes) {
     if (edge.target !== node.id) continue; // from the op's output into the op: that is the upstream gradient
     const label = nodes.get(edge.source)?.label || edge.input || "input";
     const told = local(flow.wiring ?? edge.wiring, upstream, value, label);
-    if (flow.wiring && told[0]?.label === "local") told.push(...local(edge.wiring, upstream, value, label).slice(0, 1).map((one) => ({ ...one, label: "in forward", tone: "plain" })));
+    if (flow.wiring && told[0]?.label === LOCAL) told.push(...local(edge.wiring, upstream, value, label).slice(0, 1).map((one) => ({ ...one, label: "in forward", tone: "plain" })));
     lines.push({ told, to: line(`to ${label}`, value, "cotangent") });
   }
   const each = joined(lines.map(({ told, to }) => ({ told, to, label: to.label })));
-  return [...(upstream ? [line("upstream", upstream, "upstream")] : []), ...each.flatMap(({ told, to, label }) => [...told, { ...to, label }])];
+  const whose = (one, to) => (one.label === LOCAL && each.length > 1 ? { ...one, label: to.label.replace(/^to /, "local for ") } : one);
+  return [...(upstream ? [line("upstream", upstream, "upstream")] : []), ...each.flatMap(({ told, to, label }) => [...told.map((one) => whose(one, to)), { ...to, label }])];
 }
 
 /** A number in a product: in brackets where its sign would follow another one. */
@@ -94,21 +96,24 @@ function factor(value) {
   return written.startsWith("−") ? `(${written})` : written;
 }
 
-/** Local derivatives in one line where each output has one input, else a sum of products for each element. */
+/** Whether it is told which upstream gradient a derivative multiplies: that in the same place, the only one, or, of 1, whichever came. */
+const isFactor = (wiring, upstream, value) => upstream.data.length === 1 || wiring.every(([, , derivative]) => derivative === 1)
+  || (upstream.data.length === value.data.length && wiring.every(([from, to]) => from === to));
+
+/**
+ * Local derivatives in one line where each element has one way at most, and its derivative is its factor. Else a sum of products for
+ * each element that has a way.
+ */
 export function local(wiring, upstream, value, label) {
   if (!wiring?.length || !upstream?.data || !value.data) return [];
-  if (upstream.data.length === value.data.length && wiring.every(([from, to]) => from === to)) {
-    const by = new Map(wiring.map(([from, , derivative]) => [from, derivative]));
-    return [line("local", { ...value, data: value.data.map((_, i) => by.get(i) ?? 0) }, "local")];
-  }
-  if (value.data.length > LINES) return [];
-  const sums = value.data.map((_, j) => wiring.filter(([from]) => from === j));
-  if (sums.some((terms) => terms.length > TERMS)) return [];
-  return sums.map((terms, j) => {
-    const total = !terms.length ? toNumber(value.data[j]) : terms.reduce((sum, [, to, derivative]) => sum + toNumber(upstream.data[to]) * toNumber(derivative), 0);
-    if (!terms.length && upstream.data.length <= TERMS) terms = upstream.data.map((_, to) => [j, to, 0]);
-    const cells = terms.map(([, to, derivative], i) => `${i ? `+ ${factor(upstream.data[to])}` : num(upstream.data[to])}·${factor(derivative)}`);
-    return { label: `${label}${indexText(j, value.shape)}`, rows: [cells.length ? cells : ["0"]], total: num(total), tone: "local" };
+  const ways = value.data.map((_, j) => wiring.filter(([from]) => from === j));
+  if (isFactor(wiring, upstream, value) && ways.every((terms) => terms.length <= 1)) return [line(LOCAL, { ...value, data: ways.map((terms) => terms[0]?.[2] ?? 0) }, "local")];
+  if (value.data.length > LINES || ways.some((terms) => terms.length > TERMS)) return [];
+  return ways.map((terms, j) => {
+    const factors = terms.map(([, to, derivative]) => [upstream.data[to], derivative]);
+    const cells = factors.map(([given, by], i) => `${i ? `+ ${factor(given)}` : num(given)}·${factor(by)}`);
+    const total = factors.reduce((sum, [given, by]) => sum + toNumber(given) * toNumber(by), 0);
+    return { label: `${label}${indexText(j, value.shape)}`, rows: [cells.length ? cells : [num(value.data[j])]], total: cells.length ? result(factors, total) : null, tone: "local" };
   });
 }
 
