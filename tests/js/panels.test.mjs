@@ -294,6 +294,8 @@ test("code over several lines reads as one", () => {
   const files = [{ name: "a.py", text: "z.backward(w,\n           retain_graph=True)\n" }];
   const code = { file: 0, line: 1, end: 2, col: 0, stop: 29 };
   assert.equal(read.codeText(code, files), "z.backward(w, retain_graph=True)");
+  const call = [{ text: "ok = gradcheck(\n    torch.exp,\n    x)\n" }];
+  assert.equal(read.lineText({ file: 0, line: 1, end: 3 }, call), "ok = gradcheck(torch.exp, x)");
   assert.deepEqual(read.ranges(code), [[1, 0, null], [2, null, 29]]);
 });
 

@@ -37,6 +37,9 @@ export function brief(value) {
   return `${shapeText(value.shape)}, norm ${num(norm)}, ${num(min)} … ${num(max)}`;
 }
 
+/** Lines of code as one, as they would be written in one: without a gap behind a bracket that ended a line. */
+const inOneLine = (lines) => lines.map((line) => line.trim()).reduce((text, line) => `${text}${/[([{]$/.test(text) ? "" : " "}${line}`);
+
 /** The text of a piece of code, on one line. */
 export function codeText(code, files) {
   if (!code || !files[code.file]) return "";
@@ -45,7 +48,7 @@ export function codeText(code, files) {
     const letters = Array.from(line);
     return letters.slice(i === 0 ? code.col : 0, i === lines.length - 1 ? code.stop : undefined).join("");
   });
-  return cut.map((line) => line.trim()).join(" ");
+  return inOneLine(cut);
 }
 
 const LONGEST = 120; // letters of the lines around a piece of code
@@ -54,7 +57,7 @@ const LONGEST = 120; // letters of the lines around a piece of code
 export function lineText(code, files) {
   if (!code || !files[code.file]) return "";
   const lines = files[code.file].text.split("\n").slice(code.line - 1, Math.max(code.line, code.end ?? 0));
-  const text = lines.map((line) => line.trim()).join(" ");
+  const text = inOneLine(lines);
   return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}\u2026` : text;
 }
 
