@@ -273,19 +273,25 @@ class _Player:
         self.pending, leaves = reached(self.facts, event)
         roots = [card for root in event.roots if (card := self.drawing.card(root.tensor)) is not None]
         part = participants(self.drawing, self.latest, set(self.pending), leaves, roots)
+        runs = not self.is_turned_down(event)
         for element in [e for e in self.clear if e not in part]:
             self.faint(element, begin, True)
         for element, kind in part.items():
             self.faint(element, begin, False)
-            if kind:
+            if kind and runs:
                 self.touched[element] = None
                 self.state(element, begin, kind)
-        self.ready_at = {op: begin for op, missing in self.pending.items() if missing == 0}
+        self.ready_at = {op: begin for op, missing in self.pending.items() if missing == 0 and runs}
         for op in self.ready_at:
             self.make_ready(op, begin)
-        self.seeds(event, begin)
+        self.seeds(event, begin, runs)
 
-    def seeds(self, event: BackwardStarted, begin: float) -> None:
+    def is_turned_down(self, event: BackwardStarted) -> bool:
+        """Whether a call is refused for its arguments, so that nothing waits for a gradient or has one."""
+        next_ = next(self.facts.following(event.index), None)
+        return isinstance(next_, ErrorRaised) and next_.node is None
+
+    def seeds(self, event: BackwardStarted, begin: float, runs: bool) -> None:
         """What the call passes to its roots."""
         for root in event.roots:
             card = self.drawing.card(root.tensor)
@@ -298,7 +304,8 @@ class _Player:
                 self.line.put(card, "row:seed", start, None if refused else root.gradient)
                 self.line.put(card, "row:call", 0 if first else begin, event.call)
                 self.line.put(card, "row:derived", start, derived(self.facts, event, root))
-                self.state(card, begin, "ready")
+                if runs:
+                    self.state(card, begin, "ready")
             fact = self.facts.tensors.get(root.tensor)
             version = next(iter(fact.before(event.index)), None) if fact is not None else None
             if version is not None:

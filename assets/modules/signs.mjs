@@ -67,6 +67,11 @@ function wiredScene() {
 const WAS = { values: { "t|value": [[0, 1]] } };
 const gradStep = { scene: { step: step("accumulate", "t") }, node: { role: "leaf", rows: [{ ...row("grad", " ", 2, 0), track: [[0, null], [1, 0]] }] } };
 
+const PASSED = { edge: "e", back: true, value: 1, text: null, sign: 1, size: 0.5 };
+const PASSING = { id: "e", source: "n", target: "t", input: null, points: [[0, AWAY], [9, AWAY]], back: [[9, AWAY], [0, AWAY]], grad: true, wiring: null,
+  tracks: { state: [[0, "done"]], faint: [[0, false]], cotangent: [[0, 1]] } };
+const passStep = { values: [value(0, 1)], scene: { edges: [PASSING], step: step("vjp", null, [PASSED]) } };
+
 /** A piece of the timeline: phases of two steps each. */
 function laneScene(kinds, marks = []) {
   const steps = kinds.flatMap((_, phase) => [{ ...step("forward", null), phase }, { ...step("forward", null), phase }]);
@@ -113,6 +118,7 @@ export const SIGNS = [
   { title: "Numbers", signs: [
     { id: "seed", text: "The gradient you pass: double click to edit", scene: cells("seed", [1, 0]) },
     { id: "arrived", text: "Framed: this step changed it", scene: cells("grad", [2, 0], gradStep), t: 1 },
+    { id: "passed", text: "Thick frame: of these values, those through which the step\u2019s gradient goes", scene: cells("value", [3, 4], passStep), t: 1 },
     { id: "held", text: "Bold orange: a gradient that is not zero", scene: cells("grad", [2, 0], { node: { role: "leaf" } }) },
     { id: "nan", text: "Red cell: nan or an infinity", scene: cells("value", ["nan", 1]) },
     { id: "ghost", text: "Struck through: the number before your edit", scene: cells("value", [3, 4], { values: [value(1, 4)], scene: { previous: WAS } }) },

@@ -11,7 +11,9 @@ const BUNDLE = 16; // height of the bundle of wires that goes around a card, whe
 const CLEAR = 6; // and how far it keeps from that card and from the next one below
 const TOUCH = 1.5; // how far a wire may be over a border
 const BEND = 6; // how far from a card's side one runs down along it
-const HOLLOW = { width: 4, inside: 1.4 }; // of a line on which a negative number goes
+const [FULL, HOLLOW, INSIDE] = [2.6, 4, 1.4]; // width of a line on which a gradient goes, of one with a negative number, and what is left free in that
+const MANY = 8; // lines of which more are thinner, to be told apart where they lie close
+const THIN = 0.7;
 const LANE = 14; // from a wire to the next one that ends in the same cell
 const ONE = { i: 0, n: 1 };
 const curves = new WeakMap();
@@ -319,15 +321,16 @@ export function paintWires(brush, wires, hovered) {
   const lines = linesOf(wires);
   const [loud, quiet] = [true, false].map((is) => lines.filter((line) => line.loud === is));
   draw(quiet, tokens.soft, 1.1, loud.length ? 0.4 : 0.75);
-  draw(loud, tokens.bg, 5, 0.7);
+  const thin = loud.length > MANY ? THIN : 1;
+  draw(loud, tokens.bg, 5 * thin, 0.7);
   draw(loud.filter((line) => line.coming), tokens.gradient, 1.6, 1, [5, 5]); // nothing has travelled yet
   for (const odd of [false, true]) {
     const colour = odd ? tokens.error : tokens.gradient;
     const own = loud.filter((line) => !Number.isFinite(line.number) === odd);
     const hollow = own.filter((line) => line.number < 0 && !line.coming);
-    draw(own.filter((line) => !(line.number < 0) && !line.coming), colour, 2.6);
-    draw(hollow, colour, HOLLOW.width);
-    draw(hollow, tokens.bg, HOLLOW.inside);
+    draw(own.filter((line) => !(line.number < 0) && !line.coming), colour, FULL * thin);
+    draw(hollow, colour, HOLLOW * thin);
+    draw(hollow, tokens.bg, INSIDE * thin);
     dots(brush, own, colour, 3.2);
     arrows(brush, own.filter((line) => line.live), colour);
   }

@@ -148,6 +148,9 @@ def test_a_refused_call_is_a_phase_of_its_own(tmp_path: Path) -> None:
         ("forward", "forward", False), ("backward", "b.backward()", True),
     ]  # fmt: skip
     assert track(found, "t1", "row:seed") == [[0, None]]
+    states = {key: [state for _, state in track(found, key, "state")] for key in ("t0", "n0", "t1")}
+    none = {"t0": ["idle"], "n0": ["future", "idle"], "t1": ["future", "idle", "error"]}
+    assert states == none, "nothing waits for a gradient, or has one"
 
 
 @pytest.mark.parametrize(("call", "kind"), [
