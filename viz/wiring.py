@@ -93,12 +93,13 @@ def summed(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 def jacobian(
     facts: Facts, event: OpCalled, name: str, limit: int, held: Mapping[int, int] | None = None
 ) -> np.ndarray | None:
-    """The local Jacobian (output cells, input cells) of a call by one input, or None: several outputs, no rule, over
-    `limit` entries, or values not kept.  `held` as in `arguments`.
+    """The local Jacobian (output cells, input cells) of a call by one input, or None: several outputs that have
+    gradients, no rule, over `limit` entries, or values not kept.  `held` as in `arguments`.
 
     Cost: one run of the rule per output cell.
     """
-    if len(event.outputs) != 1:
+    op = REGISTRY.get(event.name)
+    if len(event.outputs) != 1 and (op is None or op.traits.differentiable != (0,)):
         return None
     source = next((i for i in event.inputs if i.name == name and i.tensor is not None), None)
     if source is None:

@@ -196,7 +196,7 @@ export function flowsAt(moment) {
 /** The wires of an op: from each cell of an input to each cell of the output, with the upstream gradient that came, or is about to be passed; `lane` tells edges of one tensor apart. */
 export function wiresOf(moment, op) {
   const { index, scene } = moment;
-  const after = index.outgoing.get(op.id)?.find((edge) => index.nodes.has(edge.target));
+  const after = index.outgoing.get(op.id)?.find((edge) => edge.grad && index.nodes.has(edge.target)); // not the places that max() gives beside its values
   if (!after) return [];
   const output = index.nodes.get(after.target);
   const inBackward = moment.phase?.kind === "backward" && !["idle", "future"].includes(nodeState(moment, op));

@@ -99,7 +99,14 @@ def test_references_in_a_scene_lead_somewhere(source: str, tmp_path: Path) -> No
     assert used <= set(range(len(found["values"])))
 
 
-@pytest.mark.parametrize("source", [CASE_1, CASE_3, LOOP])
+ONE_OF_SEVERAL = """import engine as torch
+x = torch.tensor([[3., 1, 3], [2, 5, 4]], requires_grad=True)
+(x.max(dim=1).values * torch.tensor([2., 3])).sum().backward()
+"""
+"""An op that gives places beside its values."""
+
+
+@pytest.mark.parametrize("source", [CASE_1, CASE_3, LOOP, ONE_OF_SEVERAL])
 def test_wiring_gives_the_recorded_cotangents(source: str, tmp_path: Path) -> None:
     read = reading(recorded(source, tmp_path))
     facts, compared = read.facts, 0
