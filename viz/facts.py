@@ -338,9 +338,9 @@ class Facts:
 
 def derived(facts: Facts, event: BackwardStarted, root: Root) -> str | None:
     """How the gradient that backward starts with was made of the one that was passed: `cast from float64`, `stretched
-    from shape 2`, or `implicit 1` where none was; None where it is that one."""
+    from shape 2`, `implicit 1` where none was, or `none passed` where that was refused; None where it is that one."""
     if root.implicit:
-        return "implicit 1"
+        return "none passed" if is_refused(facts, event) else "implicit 1"
     fact = facts.tensors.get(root.source) if root.source is not None else None
     version = next(fact.before(event.index), None) if fact is not None else None
     if fact is None or version is None:

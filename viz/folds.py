@@ -136,9 +136,11 @@ class Borders:
             if source != target and link.grad:
                 self.back[source].setdefault(link.tensor, link)
 
-    def shapes(self, place: str) -> str:
-        """`1×2, 2×2 → 1×2`: what comes in and what goes out."""
+    def shapes(self, place: str, last: int | None) -> str:
+        """`1×2, 2×2 → 1×2`: what comes in and what goes out; where nothing does, what the `last` op inside gives."""
         coming, going = (self._each(links[place].values()) for links in (self.coming, self.going))
+        if not going and last is not None:
+            going = text.shape(self.facts.ops[last].event.outputs[0].shape)
         return f"{coming} → {going}" if coming and going else coming or going
 
     def _each(self, links: Iterable[Link]) -> str:

@@ -166,17 +166,17 @@ class _Scene:
     def folded_group(self, group: str) -> Json:
         grouping = self.drawing.grouping
         inside = self.seen.members[group]
-        ops = sum(self.drawing.items[m].op is not None for m in inside)
-        first = next((self.drawing.items[m].op for m in inside if self.drawing.items[m].op is not None), None)
-        shapes, back = self.seen.borders.shapes(group), self.seen.borders.gradient(group)
-        sub = ", ".join([text.count(ops, "op"), *self.far(group, inside)]) + (f" · {shapes}" if shapes else "")
+        ops = [op for m in inside if (op := self.drawing.items[m].op) is not None]
+        first = next(iter(ops), None)
+        shapes, back = self.seen.borders.shapes(group, max(ops, default=None)), self.seen.borders.gradient(group)
+        sub = ", ".join([text.count(len(ops), "op"), *self.far(group, inside)]) + (f" · {shapes}" if shapes else "")
         return {
             "kind": "group", "role": "inner", "label": grouping.labels[group], "sub": sub,
-            "title": f"{grouping.labels[group]}: {text.count(ops, 'op')}, folded",
+            "title": f"{grouping.labels[group]}: {text.count(len(ops), 'op')}, folded",
             "group": grouping.within[group], "twin": None, "shape": None, "dtype": None, "rows": [], "saved": [],
             "formula": [],
             "tracks": {
-                "state": together([self.computed(m, ops > 0) for m in inside], joint_state),
+                "state": together([self.computed(m, bool(ops)) for m in inside], joint_state),
                 "faint": together([self.track(m, "faint", False) for m in inside], all),
                 "upstream": self.value_track(back.id, "cotangent") if back is not None else [[0, None]],
             },

@@ -109,7 +109,7 @@ export function rowState(moment, row) {
   const past = row.until !== undefined && t >= row.until - 1e-9;
   const call = callOf(row, t);
   const other = call !== null && runs(moment) && moment.phase.call !== call;
-  if (id === null) return { value: null, past, other, changed: false, call, derived: null };
+  if (id === null) return { value: null, past, other, changed: false, call, derived: ofSeed(row, row.derived, t) };
   return { value: scene.values[id], past, other,
            changed: k >= 0 && changedBy(row.track, k) && !moment.moving, call, derived: ofSeed(row, row.derived, t) };
 }
