@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from .words import MISSING, NAMES, PLACES, WORDS
 
 LETTERS = "ijklmnprs"
 """Index letters, in the order in which they are taken; Unicode has subscripts of all of them."""
+_WORD = re.compile(r"\w+")
 _OF_SHAPES = frozenset({
     "sizes", "size", "memory_format", "source", "output_size", "rows", "source_stride", "apart", "rank",
     "count_include_pad", "keepdim", "arguments", "name", "self",
@@ -40,7 +42,7 @@ class Printer:
 
     def __init__(self, style: Style, labels: Mapping[str, tuple[str, bool]]) -> None:
         self.style, self.labels = style, labels
-        called = {label for label, _ in labels.values()}
+        called = {word for label, _ in labels.values() for word in _WORD.findall(label)}  # of `b[i]` the `i` too
         self.free = iter([letter for letter in LETTERS if letter not in called])
         self.ranges: dict[str, int] = {}
         self.used: dict[str, None] = {}

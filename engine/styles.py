@@ -71,6 +71,7 @@ def _tex_below(base: str, places: Sequence[str]) -> str:
 _SPECIAL = {
     "\\": r"\backslash ", "{": r"\{", "}": r"\}", "$": r"\$", "#": r"\#", "%": r"\%", "&": r"\&", "_": r"\_",
     "~": r"\sim ", "^": r"\wedge ", "'": r"\text{'}", '"': r'\text{"}', " ": r"\ ",
+    ".": "{.}",  # a letter of a name: TeX sets a gap behind a dot that is punctuation
 }  # fmt: skip
 
 

@@ -283,6 +283,16 @@ def test_a_tensor_without_a_name_has_a_letter_that_nothing_else_has() -> None:
     assert index.text == "i\u0304ⱼ = z\u0304"  # an index is not called as a tensor is
 
 
+def test_an_index_is_no_name_that_stands_in_the_name_of_a_tensor() -> None:
+    said = formulas("add", {}, {"self": (3, 3), "other": (3,)}, [(3, 3)], {"other": "rows[i]", "result": "z"})["other"]
+    assert said.text.endswith(" = Σₖ z\u0304ₖⱼ") and "ᵢ" not in said.text
+
+
+def test_a_dot_in_a_name_is_no_punctuation() -> None:
+    said = formulas("exp", {}, {"self": (3,)}, [(3,)], {"self": "net[2].weight", "result": "z"})["self"]
+    assert r"\overline{\mathrm{net[2]{.}weight}}" in said.tex and "net[2].weight" not in said.tex
+
+
 def test_a_formula_that_nobody_would_read_is_named_instead() -> None:
     args, attrs = calls("_linalg_svd")[0]
     said = described("_linalg_svd", args, attrs)[0]["A"]
