@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from engine.trace import Accumulated, Event, Trace, VjpRun
+from engine.trace import Accumulated, Trace
 
 from . import births, cards, diagnose, layout, sentences, silent, text, unseen, wiring
 from .commands import commands
@@ -27,6 +27,7 @@ from .steps import Flow, Phase, Step
 from .tracks import contents, joint_state, together
 from .values import Table
 from .visible import Visible
+from .within import Within
 
 MOST_FAR = 2
 """Names of tensors that stand elsewhere on the card of a folded group; more are not told."""
@@ -82,6 +83,7 @@ class _Scene:
         self.seen = Visible(read.facts, read.drawing, folded, begin.lines, begin.limit, begin.folded, begin.zoom)
         self.matrices: dict[str, np.ndarray | None] = {}
         self.written: dict[tuple[Any, ...], list[Json]] = {}
+        self.within = Within(trace, self.seen, self.values, self.formula)
 
     def document(self, revision: Mapping[str, Any], program: Mapping[str, Any], previous: Trace | None) -> Json:
         graph = self.seen.graph()
@@ -101,6 +103,7 @@ class _Scene:
             "steps": [self.step(step) for step in line.steps],
             "phases": [self.phase(phase, edited) for phase in line.phases],
             "marks": self.marks(edited),
+            "formulas": self.within.formulas,
             "nodes": nodes, "edges": edges, "groups": self.seen.groups(placed),
             "commands": listed, "changes": list(self.changes),
             "error": self.error(), "findings": self.findings,
@@ -240,9 +243,12 @@ class _Scene:
         return {"through": _rounded(begun(back, y + cards.passing_height((w, h), rows)))}
 
     def hands(self, link: Link) -> str | None:
-        """The name of what an edge hands on where that is not the tensor of the card that it begins at: `w.grad`."""
-        tensor = self.drawing.items[link.source].tensor
-        return None if tensor is None or tensor == link.tensor else self.facts.name(link.tensor)
+        """The name of what an edge hands on where it does not begin at the card of that tensor: `w.grad`, or what a
+        folded group gives."""
+        name, tensor = self.facts.name(link.tensor), self.drawing.items[link.source].tensor
+        if self.seen.shown[link.source] in self.drawing.grouping.labels:
+            return name and name + self.facts.mark(link.tensor, link.version)
+        return None if tensor is None or tensor == link.tensor else name
 
     def wire(self, visible: int) -> None:
         """Local Jacobians of the small op calls."""
@@ -314,18 +320,8 @@ class _Scene:
             "from": self.read.code(self.called_at(step)) if backward else None,
             "flows": self.flows(step),
             "order": step.order,
-            **self.within(event, place),
+            **self.within.step(step),
         }
-
-    def within(self, event: Event, place: str | None) -> Json:
-        """What the rule of a step gets and gives, in few characters, where a folded group hides the op's edges."""
-        if place not in self.drawing.grouping.labels or not isinstance(event, VjpRun):
-            return {}
-        gets, gives = (
-            ", ".join(dict.fromkeys(text.brief(self.trace.value(one)) for one in values if one is not None))
-            for values in (event.upstream, event.cotangents)
-        )
-        return {"within": {"gets": gets, "gives": gives}}
 
     def found(self) -> list[Json]:
         """What is wrong though nothing was raised, each at a node and from the end of a step on."""

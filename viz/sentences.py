@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -155,12 +155,14 @@ def _returned(event: VjpRun, facts: Facts) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sent:
-    """What goes to one input of an op: `end` is the node or the leaf that receives it, `op` what gave a tensor that has
-    no name."""
+class Sent:
+    """What goes to one input of an op, by its place in the node record: `name` is what receives it, `is_leaf` whether
+    that is a leaf, `end` the node or the leaf, `op` what gave a tensor that has no name."""
 
+    slot: int
     value: str
     name: str
+    is_leaf: bool
     folded: str
     end: object
     op: int | None
@@ -168,37 +170,45 @@ class _Sent:
 
 def _ways(event: VjpRun, op: OpCalled, facts: Facts) -> list[str]:
     """`3 to h and to the leaf w`: one for each value that goes out."""
+    told: dict[str, list[tuple[str, object]]] = {}
+    for one in sent(event, op, facts):
+        name = f"the leaf {one.name}" if one.is_leaf and one.name else one.name or "a leaf"
+        told.setdefault(one.value, []).append((f"{name}{one.folded}", one.end))
+    return [f"{what} {text.join(_counted(where))}" for what, where in told.items()]
+
+
+def sent(event: VjpRun, op: OpCalled, facts: Facts) -> list[Sent]:
+    """What a rule sends, with the names of what receives it: two of one name are told apart by what made them."""
     by_slot = {slot: op.inputs[position] for position, slot in slots(op).items()}
-    sent = [
+    found = [
         _sent(event, op, slot, by_slot[slot], facts)
         for slot, cotangent in enumerate(event.cotangents)
         if cotangent is not None and slot in by_slot
     ]
-    told: dict[str, list[tuple[str, object]]] = {}
-    for one in sent:
-        alike = any(o.name == one.name and o.end != one.end and o.value != one.value for o in sent)
+    told = []
+    for one in found:
+        alike = any(o.name == one.name and o.end != one.end and o.value != one.value for o in found)
         made = made_by(one.op, facts) if alike and one.op is not None else None
-        told.setdefault(one.value, []).append((f"{one.name}{f' of {made}' if made else ''}{one.folded}", one.end))
-    return [f"{what} {text.join(_counted(where))}" for what, where in told.items()]
+        told.append(replace(one, name=f"{one.name} of {made}") if made else one)
+    return told
 
 
-def _sent(event: VjpRun, op: OpCalled, slot: int, argument: Input, facts: Facts) -> _Sent:
+def _sent(event: VjpRun, op: OpCalled, slot: int, argument: Input, facts: Facts) -> Sent:
     edge = op.node.edges[slot] if op.node is not None and slot < len(op.node.edges) else None
     tensor, name = argument.tensor, called(argument.tensor, facts, " ").strip()
     behind = facts.op_of_node.get(edge.node) if edge is not None and edge.node is not None else None
     node = facts.node(behind) if behind is not None else None
-    if edge is not None and edge.leaf is not None:  # not the tensor: one that was written to is a leaf no more
-        name = f"the leaf {name}{facts.mark(tensor, argument.version)}" if name else "a leaf"
-    elif name:
+    is_leaf = edge is not None and edge.leaf is not None  # not the tensor: one that was written to is a leaf no more
+    if name:
         name += facts.mark(tensor, argument.version)
-    else:
+    elif not is_leaf:
         name, behind = (node.name, behind) if node is not None else (unnamed(tensor, facts), None)
     fold = ""
     if slot < len(event.unsummed) and event.unsummed[slot] is not None:
         several = sum(cotangent is not None for cotangent in event.unsummed) > 1
         fold = " (summed)" if several else " (summed over the broadcast dimensions)"
     end = edge.node if edge is not None and edge.node is not None else tensor
-    return _Sent(value(facts.trace, event.cotangents[slot]), name, fold, end, behind)
+    return Sent(slot, value(facts.trace, event.cotangents[slot]), name, is_leaf, fold, end, behind)
 
 
 def _counted(places: Sequence[tuple[str, object]]) -> list[str]:

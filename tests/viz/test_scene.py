@@ -281,8 +281,50 @@ def test_a_step_in_a_folded_group_tells_the_gradients_that_its_edges_would_show(
     groups = [g["id"] for g in scene(trace)["groups"]]
     told = {step["name"]: step.get("within") for step in scene(trace, folds=dict.fromkeys(groups, True))["steps"]}
     assert told["mul"] is None and told["SumBackward0"] is None, "its op has a node of its own, or nothing comes back"
-    assert told["MulBackward0"] == {"gets": "[12 16]", "gives": "[24 32]"}
+    assert told["MulBackward0"] is not None
+    assert {key: told["MulBackward0"][key] for key in ("gets", "gives")} == {"gets": "[12 16]", "gives": "[24 32]"}
     assert not any("within" in step for step in scene(trace, folds=dict.fromkeys(groups, False))["steps"])
+
+
+ROUNDS = """import engine as torch
+w = torch.tensor([.5, 2.], requires_grad=True)
+h = torch.ones(2)
+for i in range({rounds}):
+    h = torch.sin(h * w)
+(h * w).sum().backward()
+"""
+
+
+def test_a_step_tells_what_it_sends_where_a_folded_group_hides_a_receiver(tmp_path: Path) -> None:
+    trace = recorded(ROUNDS.format(rounds=2), tmp_path)
+    groups = {g["label"]: g["id"] for g in scene(trace)["groups"]}
+    first, last = groups["for i · 1"], groups["for i · 2"]
+    found = scene(trace, folds={first: True, last: True})
+    data = [value["data"] for value in found["values"]]
+    told = [
+        ([(one["name"], data[one["value"]], one.get("in")) for one in step.get("sends", ())], step.get("within"))
+        for step in found["steps"]
+        if step["name"] in ("MulBackward0", "SinBackward0")
+    ]
+    (sent, outside), (to_mul, sin), (to_both, mul), *_ = told
+    assert [one[::2] for one in sent] == [("h", last), ("w", None)] and outside is None, "its op is to be seen"
+    assert [one[::2] for one in to_mul] == [("MulBackward0", None)], "in the same group"
+    assert [one[::2] for one in to_both] == [("h", first), ("w", None)]
+    assert sin is not None and mul is not None
+    assert (data[sin["upstream"]], data[mul["upstream"]]) == ([0.5, 2.0], to_mul[0][1])
+    assert [f["text"] for f in found["formulas"][mul["formula"]]] == ["h\u0304 = y\u0304 ⊙ w", "w\u0304 = y\u0304 ⊙ h"]
+    unfolded = scene(trace, folds={first: False, last: False})
+    assert not unfolded["formulas"] and not any("sends" in step for step in unfolded["steps"])
+
+
+def test_the_rounds_of_a_loop_have_their_formulas_once(tmp_path: Path) -> None:
+    found = []
+    for rounds in (5, 30):
+        trace = recorded(ROUNDS.format(rounds=rounds), tmp_path)
+        found.append(scene(trace, folds={g["id"]: True for g in scene(trace)["groups"]})["formulas"])
+    assert len(found[0]) == 3 and found[0] == found[1], (
+        "of sin, of the first product, whose h needs none, and of the others"
+    )
 
 
 def test_a_large_graph_opens_level_by_level_as_far_as_it_can_be_read(tmp_path: Path) -> None:
@@ -343,6 +385,13 @@ def test_an_edge_names_the_gradient_that_it_hands_on(tmp_path: Path) -> None:
     )
     found = scene(recorded(f"import engine as torch\n{code}", tmp_path))
     assert [edge["hands"] for edge in found["edges"] if edge["hands"]] == ["w.grad"]
+
+
+def test_an_edge_from_a_folded_group_names_what_the_group_gives(tmp_path: Path) -> None:
+    trace = recorded(ROUNDS.format(rounds=3), tmp_path)
+    found = scene(trace, folds={g["id"]: True for g in scene(trace)["groups"]})
+    groups = {node["id"] for node in found["nodes"] if node["kind"] == "group"}
+    assert [edge["hands"] for edge in found["edges"] if edge["source"] in groups] == ["h"] * 3
 
 
 def test_where_only_gradients_travel_an_edge_has_one_route(tmp_path: Path) -> None:

@@ -321,7 +321,8 @@ function showStep(k) {
   const tone = { forward: "blue", vjp: "orange", accumulate: "green", write: "grey", error: "red" }[step.kind];
   const own = step.kind === "accumulate" || step.kind === "write"; // then the call says more than where the leaf was made
   const code = (own && step.from) || step.code;
-  formula.show(step.kind === "vjp" ? formula.asked(node?.formula, callAt(k)) : null, scene, node?.id);
+  const read = node?.formula?.length ? node.formula : scene.formulas?.[step.within?.formula]; // a folded group has none of its own
+  formula.show(step.kind === "vjp" ? formula.asked(read, callAt(k)) : null, scene, node?.id);
   fill(byId("inspect-head"), [
     h("div.row.wrap", {}, h(`span.chip.${tone}`, {}, step.name), own && node?.kind === "tensor" ? h(`span.chip.${node.role === "leaf" ? "green" : "grey"}`, {}, node.label) : h("span.chip.grey", {}, names[step.kind]),
       h("span.chip.grey", {}, `step ${k + 1}`), orderChip(step)),

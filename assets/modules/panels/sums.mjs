@@ -74,20 +74,27 @@ const flowsOf = (scene, step) => step.flows.map((flow) => ({
   flow, edge: edgesOf(scene).get(flow.edge), value: flow.value === null ? null : scene.values[flow.value],
 })).filter((one) => one.edge && one.value);
 
+/** What a rule sends: as the step has it where a folded group hides receivers, else by the edges to the op. */
+function sentBy(scene, step, node, nodes) {
+  const flows = flowsOf(scene, step);
+  if (!step.sends) return flows.filter(({ edge }) => edge.target === node.id).map((one) => ({ ...one, name: nodes.get(one.edge.source)?.label || one.edge.input || "input", place: "" })); // one from the op's output into it is the upstream gradient
+  return step.sends.filter(({ value }) => value !== null).map(({ name, value, edge, in: group }) => ({
+    ...flows.find((one) => one.edge.id === edge), value: scene.values[value], name, place: group ? `, in ${nodes.get(group)?.label ?? "a folded group"}` : "",
+  }));
+}
+
 function vjp(scene, step, k, node, nodes) {
-  const held = node.kind === "group" ? null : trackAt(node.tracks.upstream, k + 1); // a folded group has what came to all of it, not to this step
+  const held = node.kind === "group" ? step.within?.upstream : trackAt(node.tracks.upstream, k + 1); // what a folded group itself has came to all of it, not to this step
   const upstream = held === null || held === undefined ? null : scene.values[held];
   const lines = [];
-  for (const { flow, edge, value } of flowsOf(scene, step)) {
-    if (edge.target !== node.id) continue; // from the op's output into the op: that is the upstream gradient
-    const label = nodes.get(edge.source)?.label || edge.input || "input";
-    const told = local(flow.wiring ?? edge.wiring, upstream, value, label);
-    if (flow.wiring && told[0]?.label === LOCAL) told.push(...local(edge.wiring, upstream, value, label).slice(0, 1).map((one) => ({ ...one, label: "in forward", tone: "plain" })));
-    lines.push({ told, to: line(`to ${label}`, value, "cotangent") });
+  for (const { flow, edge, value, name, place } of sentBy(scene, step, node, nodes)) {
+    const told = local(flow?.wiring ?? edge?.wiring, upstream, value, name);
+    if (flow?.wiring && told[0]?.label === LOCAL) told.push(...local(edge.wiring, upstream, value, name).slice(0, 1).map((one) => ({ ...one, label: "in forward", tone: "plain" })));
+    lines.push({ told, name, to: line(`to ${name}${place}`, value, "cotangent") });
   }
-  const each = joined(lines.map(({ told, to }) => ({ told, to, label: to.label })));
-  const whose = (one, to) => (one.label === LOCAL && each.length > 1 ? { ...one, label: to.label.replace(/^to /, "local for ") } : one);
-  return [...(upstream ? [line("upstream", upstream, "upstream")] : []), ...each.flatMap(({ told, to, label }) => [...told.map((one) => whose(one, to)), { ...to, label }])];
+  const each = joined(lines.map(({ told, name, to }) => ({ told, name, to, label: to.label })));
+  const whose = (one, name) => (one.label === LOCAL && each.length > 1 ? { ...one, label: `local for ${name}` } : one);
+  return [...(upstream ? [line("upstream", upstream, "upstream")] : []), ...each.flatMap(({ told, name, to, label }) => [...told.map((one) => whose(one, name)), { ...to, label }])];
 }
 
 /** A number in a product: in brackets where its sign would follow another one. */

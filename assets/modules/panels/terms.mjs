@@ -20,8 +20,9 @@ const LETTER = "[\\p{Ll}\\p{Lu}\\p{Nd}_]";
 export function termsOf(scene, op, lines) {
   const nodes = new Map(scene.nodes.map((node) => [node.id, node]));
   const found = {};
+  const where = nodes.get(op)?.kind === "group" ? folded : place;
   for (const { terms = {}, words = {} } of lines) {
-    for (const [key, role] of Object.entries(terms)) found[key] ??= { ...place(scene, nodes, op, key, role), ...(words[key] && { words: words[key] }) };
+    for (const [key, role] of Object.entries(terms)) found[key] ??= { ...where(scene, nodes, op, key, role), ...(words[key] && { words: words[key] }) };
     for (const [key, says] of Object.entries(words)) found[key] ??= { id: null, name: key, gradient: false, words: says };
   }
   return found;
@@ -35,11 +36,13 @@ function place(scene, nodes, op, key, role) {
   const back = role.startsWith("result");
   const [here, there] = back ? ["source", "target"] : ["target", "source"];
   const edges = scene.edges.filter((edge) => edge[here] === op);
-  const edge = back ? edges.find((one) => label(one[there]) === name) ?? (role === "result" || gradient ? edges[0] : undefined) : edges.find((one) => one.input === role) ?? edges.find((one) => label(one[there]) === name);
+  const given = (one) => label(one.source) ?? (nodes.get(one.source)?.kind === "group" ? one.hands?.replace(VERSION, "") ?? null : null); // what a folded group gives
+  const end = (one) => (back ? label(one.target) : given(one));
+  const edge = back ? edges.find((one) => end(one) === name) ?? (role === "result" || gradient ? edges[0] : undefined) : edges.find((one) => one.input === role) ?? edges.find((one) => end(one) === name);
   const id = edge?.[there] ?? op;
-  const called = edge ? label(id) : null;
+  const called = edge ? end(edge) : null;
   if (back) {
-    const again = called && scene.edges.some((one) => one.target === op && label(one.source) === called); // `h = h @ U`
+    const again = called && scene.edges.some((one) => one.target === op && given(one) === called); // `h = h @ U`
     const it = again && called !== name ? `the new ${called}` : called;
     return { id, name, gradient, words: gradient ? `the upstream gradient${it ? `, that of ${it}` : ""}` : `the result${it ? `, ${it}` : ""}` };
   }
@@ -48,6 +51,14 @@ function place(scene, nodes, op, key, role) {
   const as = PLAIN.test(role) ? "" : `the input ${role}`; // "self" tells nobody anything
   const it = called ?? ([written, as].filter(Boolean).join(", ") || name);
   return { id, name, gradient, words: gradient ? `the gradient sent to ${it}` : called ? `the input ${it}` : it };
+}
+
+/** The same of an op that a folded group hides: what it takes and gives is seen no nearer than in that group. */
+function folded(_scene, _nodes, id, key, role) {
+  const gradient = key.endsWith(BAR);
+  const name = gradient ? key.slice(0, -1) : key;
+  const [given, sent] = role.startsWith("result") ? ["the result", "the upstream gradient"] : [`the input ${name}`, `the gradient sent to ${name}`];
+  return { id, name, gradient, words: gradient ? sent : given };
 }
 
 /** ` of guess` behind an op that one tensor goes into: two that are written alike are told apart by it. */
