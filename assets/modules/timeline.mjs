@@ -142,7 +142,8 @@ export function shorterLabels(label) {
   const [, target, sign] = /^([\w.[\]:]+) ([-+*/@]?=) ./s.exec(label) ?? [];
   if (target) return [label, `${target} ${sign} \u2026`];
   const call = lastCall(label);
-  return call ? [...new Set([label, `${call.on}${call.name}()`, `${call.name}()`])] : [label];
+  const given = label.endsWith("()") ? "()" : "(\u2026)"; // a call that passes something is not written as one that passes nothing
+  return call ? [...new Set([label, `${call.on}${call.name}${given}`, `${call.name}${given}`])] : [label];
 }
 
 /**
