@@ -35,7 +35,7 @@ function paintLabel({ write, context, font, tokens }, node, place, state) {
 /** Ways to name the gradient that is passed, the longest first; one of another shape than its root (it is refused) by its shape, one that was made of another, or of nothing, by how. */
 function seedLabels(row, node, { value, other, derived }) {
   const shape = value ? shapeText(value.shape) : "";
-  if (value && node.shape && shape !== shapeText(node.shape)) return [`gradient of shape ${shape}`, `of shape ${shape}`, "gradient"];
+  if (value && node.shape && shape !== shapeText(node.shape)) return [`gradient of shape ${shape}`, `gradient (${value.shape.join(", ")}${value.shape.length === 1 ? "," : ""})`, "gradient"];
   if (other) return ["gradient of another call", "of another call", "other call"];
   if (derived) return [`gradient, ${derived}`, ...(derived.match(/from .*/) ?? []).map((from) => `gradient ${from}`), `gradient, ${derived.split(" ")[0]}`, "gradient"];
   return [row.label || "gradient you pass", "gradient"];
