@@ -14,6 +14,8 @@ from .steps import Phase
 
 _TARGET = re.compile(r"^[\w.\[\], ]+ = ")
 """What a statement assigns to."""
+WHOLE = 160
+"""Characters of a call that the timeline gets: what of it has room there is known by its width alone."""
 _CALLS = re.compile(r"\b(?:backward|grad)\(")
 """A call for gradients; not `zero_grad()` or `no_grad()`."""
 
@@ -22,7 +24,7 @@ def label(facts: Facts, call: BackwardStarted | None, stack: int, event: Any) ->
     """The call that runs, or an event outside of one, as in the program; added by hand, as it would stand there."""
     frame = facts.frame(stack)
     if frame is not None:
-        told = source(facts.trace, frame)
+        told = source(facts.trace, frame, WHOLE)
         if isinstance(event, GradSet) and told.endswith(".grad"):  # an assignment is found at what it writes to
             told += " = None" if event.value is None else " = …"
         return told
@@ -39,7 +41,7 @@ def failing(facts: Facts, event: ErrorRaised, last: Phase | None, now: int) -> P
     `last` is the phase before it, `now` the number of its step.
     """
     frame = facts.frame_of(event)
-    told = "error" if frame is None else source(facts.trace, frame)
+    told = "error" if frame is None else source(facts.trace, frame, WHOLE)
     kind = "backward" if _CALLS.search(told) else "forward"
     if kind == "backward":
         told = _TARGET.sub("", told)  # the call, as that of one that begins

@@ -148,9 +148,6 @@ class _Player:
         if event.grad is not None and event.grad in self.facts.tensors:
             held = self.facts.tensors[event.grad]
             self.line.put(card, "row:grad", self.now, held.values[held.first])
-        for stub in self.drawing.stubs.get(event.tensor, ()):
-            if self.drawing.items[stub].version == event.version:
-                self.exists(stub, self.now)
 
     def refreshed(self, event: Refreshed) -> None:
         self.put_grads(self.facts.holding(event.tensor, event.index), event.value)
@@ -208,6 +205,8 @@ class _Player:
             self.line.put(at, "saved", done, "saved", "none")
         for link in self.drawing.into[index]:
             self.exists(link.id, done)
+            if self.drawing.items[link.source].kind == "stub":  # a use of a tensor: to come as long as what uses it is
+                self.exists(link.source, done)
             fact_in = self.facts.tensors[link.tensor]
             step.flows.append(Flow(link, False, fact_in.values.get(link.version)))
         for out, card in zip(event.outputs, cards, strict=True):

@@ -52,8 +52,8 @@ def test_founding_case_1_shows_the_row_that_each_one_hot_gradient_selects(tmp_pa
     seeds = shown(found, row(found, "z", "seed")["track"])
     assert seeds == [[1, 0, 0, 0], [0, 1, 0, 0]]
     assert [p["label"] for p in found["phases"]][1:3] == [
-        "z.backward(torch.tensor([[1., 0., 0., 0.]]), retain_graph=T…", "x.grad.zero_()",
-    ]  # fmt: skip
+        "z.backward(torch.tensor([[1., 0., 0., 0.]]), retain_graph=True)", "x.grad.zero_()",
+    ], "whole: the lane knows how much of it has room"  # fmt: skip
     step = next(s for s in found["steps"] if s["kind"] == "vjp")
     assert [f["text"] for f in step["flows"]] == ["[1 0 0 0]", "[2 0 0 0]"]
     assert [f.get("path") for f in step["flows"]] == [None, "2 · 1 = 2"]  # true of its cells only

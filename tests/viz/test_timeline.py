@@ -437,3 +437,15 @@ def test_a_gradient_that_the_program_works_out_is_of_its_call_before_it_is_there
     found = read("\n".join(["import engine as torch", *lines]), tmp_path)
     assert track(found, "t1", "row:call") == [[0, 1]]
     assert [step for step, _ in track(found, "t1", "row:seed")] == [0, 3 + BEGIN]
+
+
+def test_a_leaf_drawn_again_where_it_is_used_is_to_come_as_long_as_that_is() -> None:
+    found = reading(programs.recorded("mini_batches")[0])
+    drawn = {use for uses in found.drawing.stubs.values() for use in uses}
+    begun = {use: found.line.tracks[use, "state"][:2] for use in drawn}
+    for links in found.drawing.into.values():
+        for link in links:
+            if link.source in drawn:
+                done = found.line.step_of[found.facts.ops[link.op or 0].event.index] + 1
+                assert begun.pop(link.source) == [[0, "future"], [done, "idle"]]
+    assert drawn and not begun
