@@ -18,6 +18,8 @@ WHOLE = 160
 """Characters of a call that the timeline gets: what of it has room there is known by its width alone."""
 _CALLS = re.compile(r"\b(?:backward|grad)\(")
 """A call for gradients; not `zero_grad()` or `no_grad()`."""
+_CALLED = re.compile(r"(?:\w+\.)*(\w+)\(")
+"""The function that a text calls."""
 
 
 def label(facts: Facts, call: BackwardStarted | None, stack: int, event: Any) -> str:
@@ -33,6 +35,14 @@ def label(facts: Facts, call: BackwardStarted | None, stack: int, event: Any) ->
     owner = event.tensor if isinstance(event, GradSet) else facts.owner.get(event.inplace)
     held = f"{facts.name(owner) or 'tensor'}.grad" if owner is not None else "tensor"
     return f"{held} = …" if isinstance(event, GradSet) else f"{held}.{written_name(event)}()"
+
+
+def passed_by(facts: Facts, call: BackwardStarted) -> str | None:
+    """Who passes a call's gradients where the program does not itself: `by gradcheck`, which makes them up."""
+    frame = facts.frame(call.stack)
+    told = "" if frame is None else source(facts.trace, frame)
+    found = None if _CALLS.search(told) else _CALLED.match(told)
+    return f"by {found[1]}" if found else None
 
 
 def failing(facts: Facts, event: ErrorRaised, last: Phase | None, now: int) -> Phase:

@@ -302,7 +302,8 @@ class _Player:
                 refused = root.implicit and is_refused(self.facts, event)  # nothing was passed, and no 1 would fit
                 self.line.put(card, "row:seed", start, None if refused else root.gradient)
                 self.line.put(card, "row:call", 0 if first else begin, event.call)
-                self.line.put(card, "row:derived", start, derived(self.facts, event, root))
+                how = derived(self.facts, event, root) or phases.passed_by(self.facts, event)
+                self.line.put(card, "row:derived", start, how)
                 if runs:
                     self.state(card, begin, "ready")
             fact = self.facts.tensors.get(root.tensor)

@@ -449,3 +449,15 @@ def test_a_leaf_drawn_again_where_it_is_used_is_to_come_as_long_as_that_is() -> 
                 done = found.line.step_of[found.facts.ops[link.op or 0].event.index] + 1
                 assert begun.pop(link.source) == [[0, "future"], [done, "idle"]]
     assert drawn and not begun
+
+
+@pytest.mark.parametrize(
+    ("call", "how"), [("autograd.gradcheck(exp, x)", "by gradcheck"), ("exp(x).backward(x)", None)]
+)
+def test_what_a_function_of_the_library_passes_is_told_by_its_name(call: str, how: str | None, tmp_path: Path) -> None:
+    lines = [
+        "from engine import autograd, exp, float64, tensor",
+        "x = tensor([1.0, 2.0], dtype=float64, requires_grad=True)",
+    ]
+    found = read("\n".join([*lines, call]), tmp_path)
+    assert {held[-1][1] for (_, key), held in found.line.tracks.items() if key == "row:derived"} == {how}
