@@ -35,6 +35,9 @@ BADGE = 21
 """How far a badge reaches into an op (assets/modules/marks.mjs), with some air: no name stands under one."""
 OP_SHIFT = 14.0
 """How far from its middle values and gradients meet an op: about as far as the rows of the cards beside it."""
+HALO, WIRES = 14.0, 28.0
+"""How far below a card a way keeps so as not to touch what runs there: the halo of a step's own node, and the lines
+from cell to cell (`BUNDLE` and `CLEAR` in assets/modules/wiring.mjs), with half the width of both."""
 SEED_LABEL = "gradient you pass"
 MOST_CHIPS = 2
 NAME = 20
@@ -119,6 +122,13 @@ def card_anchors(size: Size, card_rows: Sequence[dict[str, Any]]) -> Anchors:
 def passing_height(size: Size, card_rows: Sequence[dict[str, Any]]) -> float:
     """How far below its middle a gradient leaves the card of a root that passes it on: in a call from another root."""
     return card_anchors(size, [row for row in card_rows if row["key"] != "seed"]).left_back
+
+
+def under(card_rows: Sequence[dict[str, Any]]) -> float:
+    """How far below a card the ways between lines keep, of one through which gradients go: it may glow, and the lines
+    from its last row run around it where that is one line of cells, a value in several columns or a gradient."""
+    wired = [row for row in card_rows[-1:] if row["rows"] == 1 and (row["cols"] > 1 or row["key"] != "value")]
+    return WIRES if wired else HALO
 
 
 def op_size(label: str, sub: str, saved: bool, zoom: float = 1.0) -> Size:

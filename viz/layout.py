@@ -45,7 +45,7 @@ GROUPS = 1024
 """Groups whose places are remembered."""
 PICTURES = 48
 """Whole pictures that are remembered: an edit of numbers changes none, and an opening tries several."""
-_READ = ("size", "anchors", "group", "line")
+_READ = ("size", "anchors", "under", "group", "line")
 _READ_OF_EDGES = ("origin", "argument")
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 

@@ -74,16 +74,17 @@ class Visible:
             if place in graph:
                 continue
             if place in grouping.labels:
-                size, anchors, group = (
+                size, anchors, under, group = (
                     cards.group_size(grouping.labels[place], self.zoom),
                     Anchors(fan=False),
+                    0.0,
                     grouping.within[place],
                 )
             else:
                 item = drawing.items[ident]
                 size, anchors = self.measure(item)
-                group = item.group
-            graph.add_node(place, size=size, anchors=anchors, group=group)
+                under, group = self.under(item), item.group
+            graph.add_node(place, size=size, anchors=anchors, under=under, group=group)
             known = [self.lines[member] for member in self.members[place] if member in self.lines]
             if known:
                 graph.nodes[place]["line"] = min(known)
@@ -118,6 +119,12 @@ class Visible:
         rows = self.rows[item.id] = cards.rows(item, self.drawing)
         size = cards.card_size(label, sub, rows, self.zoom)
         return size, cards.card_anchors(size, rows)
+
+    def under(self, item: Item) -> float:
+        """How far below a node other ways keep: below an op, and a card through which gradients go."""
+        if item.tensor is None:
+            return cards.HALO
+        return cards.under(self.rows.get(item.id, ())) if self.facts.tensors[item.tensor].requires_grad else 0.0
 
     def groups(self, placed: layout.Placed) -> list[Json]:
         grouping = self.drawing.grouping

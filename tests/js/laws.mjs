@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fit, READABLE, WHOLE } from "../../assets/modules/camera.mjs";
 import { boxOf, cellOf, cornerOf, HEAD, rowsOf } from "../../assets/modules/card.mjs";
-import { crossesBox, distanceToBox, pointAlong, strikes } from "../../assets/modules/curve.mjs";
+import { changesLine, crossesBox, distanceToBox, pointAlong, strikes } from "../../assets/modules/curve.mjs";
 import { hasGradient } from "../../assets/modules/edges.mjs";
 import { withMinus } from "../../assets/modules/format.mjs";
 import { overview } from "../../assets/modules/follow.mjs";
@@ -171,6 +171,29 @@ function endsAslant(scene, plane) {
   }));
 }
 
+const [BESIDE, GLOW] = [4, 10]; // so near a line from cell to cell is no longer told from a route, both are wide; and the halo of what runs
+
+/** Where a line from cell to cell, or the halo of what runs, lies on a route that runs between two lines of the picture. */
+function linesOnLanes(scene, index) {
+  const found = new Set();
+  const lanes = scene.edges.flatMap((edge) => ["points", "back"].filter((way) => changesLine(edge[way])).flatMap((way) => edge[way].slice(2, -1)
+    .map((b, i) => [edge[way][i + 1], b]).filter(([a, b]) => Math.abs(a[1] - b[1]) < 0.01 && Math.abs(a[0] - b[0]) > LONG)
+    .map(([a, b]) => ({ name: `${way} ${edge.id}`, y: a[1], x0: Math.min(a[0], b[0]), x1: Math.max(a[0], b[0]) }))));
+  for (let k = 1; lanes.length && k <= scene.steps.length; k++) {
+    const moment = stateAt(index, k);
+    const node = index.nodes.get(moment.active);
+    const [x0, , x1, y1] = node ? boxOf(node) : [0, 0, 0, -Infinity];
+    for (const { name, y } of lanes.filter((lane) => y1 < lane.y && lane.y < y1 + GLOW && lane.x0 < x1 && x0 < lane.x1)) found.add(`halo of ${node.id} at ${name}, ${(y - y1).toFixed(1)}`);
+    for (const wire of wiresAt(moment, [])) {
+      for (const [way, edge] of [["arriving", wire.after], ["leaving", wire.edge]].filter((one) => wire[one[0]] && isWired(one[1]))) {
+        const { xs, ys } = wire[way];
+        for (const { name } of lanes.filter((lane) => xs.some((x, i) => x > lane.x0 && x < lane.x1 && Math.abs(ys[i] - lane.y) < BESIDE))) found.add(`${way} ${edge.id} on ${name}`);
+      }
+    }
+  }
+  return [...found];
+}
+
 const [LONG, APART] = [60, 20]; // of pieces that run back beside each other, and by how much they are apart
 
 /** Routes that turn back at once, as a hairpin does: two long level pieces in opposite directions, one hardly above the other. */
@@ -294,6 +317,6 @@ for (const file of readdirSync(process.argv[2]).sort()) {
   broken[file.replace(".json", "")] = { routes: routesOverCards(scene, plane), wires: wiresOverCards(scene, index),
     callout: calloutOverCards(scene, index, plane), ends: wiresAmiss(scene, index),
     early: gradientsTooEarly(scene, index), letters: lettersCovered(scene, index, plane), heads: headsCut(scene, index, plane), stacks: endsBehindStacks(scene, index, plane),
-    aslant: endsAslant(scene, plane), starts: startsElsewhere(scene, index, plane), hairpins: hairpins(scene) };
+    aslant: endsAslant(scene, plane), starts: startsElsewhere(scene, index, plane), hairpins: hairpins(scene), lanes: linesOnLanes(scene, index) };
 }
 console.log(JSON.stringify(broken));

@@ -79,6 +79,7 @@ BROKEN_BY = {
     "ends": "a wire ends where no gradient is, brings a zero, or passes over a cell that is not its end",
     "early": "a gradient's route is drawn where an op is only computed",
     "starts": "a gradient's route begins at a row that holds the gradient of another call",
+    "lanes": "a line from cell to cell, or the halo of what runs, lies on a route between two lines",
     "hairpins": "a route turns back at once",
     "aslant": "a route does not leave or enter a card at a right angle to its side",
     "letters": "a text lies on another one, or under a badge",

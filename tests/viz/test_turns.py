@@ -18,6 +18,8 @@ from viz.layouts import layered
 from viz.layouts.ports import begun
 from viz.layouts.sheet import Piece, Point
 from viz.layouts.turns import BESIDE, Way, settled
+from viz.reading import reading
+from viz.visible import Visible
 
 in_lines = st.builds(dag, st.integers(8, 30), st.integers(0, 8), st.integers(0, 10_000))
 
@@ -43,6 +45,40 @@ def test_a_way_goes_down_beside_what_it_comes_from_where_all_is_free_below() -> 
     for way in (placed.routes["w", 7], placed.back["w", 7][::-1]):
         assert 0 < uprights(way)[0] - right <= BESIDE + 5
     assert uprights(placed.routes[4, 5])[0] > placed.positions[4][0], "the chain itself leaves at the right margin"
+
+
+def test_between_lines_no_way_runs_so_far_under_a_node_as_it_needs() -> None:
+    """What glows around it, and the lines that run around it from cell to cell, have their own room."""
+
+    def apart(under: float) -> tuple[float, float]:
+        graph, _ = chain(("w", 7))
+        graph.nodes[4]["under"] = under
+        placed = layout.layout(graph)
+        levels = [a[1] for way in placed.routes.values() for a, b in itertools.pairwise(way) if b[0] < a[0]]
+        bottom = placed.positions[4][1] + layered.SIZE[1] / 2
+        return min(y for y in levels if y > bottom) - bottom, placed.positions[5][1] - placed.positions[4][1]
+
+    (near, step), (far, wider) = apart(0.0), apart(60.0)
+    assert near < 60.0 <= far < 60.0 + near
+    assert wider - step == pytest.approx(far - near), "and no more than that"
+
+
+@pytest.mark.parametrize(
+    ("program", "label", "found"),
+    [
+        ("diamond", "x", cards.WIRES), ("diamond", "a", cards.WIRES), ("diamond", "y", cards.WIRES),
+        ("engine_order", "inner", cards.HALO), ("diamond", "sin", cards.HALO), ("leaf_facts", "t", 0.0),
+    ],
+)  # fmt: skip
+def test_under_a_card_with_one_line_of_cells_there_is_room_for_lines_from_cell_to_cell(
+    program: str, label: str, found: float
+) -> None:
+    """Under a value alone no line runs, and under what takes part in no backward pass nothing does."""
+    store = pictures.store()
+    read = reading(store.trace(store.revision(program, None)))
+    graph = Visible(read.facts, read.drawing, frozenset()).graph()
+    (node,) = (one for one in graph if cards.head(read.drawing.items[one], read.drawing)[0] == label)
+    assert graph.nodes[node]["under"] == found
 
 
 def piece(cards: dict[str, Point], routes: dict[str, list[Point]], right: float, height: float) -> Piece:

@@ -60,7 +60,8 @@ class Placed:
 def place(graph: nx.DiGraph, places: Places, plan: Plan | None = None) -> Placed:
     """Positions and routes of a directed acyclic graph (multi or not), in lines as `plan` says (default: in one).
 
-    Node attributes: `size` (w, h), `anchors`, `group` (the innermost open group).  `graph.graph["within"]` has the
+    Node attributes: `size` (w, h), `anchors`, `under` (how far below it the ways between lines keep), `group` (the
+    innermost open group).  `graph.graph["within"]` has the
     group around each open group, outer ones first.  An edge's `origin` names what travels (default: its source): edges
     of one origin share their way.  Its `argument` says which one of its target it is: they enter in that order from top
     to bottom where that costs no crossing.  Raises ValueError for a graph with a cycle.
@@ -350,7 +351,7 @@ class _Layered:
         for number, (own, edges) in enumerate(zip(nodes, parts, strict=True)):
             sides = lines.sides(number, over, pieces, parted)
             pieces.append(_Layered(self.graph, self.places, Plan(), own, edges, sides).whole())
-        return lines.stacked(pieces, over, {key: origin for key, _, _, origin in self.edges}, self.size)
+        return lines.stacked(pieces, over, {key: origin for key, _, _, origin in self.edges}, self.size, self.under)
 
     def parted(self, nodes: Sequence[Hashable], edges: Sequence[Part]) -> dict[Hashable, int]:
         """Of each edge of a line in which of its parts it is, in the order in which these stand."""
@@ -371,6 +372,10 @@ class _Layered:
 
     def anchors(self, vertex: Hashable) -> Anchors:
         found: Anchors = self.graph.nodes[vertex].get("anchors", Anchors())
+        return found
+
+    def under(self, vertex: Hashable) -> float:
+        found: float = self.graph.nodes[vertex].get("under", 0.0)
         return found
 
     def ports(self, sheet: Sheet, y: list[float], sizes: list[Size], own: Own) -> Ports:

@@ -178,10 +178,15 @@ def sides(
 
 def stacked(
     pieces: Sequence[Piece], over: Sequence[Over], origins: Mapping[Hashable, Hashable],
-    size: Callable[[Hashable], Size],
+    size: Callable[[Hashable], Size], under: Callable[[Hashable], float],
 ) -> Piece:  # fmt: skip
-    """Lines under each other, and what goes on from one in another; `origins` has that of each edge."""
+    """Lines under each other, and what goes on from one in another; `origins` has that of each edge.
+
+    So far under a node as `under` says, no way runs.
+    """
     ways = _ways(pieces, over)
+    left = {way.first for way in ways.values()}
+    pieces = [_deepened(piece, size, under) if i in left else piece for i, piece in enumerate(pieces)]
     found, tops = Piece(), _tops(pieces, ways)
     placed = [piece.moved(0.0, top) for piece, top in zip(pieces, tops, strict=True)]
     for piece in placed:
@@ -204,6 +209,13 @@ def stacked(
     points = [(x, y - LANE / 2, x, y + LANE / 2) for pair in found.routes.values() for way in pair for x, y in way]
     found.box = around([*(piece.box for piece in placed), *points])
     return found
+
+
+def _deepened(piece: Piece, size: Callable[[Hashable], Size], under: Callable[[Hashable], float]) -> Piece:
+    """A line so deep that the ways under it keep as far from its nodes as they must."""
+    x0, y0, x1, y1 = piece.box
+    deep = (y + size(node)[1] / 2 + under(node) - ROOM for node, (_, y) in piece.at.items())
+    return replace(piece, box=(x0, y0, x1, max(y1, *deep)))
 
 
 def _ways(pieces: Sequence[Piece], over: Sequence[Over]) -> turns.Ways:
