@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from engine.trace import BackwardStarted, ErrorRaised, GradSet
+from engine.trace import BackwardEnded, BackwardStarted, ErrorRaised, GradSet
 
 from .facts import Facts
 from .labels import written_call, written_name
@@ -48,12 +48,16 @@ def passed_by(facts: Facts, call: BackwardStarted) -> str | None:
 def failing(facts: Facts, event: ErrorRaised, last: Phase | None, now: int) -> Phase:
     """The phase of an error outside any backward call: the call that failed before it began, or the program.
 
-    `last` is the phase before it, `now` the number of its step.
+    `last` is the phase before it, `now` the number of its step.  A call that has run and then found the error goes
+    on with it.
     """
     frame = facts.frame_of(event)
     told = "error" if frame is None else source(facts.trace, frame, WHOLE)
     kind = "backward" if _CALLS.search(told) else "forward"
     if kind == "backward":
         told = _TARGET.sub("", told)  # the call, as that of one that begins
-    call = last.call if last is not None and last.label == told else None  # it has run, and then found the error
-    return Phase(kind, told, now, now, call, event.stack)
+    same = last is not None and last.label == told
+    ended = event.index > 0 and isinstance(facts.trace.events[event.index - 1], BackwardEnded)
+    if last is not None and same and ended and kind == last.kind == "backward":
+        return last
+    return Phase(kind, told, now, now, last.call if last is not None and same else None, event.stack)

@@ -93,13 +93,14 @@ class _Player:
     def step(
         self, kind: str, event: Any, at: str | None, name: str, op: int | None = None, own: Phase | None = None
     ) -> Step:
-        """Append a step, in the phase that it belongs to (`own`: in this new one)."""
+        """Append a step, in the phase that it belongs to (`own`: in this one)."""
         line = self.line
         call = self.call.call if self.call is not None else None
         group = "backward" if call is not None else "write" if kind == "write" else "forward"
         last = line.phases[-1] if line.phases else None
         if own is not None:
-            line.phases.append(own)
+            if own is not last:
+                line.phases.append(own)
         else:
             stack = self.call.stack if self.call is not None else event.stack
             same = last is not None and last.kind == group and last.call == call and not last.failed
@@ -233,9 +234,9 @@ class _Player:
     def write_grad(self, event: Any, owner: int, leaves: Sequence[int], value: int | None, name: str) -> None:
         """A step that writes to a gradient: `leaves` have it, none of them where they have let go of it."""
         self.step("write", event, self.latest.get(leaves[-1] if leaves else owner), name)
-        zero = value is None or name == "zero_"
+        sign = "zero" if name == "zero_" else "none" if value is None else "set"
         told = phases.label(self.facts, self.call, event.stack, event)
-        self.line.marks.append((self.now - 1, "zero" if zero else "set", told))
+        self.line.marks.append((self.now - 1, sign, told))
         self.put_grads(leaves, value)
 
     def put_grads(self, leaves: Sequence[int], value: int | None) -> None:

@@ -2,14 +2,15 @@
 
 import { h } from "./panels/dom.mjs";
 import { fonts, widthOf, writer } from "./text.mjs";
-import { currentStep, phaseIndex, phaseLabels, sentence, spoken, strokeStride } from "./timeline.mjs";
+import { currentStep, isNamed, phaseIndex, phaseLabels, sentence, spoken, strokeStride, withLabelOf } from "./timeline.mjs";
 
 const EDGE = 12; // room at both ends, so that the playhead is never cut
 const TOP = 32; // labels are above, the bar from here on
 const BAR = 16;
 const HEIGHT = 68;
 const GAP = 4;
-const QUIET = new Set(["zero", "set"]); // what the program itself does is told beside its segment
+const QUIET = new Set(["zero", "none", "set"]); // what the program itself does is told beside its segment
+const NONE = ["None", "\u2205"]; // an emptied gradient is no zero; the sign where the word has no room
 const GLYPHS = { zero: "0", set: "=", error: "!", edit: "\u270e", warning: "!" };
 
 export class Lane {
@@ -145,14 +146,16 @@ export class Lane {
     context.restore();
   }
 
-  /** The calls as written, each over its own segments and as short as these ask: the current one is bold, and no longer. */
+  /** The calls as written, each over its own segments and as short as these ask; the current one is bold, and is there where it has no room too. */
   paintLabels(context, current) {
     const { plain, strong } = fonts(this.tokens);
     const write = writer(context);
-    const labels = phaseLabels(this.scene.phases, (t) => this.x(t), (text) => widthOf(context, strong, text));
-    for (const { first, last, from, text } of labels) {
-      const now = first <= current && current <= last;
-      write(text, from, 19, now ? strong : plain, now ? this.tokens.ink : this.tokens.soft);
+    const { phases, steps } = this.scene;
+    const [x, wide] = [(t) => this.x(t), (text) => widthOf(context, strong, text)];
+    const labels = phaseLabels(phases, x, wide);
+    for (const label of withLabelOf(labels, phases, current, { x, wide, end: this.x(steps.length) })) {
+      const now = isNamed(label, phases, current);
+      write(label.text, label.from, 19, now ? strong : plain, now ? this.tokens.ink : this.tokens.soft);
     }
   }
 
@@ -186,7 +189,8 @@ export class Lane {
       context.lineTo(x - 4, TOP + BAR + 7);
       context.fillStyle = colour;
       context.fill();
-      writer(context)(GLYPHS[mark.kind] ?? "", x, TOP + BAR + 14, QUIET.has(mark.kind) ? plain : strong, colour, "center");
+      const sign = mark.kind === "none" ? NONE.find((one) => widthOf(context, plain, one) <= this.x(1) - this.x(0)) ?? NONE.at(-1) : GLYPHS[mark.kind] ?? "";
+      writer(context)(sign, x, TOP + BAR + 14, QUIET.has(mark.kind) ? plain : strong, colour, "center");
     }
   }
 

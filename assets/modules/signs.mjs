@@ -131,7 +131,8 @@ export const SIGNS = [
   ] },
   { title: "On the timeline", signs: [
     { id: "phases", text: "One segment per phase, one part per step; full colour: what has run", lane: true, t: 3, scene: laneScene([["forward", "forward"], ["backward", "call"]]) },
-    { id: "zeroed", text: "`0`: a gradient is set back", lane: true, t: 0, scene: laneScene([["backward", "call"], ["write", "zero_()"]], [{ step: 2, kind: "zero", label: "" }]) },
+    { id: "zeroed", text: "`0`: a gradient is set to zeros", lane: true, t: 0, scene: laneScene([["backward", "call"], ["write", "zero_()"]], [{ step: 2, kind: "zero", label: "" }]) },
+    { id: "dropped", text: "`None` or `\u2205`: a gradient is dropped, and `.grad` is None", lane: true, t: 0, scene: laneScene([["backward", "call"], ["write", "x.grad = None"]], [{ step: 2, kind: "none", label: "" }]) },
     { id: "set", text: "`=`: the program sets a gradient, or `.data`", lane: true, t: 0, scene: laneScene([["backward", "call"], ["write", "x.grad = …"]], [{ step: 2, kind: "set", label: "" }]) },
     { id: "edit", text: "Pencil: you changed or added something", lane: true, t: 0, scene: laneScene([["forward", "forward"], ["backward", "call"]], [{ step: 2, kind: "edit", label: "" }]) },
     { id: "fails", text: "Red, `!`: the step that ends in an error", lane: true, t: 0, scene: laneScene([["forward", "forward"], ["backward", "call", true]], [{ step: 3, kind: "error", label: "" }]) },

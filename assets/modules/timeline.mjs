@@ -148,20 +148,22 @@ export function shorterLabels(label) {
 
 /**
  * The labels over the phases, the same at every moment: `[{ first, last, from, text }]`.  Each keeps to its own phases, which
- * are several where one call of the program runs several passes; calls that are written alike are shortened alike.  Those of
+ * are several where one call of the program runs several passes; calls of one name are shortened alike, whatever their arguments.  Those of
  * a loop that have no room one by one have one label over all rounds: `out.backward() × 6`.
  * `x` says where a time is, `wide` how wide a text is, `gap` is the least room between two.
  */
 export function phaseLabels(phases, x, wide, gap = 8) {
   const runs = runsOf(phases, x);
-  const needed = new Map(); // by label, how short those are that can be written at all
+  const left = new Map(); // by name, how many shorter ways those have left that can be written at all
   for (const run of runs) {
-    run.way = run.ways.findIndex((one) => wide(one) <= x(phases[run.last].end) - gap - run.from);
-    needed.set(run.label, Math.max(needed.get(run.label) ?? -1, run.way));
+    const way = run.ways.findIndex((one) => wide(one) <= x(phases[run.last].end) - gap - run.from);
+    run.left = way < 0 ? null : run.ways.length - 1 - way;
+    if (way >= 0) left.set(run.name, Math.min(left.get(run.name) ?? Infinity, run.left));
   }
-  const found = runs.filter((run) => run.way >= 0).map(({ first, last, from, label, ways }) => ({ first, last, from, text: ways[needed.get(label)] }));
+  const written = ({ ways, name }) => ways[Math.max(ways.length - 1 - left.get(name), 0)];
+  const found = runs.filter((run) => run.left !== null).map((run) => ({ first: run.first, last: run.last, from: run.from, text: written(run) }));
   const free = (from, to) => found.every((one) => one.from - gap >= to || one.from + wide(one.text) + gap <= from);
-  const quiet = runs.filter((run) => needed.get(run.label) < 0 && phases[run.first].kind !== "forward");
+  const quiet = runs.filter((run) => !left.has(run.name) && phases[run.first].kind !== "forward");
   for (const rounds of seriesOf(phases, quiet)) {
     const [{ first, from }, { last }] = [rounds[0], rounds.at(-1)];
     const text = inRounds(phases, rounds).find((one) => wide(one) <= x(phases[last].end) - gap - from);
@@ -170,13 +172,40 @@ export function phaseLabels(phases, x, wide, gap = 8) {
   return found.sort((a, b) => a.first - b.first);
 }
 
+/** Whether a label names a phase, and not only others around it: that of the rounds of a loop lies over all that is between them. */
+export function isNamed({ first, last }, phases, i) {
+  return first <= i && i <= last && nameOf(phases[first].label) === nameOf(phases[i].label);
+}
+
+/**
+ * The labels with that of phase `i`, which one looks at: where its segment has no room for it, it goes on over what is beside, as
+ * long a way as leaves the others, else the shortest one, and those below it give way.  `end` is where the lane ends.
+ */
+export function withLabelOf(labels, phases, i, { x, wide, end, gap = 8 }) {
+  const phase = phases[i];
+  if (!phase || phase.label === "forward" || labels.some((one) => isNamed(one, phases, i))) return labels;
+  const behind = labels.find((one) => one.first > i);
+  const place = (text) => Math.max(Math.min(x(phase.start), (behind ? behind.from - gap : end) - wide(text)), x(0));
+  const hides = (text) => labels.filter((one) => one.from - gap < place(text) + wide(text) && place(text) < one.from + wide(one.text) + gap);
+  const ways = shorterLabels(phase.label);
+  const text = ways.find((one) => hides(one).length === 0) ?? ways.at(-1);
+  const hidden = hides(text);
+  return [...labels.filter((one) => !hidden.includes(one)), { first: i, last: i, from: place(text), text }];
+}
+
+/** What calls have in common that differ in their arguments alone; of what is called on something long, all that is written. */
+function nameOf(label) {
+  const call = /^[\w.[\]:]+ [-+*/@]?= /.test(label) ? null : lastCall(label);
+  return call?.on ? `${call.on}${call.name}` : label;
+}
+
 /** Phases that are passes of one call of the program, as one. */
 function runsOf(phases, x) {
   const runs = [];
   phases.forEach((phase, i) => {
     const run = runs.at(-1);
     if (run && goesOn(phases[run.last], phase)) run.last = i;
-    else runs.push({ first: i, last: i, from: x(phase.start), label: phase.label, ways: shorterLabels(phase.label) });
+    else runs.push({ first: i, last: i, from: x(phase.start), label: phase.label, name: nameOf(phase.label), ways: shorterLabels(phase.label) });
   });
   return runs;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { at, callStarts, changedBy, clampTime, currentStep, executionOrder, nextCall, nextStop, phaseIndex, previousCall, previousStop, progress,
-  phaseLabels, runTo, sentence, shorterLabels, stepsOf, strokeStride } from "../../assets/modules/timeline.mjs";
+  isNamed, phaseLabels, runTo, sentence, shorterLabels, stepsOf, strokeStride, withLabelOf } from "../../assets/modules/timeline.mjs";
 import { case1 } from "./fixtures/case1.mjs";
 
 const TRACK = [[0, "a"], [3, "b"], [3, "c"], [10, null], [12, "d"]];
@@ -132,4 +132,40 @@ test("calls of a loop that have no room one by one have one label over all round
   assert.deepEqual(written(rounds(6, "out.backward()"), 2), [], "and none where that has no room either");
   const wider = rounds(4, "loss.backward()").toSpliced(3, 0, phase("write", "w.grad = None", 8, 8 + 12));
   assert.deepEqual(written(wider, 10).map(({ text }) => text), ["w.grad = None"], "it covers no other label");
+});
+
+test("calls of one name are shortened alike, whatever their arguments, and other calls are not", () => {
+  const phases = [phase("backward", "out.backward(weights, retain_graph=True)", 0, 20), phase("backward", "out.backward(weights)", 20, 30), phase("backward", "loss.backward()", 30, 50)];
+  assert.deepEqual(written(phases, 10).map(({ text }) => text), ["backward(\u2026)", "backward(\u2026)", "loss.backward()"]);
+  assert.deepEqual(written(phases, 12).map(({ text }) => text), ["out.backward(\u2026)", "out.backward(\u2026)", "loss.backward()"]);
+  assert.deepEqual(written(phases, 30).map(({ text }) => text), phases.map(({ label }) => label));
+});
+
+/** The labels with that of phase `i`, `unit` px a step and 7 px a letter. */
+function withCurrent(phases, i, unit) {
+  const [x, wide] = [(t) => t * unit, (text) => 7 * text.length];
+  return withLabelOf(phaseLabels(phases, x, wide), phases, i, { x, wide, end: x(phases.at(-1).end) });
+}
+
+test("the phase that one looks at is named where its segment is too narrow: as long as leaves the others, else the shortest way", () => {
+  const far = [phase("forward", "forward", 0, 8), phase("backward", "y.backward(a, b)", 8, 28), phase("backward", "z.backward(weights)", 28, 29)];
+  const named = withCurrent(far, 2, 20);
+  assert.deepEqual(named.map(({ text }) => text), ["forward", "y.backward(a, b)", "z.backward(weights)"]);
+  assert.equal(named[2].from + 7 * named[2].text.length, 29 * 20, "it ends with the lane");
+  const close = [phase("backward", "loss.backward()", 0, 6), phase("write", "optimizer.step()", 6, 8), phase("forward", "forward", 8, 14)];
+  for (const [unit, texts] of [[20, ["forward", "step()"]], [24, ["loss.backward()", "forward", "step()"]]]) {
+    const labels = withCurrent(close, 1, unit);
+    assert.deepEqual(labels.map(({ text }) => text), texts, String(unit));
+    const spans = labels.map(({ from, text }) => [from, from + 7 * text.length]).sort((a, b) => a[0] - b[0]);
+    assert.ok(spans.every(([from], k) => from >= 0 && (k === 0 || from >= spans[k - 1][1] + 8)), String(unit));
+  }
+  for (const i of [0, 2]) assert.deepEqual(withCurrent(close, i, 20), phaseLabels(close, (t) => 20 * t, (text) => 7 * text.length), "what has a label keeps the others");
+});
+
+test("the label of a loop's rounds names these, not what is between them", () => {
+  const phases = [0, 1, 2].flatMap((k) => [phase("backward", "loss.backward()", 8 * k, 8 * k + 7), phase("write", "opt.step()", 8 * k + 7, 8 * k + 8)]);
+  const [label] = withCurrent(phases, 2, 7);
+  assert.equal(label.text, "loss.backward() \u00d7 3");
+  assert.deepEqual(phases.map((_, i) => isNamed(label, phases, i)), [true, false, true, false, true, false]);
+  assert.ok(withCurrent(phases, 3, 7).some(({ text }) => /step\(\)$/.test(text)), "which has its own name while one looks at it");
 });

@@ -415,9 +415,30 @@ def test_what_comes_to_a_leaf_is_put_on_its_card_once(tmp_path: Path, monkeypatc
     assert len(arrived) == len(set(arrived)) == 2
 
 
-def test_a_call_that_finds_its_error_after_it_has_run_stays_the_same_call() -> None:
+def test_a_call_that_finds_its_error_after_it_has_run_is_one_phase() -> None:
     phases = reading(programs.recorded("unused_input")[0]).line.phases
-    assert [phase.call for phase in phases] == [None, 0, 0] and phases[-1].failed
+    assert [(p.kind, p.call, p.start, p.end, p.failed) for p in phases] == [
+        ("forward", None, 0, 2, False), ("backward", 0, 2, 5, True),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("written", "sign"),
+    [("x.grad = None", "none"), ("x.grad.zero_()", "zero"), ("x.grad = torch.zeros(2)", "set")],
+)
+def test_a_gradient_that_is_dropped_has_another_mark_than_one_that_is_zero(
+    written: str, sign: str, tmp_path: Path
+) -> None:
+    source = f"import engine as torch\nx = torch.ones(2, requires_grad=True)\n(2 * x).sum().backward()\n{written}\n"
+    assert [kind for _, kind, _ in read(source, tmp_path).line.marks] == [sign]
+
+
+def test_the_optimizer_drops_gradients_unless_it_is_told_to_zero_them(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nx = torch.ones(2, requires_grad=True)\nopt = torch.optim.SGD([x], lr=1)\n"
+        "(2 * x).sum().backward()\nopt.zero_grad(set_to_none=False)\nopt.zero_grad()\n"
+    )
+    assert [kind for _, kind, _ in read(source, tmp_path).line.marks] == ["zero", "none"]
 
 
 @pytest.mark.parametrize(("name", "shown"), [("weights", True), ("stage", False), ("too_many_weights", False)])
