@@ -40,7 +40,7 @@ HALO, WIRES = 14.0, 28.0
 from cell to cell (`BUNDLE` and `CLEAR` in assets/modules/wiring.mjs), with half the width of both."""
 SEED_LABEL = "gradient you pass"
 MOST_CHIPS = 2
-NAME = 20
+NAME = 25
 """Characters of an expression up to which it names the tensor that it gives."""
 SHORT = 10
 """Characters of one that stands for a saved value."""

@@ -401,3 +401,8 @@ def test_where_only_gradients_travel_an_edge_has_one_route(tmp_path: Path) -> No
     assert [(edge["source"], edge["target"], edge["grad"]) for edge in only] == [("t1", "t1.1", True)]
     assert all(edge["points"] == edge["back"][::-1] for edge in only)
     assert all(edge["points"] != edge["back"][::-1] for edge in made["edges"] if edge["value"])
+
+
+def test_a_root_without_a_name_is_called_by_its_expression() -> None:
+    (root,) = [node for node in pictures.scene("forgotten_count")["nodes"] if node["role"] == "root"]
+    assert root["label"] == "Product.apply(x, y).sum()"
