@@ -4,7 +4,7 @@ import { toNumber } from "./format.mjs";
 import { gradientRoute } from "./plane.mjs";
 import { edgeState, isFaint, isOdd, lastFlow, signOf } from "./state.mjs";
 import { at } from "./timeline.mjs";
-import { isWired } from "./wiring.mjs";
+import { isWired, PAST } from "./wiring.mjs";
 
 const FAINT = 0.3; // what takes no part
 const BATCH = 64; // routes in one path: very long paths are slow to stroke, and so are thousands of short ones
@@ -96,6 +96,11 @@ export function hasGradient(moment, edge) {
   return at(edge.tracks.state, moment.t) === "done" || (moment.step?.flows.some((flow) => flow.edge === edge.id && flow.back) ?? false);
 }
 
+/** Whether the gradient that came by an edge is what the step adds to a leaf's `.grad`, at the leaf or where it is drawn again. */
+function isAddedUp({ step, index, active }, { source }) {
+  return step?.kind === "accumulate" && (source === active || index.nodes.get(source)?.twin === active);
+}
+
 export function paintEdges(brush, edges) {
   const { context, moment, tokens, detail, plane } = brush;
   const wired = detail > 0 ? wiredEdges(moment, brush.wires) : new Set();
@@ -116,7 +121,7 @@ export function paintEdges(brush, edges) {
     const kind = sign === 0 ? "zero" : sign === -1 ? "hollow" : "plain";
     const width = sign === 0 ? 1.5 : Math.max(gradientWidth(flow?.size), kind === "hollow" ? 4 : 0);
     const odd = isOdd(moment, flow ? flow.value : at(edge.tracks.cotangent, moment.t));
-    const alpha = state === "active" && !forward ? 1 : 0.75;
+    const alpha = (state === "active" && !forward) || isAddedUp(moment, edge) ? 1 : PAST;
     gradients.add(gradientRoute(plane, moment, edge), odd ? tokens.error : tokens.gradient, width * Math.min(thin, 6), alpha, kind);
   }
   rest.paint(context, detail, tokens.bg);

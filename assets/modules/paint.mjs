@@ -196,7 +196,7 @@ function paintOp(brush, node, look) {
   }
   const sub = node.sub === node.label ? "" : node.sub; // CopySlices is called so in both lines
   write(label, node.x, sub ? middle - 11 : middle, font.title, tokens.ink, "center", room);
-  if (sub) write(squeezed(context, font.plain, [sub], node.w - 12), node.x, middle + 11, font.plain, tokens.soft, "center", node.w - 12);
+  if (sub) write(squeezed(context, font.plain, [sub], node.w - 12), node.x, middle + 11, font.plain, node.id === brush.moment.active ? tokens.ink : tokens.soft, "center", node.w - 12);
   if (node.h >= 80) paintChip(brush, node);
 }
 

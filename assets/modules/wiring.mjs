@@ -14,6 +14,7 @@ const BEND = 6; // how far from a card's side one runs down along it
 const [FULL, HOLLOW, INSIDE] = [2.6, 4, 1.4]; // width of a line on which a gradient goes, of one with a negative number, and what is left free in that
 const MANY = 8; // lines of which more are thinner, to be told apart where they lie close
 const THIN = 0.7;
+export const PAST = 0.75; // strength of a gradient that an earlier step has sent
 const LANE = 14; // from a wire to the next one that ends in the same cell
 const ONE = { i: 0, n: 1 };
 const curves = new WeakMap();
@@ -34,7 +35,8 @@ export function wiresAt(moment, ops, tensors = []) {
   const shown = new Set(running.map(keyOf));
   const around = tensors.flatMap((node) => wiresAround(moment, node)).filter((wire) => !shown.has(keyOf(wire)));
   const wires = [...ops.flatMap((op) => anyDrawn(wiresOf(moment, op))), ...[...around, ...running].filter((wire) => !asked.has(wire.op.id))];
-  return wires.map((wire) => Object.assign(curveOf(wire), wire, { live: wire.carries && lively.has(wire.op.id), comes: wire.given !== 0 && lively.has(wire.op.id) }));
+  const past = moment.step?.kind === "accumulate"; // what came to the op had come before it went on to the leaf
+  return wires.map((wire) => Object.assign(curveOf(wire), wire, { past, live: wire.carries && lively.has(wire.op.id), comes: wire.given !== 0 && lively.has(wire.op.id) }));
 }
 
 const keyOf = ({ edge, from, to }) => `${edge.id}|${from}>${to}`;
@@ -324,15 +326,17 @@ export function paintWires(brush, wires, hovered) {
   const thin = loud.length > MANY ? THIN : 1;
   draw(loud, tokens.bg, 5 * thin, 0.7);
   draw(loud.filter((line) => line.coming), tokens.gradient, 1.6, 1, [5, 5]); // nothing has travelled yet
-  for (const odd of [false, true]) {
-    const colour = odd ? tokens.error : tokens.gradient;
-    const own = loud.filter((line) => !Number.isFinite(line.number) === odd);
+  for (const [odd, past] of [[false, true], [false, false], [true, true], [true, false]]) {
+    const [colour, alpha] = [odd ? tokens.error : tokens.gradient, past ? PAST : 1];
+    const own = loud.filter((line) => !Number.isFinite(line.number) === odd && Boolean(line.past) === past);
     const hollow = own.filter((line) => line.number < 0 && !line.coming);
-    draw(own.filter((line) => !(line.number < 0) && !line.coming), colour, FULL * thin);
-    draw(hollow, colour, HOLLOW * thin);
+    draw(own.filter((line) => !(line.number < 0) && !line.coming), colour, FULL * thin, alpha);
+    draw(hollow, colour, HOLLOW * thin, alpha);
     draw(hollow, tokens.bg, INSIDE * thin);
+    context.globalAlpha = alpha;
     dots(brush, own, colour, 3.2);
     arrows(brush, own.filter((line) => line.live), colour);
+    context.globalAlpha = 1;
   }
   dots(brush, quiet, tokens.soft, 2);
   const same = hovered && wires.find((wire) => wire.edge === hovered.edge && wire.from === hovered.from && wire.to === hovered.to);
@@ -340,15 +344,15 @@ export function paintWires(brush, wires, hovered) {
 }
 
 /**
- * What is drawn of some wires: one line for each cell on each side of an op, `{ curve, flat, number, loud, live, coming }`, with the number
+ * What is drawn of some wires: one line for each cell on each side of an op, `{ curve, flat, number, loud, live, coming, past }`, with the number
  * that travels on it.  On one that several wires share a gradient is seen where one of them has it.
  */
 function linesOf(wires) {
   const found = new Map();
   const add = (key, line) => line.curve && (line.loud || !found.has(key)) && found.set(key, line);
-  for (const { op, edge, output, from, to, sides, arriving, leaving, given, sent, carries, live, comes, coming } of wires) {
+  for (const { op, edge, output, from, to, sides, arriving, leaving, given, sent, carries, live, comes, coming, past } of wires) {
     add(`${edge.id} ${from}`, { curve: sides.leaving, flat: leaving, number: sent, loud: carries, live, coming });
-    add(`${op.id} ${output.id} ${to}`, { curve: sides.arriving, flat: arriving, number: given, loud: carries || comes, live: comes, coming });
+    add(`${op.id} ${output.id} ${to}`, { curve: sides.arriving, flat: arriving, number: given, loud: carries || comes, live: comes, coming, past });
   }
   return [...found.values()];
 }

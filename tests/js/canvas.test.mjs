@@ -325,3 +325,28 @@ test("on the lines from cell to cell a negative number is hollow and an infinity
   assert.deepEqual(wiredLines(-2, [1, 0, 0, 0], [-2, 0, 0, 0]), [full, hollow]);
   assert.deepEqual(wiredLines("inf", [-1, 0, 0, 0], ["-inf", 0, 0, 0]), [hollow, ["error", 4]]);
 });
+
+test("what the step uses is the brightest: the way by which a leaf gets what it adds up, not those before it", () => {
+  const scene = case1();
+  const k = scene.steps.findIndex((step) => step.kind === "accumulate");
+  const orange = (wires) => {
+    const { strokes, context } = noting();
+    const index = prepare({ ...scene, edges: scene.edges.map((edge) => ({ ...edge, wiring: wires ? edge.wiring : null })) });
+    const frame = frameAt(index, k + 1);
+    if (wires) paintWires({ context, ...frame, tokens: TOKENS }, frame.wires, null);
+    else paintGraph(context, VIEW, { ...frame, wires: [] });
+    return strokes.filter(({ colour, width }) => colour === "gradient" && width < 5).map(({ alpha }) => alpha);
+  };
+  assert.ok(orange(false).includes(1), "its route");
+  assert.deepEqual([...new Set(orange(true))].sort(), [0.75, 1], "its wires, and those that came to the op before");
+});
+
+test("both names of the op that runs are in ink, a quiet one's second name is not", () => {
+  const scene = case1();
+  const colours = (t) => {
+    const done = painted((context) => paintGraph(context, VIEW, { ...frameAt(prepare(scene), t), wires: [] }));
+    return done.find(({ text }) => text === "MulBackward0")?.colour;
+  };
+  const k = scene.steps.findIndex((step) => step.kind === "vjp" && step.at === "n0");
+  assert.deepEqual([colours(k + 1), colours(k + 2)], ["ink", "soft"]);
+});
