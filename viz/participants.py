@@ -9,12 +9,17 @@ from .histories import way_back
 
 
 def participants(
-    drawing: Drawing, latest: Mapping[int, str], ops: set[int], leaves: set[int], roots: Sequence[str]
+    drawing: Drawing,
+    latest: Mapping[int, str],
+    ops: set[int],
+    leaves: set[int],
+    asked: Sequence[int],
+    roots: Sequence[str],
 ) -> dict[str, str]:
     """By element that the call concerns the state in which it begins (empty: it only stays visible).
 
     `latest` is the newest card of each tensor by now, `ops` run, `leaves` and the cards `roots` are where it ends and
-    begins.  Cost: linear in the links of the ops.
+    begins, `asked` what it was asked for, where it may end before a leaf.  Cost: linear in the links of the ops.
     """
     part: dict[str, str] = {}
     came = set(roots)
@@ -40,4 +45,5 @@ def participants(
         card = latest.get(leaf)
         if card is not None:
             part[card] = "waiting"
+    part.update((card, "waiting") for one in asked if (card := latest.get(one)) in part)
     return part

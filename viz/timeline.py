@@ -272,7 +272,7 @@ class _Player:
         self.touched = {}
         self.pending, leaves = reached(self.facts, event)
         roots = [card for root in event.roots if (card := self.drawing.card(root.tensor)) is not None]
-        part = participants(self.drawing, self.latest, set(self.pending), leaves, roots)
+        part = participants(self.drawing, self.latest, set(self.pending), leaves, event.inputs or (), roots)
         runs = not self.is_turned_down(event)
         for element in [e for e in self.clear if e not in part]:
             self.faint(element, begin, True)
