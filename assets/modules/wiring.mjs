@@ -1,12 +1,15 @@
 // The wiring of an op cell by cell: from each cell of an input, through the pill, to the cells of the output that it reaches.
 
-import { boxOf, cellOf, rowsOf } from "./card.mjs";
+import { boxOf, cellOf, cornerOf, rowsOf } from "./card.mjs";
 import { distanceTo, flatten, pointAlong, changesLine } from "./curve.mjs";
 import { indexText, num, toNumber } from "./format.mjs";
 import { wiredOps, wiresOf as allWiresOf } from "./state.mjs";
 import { at } from "./timeline.mjs";
 
-const SPREAD = 0.62; // part of the pill's side over which wires enter
+const SPREAD = 0.62; // part of the pill's side over which wires enter,
+const HEAD = 8; // under the arrowheads of values: so far from these,
+const LEAST = 12; // over so much at least,
+const LOW = 0.73; // and down to this part of the lower half: there a pill is still nearly upright
 const BUNDLE = 16; // height of the bundle of wires that goes around a card, where there is room,
 const CLEAR = 6; // and how far it keeps from that card and from the next one below
 const TOUCH = 1.5; // how far a wire may be over a border
@@ -98,6 +101,7 @@ function wiresOf(moment, op) {
   const phase = callAt(moment);
   for (const wire of wires) {
     wire.scene = moment.scene;
+    wire.values = [...(moment.index.incoming.get(op.id) ?? []).map(({ points }) => points.at(-1)), ...moment.index.outgoing.get(op.id).map(({ points }) => points[0])];
     wire.ends = endsOf(wire, phase);
     wire.sent = sentOn(moment, wire);
     wire.carries &&= !isLost(wire, wires);
@@ -123,20 +127,20 @@ function callAt({ phase, scene, t }) {
 /**
  * Where a wire ends: in the row that shows what goes over it.  Where it arrives, that is a `.grad` that the call writes; where it
  * sets out, the gradient that the call passes, or a `.grad` that it left as this op gets it.  A card that shows it in no row is met
- * at its border, beside its value: the value itself is not what is passed.
+ * at its border, beside its value, or where it sets out from several cells under them: the value itself is not what is passed.
  */
 function endsOf({ op, source, output }, call) {
   const [seed, kept] = [placeOf(output, "seed"), placeOf(output, "grad")];
   const start = seed && isPassed(seed.row, call) ? seed : kept && isWritten(kept.row, call) && isGiven(kept.row, op, call) ? kept : null;
   const grad = placeOf(source, "grad");
-  return { source: grad && isWritten(grad.row, call) ? grad : besideValue(source), output: start ?? besideValue(output) };
+  return { source: grad && isWritten(grad.row, call) ? grad : besideValue(source), output: start ?? besideValue(output, true) };
 }
 
 const placeOf = (node, key) => rowsOf(node).find((one) => one.row.key === key && one.row.cols);
 
-function besideValue(node) {
+function besideValue(node, leaves = false) {
   const value = placeOf(node, "value");
-  return value && { ...value, border: true };
+  return value && { ...value, border: true, leaves };
 }
 
 function isWritten({ track }, call) {
@@ -195,13 +199,13 @@ function curveOf(wire) {
 }
 
 /** From the cell of the input to the op, and from that of the output. */
-function halves({ scene, op, source, output, from, to, ends, lane }) {
+function halves({ scene, op, source, output, from, to, ends, lane, values }) {
   const end = { ...anchor(output, ends.output, to, op), room: roomBelow(scene, output) };
-  const b = port(op, output, end.part);
+  const b = port(op, output, end.part, values);
   const arriving = half(end, b);
   if (from === null) return { b, arriving, leaving: null };
   const start = { ...anchor(source, ends.source, from, op, lane), room: roomBelow(scene, source) };
-  const a = port(op, source, start.part);
+  const a = port(op, source, start.part, values);
   return { a, b, leaving: half(start, a), arriving };
 }
 
@@ -243,20 +247,27 @@ function anchor(node, row, cell, op, { i, n } = ONE) {
   const box = cellOf(row, cell);
   const [line, column] = [Math.floor(cell / cols), cell % cols];
   const part = (cell * n + i + 0.5) / (rows * cols * n) - 0.5;
-  const last = row.row === rowsOf(node).at(-1).row && line === rows - 1;
+  const last = (row.leaves || row.row === rowsOf(node).at(-1).row) && line === rows - 1;
   if (last && !above && (!row.border || cols > 1)) return { ...frame, x: box.x + box.w / 2 + (i - (n - 1) / 2) * Math.min(LANE, box.w / (n + 1)), part, y: row.border ? frame.under : box.y + box.h, ny: 1 };
-  const y = box.y + (box.h * (column * n + i + 1)) / (cols * n + 1);
+  const y = row.leaves && cols === 1 ? box.y + box.h / 2 + HEAD + 4 : box.y + (box.h * (column * n + i + 1)) / (cols * n + 1); // one alone leaves under the arrowhead of its value
   return { ...frame, x: node.x + (frame.towards * node.w) / 2, y, part, aside: true };
 }
 
-function port(op, node, part) {
+/** Where a wire meets an op: at the side at which the card stands, where values come and go above it, or over or under it. */
+function port(op, node, part, values) {
   const [dx, dy] = [node.x - op.x, node.y - op.y];
   if (Math.abs(dy) - (node.h + op.h) / 2 > Math.abs(dx) - (node.w + op.w) / 2) {
     const side = Math.sign(dy) || 1;
     return { at: [op.x + part * op.w * SPREAD, op.y + (side * op.h) / 2], nx: 0, ny: side };
   }
   const side = Math.sign(dx) || 1;
-  return { at: [op.x + (side * op.w) / 2, op.y + part * op.h * SPREAD], nx: side, ny: 0 };
+  const [half, round] = [op.h / 2, cornerOf(op)];
+  const heads = values.filter(([x]) => (x - op.x) * side > 0).map(([, y]) => y + HEAD - op.y);
+  const low = half * LOW;
+  const high = Math.min(Math.max(-half * SPREAD, ...heads), low - LEAST);
+  const y = high + (part + 0.5) * (low - high);
+  const inset = round - Math.sqrt(round ** 2 - Math.max(Math.abs(y) - half + round, 0) ** 2);
+  return { at: [op.x + side * (op.w / 2 - inset), op.y + y], nx: side, ny: 0 };
 }
 
 /** How far below a card the next one stands. */

@@ -171,6 +171,23 @@ function endsAslant(scene, plane) {
   }));
 }
 
+const [POINT, SIDE] = [8, 3]; // of an arrowhead what tells where it points
+
+/** Arrowheads of values over which the lines from cell to cell of their op run. */
+function headsOver(scene, index, plane) {
+  const found = new Set();
+  for (let k = 1; k <= scene.steps.length; k++) {
+    for (const wire of wiresAt(stateAt(index, k), [])) {
+      const ways = [["arriving", wire.after], ["leaving", wire.edge]].filter((one) => wire[one[0]] && isWired(one[1]));
+      for (const edge of [...index.incoming.get(wire.op.id), wire.after].filter((one) => index.nodes.has(one.source))) {
+        const [x, y] = plane.routes.get(edge.id).forward.curve.at(-1).slice(6);
+        for (const [way] of ways.filter((one) => crossesBox(wire[one[0]], [x - POINT, y - SIDE, x - 1, y + SIDE]))) found.add(`${way} ${wire.edge.id} over the head of ${edge.id}`);
+      }
+    }
+  }
+  return [...found];
+}
+
 const [BESIDE, GLOW] = [4, 10]; // so near a line from cell to cell is no longer told from a route, both are wide; and the halo of what runs
 
 /** Where a line from cell to cell, or the halo of what runs, lies on a route that runs between two lines of the picture. */
@@ -317,6 +334,6 @@ for (const file of readdirSync(process.argv[2]).sort()) {
   broken[file.replace(".json", "")] = { routes: routesOverCards(scene, plane), wires: wiresOverCards(scene, index),
     callout: calloutOverCards(scene, index, plane), ends: wiresAmiss(scene, index),
     early: gradientsTooEarly(scene, index), letters: lettersCovered(scene, index, plane), heads: headsCut(scene, index, plane), stacks: endsBehindStacks(scene, index, plane),
-    aslant: endsAslant(scene, plane), starts: startsElsewhere(scene, index, plane), hairpins: hairpins(scene), lanes: linesOnLanes(scene, index) };
+    aslant: endsAslant(scene, plane), starts: startsElsewhere(scene, index, plane), hairpins: hairpins(scene), lanes: linesOnLanes(scene, index), values: headsOver(scene, index, plane) };
 }
 console.log(JSON.stringify(broken));

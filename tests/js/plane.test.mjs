@@ -189,6 +189,20 @@ test("a one-hot gradient takes one path from cell to cell, shown unasked while i
   assert.equal(wiredEdges(stateAt(index, 2.5), asked).size, 2);
 });
 
+test("what a root only passes on sets out under the columns of its cells, and no line hides an arrowhead of a value", () => {
+  const index = prepare(case1());
+  const { steps, phases } = index.scene;
+  const k = steps.findLastIndex((step) => step.kind === "vjp" && step.at === "n0");
+  assert.ok(k >= phases.at(-1).start, "of the call from another root");
+  const wires = wiresAt(stateAt(index, k + 1), []);
+  const z = index.nodes.get(wires[0].output.id);
+  const value = rowsOf(z)[0];
+  const middles = [0, 1, 2, 3].map((cell) => cellOf(value, cell)).map(({ x, w }) => x + w / 2);
+  assert.deepEqual(wires.map(({ arriving: { xs, ys } }) => [xs[0], ys[0]]), middles.map((x) => [x, z.y + z.h / 2]));
+  const [into, out] = [wires[0].edge.points.at(-1)[1], wires[0].after.points[0][1]];
+  assert.ok(wires.every(({ leaving, arriving }) => leaving.ys[0] > into + 8 && arriving.ys.at(-1) > out + 8));
+});
+
 test("a gradient that ends in an op, as at a relu's kink, has its line to the op all the same, and no further", () => {
   const scene = case1();
   const edges = scene.edges.map((edge) => (edge.wiring?.length ? { ...edge, wiring: edge.wiring.filter(([from]) => from !== 0) } : edge));

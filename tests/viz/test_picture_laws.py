@@ -79,6 +79,7 @@ BROKEN_BY = {
     "ends": "a wire ends where no gradient is, brings a zero, or passes over a cell that is not its end",
     "early": "a gradient's route is drawn where an op is only computed",
     "starts": "a gradient's route begins at a row that holds the gradient of another call",
+    "values": "a line from cell to cell hides the arrowhead of a value that comes to its op, or to the card behind it",
     "lanes": "a line from cell to cell, or the halo of what runs, lies on a route between two lines",
     "hairpins": "a route turns back at once",
     "aslant": "a route does not leave or enter a card at a right angle to its side",
@@ -88,9 +89,14 @@ BROKEN_BY = {
 }
 
 
+EXCEPT = {"values": {"slice_written"}}
+"""There three values come to one op, and a gradient goes back to a card above all of them."""
+
+
 @pytest.mark.parametrize("law", BROKEN_BY)
 def test_what_travels_is_told_by_its_place(broken: Any, law: str) -> None:
-    assert {name: found[law] for name, found in broken.items() if found[law]} == {}, BROKEN_BY[law]
+    left_out = EXCEPT.get(law, set())
+    assert {name: one[law] for name, one in broken.items() if one[law] and name not in left_out} == {}, BROKEN_BY[law]
 
 
 def test_the_place_of_a_number_that_travels_tells_whose_it_is(numbers: Any) -> None:
