@@ -168,7 +168,8 @@ def _nearest(
     """The first place where two ways can go straight down, the outer one beside the inner one; None where that is
     hardly before the margin.  Uprights touch neither what is solid nor groups, level pieces pass borders of groups.
     """
-    bases = sorted({x for way in (inner, outer) for x, _ in way[:-1]})
+    begin = max(min(x for x, _ in way) for way in (inner, outer))  # before that only one of the two is there
+    bases = sorted({begin} | {x for way in (inner, outer) for x, _ in way[:-1] if x > begin})
     for base, end in pairwise([*bases, margin]):
         starts = [max(point for point in way if point[0] <= base) for way in (inner, outer)]
         top = min(y for _, y in starts)
