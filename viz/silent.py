@@ -256,7 +256,8 @@ class _Search:
             yield Finding("cut", leaf.index, f"t{leaf.tensor}", "the graph ends here", why, fix, self.line(leaf.stack))
 
     def inner(self) -> Iterator[Finding]:
-        """`.grad` of a tensor that is no leaf was looked at."""
+        """`.grad` of a tensor that is no leaf was looked at: of each name the first time."""
+        told: set[str] = set()
         for event in self.trace.events:
             if (
                 not isinstance(event, WarningGiven)
@@ -266,8 +267,12 @@ class _Search:
             frame = self.facts.frame(event.stack)
             asked = source(self.trace, frame, 60) if frame is not None else ""
             name = asked.removesuffix(".grad")
-            tensor = next((t for t, known in self.trace.names.items() if known == name), None)
-            if tensor is None or not asked.endswith(".grad") or tensor not in self.facts.tensors:
+            if name in told or not asked.endswith(".grad"):
+                continue
+            told.add(name)
+            named = [t for t, known in self.trace.names.items() if known == name and t in self.facts.tensors]
+            tensor = max((t for t in named if self.facts.tensors[t].event < event.index), default=None)
+            if tensor is None:
                 continue
             fact = self.facts.tensors[tensor]
             made = self.facts.producer(tensor, fact.last)
@@ -280,7 +285,6 @@ class _Search:
                 f"Ask the leaf, or call `{name}.retain_grad()`. A parameter is made first, then asked to require grad."
             )
             yield Finding("leaf", event.index, f"t{tensor}", f"{name} is no leaf", why, fix, self.line(event.stack))
-            return
 
     def arrived(self, called: OpCalled, before: int) -> list[int | None]:
         """The upstream gradients of an op's node until an event."""

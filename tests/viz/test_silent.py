@@ -67,6 +67,12 @@ def test_sum_of_two_calls_names_both_lines(tmp_path: Path) -> None:
     assert "held 4 from `y.backward()` in line 5, and `z.backward()` in line 7 added 3: 7" in why
 
 
+def test_each_name_that_is_no_leaf_is_told_of_at_its_own_card() -> None:
+    told = [one for one in picture("inner_grad")["findings"] if one["kind"] == "leaf"]
+    assert [one["label"] for one in told] == ["z is no leaf", "y is no leaf"]
+    assert len({one["at"] for one in told}) == 2
+
+
 @pytest.mark.parametrize("name", [program.id for program in fixed_programs()])
 def test_fixed_program_has_nothing_left_to_find(name: str) -> None:
     # a branch of poisoned_where_fixed that is thrown away is finite: not even there is an infinity left
