@@ -109,9 +109,8 @@ export function rowState(moment, row) {
   const past = row.until !== undefined && t >= row.until - 1e-9;
   const call = callOf(row, t);
   const other = call !== null && runs(moment) && moment.phase.call !== call;
-  if (id === null) return { value: null, past, other, changed: false, call, derived: ofSeed(row, row.derived, t) };
-  return { value: scene.values[id], past, other,
-           changed: k >= 0 && changedBy(row.track, k) && !moment.moving, call, derived: ofSeed(row, row.derived, t) };
+  const changed = id !== null && k >= 0 && changedBy(row.track, k) && !moment.moving;
+  return { value: id === null ? null : scene.values[id], past, other, changed, call, derived: ofSeed(row, row.derived, t) };
 }
 
 /** Whether a card only passes on the gradient of the call that runs: it is the root of another one, whose gradient stands in its row. */
