@@ -6,12 +6,14 @@ is JSON that is checked field by field.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
 import os
 import shutil
 import sqlite3
+import stat
 import tempfile
 import threading
 import time
@@ -57,11 +59,22 @@ class TraceFileError(ValueError):
     """A file that cannot be read as a trace: what was expected, what was found, what to do."""
 
 
+class CannotWrite(TraceFileError):
+    """A trace that could not be written: `reason` says why in a few words ("the disk is full")."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.reason = reason
+        super().__init__(
+            f"cannot write a trace to {path!r}: {reason}. Give a path in a folder that exists and may be written, on a "
+            "disk with room."
+        )
+
+
 class Writer:
     """Writes a trace piece by piece; what was flushed stays readable if the process is killed.
 
     A flush happens after `every` events or `seconds`, whichever is first, when an event is written.
-    An existing file at `path` is replaced.
+    An existing file at `path` is replaced.  Every method raises CannotWrite where the file cannot be written.
 
     >>> import tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "t.backstep")
@@ -74,6 +87,7 @@ class Writer:
     def __init__(self, path: str | os.PathLike[str], every: int = 512, seconds: float = 0.25) -> None:
         self.path = os.fspath(path)
         self.every, self.seconds = every, seconds
+        check_target(self.path)
         try:
             for old in (self.path, self.path + "-journal"):
                 if os.path.exists(old):
@@ -83,21 +97,18 @@ class Writer:
             self._db.execute(f"PRAGMA user_version = {SCHEMA}")
             self._db.executescript(_TABLES)
         except (OSError, sqlite3.Error) as error:
-            raise TraceFileError(
-                f"cannot write a trace to {self.path!r}: {error}. "
-                "Give a path in a folder that exists and may be written."
-            ) from error
+            raise CannotWrite(self.path, _reason(error, self.path)) from error
         self._counts = dict.fromkeys(("events", "stacks", "values"), 0)
         self._contents: dict[bytes, int] = {}
         self._waiting = 0
         self._flushed = time.monotonic()
-        self._db.execute("BEGIN")
+        self._execute("BEGIN")
         self.meta("complete", False)
 
     def event(self, event: AnyEvent) -> None:
         """Append an event."""
         row = (self._counts["events"], type(event).__name__, event.stack, dumps(event_fields(event)))
-        self._db.execute("INSERT INTO events VALUES (?, ?, ?, ?)", row)
+        self._execute("INSERT INTO events VALUES (?, ?, ?, ?)", row)
         self._counts["events"] += 1
         self._waiting += 1
         if self._waiting >= self.every or time.monotonic() - self._flushed >= self.seconds:
@@ -115,36 +126,36 @@ class Writer:
         if content is None:
             content = self._contents[digest] = len(self._contents)
             row = (content, digest, value.dtype, shape, int(whole), raw, stats)
-            self._db.execute("INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-        self._db.execute("INSERT INTO tensor_values VALUES (?, ?)", (self._counts["values"], content))
+            self._execute("INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        self._execute("INSERT INTO tensor_values VALUES (?, ?)", (self._counts["values"], content))
         self._counts["values"] += 1
 
     def stack(self, frames: Sequence[Frame]) -> None:
         """Append a call stack, outermost frame first."""
         listed = [[f.file, f.function, f.line, f.end_line, f.col, f.end_col] for f in frames]
-        self._db.execute("INSERT INTO stacks VALUES (?, ?)", (self._counts["stacks"], dumps(listed)))
+        self._execute("INSERT INTO stacks VALUES (?, ?)", (self._counts["stacks"], dumps(listed)))
         self._counts["stacks"] += 1
 
     def file(self, name: str, text: str) -> None:
         """Add one of the user's files."""
         # SQLite's texts are UTF-8: a lone surrogate (an undecodable byte) becomes a question mark
-        self._db.execute("INSERT OR REPLACE INTO files VALUES (?, ?)", (_clean(name), _clean(text)))
+        self._execute("INSERT OR REPLACE INTO files VALUES (?, ?)", (_clean(name), _clean(text)))
 
     def name(self, tensor: int, name: str | None) -> None:
         """Set the variable name of a tensor, or take it back."""
         if name is None:
-            self._db.execute("DELETE FROM names WHERE tensor = ?", (tensor,))
+            self._execute("DELETE FROM names WHERE tensor = ?", (tensor,))
         else:
-            self._db.execute("INSERT OR REPLACE INTO names VALUES (?, ?)", (tensor, name))
+            self._execute("INSERT OR REPLACE INTO names VALUES (?, ?)", (tensor, name))
 
     def meta(self, key: str, value: Any) -> None:
         """Note something about the whole."""
-        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, dumps(encode(value))))
+        self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, dumps(encode(value))))
 
     def flush(self) -> None:
         """Make what was written so far survive."""
-        self._db.execute("COMMIT")
-        self._db.execute("BEGIN")
+        self._execute("COMMIT")
+        self._execute("BEGIN")
         self._waiting = 0
         self._flushed = time.monotonic()
 
@@ -153,32 +164,77 @@ class Writer:
         # A killed process loses nothing that was committed: the system has it.  No waiting for the disk.
         self._db.execute("PRAGMA synchronous = OFF")
 
+    def _execute(self, statement: str, values: tuple[Any, ...] = ()) -> None:
+        try:
+            self._db.execute(statement, values)
+        except sqlite3.Error as error:
+            raise CannotWrite(self.path, _reason(error, self.path)) from error
+
     def pause(self) -> None:
         """Flush and let go of the file for a while: a connection must not be carried into a forked process."""
-        self._db.execute("COMMIT")
+        self._execute("COMMIT")
         self._db.close()
 
     def resume(self) -> None:
         """Go on after `pause`."""
         self._connect()
-        self._db.execute("BEGIN")
+        self._execute("BEGIN")
 
     def close(self, complete: bool = True) -> None:
         """Flush and let go of the file; `complete` says that nothing is missing at the end."""
-        self.meta("complete", complete)
-        self._db.execute("COMMIT")
-        self._db.close()
+        try:
+            self.meta("complete", complete)
+            self._execute("COMMIT")
+        finally:
+            self._db.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        self.close(complete=kind is None)
+        with contextlib.suppress(CannotWrite) if kind is not None else contextlib.nullcontext():
+            self.close(complete=kind is None)  # after an error the file may be lost too: the first error is told
+
+
+def check_target(path: str) -> None:
+    """Refuse to replace what is not a regular file: a folder, a device, a FIFO, a socket, or a link to one."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:  # there is nothing, or it cannot be reached: writing tells
+        return
+    if not stat.S_ISREG(mode):
+        what = next((name for test, name in _OTHER_FILES if test(mode)), "not a regular file")
+        raise CannotWrite(path, f"there is {what}, which a trace would replace")
+
+
+_OTHER_FILES = (
+    (stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a FIFO"), (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"),
+)  # fmt: skip
+
+
+def _reason(error: OSError | sqlite3.Error, path: str) -> str:
+    """Why a write failed, in a few words."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    code = getattr(error, "sqlite_errorname", "")
+    if code == "SQLITE_FULL":
+        return "the disk is full"
+    if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
+        return "its folder is not there"
+    if code.startswith("SQLITE_IOERR"):
+        return "the system refused the write: the disk may be full or failing, or files may not become larger"
+    return str(error)
 
 
 def save(trace: Trace, path: str | os.PathLike[str]) -> None:
-    """Write a whole trace: beside the path first, so that a file there is replaced only by a complete one."""
-    target = os.fspath(path)
+    """Write a whole trace: beside the path first, so that a file there is replaced only by a complete one.
+
+    A link is followed: the file behind it is replaced.  Raises CannotWrite where that fails, or where the path names
+    what is not a regular file.
+    """
+    check_target(os.fspath(path))
+    target = os.path.realpath(path)
     beside = f"{target}.{os.getpid()}.part"
     try:
         with Writer(beside, every=2**62, seconds=float("inf")) as writer:
@@ -195,11 +251,14 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
             writer.meta("argv", list(trace.argv))
             writer.meta("meta", dict(trace.meta))
         os.replace(beside, target)
+    except CannotWrite as error:
+        raise CannotWrite(os.fspath(path), error.reason) from error
     except OSError as error:
-        raise TraceFileError(f"cannot write a trace to {target!r}: {error}") from error
+        raise CannotWrite(os.fspath(path), _reason(error, target)) from error
     finally:
-        if os.path.exists(beside):
-            os.remove(beside)
+        for left in (beside, beside + "-journal"):
+            if os.path.exists(left):
+                os.remove(left)
 
 
 def open_trace(path: str | os.PathLike[str]) -> Trace:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib
 import json
+import os
 import shutil
+import socket
 import sqlite3
+import stat
 import subprocess
 import sys
 import typing
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +40,7 @@ from engine.op import REGISTRY
 from engine.reading import value_of
 from engine.tracefile import (
     SCHEMA,
+    CannotWrite,
     TraceFileError,
     Writer,
     _Rows,
@@ -43,6 +49,7 @@ from engine.tracefile import (
     tally,
 )
 
+resource: Any = pytest.importorskip("resource") if sys.platform != "win32" else None
 tr: Any = importlib.import_module("engine.trace")  # `engine.trace` is the sum of a diagonal, as in torch
 
 ROOT = Path(__file__).parents[2]
@@ -335,6 +342,76 @@ def test_path_with_marks_of_an_address_is_opened(tmp_path: Path) -> None:
 def test_saving_where_nothing_can_be_written_is_explained(tmp_path: Path) -> None:
     with pytest.raises(TraceFileError, match=r"cannot write a trace to .*folder that exists"):
         save(sample_trace(), tmp_path / "none" / "f")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits and special files of POSIX")
+def test_saving_over_a_limit_is_explained_and_leaves_the_old_file(tmp_path: Path) -> None:
+    save(sample_trace(), tmp_path / "f")
+    before = (tmp_path / "f").read_bytes()
+    large = dataclasses.replace(sample_trace(), values=tuple(value_of(np.full(9000, i)) for i in range(9)))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        with pytest.raises(TraceFileError, match=r"cannot write a trace to .*f': the system refused"):
+            save(large, tmp_path / "f")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (tmp_path / "f").read_bytes() == before and [p.name for p in tmp_path.iterdir()] == ["f"]
+
+
+def test_writer_on_a_full_disk_says_so_at_every_call(tmp_path: Path) -> None:
+    writer = Writer(tmp_path / "f", every=1)
+    writer._db.execute("PRAGMA max_page_count = 20")
+    arrays = [value_of(np.full(1000, i)) for i in range(50)]
+    with pytest.raises(CannotWrite) as found:
+        list(map(writer.value, arrays))
+    assert found.value.reason == "the disk is full"
+    with pytest.raises(CannotWrite):
+        writer.close()
+
+
+def test_saving_into_a_folder_that_goes_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    trace = sample_trace()
+
+    def names() -> Iterator[tuple[int, str]]:
+        shutil.rmtree(tmp_path / "d")
+        yield 0, "x"
+
+    class Going(dict[int, str]):
+        def items(self) -> Any:
+            return names()
+
+    with pytest.raises(CannotWrite, match="cannot write a trace"):
+        save(dataclasses.replace(trace, names=Going()), tmp_path / "d" / "f")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="special files of POSIX")
+def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "fifo")
+    (tmp_path / "device").symlink_to("/dev/null")
+    with socket.socket(socket.AF_UNIX) as held, contextlib.chdir(tmp_path):
+        held.bind("socket")
+    for name, what in [
+        ("fifo", "FIFO"),
+        ("folder", "folder"),
+        ("link", "FIFO"),
+        ("device", "device"),
+        ("socket", "socket"),
+    ]:
+        for write in (lambda path: save(sample_trace(), path), Writer):
+            with pytest.raises(CannotWrite, match=f"there is a {what}"):
+                write(tmp_path / name)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["device", "fifo", "folder", "link", "socket"]
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_saving_to_a_link_writes_the_file_behind_it(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "f")
+    save(sample_trace(), tmp_path / "link")
+    assert (tmp_path / "link").is_symlink() and traces_equal(open_trace(tmp_path / "f"), sample_trace())
 
 
 # -- tables for other tools -------------------------------------------------------------------------------------------
