@@ -169,7 +169,7 @@ class _Seeded(_Numbers):
 
 
 class _Reader:
-    """Reads a log once, in order; `handlers` has one method per kind of entry."""
+    """Reads a log once, in order, by one method per kind of entry."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
@@ -185,17 +185,10 @@ class _Reader:
         self.inner: NodeRecord | None = None
         self.within: dict[int, int] = {}  # sequence of a write's own node -> the CopySlices that runs it
         self.sequence = -1
-        self.handlers: dict[str, Callable[..., AnyEvent]] = {
-            "leaf": self.leaf, "op": self.op, "flag": self.flag, "mode": self.mode, "grad_set": self.grad_set,
-            "start": self.start, "vjp": self.vjp, "accumulate": self.accumulate, "hook": self.hook,
-            "escape": self.escape, "error": self.error, "warning": self.warning, "end": self.end,
-            "refresh": self.refresh, "outside": self.outside, "data": self.data, "raised": self.raised,
-            "enter": self.enter, "leave": self.leave, "code": self.code, "left": self.left,
-        }  # fmt: skip
 
     def read(self, entry: tuple[Any, ...]) -> AnyEvent:
         kind, stack, *fields = in_full(entry)
-        event = self.handlers[kind](self.index, stack, *fields)
+        event = HANDLERS[kind](self, self.index, stack, *fields)
         self.index += 1
         return event
 
@@ -442,6 +435,16 @@ class _Reader:
 
     def end(self, at: int, stack: int, call: int, completed: bool, results: Any) -> AnyEvent:
         return BackwardEnded(at, stack, call, completed, self.several(results))
+
+
+HANDLERS: dict[str, Callable[..., AnyEvent]] = {
+    "leaf": _Reader.leaf, "op": _Reader.op, "flag": _Reader.flag, "mode": _Reader.mode, "grad_set": _Reader.grad_set,
+    "start": _Reader.start, "vjp": _Reader.vjp, "accumulate": _Reader.accumulate, "hook": _Reader.hook,
+    "escape": _Reader.escape, "error": _Reader.error, "warning": _Reader.warning, "end": _Reader.end,
+    "refresh": _Reader.refresh, "outside": _Reader.outside, "data": _Reader.data, "raised": _Reader.raised,
+    "enter": _Reader.enter, "leave": _Reader.leave, "code": _Reader.code, "left": _Reader.left,
+}  # fmt: skip
+"""Who reads an entry, by its kind: not in the reader, which would hold itself, and with it all that was recorded."""
 
 
 def users_traceback(error: BaseException) -> str:

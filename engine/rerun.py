@@ -74,7 +74,7 @@ class Rerun:
         self.first = min((group[0].index for group in self.groups.values()), default=len(base.events))
         self.seeds: dict[int, int] = {}
         self.nodes: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
-        self.standins = StandIns(self)
+        self.standins = StandIns(weakref.proxy(self))  # not itself: a replay would stay until cycles are collected
         self.known: dict[tuple[int, int], int] = {}  # (tensor, version) -> the value that it had in the recording
         for event in base.events:
             if isinstance(event, (LeafCreated, Refreshed)):
