@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
 from benchmarks.measure import percentile, seconds, settle, table
 from engine.program import Command, Edits, commands
 from engine.trace import Trace
+from viz.packed import gzip
 from viz.programs import gallery_programs
 from viz.revisions import Computed
 from viz.store import Catalogue, Store
@@ -36,8 +36,8 @@ def timed(store: Store, program: str, base: Any, edits: dict[str, Any]) -> float
     return seconds(lambda: scene(store, store.revision(program, edits), base))
 
 
-def scene(store: Store, revision: Any, previous: Any) -> str:
-    return json.dumps(store.scene(revision, previous, {}, ""))
+def scene(store: Store, revision: Any, previous: Any) -> bytes:
+    return gzip([store.scene(revision, previous, {}, "")])
 
 
 def edited(trace: Trace, number: int) -> dict[str, Any] | None:

@@ -136,4 +136,4 @@ def scene_of(name: str, folder: Path) -> Any:
     """The scene of a script of the pages, as the browser gets it."""
     program = program_of(folder / name, recorded(name, folder))
     store = Store(Catalogue([program]), Computed())
-    return store.scene(store.revision(program.id, None), None, {}, "")
+    return store.scene(store.revision(program.id, None), None, {}, "").json()

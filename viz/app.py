@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from dash import Dash
+from dash.exceptions import DependencyException
 from flask import Flask, Response, request
+from werkzeug.exceptions import HTTPException
 
-from viz.callbacks.register import add_requests, register
+from viz.callbacks.register import add_requests, answer_callbacks, register
 from viz.components.shell import shell
 from viz.security import MAX_BODY, Application, Guard, headers, trusted_hosts
 from viz.static import assets_folder
@@ -56,6 +58,7 @@ def build(store: Store) -> Dash:
     app.enable_dev_tools(debug=False, dev_tools_disable_version_check=True)
     app.layout = lambda: shell(store.catalogue.programs())
     register(app, store)
+    answer_callbacks(app)
     add_requests(app, store)
     _harden(app.server)
     return app
@@ -74,6 +77,14 @@ def _harden(server: Flask) -> None:
     @server.errorhandler(500)
     def failed(_error: Any) -> Response:
         return Response("Backstep could not answer; its terminal has the details.\n", 500, mimetype="text/plain")
+
+    @server.errorhandler(HTTPException)
+    def refused(error: HTTPException) -> Response:
+        return Response(f"{error.name}.\n", error.code or 500, mimetype="text/plain")
+
+    @server.errorhandler(DependencyException)
+    def unknown_file(_error: Any) -> Response:
+        return Response("Backstep's page has no such file.\n", 404, mimetype="text/plain")
 
     @server.after_request
     def revalidate(response: Response) -> Response:

@@ -95,8 +95,9 @@ def shown(graph: nx.DiGraph, name: str = "layered") -> tuple[Placed, str | None]
     except LayoutRefused as refusal:
         why = str(refusal)
     except Exception as error:  # noqa: BLE001  whatever went wrong, another layout serves
-        log.warning("layout %r: %s", name, error)
         known = name in ("", *NAMES)
+        if known:  # a name that nobody knows comes from a mistyped address
+            log.warning("layout %r: %s", name, error)
         why = f"The layout {name} cannot place this graph, so it is drawn in layers." if known else str(error)
     flat = nx.MultiDiGraph(graph) if graph.is_multigraph() else nx.DiGraph(graph)
     flat.graph["within"] = {}

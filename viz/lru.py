@@ -1,41 +1,57 @@
-"""The entries used last: the one kind of memory in the app."""
+"""The entries used last, so many of so many bytes: the one kind of memory in the app."""
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import OrderedDict
-from typing import Generic, TypeVar
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
 class Lru(Generic[K, V]):
-    """A dictionary of the `limit` entries used last; safe to use from several threads."""
+    """A dictionary of the entries used last: at most `most`, of `limit` bytes in all as `weigh` says of each; safe to
+    use from several threads.
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self._entries: OrderedDict[K, V] = OrderedDict()
+    The entry used last stays whatever it costs: what is looked at is not computed anew for each question about it.
+    """
+
+    def __init__(self, most: float, limit: float = math.inf, weigh: Callable[[K, V], int] | None = None) -> None:
+        self.most, self.limit = most, limit
+        self.weight = 0
+        self._weigh: Callable[[Any, Any], int] = weigh or (lambda _key, _value: 0)
+        self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: K) -> V | None:
         with self._lock:
-            if key not in self._entries:
+            found = self._entries.get(key)
+            if found is None:
                 return None
             self._entries.move_to_end(key)
-            return self._entries[key]
+            return found[0]
 
     def put(self, key: K, value: V) -> V:
+        """Keeps the value, and forgets those used longest ago until the rest is within the limit."""
+        weight = self._weigh(key, value)
+        forgotten = []  # let go of outside of the lock: taking a large one apart takes its time
         with self._lock:
-            self._entries[key] = value
-            self._entries.move_to_end(key)
-            while len(self._entries) > self.limit:
-                self._entries.popitem(last=False)
+            forgotten.append(self._entries.pop(key, None))
+            self._entries[key] = (value, weight)
+            self.weight += weight - (forgotten[0][1] if forgotten[0] else 0)
+            while len(self._entries) > max(1, self.most if self.weight <= self.limit else 1):
+                old = self._entries.popitem(last=False)[1]
+                self.weight -= old[1]
+                forgotten.append(old)
         return value
 
     def clear(self) -> None:
         with self._lock:
             self._entries.clear()
+            self.weight = 0
 
     def __len__(self) -> int:
         return len(self._entries)

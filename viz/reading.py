@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from engine.trace import Frame, Trace
 
@@ -13,6 +12,8 @@ from .collect import collect
 from .facts import Facts
 from .graph import Drawing, draw
 from .groups import groups
+from .lru import Lru
+from .single_flight import SingleFlight
 from .steps import Timeline
 from .tangles import untangle
 from .timeline import timeline
@@ -52,15 +53,43 @@ class Reading:
         }
 
 
-_readings: WeakKeyDictionary[Trace, Reading] = WeakKeyDictionary()
+READINGS = 48, 256 << 20
+"""Readings that are remembered: how many, and their bytes with those of the traces that they are of."""
+EVENT = 2_000
+"""Bytes of an event with the values that it names, but for their elements."""
+READ = 4_500
+"""Bytes of what is worked out of an event."""
+
+
+def weight(trace: Trace) -> int:
+    """About how many bytes a trace takes; of one that is read from a file, only what is read of it at once.
+
+    An estimate from the number of events and the elements of the values, because to look at each object takes longer
+    than to make a scene; a test holds it against what Python says.
+    """
+    values = trace.values if isinstance(trace.values, tuple) else ()
+    arrays: dict[int, int] = {id(array): array.nbytes for value in values if (array := value.array) is not None}
+    return EVENT * len(trace.events) + sum(arrays.values()) + sum(map(len, trace.files.values()))
+
+
+def _weight(trace: Trace, _reading: Reading) -> int:
+    return weight(trace) + READ * len(trace.events)
+
+
+_readings: Lru[Trace, Reading] = Lru(*READINGS, _weight)
+_flight = SingleFlight()
 
 
 def reading(trace: Trace) -> Reading:
-    """Facts, graph and timeline of a trace, remembered as long as the trace lives."""
-    found = _readings.get(trace)
-    if found is None:
-        table = collect(trace)
-        drawing = draw(table, groups(trace))
-        untangle(drawing)
-        found = _readings[trace] = Reading(table, drawing, timeline(drawing))
-    return found
+    """Facts, graph and timeline of a trace; those used last are remembered.
+
+    A reading holds its trace, so none may stand where it lives as long as the trace does.
+    """
+    return _flight.cached(_readings, trace, lambda: _read(trace))
+
+
+def _read(trace: Trace) -> Reading:
+    table = collect(trace)
+    drawing = draw(table, groups(trace))
+    untangle(drawing)
+    return Reading(table, drawing, timeline(drawing))

@@ -7,13 +7,14 @@ from typing import Any
 
 from engine.program import Command, Edits, commands
 from engine.replay import replay
-from engine.trace import BackwardStarted, Trace
+from engine.trace import BackwardStarted, LeafCreated, Trace
 from viz import account
 from viz import details as viz_details
 from viz import scene as viz_scene
 from viz.changes import changes
 from viz.folds import FOLD_ABOVE, FOLD_ABOVE_TOLD
 from viz.places import last_place, places
+from viz.reading import reading
 from viz.store import Json, Problem, SceneJob
 
 LAYOUT = "layered"
@@ -35,6 +36,10 @@ class Computed:
         return scene_of(job)
 
     def details(self, trace: Trace, scene: Json, element: str) -> Json:
+        read = reading(trace)
+        if element not in read.drawing.items and element not in read.drawing.grouping.labels:
+            text = f"This revision has no element {element[:100]!r}."
+            raise Problem("unknown-element", "There is no such element here", text)
         return viz_details.details(trace, scene, element)
 
 
@@ -74,6 +79,9 @@ def to_edits(base: Trace, edits: Mapping[str, Any]) -> Edits:
     without a place (`after` null) comes behind the last thing that the program did.
     """
     known = {command.id: command for command in commands(base)}
+    leaves = {str(event.tensor) for event in base.events if isinstance(event, LeafCreated)}
+    if strangers := sorted((edits.get("leaves") or {}).keys() - leaves):
+        raise ValueError(f"the program makes no leaf with the number {strangers[0]}")
     listed = edits.get("commands")
     full = None if listed is None else [_full(dict(spec), known, base) for spec in listed]
     return Edits.from_json({"leaves": edits.get("leaves") or {}, "commands": full})

@@ -1,8 +1,10 @@
 """The only state of the server: programs, revisions and what was computed for them, found by id.
 
 A revision is a program and edits; its id is a hash of both, so that the same edits made twice are one revision, and an
-address that carries edits always leads to the same picture.  Traces, scenes and details are kept in small LRU caches
-and computed again when asked for; the edits of a revision are kept longest, because an address may name nothing else.
+address that carries edits always leads to the same picture.  Traces, scenes and details are kept in caches of so many
+bytes (docs/deploy/README.md) and computed again when asked for; the edits of a revision are kept longest, because an
+address may name nothing else.  What is cached never waits for what is computed; only recording and replay run one at a
+time.
 """
 
 from __future__ import annotations
@@ -16,6 +18,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .lru import Lru
+from .packed import Packed, pack_json
+from .reading import weight
+from .single_flight import SingleFlight
 
 if TYPE_CHECKING:
     from engine.trace import Trace
@@ -24,11 +29,17 @@ log = logging.getLogger("backstep")
 
 Json = dict[str, Any]
 
-TRACES = 48
-SCENES = 64
-DETAILS = 512
-REVISIONS = 20_000
+MIB = 1 << 20
+TRACES = 48, 192 * MIB
+"""Recorded and replayed traces: how many, and their bytes.  So for the others."""
+SCENES = 512, 64 * MIB
+"""Scenes, compressed as they are sent: a hundred nodes take some 50 kB."""
+DETAILS = 2048, 32 * MIB
+"""Details of elements, compressed as they are sent."""
+REVISIONS = 20_000, 32 * MIB
+"""The edits of revisions, as JSON."""
 NO_EDITS: Json = {"leaves": {}, "commands": None}
+UNEDITED = '{"commands":null,"leaves":{}}'
 
 
 class Problem(Exception):
@@ -68,16 +79,22 @@ class Program:
 
 @dataclass(frozen=True)
 class Revision:
-    """A program with edits; `id` is a hash of the recorded program and the canonical edits."""
+    """A recording of a program with edits; `id` is a hash of both, `text` the canonical edits as JSON."""
 
     id: str
     program: str
     version: int
-    edits: Mapping[str, Any] = field(hash=False)
+    text: str = field(hash=False)
+
+    @property
+    def edits(self) -> Json:
+        """The edits, made anew from their text: as lists, a million numbers take four times as much memory."""
+        found: Json = json.loads(self.text)
+        return found
 
     @property
     def is_base(self) -> bool:
-        return canonical(self.edits) == canonical(NO_EDITS)
+        return self.text == UNEDITED
 
 
 class Pure(Protocol):
@@ -176,69 +193,106 @@ class Store:
     def __init__(self, catalogue: Catalogue, pure: Pure) -> None:
         self.catalogue = catalogue
         self.pure = pure
-        self._traces: Lru[str, Trace] = Lru(TRACES)
-        self._scenes: Lru[tuple[Any, ...], Json] = Lru(SCENES)
-        self._details: Lru[tuple[str, str], Json] = Lru(DETAILS)
-        self._revisions: Lru[str, Revision] = Lru(REVISIONS)
+        self._traces: Lru[str, Trace] = Lru(*TRACES, lambda _, trace: weight(trace))
+        self._scenes: Lru[tuple[Any, ...], Packed] = Lru(*SCENES, _size)
+        self._calls: Lru[str, Packed] = Lru(*DETAILS, _size)
+        self._details: Lru[tuple[str, str], Packed] = Lru(*DETAILS, _size)
+        self._revisions: Lru[str, Revision] = Lru(*REVISIONS, lambda _, revision: len(revision.text))
+        self._sources: dict[str, tuple[int, str]] = {}
+        self._flight = SingleFlight()
         # The engine keeps one recorder and one grad mode per process, so recording and replay run one at a time.
-        self._computing = threading.RLock()
+        self._engine = threading.Lock()
 
     def revision(self, program: str, edits: Mapping[str, Any] | None, revision: str | None = None) -> Revision:
-        """The revision of a program with these edits, or (`edits` None) the one whose id an address names."""
+        """The revision of a program with these edits, or (`edits` None) the one whose id an address names.
+
+        It is known by its id once its trace has been made: edits that are refused leave nothing behind.
+        """
         found = self.catalogue.find(program)
         if edits is None and revision is not None:
-            known = self._revisions.get(revision)
-            if known is None or known.program != program or known.version != found.version:
+            known = self._revisions.get(revision) or self.revision(program, NO_EDITS)
+            if known.id != revision or known.program != program or known.version != found.version:
                 raise _unknown_revision(program, revision)
             return known
-        full = checked(edits)
-        text = "\0".join([found.id, str(found.version), self._source(found), canonical(full)])
-        made = Revision(hashlib.sha256(text.encode()).hexdigest()[:16], program, found.version, full)
-        return self._revisions.put(made.id, made)
+        return self._revision(program, found.version, canonical(edits))
 
     def trace(self, revision: Revision) -> Trace:
         """The trace of a revision: recorded, or replayed from the recorded one."""
-        with self._computing:
-            known = self._traces.get(revision.id)
-            if known is not None:
-                return known
-            base = self._base(self.catalogue.find(revision.program))
-            made = base if revision.is_base else self.pure.replay(base, revision.edits)
-            return self._traces.put(revision.id, made)
+        if revision.is_base:
+            return self._recorded(revision.program, revision.version)
+        made = self._flight.cached(self._traces, revision.id, lambda: self._replayed(revision))
+        self._revisions.put(revision.id, revision)
+        return made
 
-    def scene(self, revision: Revision, previous: Revision | None, folds: Mapping[str, bool], layout: str) -> Json:
-        """The scene of a revision; `previous` is the one whose values are shown as ghosts."""
+    def scene(self, revision: Revision, previous: Revision | None, folds: Mapping[str, bool], layout: str) -> Packed:
+        """The scene of a revision, as JSON; `previous` is the one whose values are shown as ghosts."""
         old = previous if previous is not None and previous.id != revision.id else None
         key = (revision.id, old.id if old else None, tuple(sorted(folds.items())), layout)
-        with self._computing:
-            known = self._scenes.get(key)
-            if known is not None:
-                return known
-            program = self.catalogue.find(revision.program)
-            trace = self.trace(revision)
-            before = self.trace(old) if old else None
-            base_id = self.revision(program.id, None).id
-            job = SceneJob(program, revision, trace, self._base(program), base_id, before, folds, layout)
-            return self._scenes.put(key, self.pure.scene(job))
+        return self._flight.cached(self._scenes, key, lambda: self._scene(revision, old, folds, layout))
 
-    def details(self, revision: Revision, element: str) -> Json:
-        """The details of one element at all moments."""
+    def details(self, revision: Revision, element: str) -> Packed:
+        """The details of one element at all moments, as JSON."""
         key = (revision.id, element)
-        with self._computing:
-            known = self._details.get(key)
-            if known is not None:
-                return known
-            scene = self.scene(revision, None, {}, "")
-            return self._details.put(key, self.pure.details(self.trace(revision), scene, element))
+        return self._flight.cached(self._details, key, lambda: self._detailed(revision, element))
 
-    def _base(self, program: Program) -> Trace:
-        key = f"{program.id}@{program.version}"
-        known = self._traces.get(key)
-        return known if known is not None else self._traces.put(key, program.record())
+    def _scene(self, revision: Revision, old: Revision | None, folds: Mapping[str, bool], layout: str) -> Packed:
+        program = self.catalogue.find(revision.program)
+        if program.version != revision.version:  # a watched script: what would be said of it is no longer true
+            raise _recorded_again(program.id)
+        trace, before = self.trace(revision), self.trace(old) if old else None
+        base = self._recorded(revision.program, revision.version)
+        base_id = self._revision(revision.program, revision.version, UNEDITED).id
+        made = self.pure.scene(SceneJob(program, revision, trace, base, base_id, before, folds, layout))
+        calls = {"revision": made["revision"], "phases": made["phases"]}  # these are the same however it is folded
+        self._calls.put(revision.id, pack_json(calls))
+        return pack_json(made)
 
-    def _source(self, program: Program) -> str:
-        with self._computing:
-            return json.dumps(dict(self._base(program).files), sort_keys=True)
+    def _detailed(self, revision: Revision, element: str) -> Packed:
+        known = self._calls.get(revision.id)
+        calls = (known or self.scene(revision, None, {}, "")).json()
+        return pack_json(self.pure.details(self.trace(revision), calls, element))
+
+    def _recorded(self, program: str, version: int) -> Trace:
+        """A recording of a program.  Raises Problem where a newer one has taken its place and it is gone."""
+
+        def record() -> Trace:
+            found = self.catalogue.find(program)
+            if found.version != version:
+                raise _recorded_again(program)
+            with self._engine:
+                return found.record()
+
+        return self._flight.cached(self._traces, f"{program}@{version}", record)
+
+    def _replayed(self, revision: Revision) -> Trace:
+        base = self._recorded(revision.program, revision.version)
+        with self._engine:
+            return self.pure.replay(base, revision.edits)
+
+    def _revision(self, program: str, version: int, text: str) -> Revision:
+        named = "\0".join([program, str(version), self._source(program, version), text])
+        return Revision(hashlib.sha256(named.encode()).hexdigest()[:16], program, version, text)
+
+    def _source(self, program: str, version: int) -> str:
+        """A hash of the text of a recording's files; that of the newest is kept."""
+        known = self._sources.get(program)
+        if known is None or known[0] != version:
+            files = json.dumps(dict(self._recorded(program, version).files), sort_keys=True)
+            known = self._sources[program] = (version, hashlib.sha256(files.encode()).hexdigest())
+        return known[1]
+
+
+def _size(_key: object, packed: Packed) -> int:
+    return len(packed.blocks)
+
+
+def _recorded_again(program: str) -> Problem:
+    return Problem(
+        "recorded-again",
+        "The program was recorded again",
+        "It has changed while this answer was made, and the recording before is no longer here.",
+        [("Open the program as it is now", f"/?program={program}"), ("Open the gallery", "/")],
+    )
 
 
 def _unknown_revision(program: str, revision: str) -> Problem:

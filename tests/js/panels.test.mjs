@@ -264,6 +264,8 @@ test("long edits go by the id of their revision", () => {
 test("a cut address is known as one", () => {
   const query = url.query({ program: "p", edits: edits.NONE });
   assert.equal(url.view(query.slice(0, -5)).damaged, true);
+  for (const other of ["x", 3, [], { leaves: [] }, { commands: {} }, { commands: [1] }]) assert.equal(url.view(url.query({ program: "p", edits: other })).damaged, true, JSON.stringify(other));
+  assert.deepEqual(url.view(url.query({ program: "p", folds: { g1: true, g2: 1 } })).folds, { g1: true });
   assert.deepEqual(url.view("?step=-3&theme=pink").step, 0);
   assert.equal(url.view("?theme=pink").theme, null);
 });

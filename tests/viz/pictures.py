@@ -47,7 +47,8 @@ def names() -> list[str]:
 def scene(name: str) -> Json:
     """The scene that the browser gets when it opens a program."""
     made = store()
-    return made.scene(made.revision(name, None), None, {}, "")
+    found: Json = made.scene(made.revision(name, None), None, {}, "").json()
+    return found
 
 
 def picture(found: Json) -> str:

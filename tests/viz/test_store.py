@@ -72,14 +72,15 @@ def test_scene_is_computed_once_when_threads_ask_at_the_same_time() -> None:
 def test_scene_answer_repeats_the_number_of_the_request() -> None:
     store, _ = make()
     answer = scene_answer(store, ask(request=41))
-    assert answer["request"] == 41 and answer["scene"]["program"]["id"] == "case" and answer["edits"] is None
+    assert answer["request"] == 41 and answer["scene"].json()["program"]["id"] == "case" and answer["edits"] is None
 
 
 def test_scene_answer_finds_a_revision_by_its_id_while_it_is_known() -> None:
     store, _ = make()
     made = scene_answer(store, ask(edits=ONE_HOT))
-    named = scene_answer(store, ask(revision=made["scene"]["revision"]["id"]))
-    assert named["scene"]["revision"]["id"] == made["scene"]["revision"]["id"]
+    revision = made["scene"].json()["revision"]["id"]
+    named = scene_answer(store, ask(revision=revision))
+    assert named["scene"].json()["revision"]["id"] == revision
     assert named["edits"]["commands"] == ONE_HOT["commands"]
 
 

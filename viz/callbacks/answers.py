@@ -1,15 +1,18 @@
 """The answers to the browser's questions, as plain data: no dash here, so that each can be tried in three lines.
 
-Every answer repeats the request's number; the browser shows the answer to its latest question only.
+Every answer repeats the request's number; the browser shows the answer to its latest question only.  Scenes and details
+in it are packed: they were compressed when they were made.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from viz.packed import Packed, pack
 from viz.store import Json, Problem, Revision, Store, bad_edits
 
 log = logging.getLogger("backstep")
@@ -57,6 +60,30 @@ def live_answer(store: Store, program: str) -> Json:
     return {"version": found.version, "note": found.note}
 
 
+def pieces(answer: Any) -> Iterator[Packed]:
+    """The JSON of an answer in pieces: what is packed in it as it is, and the text around it."""
+    text = ""
+    for part in _parts(answer):
+        if isinstance(part, str):
+            text += part
+        else:
+            yield from (pack(text.encode(), level=1), part)
+            text = ""
+    yield pack(text.encode(), level=1)
+
+
+def _parts(data: Any) -> Iterator[str | Packed]:
+    if isinstance(data, Packed):
+        yield data
+    elif isinstance(data, dict) and any(isinstance(value, (dict, Packed)) for value in data.values()):
+        for place, (key, value) in enumerate(data.items()):
+            yield f"{',' if place else '{'}{json.dumps(key)}:"
+            yield from _parts(value)
+        yield "}"
+    else:
+        yield json.dumps(data, separators=(",", ":"), allow_nan=False)
+
+
 def _previous(store: Store, ask: Mapping[str, Any], revision: Revision) -> Revision | None:
     before = ask.get("previous")
     if not isinstance(before, Mapping):
@@ -64,6 +91,8 @@ def _previous(store: Store, ask: Mapping[str, Any], revision: Revision) -> Revis
     try:
         made = store.revision(revision.program, before.get("edits") or {}, None)
         store.trace(made)
+    except Problem:  # such a revision was never shown
+        return None
     except Exception:  # ghosts are an extra: without them the new picture is still right
         log.warning("the revision before could not be made again", exc_info=True)
         return None

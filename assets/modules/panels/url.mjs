@@ -20,6 +20,11 @@ export function unpack(text) {
   }
 }
 
+const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+
+/** Whether these are edits in their form; what the commands and values in them say, the server looks at. */
+const areEdits = (value) => isObject(value) && isObject(value.leaves ?? {}) && Array.isArray(value.commands ?? []) && (value.commands ?? []).every(isObject);
+
 /** The query of a view: {program, edits, revision, step, select, theme, layout, folds}; what is null is left out.
  * `first` says that a step of 0 has to stand there, because without a step the program opens at another one. */
 export function query(view) {
@@ -40,19 +45,20 @@ export function query(view) {
 export function view(search) {
   const given = new URLSearchParams(search);
   const edits = given.has("edits") ? unpack(given.get("edits")) : null;
+  const damaged = edits !== null && !areEdits(edits);
   const folds = given.has("folds") ? unpack(given.get("folds")) : {};
   const step = Number(given.get("step") ?? 0);
   const theme = given.get("theme");
   return {
     program: given.get("program"),
-    edits: edits ?? null,
-    damaged: edits === undefined,
+    edits: damaged ? null : edits,
+    damaged,
     revision: given.get("revision"),
     step: Number.isFinite(step) && step > 0 ? step : 0,
     unplaced: !given.has("step"),
     select: given.get("select"),
     layout: given.get("layout") || "",
-    folds: folds && typeof folds === "object" ? folds : {},
+    folds: isObject(folds) ? Object.fromEntries(Object.entries(folds).filter(([, folded]) => typeof folded === "boolean")) : {},
     theme: theme === "dark" || theme === "light" ? theme : null,
   };
 }

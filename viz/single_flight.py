@@ -1,0 +1,57 @@
+"""Work that several ask for at the same time is done once, and all get its outcome."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from .lru import Lru
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class SingleFlight:
+    """One run per key at a time, each in the thread that asked first; other keys are not held up."""
+
+    def __init__(self) -> None:
+        self._running: dict[Hashable, Future[Any]] = {}
+        self._lock = threading.Lock()
+
+    def cached(self, cache: Lru[K, V], key: K, work: Callable[[], V]) -> V:
+        """What the cache has under the key; where it has nothing, what `work` gives, which it has from then on.
+
+        What is cached never waits.  An error of `work` goes to all who waited for it, and is not kept.
+        """
+        known = cache.get(key)
+        if known is not None:
+            return known
+        with self._lock:
+            running = self._running.get((id(cache), key))
+            if running is None:
+                mine = self._running[id(cache), key] = Future[V]()
+        if running is not None:
+            found: V = _outcome(running)
+            return found
+        try:
+            known = cache.get(key)  # another run may have ended between the first look and ours
+            made = known if known is not None else cache.put(key, work())
+        except BaseException as error:
+            mine.set_exception(error)
+            raise
+        else:
+            mine.set_result(made)
+            return made
+        finally:
+            with self._lock:
+                del self._running[id(cache), key]
+            del mine  # an error holds this frame: without this they would hold each other, and all that `work` had
+
+
+def _outcome(running: Future[V]) -> V:
+    try:
+        return running.result()
+    finally:
+        del running  # likewise
