@@ -29,24 +29,8 @@ CALLBACKS, EXPORTS = "/_dash-update-component", "/export/trace"
 KNOWN = {"program": PROGRAM, "element": "t0", "revision": "", "layout": "", "kind": "backward"}
 DEEP = "[" * 100_000
 WRONG: tuple[Any, ...] = (
-    None,
-    True,
-    -1,
-    0,
-    7,
-    1.5,
-    2**70,
-    "",
-    "x",
-    "0",
-    "x" * 5000,
-    [],
-    [None],
-    [[[1]]],
-    {},
-    {"x": 1},
-    {"0": [1.0, 2]},
-)
+    None, True, -1, 0, 7, 1.5, 2**70, "", "x", "0", "x" * 5000, [], [None], [[[1]]], {}, {"x": 1}, {"0": [1.0, 2]},
+)  # fmt: skip
 MARKS = {"NaN": "NaN", "Infinity": "Infinity", "1e999": "1e999", "surrogate": '"\\ud800"', "deep": DEEP,
          "long": "9" * 5000}  # fmt: skip
 
@@ -249,7 +233,8 @@ def test_an_unknown_id_is_explained(
 @pytest.mark.parametrize(
     "path",
     ["/scene", "/scene?program=%00", "/scene?program=no", "/live", "/live?program=%ff",
-     "/_dash-component-suites/no/x.js", "/_dash-component-suites/dash/no.js", "/_dash-component-suites/dash/dcc/%00.js", "/assets/%00", "/assets/no.js",
+     "/_dash-component-suites/no/x.js", "/_dash-component-suites/dash/no.js",
+     "/_dash-component-suites/dash/dcc/%00.js", "/assets/%00", "/assets/no.js",
      "/_reload-hash", "/_dash-layout/x", "/no/such"],
 )  # fmt: skip
 def test_any_address_is_answered_without_a_fault(client: Client, path: str, caplog: pytest.LogCaptureFixture) -> None:
