@@ -93,7 +93,7 @@ def watching(node: Any) -> Iterator[None]:
         yield
     except Exception as error:
         tell(node)
-        text = str(error)
+        text = errors.message_of(error)
         if HINT in text:
             error.args = (text.replace(HINT, FOUND),)
         raise

@@ -309,6 +309,7 @@ class Naming:
         self.sources = sources
         self.binder = Binder(sources)
         self.names: dict[int, str] = {}
+        self.changed: set[int] = set()  # whose name is another since whoever writes them down emptied this
         self.unsure: dict[object, list[int]] = {}
         self.strangers: set[int] = set()
         self.at: tuple[Frame, ...] = ()
@@ -329,7 +330,7 @@ class Naming:
             self.made("grad", results, self.calls.pop(event.call, ()))
         elif isinstance(event, LeafCreated):
             if event.name is not None:
-                self.names[event.tensor] = event.name
+                self.name(event.tensor, event.name)
             elif event.source in ("seen", "DataLoader", "gradient"):
                 self.strangers.add(event.tensor)
             elif event.source != "grad":
@@ -349,7 +350,15 @@ class Naming:
         given = self.inside.pop() if self.inside else ()
         for tensor in event.results or ():
             if tensor is not None and tensor not in given:
-                self.names.pop(tensor, None)
+                self.name(tensor, None)
+
+    def name(self, tensor: int, name: str | None) -> None:
+        """Give a tensor a name, or take back the one that it has."""
+        if name is not None:
+            self.names[tensor] = name
+        elif self.names.pop(tensor, None) is None:
+            return
+        self.changed.add(tensor)
 
     def made(self, kind: str, made: list[int], frames: tuple[Frame, ...]) -> None:
         """Tensors that one event gave at `frames`."""
@@ -373,10 +382,10 @@ class Naming:
             pairs = [(t, n) for t, n in zip(made, found.names, strict=True) if n is not None]
             if found.exact:
                 for tensor in self.unsure.pop(found.place, ()):
-                    self.names.pop(tensor, None)
+                    self.name(tensor, None)
             for tensor, name in pairs:
                 if tensor not in self.names:
-                    self.names[tensor] = name
+                    self.name(tensor, name)
                     if not found.exact:
                         self.unsure.setdefault(found.place, []).append(tensor)
         self.run = []
@@ -398,7 +407,9 @@ class Naming:
         read = tuple(dict.fromkeys(self.sources.operands(frames[-1])))
         new = [t for t in tensors if t in self.strangers and t not in self.names]
         if len(read) == len(tensors):
-            self.names.update((t, n) for t, n in zip(tensors, read, strict=True) if t in new)
+            for tensor, name in zip(tensors, read, strict=True):
+                if tensor in new:
+                    self.name(tensor, name)
         elif len(read) == len(new) == 1 and read[0] not in {self.names.get(t) for t in tensors}:
-            self.names[new[0]] = read[0]
+            self.name(new[0], read[0])
         self.strangers.difference_update(tensors)

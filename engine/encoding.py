@@ -168,13 +168,18 @@ def event_from(kind: str, index: int, stack: int, fields: Mapping[str, Any]) -> 
     return _record(KINDS[kind])({"index": index, "stack": stack, **fields})
 
 
+_AS_IS = frozenset({int, str, float, bool, type(None)})
+
+
 def _to_json(value: Any) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type) and not isinstance(value, Opaque):
-        coders = _fields(type(value))
-        return {name: _to_json(getattr(value, name)) if plain else encode(getattr(value, name))
-                for name, (_, plain, _) in coders.items()}  # fmt: skip
-    if isinstance(value, (tuple, list)):
+    kind = type(value)
+    if kind in _AS_IS:  # asked first: nearly all that an event consists of
+        return value
+    if kind is tuple or kind is list:
         return [_to_json(item) for item in value]
+    if dataclasses.is_dataclass(kind) and kind is not Opaque:
+        return {name: _to_json(getattr(value, name)) if plain else encode(getattr(value, name))
+                for name, (_, plain, _) in _fields(kind).items()}  # fmt: skip
     return value
 
 

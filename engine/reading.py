@@ -13,6 +13,7 @@ from typing import Any
 
 from .array import to_numpy
 from .binding import tensor_names
+from .errors import message_of, notes_of
 from .later import Later
 from .op import CUSTOM, NUMBERED, REGISTRY
 from .ops.reduction import sum_to_size
@@ -417,7 +418,7 @@ class _Reader:
         node = None if own is None else self.within.get(own, self.nodes.get(own))
         ids = [] if place is None else [getattr(t, "_id", -1) for t in place.tensors]
         return ErrorRaised(
-            at, stack, type(error).__name__, str(error), "\n".join(getattr(error, "__notes__", ())), call, node,
+            at, stack, type(error).__name__, message_of(error), notes_of(error), call, node,
             tuple(self.tensors[i] for i in ids if i in self.tensors), users_traceback(error),
         )  # fmt: skip
 

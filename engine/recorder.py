@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from numpy import generic
 
+from .errors import notes_of
 from .kept import LIMIT, Kept
 from .short import in_full, next_id, plain
 from .source import Places
@@ -38,6 +40,7 @@ class Recorder(Kept):
         self.calls = 0
         self.errors: dict[int, BaseException] = {}
         self.depth = 0
+        self.pace: Callable[[], object] | None = None
 
     # -- what happens ---------------------------------------------------------------------------------------------
 
@@ -87,6 +90,8 @@ class Recorder(Kept):
                 sequence, needs, None if inplace is None else inplace._id, self.call,
             )
         )  # fmt: skip
+        if self.pace is not None:
+            self.pace()
 
     def again(self, op: Any, view: Any, base: Any, path: Any, node: Any) -> None:
         """A view whose base was written is taken of it anew: the same elements with another history."""
@@ -224,7 +229,7 @@ class Recorder(Kept):
         where = None if node is None else self.line_of(node.sequence_nr)
         if node is not None and where is not None:
             note = f"Backstep: {node.name()} stands for the op in {where}."
-            if note not in "\n".join(getattr(error, "__notes__", ())):  # a recorded error that is raised again has it
+            if note not in notes_of(error):  # a recorded error that is raised again has it
                 error.add_note(note)
         self.log.append(("error", self.stack(2), error, self.call))
 

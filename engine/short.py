@@ -6,6 +6,7 @@ These two are the hot path of the hot path: longer than other functions, they ca
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 from .later import Product
@@ -22,6 +23,8 @@ class Short(Stacks):
 
     limit: int
     first: int
+    pace: Callable[[], object] | None
+    """Called after an op, where what is recorded is written meanwhile and the writing cannot keep up."""
     call: int | None
     log: list[tuple[Any, ...]]
     values: list[Any]
@@ -58,6 +61,8 @@ class Short(Stacks):
             shared.number, shared.recorded = number, [value]
         sequence, needs = (-1, 0) if node is None else (node.sequence_nr, node.plan.needs)
         self.log.append(("plain", self.stack(3), op.name, a, b, number, value, sequence, needs, self.call))
+        if self.pace is not None:
+            self.pace()
 
     def plain_vjp(self, node: Any, gradient: Any, cotangents: Any, freed: bool) -> bool:
         """A node of one output ran.  What the loop has not worked out, a product or a sum over broadcast dimensions, is

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import linecache
 import os
+import re
 import sys
 import sysconfig
 import warnings
@@ -12,6 +13,8 @@ from typing import Any
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _LIBRARY = tuple({sysconfig.get_paths()[k] for k in ("stdlib", "platstdlib", "purelib", "platlib")})
+_INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]")
+"""Installed elsewhere than in this environment: with `pip install --user`, or in one that this one is built on."""
 _OURS = (_HERE + os.sep, os.path.join(os.path.dirname(_HERE), "viz") + os.sep)
 
 
@@ -75,7 +78,7 @@ def is_users(filename: str) -> bool:
         return filename.startswith(("<stdin>", "<ipython", "<backstep"))
     if filename.startswith(_GALLERY):
         return True
-    return not filename.startswith(_OURS) and not filename.startswith(_LIBRARY)
+    return not filename.startswith(_OURS) and not filename.startswith(_LIBRARY) and not _INSTALLED.search(filename)
 
 
 def users_line() -> str | None:

@@ -170,9 +170,23 @@ class Writer:
         except sqlite3.Error as error:
             raise CannotWrite(self.path, _reason(error, self.path)) from error
 
+    def undo(self) -> None:
+        """Go back to the last flush: what was written since could not be kept."""
+        with contextlib.suppress(sqlite3.Error):
+            if self._db.in_transaction:  # SQLite may have gone back by itself
+                self._db.execute("ROLLBACK")
+
+    def give_up(self, meta: dict[str, Any]) -> None:
+        """Go back to the last flush and let go of the file, with `meta` noted if there is room for it."""
+        self.undo()
+        with contextlib.suppress(CannotWrite):
+            self.meta("meta", meta)
+        self._db.close()
+
     def pause(self) -> None:
         """Flush and let go of the file for a while: a connection must not be carried into a forked process."""
-        self._execute("COMMIT")
+        if self._db.in_transaction:
+            self._execute("COMMIT")
         self._db.close()
 
     def resume(self) -> None:

@@ -1,10 +1,10 @@
 """The process in which a user's script runs: as Python would run it, recorded into a trace file.
 
 Started as a file by `viz.runner` (never forked, nor as `-m`: nothing in the user's folder can take our place):
-    python viz/child.py REPORT ENDED TRACE FLAGS SCRIPT [ARGS ...]
+    python viz/child.py REPORT ENDED TRACE FLAGS LIFE SCRIPT [ARGS ...]
 The script's `__main__`, `sys.argv`, `sys.path[0]`, working folder, streams and exit status are what they would be.
 REPORT is a JSON file about what happened, for the process that started this one; ENDED is an empty one, there from when
-the script has ended.
+the script has ended.  LIFE is the number of a pipe that ends when that process does, "" where there is none.
 """
 
 from __future__ import annotations
@@ -27,29 +27,38 @@ if __name__ == "__main__":  # our own folder stands first in sys.path; what we n
     del sys.path[0]
     sys.exit(child.main(sys.argv[1:]))
 
+import _thread
 import atexit
 import builtins
 import contextlib
 import itertools
 import linecache
 import threading
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
 from importlib.machinery import SourceFileLoader
 
 import viz
+from engine.errors import message_of
 from engine.reading import users_traceback
 from engine.recorder import Recorder
 from engine.slot import is_users, slot
 from engine.source import Places
-from engine.streaming import Stream
+from engine.streaming import Cut, Stream
 from engine.trace import ErrorRaised
 from viz import standin
 
 _ENGINE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "engine", "")
+GRACE = 5.0
+"""Seconds that a script has to end by SIGTERM once the process that started it has ended."""
 
 
 def main(argv: list[str]) -> int:
     """Run a script; the exit status that Python would give."""
-    report, ended, path, flags, script, *args = argv
+    report, ended, path, flags, life, script, *args = argv
+    if life:
+        _end_with_the_starting_process(int(life))
     as_torch = "as-torch" in flags.split(",")
     filename = os.path.abspath(script)
     folder = os.path.dirname(os.path.realpath(script))
@@ -59,7 +68,7 @@ def main(argv: list[str]) -> int:
         standin.install()
     viz.show = _left_out
     recorder = Recorder()
-    stream = Stream(recorder, path, places, (script, *args))
+    stream = Stream(recorder, path, places, (script, *args), say=_say)
     outcome = _Outcome(recorder, as_torch)
     atexit.register(outcome.at_exit)  # the first to be registered is the last to run
     try:
@@ -72,12 +81,48 @@ def main(argv: list[str]) -> int:
         module = _main_module(filename)
         stream.start()
         outcome.run(code, module)
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not cut off what is written now
     _mark(ended)
-    failure = _finish(stream, outcome)
-    _report(report, outcome, failure)
-    signal.signal(signal.SIGINT, handler)
+    with _signals_stop(stream):
+        failure = _finish(stream, outcome)
+        _report(report, outcome, stream.cut, failure)
     return outcome.status
+
+
+def _say(text: str) -> None:
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # the script may have closed it, or set it to None
+        print(f"backstep: {text}", file=sys.stderr, flush=True)
+
+
+def _progress(written: int, of: int) -> None:
+    _say(f"writing the recording: {written:,} of {of:,} events; Ctrl-C stops here.")
+
+
+def _end_with_the_starting_process(life: int) -> None:
+    """End as by SIGTERM when the other end of the pipe is closed, as it is however that process ends."""
+
+    def wait() -> None:
+        os.read(life, 1)
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(GRACE)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    os.set_inheritable(life, False)
+    _thread.start_new_thread(wait, ())  # no Thread: the script's own threading.enumerate() is as without us
+
+
+@contextlib.contextmanager
+def _signals_stop(stream: Stream) -> Iterator[None]:
+    """Ctrl-C (or SIGTERM) while the rest is written keeps what has been written till then."""
+
+    def stop(*_: object) -> None:
+        stream.stop()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
 
 
 def _prepare(script: str, args: list[str], folder: str) -> None:
@@ -160,7 +205,7 @@ class _Outcome:
         kept = error.__traceback__
         while kept is not None and not is_users(kept.tb_frame.f_code.co_filename):
             kept = kept.tb_next
-        error.__traceback__ = kept = _without_engine(kept)
+        error.__traceback__ = kept = _without_engine(kept, self.interrupted)
         sys.excepthook(type(error), error, kept)
 
     def unreadable(self, error: Exception) -> None:
@@ -168,7 +213,7 @@ class _Outcome:
         self.error, self.status = type(error).__name__, 1
         error.__traceback__ = None
         sys.excepthook(type(error), error, None)
-        raised = ErrorRaised(0, -1, type(error).__name__, str(error), "", None, None, (), users_traceback(error))
+        raised = ErrorRaised(0, -1, type(error).__name__, message_of(error), "", None, None, (), users_traceback(error))
         self.recorder.log.append(("raised", -1, raised))
 
     def at_exit(self) -> None:
@@ -179,17 +224,24 @@ class _Outcome:
             os.kill(os.getpid(), signal.SIGINT)
 
 
-def _without_engine(kept: types.TracebackType | None) -> types.TracebackType | None:
-    """A traceback that ends where the engine is called, as torch's does; a failure below the engine keeps all."""
+def _without_engine(kept: types.TracebackType | None, interrupted: bool) -> types.TracebackType | None:
+    """A traceback that ends where the engine is called, as torch's does; a failure below the engine keeps all.
+
+    One that was `interrupted`, by Ctrl-C, ends in the user's code: where in ours it was has no meaning.
+    """
     frames = []
     while kept is not None:
         frames.append(kept)
         kept = kept.tb_next
-    while frames and frames[-1].tb_frame.f_code.co_filename.startswith(_ENGINE):
+    while frames and _is_ours(frames[-1].tb_frame.f_code.co_filename, interrupted):
         frames.pop()
     for outer, inner in itertools.zip_longest(frames, frames[1:]):
         outer.tb_next = inner
     return frames[0] if frames else None
+
+
+def _is_ours(filename: str, interrupted: bool) -> bool:
+    return not is_users(filename) if interrupted else filename.startswith(_ENGINE)
 
 
 def _mark(ended: str) -> None:
@@ -204,14 +256,18 @@ def _finish(stream: Stream, outcome: _Outcome) -> str:
     try:
         ended = {"exit": outcome.exit} if outcome.exit else {}
         script = os.path.basename(sys.argv[0])
-        stream.finish({"script": script, "status": outcome.status, "as_torch": outcome.as_torch, **ended})
+        meta = {"script": script, "status": outcome.status, "as_torch": outcome.as_torch, **ended}
+        stream.finish(meta, _progress)
     except Exception:  # noqa: BLE001 a fault of ours: the script's own outcome stands, and the fault is told
         return traceback.format_exc()
     return ""
 
 
-def _report(path: str, outcome: _Outcome, failure: str) -> None:
-    """Tell the starting process what it cannot see."""
+def _report(path: str, outcome: _Outcome, cut: Cut | None, failure: str) -> None:
+    """Tell the starting process what it cannot see.
+
+    It made the file long enough for a short report, which is written where the disk has no room for a longer one.
+    """
     files: dict[str, Any] = {}
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
@@ -219,7 +275,10 @@ def _report(path: str, outcome: _Outcome, failure: str) -> None:
             files[os.path.abspath(file)] = name
     said = {
         "status": outcome.status, "error": outcome.error, "note": outcome.note, "failure": failure,
-        "files": list(files), "exit": outcome.exit,
+        "files": list(files), "exit": outcome.exit, "cut": None if cut is None else asdict(cut),
     }  # fmt: skip
-    with open(path, "w", encoding="utf-8") as stream:
-        json.dump(said, stream)
+    for report in (said, {**said, "files": [], "failure": failure[-1000:]}):
+        with contextlib.suppress(OSError), open(path, "r+", encoding="utf-8") as stream:
+            json.dump(report, stream)
+            stream.truncate()
+            return

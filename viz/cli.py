@@ -7,8 +7,10 @@ that `--help` and a mistyped option answer at once.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import logging
 import re
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -122,11 +124,28 @@ def _port(text: str) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command; the exit status is 0, 2 for what the user should change, 130 for an interrupted start."""
+    """Runs the command; the exit status is 0, 2 for what the user should change, 130 for an interrupted start.
+
+    SIGTERM and SIGHUP end a script that runs, and leave with 128 and their number; a server ends in peace.
+    """
+    _end_on_signals()
     try:
         return _main(parser().parse_args(argv))
     except KeyboardInterrupt:
         return 130
+
+
+def _end_on_signals() -> None:
+    """SIGTERM, and SIGHUP of a terminal that was closed, end us as an exception does: a script that runs ends too."""
+
+    def end(number: int, _frame: object) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    with contextlib.suppress(ValueError):  # not in the main thread: the caller ends us
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup has SIGHUP ignored
+                signal.signal(number, end)
 
 
 def _main(options: argparse.Namespace) -> int:

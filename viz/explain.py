@@ -117,6 +117,28 @@ def exited(script: str, status: int, said: str, file: str, line: int) -> str:
     return f"{script} ended itself{where}, with status {status}{message}."
 
 
+def killed(script: str, how: str) -> str:
+    """The explanation for a script that was ended from outside, or by os._exit or a crash."""
+    return (
+        f"{script} ended without Python's own ending ({how}). The recording ends less than a second before that, with "
+        "what was written by then."
+    )
+
+
+def cut(kind: str, written: int, of: int | None = None, reason: str = "") -> str:
+    """What is missing of a recording that ends before its program did, as `engine.streaming.Cut` has it.
+
+    >>> cut("unwritable", 512, None, "the disk is full")
+    'The recording ends after 512 events: the disk is full. The script itself went on.'
+    """
+    if kind == "gone":
+        return "The recording is lost: its file was taken away while the script ran."
+    if kind == "stopped":
+        return f"The recording ends after {written:,} of {of or written:,} events: Ctrl-C stopped the writing there."
+    more = " Fewer rounds, or smaller tensors, need less." if kind == "memory" else ""
+    return f"The recording ends after {written:,} events: {reason}. The script itself went on.{more}"
+
+
 def ended(meta: Mapping[str, Any]) -> str:
     """The same of a recording that was opened, by what it tells of itself; "" where it says nothing of that.
 
@@ -125,13 +147,21 @@ def ended(meta: Mapping[str, Any]) -> str:
     >>> ended({"script": "train.py", "exit": "yes"})
     ''
     """
+    said = []
+    match meta:
+        case {"cut": {"kind": str(kind), "written": int(written), "of": int() | None as of, "reason": str(reason)}}:
+            said.append(cut(kind, written, of, one_line(reason, 160)))
+        case {"incomplete": True}:
+            said.append(
+                "The recording was cut off: its script was killed, or is still running. What was written is here."
+            )
     match meta:
         case {
             "script": str(script),
-            "exit": {"status": int(status), "said": str(said), "file": str(file), "line": int(line)},
+            "exit": {"status": int(status), "said": str(words), "file": str(file), "line": int(line)},
         }:
-            return exited(script, status, said, file, line)
-    return ""
+            said.append(exited(script, status, words, file, line))
+    return " ".join(text for text in said if text)
 
 
 def shadows(folder: Path, root: Path) -> list[str]:

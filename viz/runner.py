@@ -28,6 +28,11 @@ LONG = 10.0
 KEPT = 3
 """Traces of a watched script that are kept: the app may still be reading an earlier one."""
 
+GRACE = 5.0
+"""Seconds that a script has to end by SIGTERM when we are to end."""
+REPORT_ROOM = 16_384
+"""Bytes that are set aside for what a script's process tells at its end: the disk may be full by then."""
+
 ROOT = Path(viz.__file__).resolve().parent.parent
 
 
@@ -81,10 +86,15 @@ def run_script(
     target = Path(trace_path) if trace_path is not None else new_folder() / f"{script.stem}{SUFFIX}"
     with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
         report, ended = Path(folder) / "report.json", Path(folder) / "ended"
+        report.write_text(" " * REPORT_ROOM)
         flags = "as-torch" if as_torch else "plain"
         runs_it = str(Path(__file__).with_name("child.py"))
         command = [sys.executable, runs_it, str(report), str(ended), str(target), flags]
-        process = subprocess.Popen([*command, os.fspath(path), *args], stdin=subprocess.DEVNULL if quiet else None)
+        life = _Lifeline()
+        process = subprocess.Popen(
+            [*command, life.argument, os.fspath(path), *args], stdin=subprocess.DEVNULL if quiet else None,
+            pass_fds=life.passed,
+        )  # fmt: skip
         if on_start is not None:
             on_start(process)
         say = on_slow or _print
@@ -98,10 +108,31 @@ def run_script(
         slow.start()
         try:
             returncode = _wait(process)
+        except BaseException:  # we are to end: the script too
+            _end(process)
+            raise
         finally:
             slow.cancel()
+            life.close()
         said = _reported(report)
     return _recording(script, target, returncode, said, as_torch)
+
+
+class _Lifeline:
+    """A pipe whose other end the script's process has: it ends with this process, even if that is killed."""
+
+    def __init__(self) -> None:
+        self._ends = os.pipe() if os.name == "posix" else ()
+        self.passed = self._ends[:1]
+
+    @property
+    def argument(self) -> str:
+        """As the child has it among its arguments."""
+        return str(self.passed[0]) if self.passed else ""
+
+    def close(self) -> None:
+        for end in self._ends:
+            os.close(end)
 
 
 def new_folder() -> Path:
@@ -119,7 +150,8 @@ def _print(text: str) -> None:
 
 
 def _wait(process: subprocess.Popen[bytes]) -> int:
-    """The exit status.  Ctrl-C reaches the script by itself; a second one is passed on, a third one ends it."""
+    """The exit status.  Ctrl-C reaches the script by itself; a second one is passed on as SIGTERM, which keeps what was
+    written of the recording till then; a third one kills it."""
     presses = 0
     while True:
         try:
@@ -132,6 +164,15 @@ def _wait(process: subprocess.Popen[bytes]) -> int:
                 process.kill()
 
 
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(GRACE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
 def _reported(path: Path) -> dict[str, Any]:
     try:
         return dict(json.loads(path.read_text("utf-8")))
@@ -140,19 +181,24 @@ def _reported(path: Path) -> dict[str, Any]:
 
 
 def _recording(script: Path, target: Path, returncode: int, said: dict[str, Any], as_torch: bool) -> Recording:
-    counts = _counts(target)
+    counts, unreadable = _counts(target)
     notes = [explain.shadowed(script.name, explain.shadows(script.resolve().parent, ROOT))]
     error = said.get("error", "")
+    cut = said.get("cut")
     if said.get("failure"):
         log.error("the recording failed:\n%s", said["failure"])
         notes.append("Backstep itself failed while it recorded; the traceback is in the terminal. Please report it.")
+    elif cut:
+        notes.append(explain.cut(**cut))
     elif not said:
-        how = _ending(returncode)
-        notes.append(f"{script.name} ended without Python's own ending ({how}): the trace goes to its last moments.")
+        notes.append(explain.killed(script.name, _ending(returncode)))
+    if unreadable and not cut:
+        notes.append(f"The recording is lost: {unreadable}")
     if said.get("exit"):
         notes.append(explain.exited(script.name, **said["exit"]))
     notes.append(_sentence(said.get("note", "")))
-    if not said.get("note"):
+    is_whole = said and not cut and not unreadable
+    if is_whole and not said["note"]:
         notes.append(explain.nothing_recorded(script.name, text_of(script), counts, as_torch, error))
     files = tuple(dict.fromkeys([script.resolve(), *(Path(f) for f in said.get("files", ()))]))
     return Recording(target, returncode, " ".join(n for n in notes if n), error, files)
@@ -180,13 +226,14 @@ def _ending(returncode: int) -> str:
     return f"signal {-returncode}" if returncode < 0 else f"status {returncode}"
 
 
-def _counts(path: Path) -> explain.Counts:
+def _counts(path: Path) -> tuple[explain.Counts, str]:
+    """What a trace has; and why it cannot be read, "" where it can."""
     try:
         found = tally(path)
-    except (OSError, TraceFileError):  # the process ended before it began to write
-        return explain.Counts(0, 0, 0)
+    except (OSError, TraceFileError) as error:
+        return explain.Counts(0, 0, 0), str(error)
     counted = ("OpCalled", "nodes", "BackwardStarted", "LeafCreated")
-    return explain.Counts(*(found.get(kind, 0) for kind in counted))
+    return explain.Counts(*(found.get(kind, 0) for kind in counted)), ""
 
 
 class Watch:

@@ -16,6 +16,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from engine.errors import message_of
 from engine.slot import is_users
 from viz.absent import REASONS, Absent, reason, room_of
 
@@ -130,7 +131,7 @@ def _missing(error: BaseException) -> tuple[str, str, list[str]] | None:
         above = sys.modules.get(error.name.rpartition(".")[0])
         return (rest or top, top if rest else "", _public(above) if above else [])
     if isinstance(error, ImportError) and error.name:
-        asked = re.match(r"cannot import name '(\w+)'", str(error))
+        asked = re.match(r"cannot import name '(\w+)'", message_of(error))
         module = sys.modules.get(error.name)
         if asked is None or error.name.partition(".")[0] not in ("torch", "engine"):
             return None
