@@ -11,8 +11,9 @@ from viz.gallery import gallery
 EDITS = 7
 EDIT = """
 async ([number]) => {
-  const { edit } = await import("/assets/modules/panels/session.mjs");
-  const { change } = await import("/assets/modules/panels/edits.mjs");
+  const modules = document.querySelector("script[src*='/panels/early.js']").src.replace("/early.js", "");
+  const { edit } = await import(`${modules}/session.mjs`);
+  const { change } = await import(`${modules}/edits.mjs`);
   const frame = () => new Promise(requestAnimationFrame);
   const scene = backstep.scene();
   const command = scene.commands.find((one) => one.kind === "backward" && one.shape);

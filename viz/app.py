@@ -8,13 +8,14 @@ from typing import Any
 
 from dash import Dash
 from dash.exceptions import DependencyException
-from flask import Flask, Response, request
+from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
 from viz.callbacks.register import add_requests, answer_callbacks, register
 from viz.components.shell import shell
+from viz.compression import Compressed
 from viz.security import MAX_BODY, Application, Guard, headers, trusted_hosts
-from viz.static import assets_folder
+from viz.static import Assets, assets_folder
 from viz.store import Store
 
 log = logging.getLogger("backstep")
@@ -26,8 +27,8 @@ INDEX = """<!DOCTYPE html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>{%title%}</title>
-<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
-<script src="/assets/modules/panels/early.js"></script>
+<link rel="icon" href="/ASSETS/icon.svg" type="image/svg+xml">
+<script src="/ASSETS/modules/panels/early.js"></script>
 {%css%}
 </head>
 <body>
@@ -40,11 +41,13 @@ INDEX = """<!DOCTYPE html>
 
 def build(store: Store) -> Dash:
     """The Dash app on this store, without the guard: `guarded` puts that in front for serving."""
+    assets = Assets(assets_folder())
     app = Dash(
         __name__,
         assets_folder=str(assets_folder()),
+        assets_url_path=assets.address,
         assets_path_ignore=["modules"],
-        index_string=INDEX,
+        index_string=INDEX.replace("ASSETS", assets.address),
         title="Backstep",
         update_title="",  # the title stays while the server is asked
         suppress_callback_exceptions=True,  # the grids are mounted later, and their callbacks are registered now
@@ -61,6 +64,7 @@ def build(store: Store) -> Dash:
     answer_callbacks(app)
     add_requests(app, store)
     _harden(app.server)
+    app.server.wsgi_app = Compressed(app.server.wsgi_app, assets)
     return app
 
 
@@ -85,13 +89,6 @@ def _harden(server: Flask) -> None:
     @server.errorhandler(DependencyException)
     def unknown_file(_error: Any) -> Response:
         return Response("Backstep's page has no such file.\n", 404, mimetype="text/plain")
-
-    @server.after_request
-    def revalidate(response: Response) -> Response:
-        # Modules import each other without a version in their address, so a stale copy would mix two versions.
-        if request.path.startswith("/assets/"):
-            response.headers["Cache-Control"] = "no-cache"
-        return response
 
 
 def _on_error(error: Exception) -> None:

@@ -204,8 +204,9 @@ def _serve(options: argparse.Namespace) -> int:
         return _refuse(f"{problem.title}: {problem.text}")
     from viz.revisions import Computed
     from viz.store import Store
+    from viz.workers import Workers
 
-    server.serve(Store(catalogue, Computed()), listening, path, allowed, not options.no_browser)
+    server.serve(Store(catalogue, Computed(), Workers()), listening, path, allowed, not options.no_browser)
     return 0
 
 

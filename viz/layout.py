@@ -10,10 +10,8 @@ from __future__ import annotations
 import atexit
 import json
 import logging
-import os
 import queue
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Hashable
 
@@ -26,6 +24,7 @@ from .layouts.ranked import Ranked
 from .layouts.sheet import HEAD, PAD, Point
 from .layouts.simple import LayoutRefused
 from .lru import Lru
+from .worker_process import ended, started
 
 __all__ = ["NAMES", "Anchors", "LayoutRefused", "Placed", "Point", "layout", "positions", "routes", "shown"]
 
@@ -41,13 +40,14 @@ TIME_LIMIT = 0.6
 """Seconds that the worker has for one group."""
 START_LIMIT = 5.0
 """Seconds that the worker has for its first answer, with its start."""
-GROUPS = 1024
-"""Groups whose places are remembered."""
-PICTURES = 48
+GROUPS = 1024, 16 << 20
+"""Groups whose places are remembered: how many, and their bytes."""
+PICTURES = 48, 32 << 20
 """Whole pictures that are remembered: an edit of numbers changes none, and an opening tries several."""
+PLACE, DRAWN = 500, 800
+"""Bytes of one place of a group, and of a node or an edge of a picture, with what it is remembered by."""
 _READ = ("size", "anchors", "under", "group", "line")
 _READ_OF_EDGES = ("origin", "argument")
-_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def layout(graph: nx.DiGraph, name: str = "layered") -> Placed:
@@ -144,8 +144,14 @@ def _enclose(graph: nx.DiGraph, placed: Placed) -> None:
             group = within[group]
 
 
-_pictures: Lru[Hashable, Placed] = Lru(PICTURES)
-_groups: Lru[tuple[str, Ranked], list[float]] = Lru(GROUPS)
+_pictures: Lru[Hashable, Placed] = Lru(
+    *PICTURES, lambda _, placed: DRAWN * (len(placed.positions) + len(placed.routes))
+)
+_groups: Lru[tuple[str, Ranked], list[float]] = Lru(*GROUPS, lambda _, places: PLACE * len(places))
+
+
+_drawing = threading.Lock()
+"""Graphviz draws one graph at a time."""
 
 
 def forget() -> None:
@@ -173,7 +179,8 @@ def _remembered(way: str, graph: Ranked, find: Callable[[Ranked], list[float]]) 
 def _find(graph: Ranked) -> list[float]:
     count = len(graph.ranks)
     if dot.is_available() and count <= AT_HAND:
-        return dot.places(graph)
+        with _drawing:
+            return dot.places(graph)
     if dot.is_available() and count <= FOR_WORKER:
         found = worker.places(graph)
         if found is not None:
@@ -215,11 +222,7 @@ class Worker:
         if self._process is not None and self._process.poll() is None:
             return False
         self._answers = queue.Queue()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "viz.layout_worker"],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([_ROOT, *filter(None, [os.environ.get("PYTHONPATH")])])},
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        )  # fmt: skip
+        self._process = started("viz.layout_worker", text=True)
         threading.Thread(target=_pump, args=(self._process, self._answers), daemon=True).start()
         return True
 
@@ -227,11 +230,7 @@ class Worker:
         """End the process; the next task starts another."""
         process, self._process = self._process, None
         if process is not None:
-            process.kill()
-            process.wait()
-            for stream in (process.stdin, process.stdout):
-                if stream is not None:
-                    stream.close()
+            ended(process)
 
 
 def _pump(process: subprocess.Popen[str], answers: queue.Queue[str]) -> None:

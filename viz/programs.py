@@ -19,6 +19,7 @@ from viz.difference import changed
 from viz.explain import ended
 from viz.shortened import MOST, left_out, shortened
 from viz.store import Program
+from viz.workers import TraceFile
 
 GALLERY = "Gallery"
 
@@ -108,7 +109,7 @@ def from_file(path: Path, most: int = MOST) -> Program:
     file = open_trace(str(path))
     trace = shortened(file, most)
     about = {**about_script(path.name), "left_out": left_out(trace, file), "note": ended(file.meta)}
-    return Program(slug(path.stem), about, lambda: trace)
+    return Program(slug(path.stem), about, lambda: trace, file=TraceFile.of(path, most))
 
 
 def about_script(title: str) -> Mapping[str, Any]:

@@ -14,6 +14,7 @@ from viz.programs import about_script, slug
 from viz.runner import Recording, ScriptError, Watch, run_script, text_of
 from viz.shortened import MOST, left_out, shortened
 from viz.store import Catalogue, Problem, Program
+from viz.workers import TraceFile
 
 
 def add(
@@ -62,7 +63,9 @@ def program_of(script: Path, recording: Recording, watched: bool = False, most: 
     left = left_out(trace)
     say(left)
     about = {**about_script(script.name), "left_out": left, "note": recording.explanation}
-    return Program(slug(script.stem), about, lambda: trace, watched=watched)
+    path = recording.trace_path
+    file = TraceFile.of(path, most) if path.is_file() else None
+    return Program(slug(script.stem), about, lambda: trace, watched=watched, file=file)
 
 
 def _opened(script: Path, recording: Recording) -> Trace:

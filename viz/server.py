@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import logging
 import signal
 import socket
+import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Iterable
@@ -14,15 +16,32 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import waitress.server
+from waitress.task import ThreadedTaskDispatcher
 
 from viz.app import build, guarded
 from viz.store import Store
+
+if sys.platform != "win32":
+    import resource
 
 log = logging.getLogger("backstep")
 
 PORT = 8050
 TRIES = 64
 THREADS = 8
+"""Threads that wait for requests."""
+MOST_THREADS = 256
+"""Threads that answer at the same time, where many wait for what is computed."""
+CONNECTIONS = 4096
+"""Connections that are open at the same time: a browser keeps six, three hundred browsers 1,800."""
+IDLE = 30
+"""Seconds after which a connection that asks nothing is closed, so that what was forgotten makes room."""
+SPARE = 128
+"""Open files that are left for all else: traces, the worker that lays out, standard streams."""
+SELECTABLE = 500
+"""Connections where there is no `poll`: as many sockets as `select` can wait for on Windows, with some left."""
+SWITCH = 0.001
+"""Seconds for which one thread may hold up the others: each answer waits for that several times."""
 ANY_ADDRESS = ("0.0.0.0", "::", "")  # noqa: S104  # recognised here, never a default
 
 
@@ -113,6 +132,8 @@ def serve(
     print(f"Backstep is open at {url}\nPress Ctrl-C to end it.", flush=True)
     if browser:
         threading.Thread(target=open_browser, args=(url,), daemon=True).start()
+    sys.setswitchinterval(SWITCH)
+    gc.freeze()  # what was imported stays: the collector need not look at it while others wait
     try:
         server.run()
     except (KeyboardInterrupt, SystemExit):
@@ -142,9 +163,39 @@ def start(store: Store, made: socket.socket, path: str = "/", allowed: Iterable[
 
 
 def _server(store: Store, made: socket.socket, allowed: Iterable[str]) -> Any:
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a queue of a few requests is no news
     app = guarded(build(store), allowed)
-    return waitress.server.create_server(app, sockets=[made], threads=THREADS, ident="Backstep")
+    dispatcher = Dispatcher()
+    dispatcher.set_thread_count(THREADS)
+    return waitress.server.create_server(
+        app, _dispatcher=dispatcher, sockets=[made], ident="Backstep", connection_limit=_connections(),
+        channel_timeout=IDLE, cleanup_interval=IDLE // 3, asyncore_use_poll=True, recv_bytes=1 << 16,
+    )  # fmt: skip
+
+
+class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress has no types
+    """A thread for each request that is being answered: those that wait for a scene do not hold up the others."""
+
+    def add_task(self, task: Any) -> None:
+        with self.lock:
+            busy = len(self.queue) >= len(self.threads) - self.stop_count - self.active_count
+            count = len(self.threads) - self.stop_count
+        if busy and count < MOST_THREADS:
+            self.set_thread_count(count + 1)
+        super().add_task(task)
+
+
+def _connections() -> int:
+    """How many connections may be open: what the system lets us have, up to CONNECTIONS."""
+    if sys.platform == "win32":
+        return SELECTABLE
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS + SPARE
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        with contextlib.suppress(OSError, ValueError):  # a system with a lower limit of its own
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return CONNECTIONS if soft == resource.RLIM_INFINITY else max(64, min(CONNECTIONS, soft - SPARE))
 
 
 def open_browser(url: str) -> None:

@@ -21,6 +21,7 @@ from .lru import Lru
 from .packed import Packed, pack_json
 from .reading import weight
 from .single_flight import SingleFlight
+from .workers import Ended, TraceFile, Workers
 
 if TYPE_CHECKING:
     from engine.trace import Trace
@@ -38,6 +39,8 @@ DETAILS = 2048, 32 * MIB
 """Details of elements, compressed as they are sent."""
 REVISIONS = 20_000, 32 * MIB
 """The edits of revisions, as JSON."""
+HEAVY = 1_500
+"""Events from which on the scenes of a trace file are made in a process of their own: they take 0.2 s and more."""
 NO_EDITS: Json = {"leaves": {}, "commands": None}
 UNEDITED = '{"commands":null,"leaves":{}}'
 
@@ -65,7 +68,8 @@ class Program:
 
     `record` makes the trace; it is called once, when the program is first opened.  `chapters` ties the story to the
     steps of a scene.  `version` counts recordings of a watched script; `watched` programs are asked about by the
-    browser from time to time, and `note` is what keeps the newest save from being recorded.
+    browser from time to time, and `note` is what keeps the newest save from being recorded.  `file` is where another
+    process finds the trace.
     """
 
     id: str
@@ -75,6 +79,7 @@ class Program:
     version: int = 1
     watched: bool = False
     note: str = ""
+    file: TraceFile | None = None
 
 
 @dataclass(frozen=True)
@@ -190,9 +195,10 @@ class Catalogue:
 class Store:
     """Answers the two questions of the browser, a scene and details, from its caches or by computing them."""
 
-    def __init__(self, catalogue: Catalogue, pure: Pure) -> None:
+    def __init__(self, catalogue: Catalogue, pure: Pure, workers: Workers | None = None) -> None:
         self.catalogue = catalogue
         self.pure = pure
+        self.workers = workers
         self._traces: Lru[str, Trace] = Lru(*TRACES, lambda _, trace: weight(trace))
         self._scenes: Lru[tuple[Any, ...], Packed] = Lru(*SCENES, _size)
         self._calls: Lru[str, Packed] = Lru(*DETAILS, _size)
@@ -228,7 +234,9 @@ class Store:
         """The scene of a revision, as JSON; `previous` is the one whose values are shown as ghosts."""
         old = previous if previous is not None and previous.id != revision.id else None
         key = (revision.id, old.id if old else None, tuple(sorted(folds.items())), layout)
-        return self._flight.cached(self._scenes, key, lambda: self._scene(revision, old, folds, layout))
+        made = self._flight.cached(self._scenes, key, lambda: self._scene(revision, old, folds, layout))
+        self._revisions.put(revision.id, revision)
+        return made
 
     def details(self, revision: Revision, element: str) -> Packed:
         """The details of one element at all moments, as JSON."""
@@ -239,7 +247,9 @@ class Store:
         program = self.catalogue.find(revision.program)
         if program.version != revision.version:  # a watched script: what would be said of it is no longer true
             raise _recorded_again(program.id)
-        trace, before = self.trace(revision), self.trace(old) if old else None
+        if (far := self._elsewhere(revision, old, folds, layout)) is not None:
+            return far
+        trace, before = self.trace(revision), self._before(old)
         base = self._recorded(revision.program, revision.version)
         base_id = self._revision(revision.program, revision.version, UNEDITED).id
         made = self.pure.scene(SceneJob(program, revision, trace, base, base_id, before, folds, layout))
@@ -247,7 +257,48 @@ class Store:
         self._calls.put(revision.id, pack_json(calls))
         return pack_json(made)
 
+    def _before(self, old: Revision | None) -> Trace | None:
+        """The trace whose values are shown as ghosts: an extra, without which the new picture is still right."""
+        try:
+            return self.trace(old) if old else None
+        except Problem:  # such a revision was never shown
+            return None
+        except Exception:
+            log.warning("the revision before could not be made again", exc_info=True)
+            return None
+
+    def _elsewhere(
+        self,
+        revision: Revision,
+        old: Revision | None = None,
+        folds: Mapping[str, bool] | None = None,
+        layout: str = "",
+        element: str | None = None,
+    ) -> Packed | None:
+        """A scene, or the details of an element, from a worker process; None where it is made here."""
+        program = self.catalogue.find(revision.program)
+        if self.workers is None or program.file is None:
+            return None
+        if len(self._recorded(program.id, revision.version).events) < HEAVY:
+            return None
+        file = {"id": program.id, "version": program.version, "about": program.about, "file": program.file.as_json()}
+        question = {
+            "program": file, "revision": revision.id, "text": revision.text, "folds": folds, "layout": layout,
+            "previous": old and {"id": old.id, "text": old.text}, "element": element,
+        }  # fmt: skip
+        try:
+            head, found = self.workers.packed(program.id, question)
+        except Ended as error:
+            raise _ended(error) from error
+        if "problem" in head:
+            raise Problem(**head["problem"])
+        if "failed" in head:
+            raise RuntimeError(f"a scene could not be made:\n{head['failed']}")
+        return None if head["stale"] else found
+
     def _detailed(self, revision: Revision, element: str) -> Packed:
+        if (far := self._elsewhere(revision, element=element)) is not None:
+            return far
         known = self._calls.get(revision.id)
         calls = (known or self.scene(revision, None, {}, "")).json()
         return pack_json(self.pure.details(self.trace(revision), calls, element))
@@ -284,6 +335,16 @@ class Store:
 
 def _size(_key: object, packed: Packed) -> int:
     return len(packed.blocks)
+
+
+def _ended(error: Ended) -> Problem:
+    return Problem(
+        "ended",
+        "The process that made this picture has ended",
+        f"It was stopped from outside ({error}); the machine may have had no more memory. What was shown before is "
+        "still there. Start Backstep with a smaller `--events`, or try again.",
+        [("Open the gallery", "/")],
+    )
 
 
 def _recorded_again(program: str) -> Problem:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from werkzeug.test import Client, TestResponse
 
 from tests.viz.fixtures import Fake, program
+from viz import compression, static
 from viz.app import build, guarded
 from viz.callbacks.register import HEARD
-from viz.static import assets_folder
+from viz.packed import Packed, pack
+from viz.static import Assets, assets_folder
 from viz.store import Catalogue, Store
 
 OWN = {"Host": "127.0.0.1:8050"}
@@ -58,13 +62,80 @@ def test_page_names_nothing_outside(client: Client) -> None:
     assert addresses and not [a for a in addresses if re.match(r"(https?:)?//", a)]
 
 
+def loaded(client: Client) -> list[str]:
+    """The addresses of our own scripts in the page."""
+    return re.findall(r"""src=["'](/assets/[^"'?]+)""", client.get("/", headers=OWN).text)
+
+
 def test_modules_are_served_and_only_one_is_loaded_by_the_page(client: Client) -> None:
-    text = client.get("/", headers=OWN).text
-    loaded = re.findall(r"""src=["'](/assets/[^"'?]+)""", text)
-    assert sorted(loaded) == ["/assets/modules/panels/early.js", "/assets/viz.mjs"]
-    with client.get("/assets/modules/panels/main.mjs", headers=OWN) as answer:
-        assert answer.status_code == 200 and "javascript" in answer.headers["Content-Type"]
-        assert answer.headers["Cache-Control"] == "no-cache"
+    early, first = sorted(loaded(client))
+    folder = first.removesuffix("viz.mjs")
+    assert early == f"{folder}modules/panels/early.js" and re.fullmatch(r"/assets/[0-9a-f]{12}/", folder)
+    with client.get(f"{folder}modules/panels/main.mjs", headers=OWN) as answer:
+        assert answer.status_code == 200 and answer.headers["Content-Type"].startswith("text/javascript")
+        assert "immutable" in answer.headers["Cache-Control"]
+
+
+def test_a_file_without_the_number_of_its_content_is_asked_about_again(client: Client) -> None:
+    first = client.get("/assets/viz.mjs", headers=OWN)
+    assert first.status_code == 200 and first.headers["Cache-Control"] == "no-cache"
+    again = client.get("/assets/viz.mjs", headers={**OWN, "If-None-Match": first.headers["ETag"]})
+    assert (again.status_code, again.data) == (304, b"")
+    assert client.get("/assets/viz.mjs", headers={**OWN, "If-None-Match": '"another"'}).data == first.data
+
+
+def test_the_files_of_another_version_are_never_sent(client: Client) -> None:
+    assert client.get("/assets/0123456789ab/viz.mjs", headers=OWN).status_code == 404
+
+
+def test_the_number_of_the_files_is_another_where_one_of_them_is(tmp_path: Path) -> None:
+    (tmp_path / "viz.mjs").write_text("1")
+    versions = [Assets(tmp_path).version]
+    (tmp_path / "viz.mjs").write_text("2")
+    versions.append(Assets(tmp_path).version)
+    (tmp_path / "viz.mjs").rename(tmp_path / "viz.js")
+    versions.append(Assets(tmp_path).version)
+    assert len(set(versions)) == 3
+
+
+LARGE = ("/", "/_dash-layout", "/_dash-dependencies", "/assets/app.css", "/assets/modules/timeline.mjs")
+
+
+@pytest.mark.parametrize("path", LARGE)
+def test_text_is_sent_compressed_to_who_reads_it(client: Client, path: str) -> None:
+    plain = client.get(path, headers=OWN)
+    packed = client.get(path, headers={**OWN, "Accept-Encoding": "gzip, br"})
+    assert (plain.headers.get("Content-Encoding"), packed.headers["Content-Encoding"]) == (None, "gzip")
+    assert packed.headers["Vary"] == plain.headers["Vary"] == "Accept-Encoding"
+    assert int(packed.headers["Content-Length"]) == len(packed.data) < 0.5 * len(plain.data)
+    if path != "/":  # the page has a number for each time it is loaded
+        assert gzip.decompress(packed.data) == plain.data
+        known = client.get(path, headers={**OWN, "If-None-Match": packed.headers["ETag"]})
+        assert (known.status_code, known.data) == (304, b"")
+
+
+def test_equal_answers_are_compressed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Client(guarded(build(Store(Catalogue([program()]), Fake()))))
+    sizes: list[int] = []
+
+    def counted(text: bytes, level: int = 6) -> Packed:
+        sizes.append(len(text))
+        return pack(text, level)
+
+    for room in (compression, static):
+        monkeypatch.setattr(room, "pack", counted)
+    suites = re.findall(r'src="(/_dash-component-suites[^"]+)"', made.get("/", headers=OWN).text)
+    sizes.clear()
+    for path in [*suites, "/_dash-layout", "/assets/app.css"] * 2:
+        made.get(path, headers={**OWN, "Accept-Encoding": "gzip"})
+    assert len(suites) > 5 and len([size for size in sizes if size >= compression.COMMON]) <= len(suites) + 2
+
+
+def test_a_scene_is_sent_as_it_was_compressed(client: Client) -> None:
+    question = {"request": 3, "program": "case", "edits": None}
+    packed = ask(client, "scene.data", "ask", question, **{"Accept-Encoding": "gzip"})
+    assert packed.headers["Content-Encoding"] == "gzip" and packed.headers["Cache-Control"] == "no-store"
+    assert gzip.decompress(packed.data) == ask(client, "scene.data", "ask", question).data
 
 
 def test_scene_is_answered(client: Client) -> None:

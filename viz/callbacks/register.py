@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from engine.tracefile import save
 from viz.callbacks.answers import details_answer, live_answer, pieces, scene_answer
 from viz.callbacks.asks import EXPORT, DetailsAsk, Misshapen, SceneAsk, one_of, read, shape_of
+from viz.compression import reads_gzip
 from viz.packed import gzip
 from viz.store import Problem, Store
 
@@ -126,6 +127,6 @@ def _packed(answer: Any) -> Response:
     """An answer in the pieces in which it was compressed; as plain text for who reads no gzip."""
     found = list(pieces(answer))
     headers = {"Cache-Control": "no-store", "Vary": "Accept-Encoding"}
-    if request.accept_encodings["gzip"]:
+    if reads_gzip(request.environ):
         return Response(gzip(found), mimetype="application/json", headers={**headers, "Content-Encoding": "gzip"})
     return Response(b"".join(piece.text for piece in found), mimetype="application/json", headers=headers)
