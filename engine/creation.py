@@ -39,7 +39,7 @@ def new_leaf(data: Any, source: str, requires_grad: bool = False, where: Any = N
     if mode.inference:
         made._storage = InferenceStorage()
     if outside:
-        made._storage.outside = True
+        made._storage.shared().outside = True
     if slot.active is not None:
         slot.active.see(made, source)
     return made

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import errors
-from .array import apart, as_array, dtype_of, is_array, is_writable, takes_writes, xp
+from .array import apart, as_array, dtype_of, is_writable, takes_writes, xp
 from .devices import together
 from .dispatch import AFTER, connect, kernel_error, wrapped
 from .gathered import multiplied
@@ -117,7 +117,7 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     if (active := slot.active) is not None:
         active.see(target)
         if target._view is not None:
-            active.see(target._view.base)
+            active.see_base(target._view.base, node is not None)
         active.before_write(target)
     if node is not None and op.inputs[0] in node.plan.names:
         before._array = target._array.copy()
@@ -125,11 +125,7 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
         target._array[...] = result
     else:
         writer(*arrays, **statics)
-    storage = target._storage
-    storage.version += 1
-    if storage.origin is not None or storage.kin is not None:
-        for other in storage.touched():
-            other.unseen += 1
+    target._storage.written()
     if node is not None:
         _attach(node, (before, *inputs[1:]), arrays if arrays is not sources else None, target)
     if active is not None:
@@ -205,18 +201,11 @@ def report_joint(active: Any, view: Tensor, writer: str) -> None:
 
 
 def share_data(source: Tensor, made: Tensor) -> None:
-    """`made` is `source.data`: a recording tells of `source` what is written through it.
-
-    It copies first what it has of both: a write to one is not announced for the other.
-    """
-    made._storage.origin = source._storage.origin or source._storage
+    """`made` is `source.data`: a recording tells of each what is written through the other."""
+    own = made._storage.recorded  # what there is of it is of the memory that it joins
+    made._storage.join(source._storage)
     made._storage.source = weakref.ref(source)
-    if (active := slot.active) is not None:
-        active.before_write(source)
-        for tensor in (source, made):
-            kept = active.values[tensor._value]
-            if is_array(kept):
-                active.values[tensor._value] = kept.copy()
+    source._storage.shared().recorded.extend(own)
 
 
 def _flat(values: Any) -> Iterator[Any]:

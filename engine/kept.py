@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from typing import Any
 
@@ -31,6 +32,8 @@ class Kept(Short):
         self.first = next_id()
         self.large: deque[Summary] = deque()
         self.waiting = 0
+        self.having: dict[int, list[int]] = {}  # by the id of an array: the values that have its memory,
+        self.noted = range(0)  # of those in here
         self.begun = 0  # how many values there were when the backward call began, the outermost of those that run
         self.names = Names(self.first)
         self.grads: set[int] = set()  # the tensors that are, or were, the `.grad` of one
@@ -68,10 +71,16 @@ class Kept(Short):
             shared = tensor._storage  # which knows the value that it was recorded with: it may be the same array
         tensor._value = value
         if shared is not None:
-            tensor._seen = shared.version + shared.unseen
+            tensor._seen = shared.moment
             if shared.number < self.first:
                 shared.number, shared.recorded = number, []
-            shared.recorded.append(value)
+            memory = shared.memory
+            if memory is None:
+                shared.recorded.append(value)
+            else:
+                if memory.number < self.first:
+                    memory.number, memory.recorded = number, []
+                memory.recorded.append(value)
         return number
 
     def result(self, out: Any, inplace: Any) -> tuple[int, int, int, bool, int]:
@@ -87,19 +96,20 @@ class Kept(Short):
     def see(self, tensor: Any, source: str = "seen", name: str | None = None) -> tuple[int, int]:
         """(number, version) of a tensor that is used now, recorded as a leaf where the trace does not know it."""
         shared = tensor._shared
-        version = 0 if shared is None else shared.version + shared.unseen
+        version = 0 if shared is None else shared.moment
+        memory = None if shared is None else shared.memory
         number: int = tensor._id
         if number >= self.first:
             if tensor._seen != version:  # a view whose base was written since, or the other way round
                 self.refresh("refresh", tensor, version)
-            elif shared is not None and shared.outside and self.differs(tensor):
-                shared.unseen += 1
+            elif memory is not None and memory.outside and self.differs(tensor):
+                memory.writes += 1
                 version += 1
                 self.refresh("outside", tensor, version)
             return number, version
         if source == "seen" and name is None:
             source, name = self.names.reached(tensor)
-        outside = shared is not None and shared.outside
+        outside = memory is not None and memory.outside
         value = self.keep_copy(tensor._array) if outside else self.keep(tensor._array)
         number = self.register(tensor, value)
         grad = tensor._grad
@@ -109,10 +119,19 @@ class Kept(Short):
         self.log.append(("leaf", self.stack(2), number, storage, version, value, requires, source, held, name))
         return number, version
 
+    def see_base(self, base: Any, joins: bool) -> None:
+        """See the base of a view that is about to be written; `joins`: it gets a history by that.
+
+        A large one that gets none is not looked at again until it is used: a buffer that is filled row by row would be
+        copied for each row.
+        """
+        if joins or base._id < self.first or base._array.size <= self.limit:
+            self.see(base)
+
     def knows(self, tensor: Any) -> bool:
         """Whether what a tensor holds now is recorded."""
         shared = tensor._shared
-        version = 0 if shared is None else shared.version + shared.unseen
+        version = 0 if shared is None else shared.moment
         return bool(tensor._id >= self.first and tensor._seen == version)
 
     def refresh(self, kind: str, tensor: Any, version: int) -> None:
@@ -148,20 +167,16 @@ class Kept(Short):
     # -- writes ---------------------------------------------------------------------------------------------------
 
     def before_write(self, tensor: Any) -> None:
-        """Copy what is recorded of the storage of `tensor`, about to be written, be it through `.data`."""
+        """Copy what is recorded of the memory of `tensor`, about to be written, be it through `.data`."""
         shared = tensor._storage
-        if shared.handed is not None:
-            self.secure(tensor._array, shared.handed)
-            shared.handed = len(self.values)
-        for one in (shared, *shared.touched()) if shared.origin is not None or shared.kin is not None else (shared,):
-            if one.number >= self.first:
-                for value in one.recorded:
-                    data = self.values[value]
-                    if isinstance(data, Summary):
-                        data.secure()
-                    elif array.is_array(data):
-                        self.values[value] = data.copy()
-            one.recorded = []
+        memory = shared.memory
+        if memory is not None and memory.handed is not None:
+            self.secure(tensor._array, memory.handed)
+        one = shared if memory is None else memory
+        if one.number >= self.first:
+            for value in one.recorded:
+                self.copy(value)
+        one.recorded = []
 
     def after_write(self, target: Any) -> None:
         """Tell at once what a leaf, or the `.grad` of one, holds that was written through another name of it.
@@ -175,20 +190,46 @@ class Kept(Short):
             if one._id in self.grads or (one._requires_grad and one._node is None):
                 self.see(one)
 
+    def copy(self, value: int) -> None:
+        """Let the array that is kept as a value be written."""
+        kept = self.values[value]
+        if isinstance(kept, Summary):
+            kept.secure()
+        elif array.is_array(kept):
+            self.values[value] = kept.copy()
+
     def secure(self, data: Any, since: int) -> None:
-        """Copy what is kept of an array that is about to be written, among the values from `since` on."""
-        mine = data if data.base is None else data.base
-        for place in range(since, len(self.values)):
-            kept = self.values[place]
-            if isinstance(kept, Summary):
-                if kept.is_of(mine):
-                    kept.secure()
-            elif kept is mine or (array.is_array(kept) and kept.base is mine):
-                self.values[place] = kept.copy()
+        """Copy what is kept of an array that is about to be written, among the values from `since` on.
+
+        Which values have an array is noted of each value once.
+        """
+        self.note(since)
+        mine = owner(data)
+        for value in self.having.pop(id(mine), ()):
+            kept = self.values[value]
+            if owner(kept.held if isinstance(kept, Summary) else kept) is mine:
+                self.copy(value)
+
+    def note(self, since: int) -> None:
+        """Note of the values from `since` on whose memory they have."""
+        values, having = self.values, self.having
+        noted = self.noted or range(since, since)
+        for value in itertools.chain(range(since, noted.start), range(noted.stop, len(values))):
+            kept = values[value]
+            mine = owner(kept.held if isinstance(kept, Summary) else kept)
+            if mine is not None:
+                having.setdefault(id(mine), []).append(value)
+        self.noted = range(min(noted.start, since), len(values))
 
     def hand_out(self, gradients: Any) -> None:
         """The user has gradients of whose arrays this backward call has values of its own."""
         for gradient in gradients:
             if gradient is not None:
-                shared = gradient._storage
-                shared.handed = self.begun if shared.handed is None else min(shared.handed, self.begun)
+                memory = gradient._storage.shared()
+                memory.handed = self.begun if memory.handed is None else min(memory.handed, self.begun)
+
+
+def owner(kept: Any) -> Any:
+    """The array that has the memory of an array, perhaps itself; None for what is no array."""
+    base = getattr(kept, "base", None)
+    return base if base is not None else kept if array.is_array(kept) else None

@@ -66,7 +66,7 @@ def numpy(self: Tensor, *, force: bool = False) -> ndarray:
             "memory first."
         )
     escape(self, "numpy")
-    self._storage.outside = True
+    self._storage.shared().outside = True
     if slot.active is not None:
         slot.active.before_write(self)
     return self._array if isinstance(self._array, ndarray) else self._array.get()

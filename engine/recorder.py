@@ -61,7 +61,7 @@ class Recorder(Kept):
             elif kind is list or kind is tuple:
                 refs.append((("list",), *(self.see(v) if hasattr(v, "_array") else (None, v) for v in value)))
             elif value is inplace:
-                refs.append((value._id, value._shared.version + value._shared.unseen - 1))
+                refs.append((value._id, value._shared.moment - 1))
             elif value._id >= first and ((shared := value._shared) is None or plain(shared)):
                 refs.append(value._id)
             else:
@@ -79,7 +79,7 @@ class Recorder(Kept):
         else:
             results = tuple([self.result(out, inplace) for out in outputs])
         if op.name == "_unsafe_view":  # it has the memory of its input, a result that the program has no hold of
-            out._storage.handed = inputs[0]._value
+            out._storage.recorded = [*out._storage.recorded, inputs[0]._value]
         if node is None:
             sequence, needs = -1, 0
         else:
@@ -192,7 +192,7 @@ class Recorder(Kept):
         split: int = 0, source: str = "gradient",
     ) -> None:  # fmt: skip
         """Code of the user's begins, called with `given`: what it does is recorded."""
-        if source == "gradient":
+        if source == "gradient" and place != "forward":  # whose arguments are seen as any other's
             self.hand_out(given)
         numbers = [None if g is None else self.see(g, source)[0] for g in given]
         seen = None if tensor is None else self.see(tensor)[0]
@@ -282,7 +282,7 @@ class Group:
 
 def fresh(shared: Any, first: int) -> bool:
     """Whether a storage is known to no recording yet and was never written: that of a new result."""
-    return shared.number < first and not (shared.version or shared.unseen or shared.origin)
+    return shared.number < first and not (shared.version or shared.unseen or shared.memory)
 
 
 def written_out(results: tuple[Any, ...]) -> tuple[tuple[int, int, int, bool, int], ...]:

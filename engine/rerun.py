@@ -222,7 +222,7 @@ class Rerun:
             if not isinstance(event, Refreshed) or event.tensor not in self.live:
                 break
             storage = self.live[event.tensor]._storage
-            storage.version = max(storage.version, event.version - storage.unseen)
+            storage.version += max(0, event.version - storage.moment)
 
     def written(self, event: WrittenOutside) -> None:
         """The program's own write through numpy: the same numbers again; a doubt where it found others before."""
@@ -237,7 +237,7 @@ class Rerun:
             self.doubted(WROTE)
         self.recorder.before_write(tensor)
         tensor._array[...] = kept
-        tensor._storage.unseen += 1
+        tensor._storage.shared().writes += 1
         self.recorder.refresh("outside", tensor, event.version)
 
     def refresh_before(self, index: int) -> None:
@@ -258,13 +258,13 @@ class Rerun:
         kept = self.base.value(event.value)
         if (kept.shape, str(kept.dtype)) == (tensor._array.shape, str(tensor._array.dtype)) or kept.array is None:
             return
-        before = self.known.get((event.tensor, tensor._storage.version + tensor._storage.unseen))
+        before = self.known.get((event.tensor, tensor._storage.moment))
         held = None if before is None else self.base.value(before).array
         if held is None or not same_bits(tensor._array, held):
             self.doubted(WROTE)
         self.recorder.before_write(tensor)
         tensor._array = xp.array(kept.array)
-        tensor._storage.unseen = event.version - tensor._storage.version
+        tensor._storage.unseen += event.version - tensor._storage.moment
 
     def leaf(self, event: LeafCreated) -> None:
         if event.tensor in self.live or event.source == "saved":  # the result of autograd.grad, seen again; or what a

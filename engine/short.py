@@ -41,7 +41,7 @@ class Short(Stacks):
         """An op of one or two inputs (`second` is None, a tensor or a number) ran and made a tensor, as most do."""
         values, known = self.values, self.first
         a = first._id
-        if a < known or ((s := first._shared) is not None and (s.version or s.unseen or s.outside)):  # as `plain` says
+        if a < known or ((s := first._shared) is not None and (s.version or s.unseen or s.memory)):  # as `plain` says
             a = self.see(first)
         b: Any = None
         if second is not None:
@@ -50,7 +50,7 @@ class Short(Stacks):
                 b = (None, second)
             else:
                 b = second._id
-                if b < known or ((s := second._shared) is not None and (s.version or s.unseen or s.outside)):
+                if b < known or ((s := second._shared) is not None and (s.version or s.unseen or s.memory)):
                     b = self.see(second)
         data = out._array
         number = out._id = next_id()
@@ -87,7 +87,7 @@ class Short(Stacks):
                 kept, wanted = cotangent.kept, target.shape
                 if (
                     kept._id < self.first
-                    or ((s := kept._shared) is not None and (s.version or s.unseen or s.outside))
+                    or ((s := kept._shared) is not None and (s.version or s.unseen or s.memory))
                     or wanted is None
                     or wanted[0] * wanted[1] > limit
                     or kept._array.size > limit
@@ -145,4 +145,4 @@ def places(start: int, kinds: str) -> tuple[tuple[int | None, ...], tuple[int | 
 
 def plain(shared: Any) -> bool:
     """Whether a storage is in its first version, and nobody can write it unseen."""
-    return not (shared.version or shared.unseen or shared.outside)
+    return not (shared.version or shared.unseen or shared.memory)

@@ -1,4 +1,4 @@
-"""What a tensor shares with its views."""
+"""What a tensor shares with its views, and with those that have its memory by another way."""
 
 from __future__ import annotations
 
@@ -12,47 +12,69 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 
+class Memory:
+    """What storages share that have one memory: that of `x` and of `x.data`, of `x` and `y` after `x.data = y`.
+
+    `writes` counts the writes through any of them, so that each knows of those through the others.  `outside`: the
+    memory is a numpy array of the program's too, who may write there past all of this; a recording looks whether it
+    did.  `handed`: a recording may have the array by itself, as the gradient that a node was given, among its values
+    from this one on.  `recorded` and `number` are those of `Storage`, for all of them.
+    """
+
+    __slots__ = ("handed", "number", "outside", "recorded", "writes")
+
+    def __init__(self, number: int, recorded: Sequence[int]) -> None:
+        self.number = number
+        self.recorded = list(recorded)
+        self.writes = 0
+        self.outside = False
+        self.handed: int | None = None
+
+
 class Storage:
     """What views share: the count of in-place writes, and the recorded values that a write must not change.
 
-    `unseen` counts the writes through `.data`, which history does not see but a recording tells; `origin` is, for what
-    `.data` gave, the storage that such a write changes, and `kin`, after `x.data = y`, those that have the same memory;
-    `source`: the tensor that `.data` or `detach()` gave another of.
-    `outside`: the memory is a numpy array of the program's too, who may write there past all of this; a recording looks
-    whether it did.  `handed`: the array is a gradient's too, which a recording may have by itself among its values from
-    this one on.
+    `unseen` counts the writes that history does not see but a recording tells; those through other storages of the same
+    `memory` are counted there, `counted` of them being in `version` or `unseen`.  `memory` is None while this is the
+    only one.  `source`: the tensor that `.data` or `detach()` gave another of.
     """
 
     version = 0
     unseen = 0
-    outside = False
-    handed: int | None = None
-    origin: Storage | None = None
+    memory: Memory | None = None
+    counted = 0
     source: weakref.ref[Tensor] | None = None
-    kin: list[weakref.ref[Storage]] | None = None
     recorded: Sequence[int] = ()
     number = -1
     inference = False
     views: list[weakref.ref[Tensor]] | None = None
 
-    def touched(self) -> list[Storage]:
-        """The other storages of the same memory, which a write to this one changes too."""
-        found: list[Storage] = [self]
-        for one in found:
-            others = [one.origin, *(reference() for reference in one.kin or ())]
-            found += [other for other in others if other is not None and other not in found]
-        return found[1:]
+    @property
+    def moment(self) -> int:
+        """The version for a recording: how often the elements were written, through whatever."""
+        memory = self.memory
+        return self.version + self.unseen + (0 if memory is None else memory.writes - self.counted)
+
+    def written(self) -> None:
+        """The elements were written through this: one more version."""
+        self.version += 1
+        if self.memory is not None:
+            self.memory.writes += 1
+            self.counted += 1
+
+    def shared(self) -> Memory:
+        """The memory, which others may have too from now on."""
+        if self.memory is None:
+            self.memory = Memory(self.number, self.recorded)
+            self.counted = 0
+        return self.memory
 
     def join(self, other: Storage) -> None:
-        """From now on this is the memory of `other`, and of no other than that.  What `.data` gave of a tensor may soon
-        be gone: the tensor's own storage counts then."""
-        other = other.origin or other
-        if other is self:
-            return
-        self.origin = None
-        self.kin = [weakref.ref(other)]
-        other.kin = [reference for reference in other.kin or () if reference() is not None]
-        other.kin.append(weakref.ref(self))
+        """From now on this is the memory of `other`, and of no other than that."""
+        if self.memory is not None:
+            self.unseen += self.memory.writes - self.counted
+        self.memory = other.shared()
+        self.counted = self.memory.writes
 
     def add(self, view: Tensor) -> None:
         """Note a view of a tensor that does not require grad: it will when the tensor does."""
@@ -64,7 +86,7 @@ class Storage:
         views.append(weakref.ref(view))
 
 
-reserve(Storage, "version", "number", "recorded", "unseen", "views", "outside", "origin")
+reserve(Storage, "version", "number", "recorded", "unseen", "views", "memory", "counted")
 
 
 class InferenceStorage(Storage):

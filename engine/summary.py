@@ -26,9 +26,10 @@ class Summary:
         self.dtype = data.dtype
         self.size: int = data.size
 
-    def is_of(self, data: Any) -> bool:
-        """Whether what is held is that array, or a view of it."""
-        return self._data is data or (self._data is not None and self._data.base is data)
+    @property
+    def held(self) -> Any:
+        """The array itself, or its copy, while it waits to be looked at; None afterwards."""
+        return self._data
 
     def secure(self) -> None:
         """Let the array be written: a copy is made much sooner than the statistics, which nobody may ask for."""

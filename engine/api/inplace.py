@@ -205,12 +205,11 @@ def set_data(self: Tensor, value: Tensor) -> None:
     if active is not None:
         active.see(self)
         active.see(value)
-        active.before_write(value)  # which may be gone when this tensor is written
+        active.before_write(self)  # views of what it was may still be written
     if new.dtype != old.dtype or type(new) is not type(old):
         self.__dict__.pop("_accumulator", None)  # torch's rule: what accumulates now takes gradients of the new kind
     self._array = new
     self._storage.join(value._storage)
-    self._storage.outside = self._storage.outside or value._storage.outside
     if active is not None:
         self._storage.unseen += 1
         active.data_set(self, value)

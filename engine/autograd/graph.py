@@ -94,7 +94,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
         if slot.active is not None:
             slot.active.before_write(one)
         if not one.is_inference():
-            one._storage.version += 1
+            one._storage.written()
 
 
 class saved_tensors_hooks:
