@@ -61,7 +61,8 @@ class Compressed:
         status, headers, *rest = taken
         names = {name.lower(): value for name, value in headers}
         is_text = names.get("content-type", "").startswith(TEXTS)
-        if not status.startswith("200") or "content-encoding" in names or not is_text:
+        is_head = environ.get("REQUEST_METHOD") == "HEAD"  # it has no body to compress, and its length is that of one
+        if not status.startswith("200") or "content-encoding" in names or not is_text or is_head:
             start_response(status, headers, *rest)
             return [body]
         headers = [pair for pair in headers if pair[0].lower() != "content-length"]

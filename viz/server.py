@@ -19,6 +19,7 @@ import waitress.server
 from waitress.task import ThreadedTaskDispatcher
 
 from viz.app import build, guarded
+from viz.security import MAX_BODY
 from viz.store import Store
 
 if sys.platform != "win32":
@@ -169,6 +170,7 @@ def _server(store: Store, made: socket.socket, allowed: Iterable[str]) -> Any:
     return waitress.server.create_server(
         app, _dispatcher=dispatcher, sockets=[made], ident="Backstep", connection_limit=_connections(),
         channel_timeout=IDLE, cleanup_interval=IDLE // 3, asyncore_use_poll=True, recv_bytes=1 << 16,
+        max_request_body_size=4 * MAX_BODY,  # up to there the app reads it, and says that it is too long
     )  # fmt: skip
 
 

@@ -131,6 +131,12 @@ def test_equal_answers_are_compressed_once(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(suites) > 5 and len([size for size in sizes if size >= compression.COMMON]) <= len(suites) + 2
 
 
+@pytest.mark.parametrize("path", ["/", "/assets/viz.mjs"])
+def test_the_head_of_an_answer_has_no_body_and_its_length(client: Client, path: str) -> None:
+    whole, head = client.get(path, headers=OWN), client.head(path, headers=OWN)
+    assert (head.status_code, head.data) == (200, b"") and abs(head.content_length - len(whole.data)) < 100
+
+
 def test_a_scene_is_sent_as_it_was_compressed(client: Client) -> None:
     question = {"request": 3, "program": "case", "edits": None}
     packed = ask(client, "scene.data", "ask", question, **{"Accept-Encoding": "gzip"})
