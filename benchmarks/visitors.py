@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import gzip
 import json
+import re
 import sys
 import tempfile
 import time
@@ -19,6 +20,7 @@ from typing import Any
 import engine as torch
 from benchmarks.measure import percentile, table
 from tests.browser.conftest import App
+from viz.static import Assets, assets_folder
 
 VISITORS = 300
 ROUNDS = 5
@@ -28,6 +30,8 @@ CONNECTIONS = 6
 """What a browser keeps open: one that asks, and the others idle."""
 LIMIT = 60.0
 """Seconds after which all ends, done or not."""
+ARRIVING = (1, 20, 100, 300)
+"""First visits that begin at the same moment; the very first one finds nothing compressed."""
 LAYERS = 900
 """Of the heavy program: some 5,400 events, of which a scene takes a second and more."""
 PROGRAM = "weights"
@@ -145,10 +149,46 @@ async def measured(app: App, burdens: int) -> tuple[Any, ...]:
     return (burdens, len(times), len(late), len(failed), *shares, len(heavy_times))
 
 
+async def loaded(app: App, paths: list[str], times: list[float]) -> None:
+    """A first visit: all files of the page over the connections of a browser, then a scene."""
+    start = time.perf_counter()
+    async with connected(app, CONNECTIONS) as connections:
+        await connections[0].ask("/")
+        left = list(paths)
+
+        async def fetch(one: Connection) -> None:
+            while left:
+                await one.ask(left.pop())
+
+        await asyncio.gather(*map(fetch, connections))
+        await connections[0].ask(CALLBACKS, scene_ask(PROGRAM))
+    times.append(time.perf_counter() - start)
+
+
+async def arrivals(app: App) -> list[tuple[Any, ...]]:
+    """How long a first visit takes where so many begin at the same moment."""
+    async with connected(app, 1) as (one,):
+        page = (await one.ask("/")).decode()
+    assets = Assets(assets_folder())
+    paths = [f"/{assets.address}/{name}" for name in assets.names()]
+    paths += [*re.findall(r'src="(/_dash-component-suites[^"]+)"', page), "/_dash-layout", "/_dash-dependencies"]
+    rows = []
+    for count in ARRIVING:
+        times: list[float] = []
+        visits = [asyncio.create_task(loaded(app, paths, times)) for _ in range(count)]
+        _, late = await asyncio.wait(visits, timeout=LIMIT)
+        for task in late:
+            task.cancel()
+        rows.append((count, len(paths), len(late), f"{percentile(times, 0.5):.2f}", f"{percentile(times, 1.0):.2f}"))
+    return rows
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder, started("open", str(heavy(Path(folder)))) as app:
+        first = asyncio.run(arrivals(app))
         rows = [asyncio.run(measured(app, burdens)) for burdens in (0, 1, 4)]
-    print(f"{VISITORS} visitors, {CONNECTIONS} connections each, {ROUNDS} scenes each with {THINK} s between\n")
+    table(("first visits at once", "files each", "unfinished", "median, s", "most, s"), first)
+    print(f"\n{VISITORS} visitors, {CONNECTIONS} connections each, {ROUNDS} scenes each with {THINK} s between\n")
     head = ("heavy visitors", "scenes", "unfinished", "failed", "scene ms: median", "p95", "most",
             "page ms: median", "p95", "most", "heavy scenes made")  # fmt: skip
     table(head, rows)

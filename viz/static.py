@@ -61,6 +61,10 @@ class Assets:
         """The folder of the files, as an address without the slashes around it."""
         return f"assets/{self.version}"
 
+    def names(self) -> list[str]:
+        """The files, by their paths in the folder."""
+        return list(self._files)
+
     def find(self, path: str) -> tuple[StaticFile, str] | None:
         """The file behind an address, and how long it may be kept; None where there is none."""
         for start, kept in ((f"/{self.address}/", FOR_EVER), ("/assets/", ASK_AGAIN)):
