@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.trace import Trace
@@ -35,7 +35,7 @@ def chapters(trace: Trace, scene: Mapping[str, Any]) -> list[Json]:
             of = _of(read.facts, code) if code is not None and code["line"] == finding.line else ""
             told.append(_found(finding, step + 1, [place] if place is not None else [], of))
     if scene["error"] is not None:
-        told.append(_stopped(scene["error"], scene["steps"], read.facts))
+        told.append(stopped(scene["error"], scene["steps"], read.facts))
     return sorted(told, key=lambda chapter: chapter["step"])
 
 
@@ -75,7 +75,8 @@ def _birth(finding: births.Finding) -> str:
     return f"{what}{kind} is born"
 
 
-def _stopped(error: Mapping[str, Any], steps: list[Json], facts: Facts) -> Json:
+def stopped(error: Mapping[str, Any], steps: Sequence[Json], facts: Facts) -> Json:
+    """The chapter of the error that ended the program."""
     code = steps[error["step"]]["from"] or steps[error["step"]]["code"] if steps else None
     of = _of(facts, code) if code is not None else ""
     where = f" in line {code['line']}{of}" if code is not None else ""

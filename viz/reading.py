@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from engine.trace import Frame, Trace
+from engine.trace import Accumulated, Frame, Trace
 
 from .collect import collect
 from .facts import Facts
@@ -14,7 +14,7 @@ from .graph import Drawing, draw
 from .groups import groups
 from .lru import Lru
 from .single_flight import SingleFlight
-from .steps import Timeline
+from .steps import Step, Timeline
 from .tangles import untangle
 from .timeline import timeline
 from .unseen import Unseen, unseen
@@ -38,6 +38,25 @@ class Reading:
     def code(self, stack: int) -> Json | None:
         """The user's innermost position of a stack, as docs/scene-format.md has it."""
         return self.position(self.facts.frame(stack))
+
+    def places(self, step: Step) -> Json:
+        """Where a step stands in the program: the `code` of its expression, and (`from`) of the call that it is part of."""
+        event = self.facts.trace.events[step.event]
+        of = event.stack if step.op is None else self.facts.ops[step.op].event.stack
+        if step.kind == "accumulate":
+            of = self._origin(step)
+        call = self.facts.calls.get(step.call) if step.call is not None else None
+        called = call.event.stack if call is not None else event.stack
+        return {
+            "code": self.position(self.facts.frame_of(event)) if step.kind == "error" else self.code(of),
+            "from": self.code(called) if step.call is not None or step.kind == "error" else None,
+        }
+
+    def _origin(self, step: Step) -> int:
+        """Where the tensor of an accumulation was made."""
+        event = self.facts.trace.events[step.event]
+        fact = self.facts.tensors.get(event.tensor) if isinstance(event, Accumulated) else None
+        return self.facts.trace.events[fact.event].stack if fact is not None else -1
 
     def position(self, frame: Frame | None) -> Json | None:
         """A frame as the browser has it; None where its file is not part of the trace."""

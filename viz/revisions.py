@@ -8,7 +8,7 @@ from typing import Any
 from engine.program import Command, Edits, commands
 from engine.replay import replay
 from engine.trace import BackwardStarted, LeafCreated, Trace
-from viz import account
+from viz import account, story
 from viz import details as viz_details
 from viz import scene as viz_scene
 from viz.changes import changes
@@ -64,8 +64,10 @@ def scene_of(job: SceneJob) -> Json:
         told = made["program"]["chapters"] = job.program.chapters({**made, "inside": inside})
         first = made["program"].pop("first_chapter", None)
         made["program"]["opens"] = told[first]["step"] if first is not None and first < len(told) else None
-        if edits is not None:  # they are written by hand, for the numbers of the recording
-            made["program"]["before_edits"] = True
+        if edits is not None:
+            before, now = reading(job.base), reading(job.trace)
+            recorded = job.program.chapters(story.outline(before))
+            made["program"]["chapters"] = story.retold(told, recorded, before, now, edits, made)
     else:
         told = made["program"]["chapters"] = account.chapters(job.trace, made)
         made["program"]["opens"] = account.opens(job.trace, told)

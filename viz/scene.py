@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from engine.trace import Accumulated, Trace
+from engine.trace import Trace
 
 from . import births, cards, diagnose, layout, sentences, silent, text, unseen, wiring
 from .commands import commands
@@ -304,11 +304,6 @@ class _Scene:
         }  # fmt: skip
 
     def step(self, step: Step) -> Json:
-        event = self.trace.events[step.event]
-        of = event.stack if step.op is None else self.facts.ops[step.op].event.stack
-        if step.kind == "accumulate":
-            of = self.origin(step)
-        backward = step.call is not None or step.kind == "error"
         place = self.seen.shown.get(step.at) if step.at is not None else None
         return {
             "kind": step.kind,
@@ -316,8 +311,7 @@ class _Scene:
             "at": place,
             "name": step.name,
             "say": sentences.say(step, self.drawing),
-            "code": self.read.position(self.facts.frame_of(event)) if step.kind == "error" else self.read.code(of),
-            "from": self.read.code(self.called_at(step)) if backward else None,
+            **self.read.places(step),
             "flows": self.flows(step),
             "order": step.order,
             **self.within.step(step),
@@ -351,16 +345,6 @@ class _Scene:
         told = [finding for finding in self.findings if finding["kind"] != "sum"]  # sums are meant as often as not
         found += [{"step": finding["step"], "kind": "warning", "label": finding["label"]} for finding in told]
         return sorted(found, key=lambda mark: mark["step"])
-
-    def origin(self, step: Step) -> int:
-        """Where the tensor of an accumulation was made."""
-        event = self.trace.events[step.event]
-        fact = self.facts.tensors.get(event.tensor) if isinstance(event, Accumulated) else None
-        return self.trace.events[fact.event].stack if fact is not None else -1
-
-    def called_at(self, step: Step) -> int:
-        call = self.facts.calls.get(step.call) if step.call is not None else None
-        return call.event.stack if call is not None else self.trace.events[step.event].stack
 
     def flows(self, step: Step) -> list[Json]:
         found: list[Json] = []

@@ -10,10 +10,10 @@ export function endOf(chapters, i) {
 /** The time at which a chapter's text is read, before its move. */
 export const restOf = (chapters, i) => endOf(chapters, i - 1);
 
-/** The chapter that a time belongs to: the first whose move has not ended before it; behind all of them the last. */
+/** The chapter that a time belongs to: the first whose move has not ended before it; behind all of them the last that happens. */
 export function chapterAt(chapters, t) {
   const found = chapters.findIndex((_, i) => endOf(chapters, i) >= t - 1e-9);
-  return found < 0 ? chapters.length - 1 : found;
+  return found < 0 ? Math.max(chapters.findLastIndex(({ gone }) => !gone), 0) : found;
 }
 
 /** What Space does: {play: time}, {turn: chapter}, or null where the story has no more to say and Space is the player's. */
@@ -21,15 +21,17 @@ export function nextMove(chapters, chapter, t) {
   if (!chapters.length) return null;
   const end = endOf(chapters, chapter);
   if (t < end - 1e-9) return { play: end };
-  if (t > end + 1e-9) return null;
+  if (t > end + 1e-9 || chapters.slice(0, chapter + 1).some(({ fix }) => fix)) return null; // nothing follows the error
   return chapter + 1 < chapters.length ? { turn: chapter + 1 } : null;
 }
 
 /** Whether something moves in a chapter: one without a move tells of what stands there already. */
 export const isMoving = (chapters, i) => endOf(chapters, i) > restOf(chapters, i);
 
-/** Where a time is in what a chapter tells of: before its move the text announces it; before any move nothing has happened. */
+/** Where a time is in what a chapter tells of: before its move the text announces it; before any move nothing has happened.
+ * What no longer happens since an edit is "gone". */
 export function stageOf(chapters, i, t) {
+  if (chapters[i].gone) return "gone";
   const [rest, end] = [restOf(chapters, i), endOf(chapters, i)];
   if (end === 0) return "ahead";
   return t >= end - 1e-9 ? "over" : t > rest + 1e-9 ? "running" : "ahead";

@@ -130,10 +130,11 @@ const breakable = (name) => name.split(/(?<=[_.-])/).flatMap((part) => [part, h(
 function told(number, hint, again) {
   const { legacy, other } = scene.program;
   const one = scene.program.chapters[number];
-  return h("div.chapter", {},
+  return h(one.gone ? "div.chapter.gone" : "div.chapter", {},
     h("h1.story-title", {}, one.title),
+    one.gone ? h("div.since", {}, prose(one.gone)) : null,
     prose(one.text),
-    scene.program.before_edits ? h("p.hint", {}, "You have changed the program: this tells of it as it was recorded.") : null,
+    one.now === undefined ? null : h("div.since", {}, h("p", {}, "You changed the program: the text above tells of the recording."), one.now ? h("p", {}, h("b", {}, "Now: "), one.now) : null),
     legacy ? h("p.hint", {}, "Runs by the rule of PyTorch 0.3: ", h("code", {}, "legacy_broadcasting()")) : null,
     one.fix && scene.error?.fix?.edits ? h("button.btn.primary", { type: "button", "data-turn": "fix", onclick: () => session.edit(scene.error.fix.edits) }, "Try it: change the call") : null,
     other ? h("div.row.wrap", {}, otherButton(other)) : null,
@@ -156,7 +157,7 @@ function otherButton({ is_fixed: isFixed }) {
     isFixed ? "See it fixed" : "Back to the mistake", h("kbd", { "aria-hidden": "true" }, "M"));
 }
 
-const STAGES = { ahead: "about to happen", running: "happening", over: "has happened" }; // what a text tells of is not there before its move
+const STAGES = { ahead: "about to happen", running: "happening", over: "has happened", gone: "no longer happens" }; // what a text tells of is not there before its move
 const WATCH = "watch it travel";
 const AT_END = "plays it all again";
 const nextIs = ({ title }) => `next: ${title}`;
