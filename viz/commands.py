@@ -26,7 +26,9 @@ def commands(
 
     One that is another than in the program is labelled as it would have to stand there.
     """
-    return [_command(read, values, place, (ident, after, changed.get(ident)), c) for ident, after, c in ran(read, edits)]
+    return [
+        _command(read, values, place, (ident, after, changed.get(ident)), c) for ident, after, c in ran(read, edits)
+    ]
 
 
 def ran(read: Reading, edits: Mapping[str, Any] | None) -> list[tuple[str, Any, Command]]:

@@ -40,7 +40,7 @@ class Reading:
         return self.position(self.facts.frame(stack))
 
     def places(self, step: Step) -> Json:
-        """Where a step stands in the program: the `code` of its expression, and (`from`) of the call that it is part of."""
+        """Where a step stands in the program: the `code` of its expression; `from`: that of the call it is part of."""
         event = self.facts.trace.events[step.event]
         of = event.stack if step.op is None else self.facts.ops[step.op].event.stack
         if step.kind == "accumulate":

@@ -127,7 +127,9 @@ class _After:
         """Whether a chapter comes after the error."""
         if self.stop is None:
             return False
-        return chapter["gone"] == self.stopped if "gone" in chapter else (chapter["step"] or 0) > self.stop["step"]
+        if "gone" in chapter:
+            return bool(chapter["gone"] == self.stopped)
+        return int(chapter["step"] or 0) > int(self.stop["step"])
 
     @cached_property
     def kept(self) -> set[str]:
@@ -178,7 +180,7 @@ def _plain(event: AnyEvent | None) -> AnyEvent | None:
 
 def _is_equal(one: Value, other: Value) -> bool:
     held = [(v.sample if v.array is None else v.array) for v in (one, other)]
-    return (one.shape, one.dtype) == (other.shape, other.dtype) and np.array_equal(*map(_bits, held))
+    return (one.shape, one.dtype) == (other.shape, other.dtype) and np.array_equal(_bits(held[0]), _bits(held[1]))
 
 
 def _bits(array: np.ndarray) -> np.ndarray:

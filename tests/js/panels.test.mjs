@@ -113,6 +113,12 @@ test("a text announces its move, then stands beside it, then tells what was", ()
   assert.deepEqual([3, 4, 5, 9].map((t) => chapters.stageOf(told, 2, t)), ["ahead", "running", "over", "over"]);
 });
 
+test("a story that an edit stops ends at the error, and says of what follows that it no longer happens", () => {
+  const story = [{ step: 2 }, { step: 4, fix: true }, { step: null, gone: "why" }];
+  assert.deepEqual([1, 4, 9].map((t) => chapters.chapterAt(story, t)), [0, 1, 1]);
+  assert.deepEqual([chapters.stageOf(story, 2, 4), chapters.nextMove(story, 0, 2), chapters.nextMove(story, 1, 4)], ["gone", { turn: 1 }, null]);
+});
+
 test("a step's arithmetic is written from the scene alone", () => {
   assert.deepEqual(sums.linesOf(sceneOfMul, 0).map((one) => [one.label, one.rows]), [["upstream", [["1", "0"]]], ["local", [["3", "3"]]], ["to x", [["3", "0"]]]]);
   assert.deepEqual(sums.linesOf(sceneOfMul, 1), []);
