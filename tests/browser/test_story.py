@@ -141,7 +141,7 @@ def test_a_chapter_unfolds_the_rounds_whose_losses_it_names(view: View) -> None:
 
 def test_what_was_edited_is_no_longer_what_the_story_tells_of(view: View) -> None:
     view.open("?program=weights")
-    said = "document.getElementById('story').innerText.includes('You have changed the program')"
+    said = "document.getElementById('story').innerText.includes('You changed the program')"
     assert not view.js(said)
     base = view.revision()
     view.seek(view.js("backstep.scene().phases.find(p => p.kind === 'backward').start"))
