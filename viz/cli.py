@@ -206,7 +206,9 @@ def _serve(options: argparse.Namespace) -> int:
     from viz.store import Store
     from viz.workers import Workers
 
-    server.serve(Store(catalogue, Computed(), Workers()), listening, path, allowed, not options.no_browser)
+    store = Store(catalogue, Computed(), Workers())
+    store.prepare()
+    server.serve(store, listening, path, allowed, not options.no_browser)
     return 0
 
 

@@ -222,6 +222,20 @@ class Store:
             return known
         return self._revision(program, found.version, canonical(edits))
 
+    def prepare(self) -> None:
+        """Begins with the scenes of long recordings, so that they are there when the browser asks for them."""
+        for program in self.catalogue.programs():
+            if program.file is not None:
+                threading.Thread(target=self._prepared, args=(program.id,), daemon=True, name="prepare").start()
+
+    def _prepared(self, program: str) -> None:
+        try:
+            revision = self.revision(program, None)
+            if self._is_far(revision):
+                self.scene(revision, None, {}, "")
+        except Exception as error:  # noqa: BLE001  # it comes again, and is said, when the browser asks
+            log.debug("the first scene of %s could not be made: %s", program, error)
+
     def trace(self, revision: Revision) -> Trace:
         """The trace of a revision: recorded, or replayed from the recorded one."""
         if revision.is_base:
@@ -277,9 +291,7 @@ class Store:
     ) -> Packed | None:
         """A scene, or the details of an element, from a worker process; None where it is made here."""
         program = self.catalogue.find(revision.program)
-        if self.workers is None or program.file is None:
-            return None
-        if len(self._recorded(program.id, revision.version).events) < HEAVY:
+        if self.workers is None or program.file is None or not self._is_far(revision):
             return None
         file = {"id": program.id, "version": program.version, "about": program.about, "file": program.file.as_json()}
         question = {
@@ -295,6 +307,9 @@ class Store:
         if "failed" in head:
             raise RuntimeError(f"a scene could not be made:\n{head['failed']}")
         return None if head["stale"] else found
+
+    def _is_far(self, revision: Revision) -> bool:
+        return self.workers is not None and len(self._recorded(revision.program, revision.version).events) >= HEAVY
 
     def _detailed(self, revision: Revision, element: str) -> Packed:
         if (far := self._elsewhere(revision, element=element)) is not None:

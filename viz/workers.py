@@ -63,9 +63,7 @@ class Worker:
 
     def ask(self, question: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         """The head of the answer and what was packed.  Raises Ended."""
-        process = self._process
-        if process is None or process.poll() is not None:
-            process = self._process = started("viz.scene_worker")
+        process = self.start()
         assert process.stdin is not None and process.stdout is not None
         try:
             process.stdin.write(json.dumps(question).encode() + b"\n")
@@ -75,6 +73,12 @@ class Worker:
         except (OSError, ValueError) as error:
             raise Ended(f"status {self.stop()}") from error
         return head, blocks
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """The process, started where there is none."""
+        if self._process is None or self._process.poll() is not None:
+            self._process = started("viz.scene_worker")
+        return self._process
 
     def stop(self) -> int | None:
         """Ends the process; the next question starts another."""
@@ -109,12 +113,12 @@ class Workers:
         with self._freed:
             while not self._idle and len(self._all) == self.count:
                 self._freed.wait()
-            found = next((worker for worker in self._idle if worker.program == program), None)
-            if found is None and len(self._all) < self.count:
-                found = Worker()
-                self._all.append(found)
-                self._idle.append(found)
-            found = found or self._idle[0]
+            known = [worker for worker in self._idle if worker.program in (program, "")]
+            if not known and len(self._all) < self.count:
+                known = [Worker()]
+                self._all += known
+                self._idle += known
+            found = max(known or self._idle, key=lambda worker: worker.program == program)
             self._idle.remove(found)
             found.program = program
         return found

@@ -80,6 +80,15 @@ def plain(answer: Json) -> Json:
     return {key: part.json() if key in ("scene", "details") else part for key, part in answer.items()}
 
 
+def test_the_first_scene_of_a_long_recording_is_begun_before_it_is_asked_for(far: Store) -> None:
+    far.prepare()
+    for thread in threading.enumerate():
+        if thread.name == "prepare":
+            thread.join(PATIENCE)
+    far.workers = None  # nobody is left who could make it
+    assert "scene" in scene_answer(far, {"program": "my-long"})
+
+
 def test_a_worker_that_was_killed_is_said_and_the_next_question_has_another(far: Store, workers: Workers) -> None:
     scene_answer(far, {"program": "my-long"})
     worker = workers._all[0]
