@@ -164,6 +164,7 @@ def start(store: Store, made: socket.socket, path: str = "/", allowed: Iterable[
 
 
 def _server(store: Store, made: socket.socket, allowed: Iterable[str]) -> Any:
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a queue of a few requests is no news
     app = guarded(build(store), allowed)
     dispatcher = Dispatcher()
     dispatcher.set_thread_count(THREADS)
@@ -177,12 +178,17 @@ def _server(store: Store, made: socket.socket, allowed: Iterable[str]) -> Any:
 class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress has no types
     """A thread for each request that is being answered: those that wait for a scene do not hold up the others."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.growing = threading.Lock()
+
     def add_task(self, task: Any) -> None:
-        with self.lock:
-            busy = len(self.queue) >= len(self.threads) - self.stop_count - self.active_count
-            count = len(self.threads) - self.stop_count
-        if busy and count < MOST_THREADS:
-            self.set_thread_count(count + 1)
+        with self.growing:
+            with self.lock:
+                count = len(self.threads) - self.stop_count
+                busy = len(self.queue) >= count - self.active_count
+            if busy and count < MOST_THREADS:
+                self.set_thread_count(count + 1)
         super().add_task(task)
 
 

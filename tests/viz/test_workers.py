@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import threading
@@ -185,7 +186,7 @@ def test_each_request_that_waits_has_a_thread() -> None:
         dispatcher.shutdown(timeout=1)
 
 
-def test_a_visitor_is_answered_beside_hundreds_of_idle_connections() -> None:
+def test_a_visitor_is_answered_beside_hundreds_of_idle_connections(caplog: pytest.LogCaptureFixture) -> None:
     made = Store(Catalogue([program()]), Fake())
     running = server.start(made, server.bind("127.0.0.1", 0))
     host, _, port = running.url.removeprefix("http://").rstrip("/").partition(":")
@@ -194,6 +195,7 @@ def test_a_visitor_is_answered_beside_hundreds_of_idle_connections() -> None:
         with socket.create_connection((host, int(port)), PATIENCE) as visitor:
             visitor.sendall(f"GET /live?program=case HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
             assert visitor.recv(100).startswith(b"HTTP/1.1 200 OK")
+        assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
     finally:
         for one in idle:
             one.close()
