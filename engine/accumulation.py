@@ -7,7 +7,7 @@ from typing import Any
 
 from .ops.shape import clone_gradient
 from .slot import slot
-from .tensor import Tensor
+from .tensor import Tensor, tensor_of
 
 _accumulating = threading.RLock()
 """Held while a gradient is added: backward calls of several threads may meet in one leaf."""
@@ -29,9 +29,9 @@ def _add(tensor: Tensor, gradient: Any, create_graph: bool, retained: bool) -> N
     if create_graph:  # ops like any others, CopyBackwards and AddBackward0
         tensor._grad = clone_gradient(gradient) if present is None else present + gradient
     elif present is None:
-        tensor._grad = Tensor(gradient.copy())
+        tensor._grad = tensor_of(gradient.copy())
     elif retained:  # torch's rule: a tensor of its own, so that what holds the earlier one keeps it
-        tensor._grad = Tensor(present._array + gradient)
+        tensor._grad = tensor_of(present._array + gradient)
     else:
         if active is not None:
             active.before_write(present)

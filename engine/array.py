@@ -87,9 +87,15 @@ def dtype_of(array: Array) -> dtype:
     try:
         return BY_NUMPY[array.dtype]
     except KeyError:
+        if array.dtype.kind not in "cu":
+            name = getattr(array.dtype.type, "__name__", str(array.dtype))
+            raise TypeError(f"can't convert np.ndarray of type numpy.{name}. {SUPPORTED}") from None
         raise TypeError(
             f"arrays of dtype {array.dtype} are out of scope: real floats, integers and bool are taken"
         ) from None
+
+
+SUPPORTED = "The only supported types are: float64, float32, float16, int64, int32, int16, int8, uint8, and bool."
 
 
 def as_numpy_dtype(which: dtype | type | None) -> xp.dtype | None:

@@ -8,7 +8,7 @@ from . import errors
 from .array import xp
 from .node import FREED, Node
 from .saved import Packed, unpack_saved
-from .tensor import Tensor
+from .tensor import tensor_of
 
 SHOWN = (
     "_input_metadata", "_sequence_nr", "metadata", "name", "next_functions", "register_hook", "register_prehook",
@@ -96,7 +96,7 @@ def attribute(node: Node, name: str) -> Any:
 def _shown(node: Node, value: Any) -> Any:
     """A saved value as a tensor; a number as one without dimensions."""
     if isinstance(value, (bool, int, float)):
-        return Tensor(xp.asarray(value))
+        return tensor_of(xp.asarray(value))
     found = unpack_saved(node, value)
     return tuple(found) if isinstance(found, list) else found
 

@@ -31,7 +31,7 @@ from .reach import count_dependencies, leading_to
 from .ready import pop, push
 from .saved import unpack_saved
 from .slot import slot
-from .tensor import Tensor
+from .tensor import Tensor, tensor_of
 
 Capture = tuple[Any, int]
 
@@ -341,7 +341,7 @@ class _Run:
     def zeros(self, meta: Any, like: Any) -> Any:
         """An undefined gradient as zeros."""
         zero = xp.zeros(meta[0], dtype=meta[1], like=like._array if self.create_graph else as_array(like))
-        return Tensor(zero) if self.create_graph else zero
+        return tensor_of(zero) if self.create_graph else zero
 
     # -- hooks and leaves -----------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from .numbers import array_of
 from .ops.shape import clone, detach
 from .slot import slot, warn
 from .storage import InferenceStorage
-from .tensor import Tensor
+from .tensor import Tensor, tensor_of
 
 __all__ = [
     "as_tensor",
@@ -35,7 +35,7 @@ def new_leaf(data: Any, source: str, requires_grad: bool = False, where: Any = N
         data = move(data, device(where))
     if requires_grad and data.dtype.kind != "f":
         raise errors.runtime("Only Tensors of floating point and complex dtype can require gradients")
-    made = Tensor(data, requires_grad=requires_grad)
+    made = tensor_of(data, requires_grad=requires_grad)
     if mode.inference:
         made._storage = InferenceStorage()
     if outside:

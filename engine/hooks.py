@@ -14,13 +14,13 @@ from . import errors
 from .array import dtype_of
 from .gathered import secure
 from .slot import slot
-from .tensor import Tensor
+from .tensor import Tensor, tensor_of
 
 
 def as_tensor(gradient: Any, given: Mapping[int, Tensor]) -> Tensor:
     """The Tensor of a gradient's array: where it comes back as it was given, that very one."""
     known = given.get(id(gradient))
-    return Tensor(gradient) if known is None else known
+    return tensor_of(gradient) if known is None else known
 
 
 class Hooks:

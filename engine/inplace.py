@@ -21,7 +21,7 @@ from .ops.shape import clone
 from .saved import save
 from .slot import slot, warn
 from .storage import Storage
-from .tensor import Tensor
+from .tensor import Tensor, tensor_of
 from .views import View, limited, moved, refresh_view, retaken
 
 __all__ = ["apply_inplace", "check_inplace", "copy_slices", "wrote", "zero_slice"]
@@ -99,7 +99,10 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
         arrays = [_raw(v) for v in inputs]
     sources = arrays
     if op.traits.promote is not None:
-        arrays = op.traits.promote(arrays)
+        try:
+            arrays = op.traits.promote(arrays)
+        except TypeError as error:
+            raise kernel_error(op, arrays, error) from None
     result = None
     if writer is None and op.name in INTO and arrays is sources and fits_into(arrays):
         writer = INTO[op.name]
@@ -250,7 +253,7 @@ def _rebased(op: Op, inputs: Any, statics: Any, target: Tensor) -> tuple[Node | 
     needs &= op.mask
     if not (needs and mode.enabled):
         return None, None
-    before = Tensor.__new__(Tensor)
+    before = object.__new__(Tensor)
     before._array, before._storage = target._array, Storage()
     before._node, before._nr, before._requires_grad = target._node, target._nr, target._requires_grad
     node: Node = connect(op, (before, *inputs[1:]), needs, numbers, statics)
@@ -355,7 +358,7 @@ class CopySlices(Node):
         """The same where a graph is made of it: by a copy of the gradient of which a view is written, as torch does."""
         inner = self.inner
         assert inner is not None
-        whole = Tensor(xp.zeros_like(upstream._array))
+        whole = tensor_of(xp.zeros_like(upstream._array))
         apply_inplace(copy.op, (whole, upstream), {})
         part = retake(whole, self.path)
         given = clone(part)
@@ -368,7 +371,7 @@ class CopySlices(Node):
         if self.targets[0] is not None:
             first = found[0]
             if first is None or (first._node is not None and first._node.op is zero.op):  # overwritten: plain zeros
-                first = Tensor(xp.zeros_like(part._array))
+                first = tensor_of(xp.zeros_like(part._array))
             value = first if first._array.shape == part._array.shape else sum_to_size(first, part._array.shape)
             apply_inplace(copy.op, (part, value), {})
         return (None if self.targets[0] is None else whole, *found[1:])

@@ -17,15 +17,21 @@ def array_of(data: Any, wanted: dtype | type | None) -> Any:
     """An array of Python data: floats become the default dtype, ints int64, as in torch."""
     target = as_numpy_dtype(wanted)
     if hasattr(data, "dtype") and not isinstance(data, (list, tuple)):
+        if data.dtype.kind not in REAL:
+            dtype_of(data)
         found = xp.array(data, dtype=target)
         dtype_of(found)
         return found
-    if isinstance(data, complex):
+    if isinstance(data, complex) and target is None:
         raise errors.OutOfScope("complex tensors are out of scope in Backstep")
     try:
-        _check_data(data)
-    except RuntimeError:
-        _check_data(data := _listed(data))
+        sizes = _check_data(data, target)
+    except (TypeError, ValueError, RuntimeError) as error:
+        if str(error).startswith("too many dimensions"):
+            raise
+        sizes = _check_data(data := _listed(data), target)
+    if 0 in sizes:
+        return xp.zeros(sizes, arrays.default_dtype.numpy if target is None else target)
     numbers = _numbers(data)
     if target is None and isinstance(data, (list, tuple)) and numbers is not data and _holds_tensor(data):
         target = reduce(promoted, _dtypes(data))
@@ -45,6 +51,9 @@ def array_of(data: Any, wanted: dtype | type | None) -> Any:
     return found
 
 
+REAL = "biuf"
+"""numpy's letters of the kinds of real numbers."""
+PLAIN = frozenset({bool, int, float})
 MOST_DIMENSIONS = 128  # torch's limit for nested sequences; one that holds itself has no end
 
 
@@ -66,34 +75,92 @@ def _listed(data: Any) -> Any:
     return [_listed(d) for d in data] if hasattr(data, "__getitem__") and hasattr(data, "__len__") else data
 
 
-def _check_data(data: Any, depth: int = 0) -> tuple[int, ...]:
-    """The shape of nested sequences, or torch's error where they are ragged or hold no numbers."""
-    if depth > MOST_DIMENSIONS:
-        raise ValueError(f"too many dimensions '{type(data).__name__}'")
-    if data is None:
-        raise errors.runtime("Could not infer dtype of NoneType")
+def _check_data(data: Any, target: Any) -> tuple[int, ...]:
+    """The sizes of nested sequences, or torch's error where they are ragged or hold no numbers."""
     if isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
-    if isinstance(data, Tensor) and depth:
-        return ()  # as torch: one number among others, whatever its dimensions of size 1
-    if not isinstance(data, (list, tuple, range)):
-        if isinstance(data, (bool, int, float)) or hasattr(data, "dtype"):
-            return tuple(getattr(data, "shape", ()))
+    sizes = _sizes(data)
+    if 0 in sizes:  # what stands beside an empty sequence is not looked at
+        return sizes
+    try:
+        _check_inside(data, sizes, target)
+    except (TypeError, ValueError):
+        if target is None:  # first torch looks which dtype it is to be
+            _check_inside(data, sizes, _inferred(data))
+        raise
+    return sizes
+
+
+def _sizes(data: Any) -> tuple[int, ...]:
+    """The lengths of the sequences that stand first, from the outermost to the innermost."""
+    sizes: list[int] = []
+    while _is_sequence(data):
+        sizes.append(len(data))
+        if len(sizes) > MOST_DIMENSIONS:
+            raise ValueError(f"too many dimensions '{type(data).__name__}'")
+        if not sizes[-1]:
+            break
+        data = data[0]
+        if isinstance(data, str):
+            raise ValueError("too many dimensions 'str'")
+    return tuple(sizes)
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, (list, tuple, range)) or (isinstance(value, xp.ndarray) and value.ndim > 0)
+
+
+def _check_inside(data: Any, sizes: tuple[int, ...], target: Any, depth: int = 0) -> None:
+    """Raise torch's error where a sequence is not of these sizes, or where its elements are not numbers."""
+    if depth == len(sizes):
+        if not (type(data) in PLAIN or isinstance(data, Tensor) or _is_number(data)):
+            raise _no_number(data, target)
+        if isinstance(data, Tensor) and data.is_floating_point() and target is not None and target.kind in "biu":
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return
+    if not _is_sequence(data):
+        raise TypeError("not a sequence")
+    if len(data) != sizes[depth]:
+        raise ValueError(f"expected sequence of length {sizes[depth]} at dim {depth} (got {len(data)})")
+    if isinstance(data, xp.ndarray) and data.shape == sizes[depth:]:
+        return
+    if depth + 1 < len(sizes) or not PLAIN.issuperset(map(type, data)):
+        for item in data:
+            _check_inside(item, sizes, target, depth + 1)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float)) or (hasattr(value, "dtype") and not getattr(value, "shape", ()))
+
+
+def _no_number(value: Any, target: Any) -> TypeError:
+    """Python's error for what is no number, or several."""
+    whole = target is not None and target.kind in "biu"
+    if isinstance(value, xp.ndarray):
+        return TypeError(
+            "only integer scalar arrays can be converted to a scalar index"
+            if whole
+            else "only 0-dimensional arrays can be converted to Python scalars"
+        )
+    name = type(value).__name__
+    if whole:
+        return TypeError(f"'{name}' object cannot be interpreted as an integer")
+    return TypeError(f"must be real number, not {name}")
+
+
+def _inferred(data: Any) -> Any:
+    """The dtype that torch chooses for nested sequences, or its error for the first element that tells none."""
+    if _is_sequence(data) and not isinstance(data, xp.ndarray):
+        return reduce(promoted, [_inferred(item) for item in data] or [arrays.default_dtype.numpy])
+    if isinstance(data, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+    if isinstance(data, complex):
+        raise errors.OutOfScope("complex tensors are out of scope in Backstep")
+    if isinstance(data, Tensor):
+        return data._array.dtype
+    if not isinstance(data, xp.ndarray) and not _is_number(data):
         raise errors.runtime(f"Could not infer dtype of {type(data).__name__}")
-    if not data:
-        return (0,)
-    if isinstance(data[0], (bool, int, float)) and not any(
-        isinstance(d, (list, tuple, str)) or d is None for d in data
-    ):
-        return (len(data),)
-    inner = [_check_data(d, depth + 1) for d in data]
-    for shape in inner:
-        if len(shape) != len(inner[0]):
-            raise TypeError(f"expected sequence at dim {depth + 1}")
-        for place, (want, have) in enumerate(zip(inner[0], shape, strict=True)):
-            if want != have:
-                raise ValueError(f"expected sequence of length {want} at dim {depth + 1 + place} (got {have})")
-    return (len(data), *inner[0])
+    return arrays.default_dtype.numpy if isinstance(data, float) else xp.asarray(data).dtype
 
 
 def _fitted(numbers: Any, target: Any) -> Any:
@@ -102,7 +169,7 @@ def _fitted(numbers: Any, target: Any) -> Any:
     limits = xp.iinfo(target)
     low = -int(limits.max) if target.kind == "u" else int(limits.min)
     if wide.size and wide.dtype.kind in "ifuO" and not (wide.min() >= low and wide.max() <= int(limits.max)):
-        if wide.dtype.kind == "O" or (target.itemsize == 8 and wide.dtype.kind == "u"):
+        if wide.dtype.kind == "O" or (wide.dtype.kind == "u" and wide.dtype.itemsize == 8):  # more than an int64
             raise OverflowError
         raise errors.runtime(f"value cannot be converted to type {target.name} without overflow")
     return wide.astype(target)

@@ -30,7 +30,7 @@ from numpy import ndarray
 
 from .array import Array, Arrays
 from .later import Product
-from .promotion import promote, promote_float
+from .promotion import promote, promote_difference, promote_float
 
 Rule = Callable[..., Any]
 Handler = Callable[["Op", tuple[Any, ...], dict[str, Any]], Any]
@@ -66,6 +66,7 @@ class Traits:
 PLAIN = Traits()
 SAME = Traits(promote=promote)
 FLOAT = Traits(promote=promote_float)
+DIFFERENCE = Traits(promote=promote_difference)
 VIEW = Traits(view=True)
 
 

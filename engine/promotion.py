@@ -66,6 +66,14 @@ def promote(values: list[Any]) -> list[Any]:
     return values
 
 
+def promote_difference(values: list[Any]) -> list[Any]:
+    """As `promote`; a bool in a difference is refused as numpy refuses two: `errors` has torch's words for both."""
+    bools = sum(type(v) is bool or (hasattr(v, "dtype") and v.dtype.kind == "b") for v in values)
+    if bools:
+        raise TypeError("numpy boolean subtract" if bools == len(values) else "boolean subtract of another dtype")
+    return promote(values)
+
+
 def promote_float(values: list[Any]) -> list[Any]:
     """As `promote`, and integers become the default float dtype (exp, division, mean ...)."""
     first = None

@@ -30,7 +30,7 @@ from .rerun import Rerun, Stopped, fitted, needed
 from .short import in_full
 from .slot import slot
 from .source import Sources
-from .tensor import Tensor
+from .tensor import Tensor, tensor_of
 from .trace import (
     Accumulated,
     AnyEvent,
@@ -251,7 +251,7 @@ class _Replay(Rerun):
             listed = [command.gradient] if len(roots) == 1 else command.gradient
             free = self.legacy(recorded)
             return [
-                Tensor(fitted(g, None if free else root._array.shape, str(root._array.dtype), "gradient"))
+                tensor_of(fitted(g, None if free else root._array.shape, str(root._array.dtype), "gradient"))
                 for g, root in zip(listed, roots, strict=True)
             ]
         if recorded is None or tuple(r.tensor for r in recorded.roots) != command.roots:
@@ -307,7 +307,7 @@ class _Replay(Rerun):
             if (number is None) != (tensor is None):
                 self.doubted(NONE_GIVEN)
             if number is not None and tensor is None:
-                tensor = Tensor(xp.zeros_like(self.standins.array(self.standins.blocks.made.get(number))))
+                tensor = tensor_of(xp.zeros_like(self.standins.array(self.standins.blocks.made.get(number))))
             if number is not None and tensor is not None:
                 self.live[number] = tensor
         recorder, enabled, depth = self.recorder, mode.enabled, self.recorder.depth

@@ -25,7 +25,7 @@ from .op import CUSTOM, REGISTRY
 from .program import Edits, calls_of
 from .recorder import Recorder
 from .standins import StandIns
-from .tensor import Tensor
+from .tensor import Tensor, tensor_of
 from .trace import (
     AnyEvent,
     CodeEntered,
@@ -93,7 +93,7 @@ class Rerun:
         found = self.live.get(number)
         if found is None and number in self.standins.blocks.made:
             self.doubted(NOT_DONE)
-            found = self.live[number] = Tensor(self.standins.array(self.standins.blocks.made[number]))
+            found = self.live[number] = tensor_of(self.standins.array(self.standins.blocks.made[number]))
         if found is None:
             name = self.base.names.get(number, f"tensor {number}")
             raise ValueError(f"a command uses {name} before the program makes it: move it further down")
@@ -276,7 +276,7 @@ class Rerun:
             return
         if (own or event.source == "seen") and event.index > self.first and self.edits != Edits():
             self.doubted(SEEN)
-        tensor = Tensor(self.value(event), requires_grad=event.requires_grad)
+        tensor = tensor_of(self.value(event), requires_grad=event.requires_grad)
         tensor._storage.version = event.version
         source = self.stored.setdefault(event.storage, tensor)
         if source is not tensor and same_bits(source._array, tensor._array):  # another tensor of the same elements

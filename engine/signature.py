@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .array import device, dtype, xp
-from .tensor import Tensor
+from .tensor import Tensor, tensor_of
 
 NEW = "dtype:dt?= layout:any?= device:dev?= pin_memory:b= requires_grad:b="
 """What functions take that make tensors: `+new` in a signature."""
@@ -37,7 +37,7 @@ TRIED = frozenset({"T", "Ts", "any", "n", "is", "fs"})
 """Kinds of arguments that no function computes with where they are others."""
 _FLOATS = (int, float, xp.floating, xp.integer)
 _SCALARS = (int, float, complex, xp.number)
-SOME = Tensor(xp.zeros(2, dtype="float32"))
+SOME = tensor_of(xp.zeros(2, dtype="float32"))
 """A tensor that fits only where every tensor does: it is no number, no int and no index."""
 Refusal = Callable[[], TypeError]
 
@@ -91,6 +91,8 @@ def _is_index(value: Any) -> bool:
         return False
     if isinstance(value, Tensor):
         return value._array.size == 1 and value._array.dtype.kind in "iu"
+    if hasattr(value, "dtype"):  # an array has `__index__` and is mostly none
+        return value.dtype.kind in "iu" and not value.shape
     return hasattr(value, "__index__")
 
 
@@ -218,26 +220,42 @@ class Signature:
                 if not (isinstance(item, bool) or _is_index(item)):
                     return TypeError(
                         f"{name}(): argument '{parameter.name}' failed to unpack the object at pos {at + 1} with error "
-                        f'"type must be tuple of ints,but got {_kind(item)}"'
+                        f'"type must be tuple of ints,but got {type_name(item)}"'
                     )
         return None
 
 
-def _kind(value: Any) -> str:
-    return type(value).__name__
+def _as_int(value: Any, parameter: Parameter) -> Any:
+    is_int = parameter.kind in ("i", "I") or parameter.single
+    return int(value) if is_int and isinstance(value, Tensor) and _is_index(value) else value
+
+
+def type_name(value: Any) -> str:
+    """What torch calls the type of a value: those written in C have their module's name in front."""
+    kind = type(value)
+    if isinstance(value, (xp.generic, xp.ndarray)):
+        return f"numpy.{kind.__name__.removesuffix('_')}"
+    return OWN.get(kind.__name__, kind.__name__) if kind.__module__.startswith("engine") else kind.__name__
+
+
+OWN = {
+    "Generator": "torch._C.Generator", "device": "torch.device", "dtype": "torch.dtype", "layout": "torch.layout",
+    "memory_format": "torch.memory_format",
+}  # fmt: skip
+"""What torch calls those of its types that Python knows by a longer name."""
 
 
 def _misfit(name: str, parameter: Parameter, value: Any, place: int | None, args: tuple[Any, ...]) -> TypeError:
     where = "" if place is None else f" (position {place + 1})"
     text = f"{name}(): argument '{parameter.name}'{where} must be {KINDS[parameter.kind]}"
     if parameter.kind == "is" and place is not None and isinstance(value, (tuple, list)):
-        return TypeError(f"{text}, but found element of type {_kind(value[0])} at pos 0")
-    return TypeError(f"{text}, not {_kind(value)}")
+        return TypeError(f"{text}, but found element of type {type_name(value[0])} at pos 0")
+    return TypeError(f"{text}, not {type_name(value)}")
 
 
 def strange_element(at: int, number: int, item: Any) -> TypeError:
     """torch's error for what is no Tensor in a list of them."""
-    return TypeError(f"expected Tensor as element {at} in argument {number}, but got {_kind(item)}")
+    return TypeError(f"expected Tensor as element {at} in argument {number}, but got {type_name(item)}")
 
 
 class Reader:
@@ -279,6 +297,19 @@ class Reader:
         """The signature that a call fits."""
         return next((s for s in self.signatures if s.refusal(self.name, args, kwargs) is None), None)
 
+    def as_ints(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of a call that fits, with the ints for tensors that stand where only an int may."""
+        form = self.form(args, kwargs)
+        if form is None:
+            return args, kwargs
+        named = {p.name: _as_int(kwargs[p.name], p) for p in form.parameters if p.name in kwargs}
+        return tuple(self._int_at(place, value, form) for place, value in enumerate(args)), {**kwargs, **named}
+
+    def _int_at(self, place: int, value: Any, form: Signature) -> Any:
+        others = [s.parameters[place].kind for s in self.signatures if place < len(s.parameters)]
+        fits = place < len(form.parameters) and "T" not in others
+        return _as_int(value, form.parameters[place]) if fits else value
+
     def older(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
         """The arguments by name where they fit a deprecated form alone, which is warned of once."""
         form = self.form(args, kwargs) if self.has_older else None
@@ -315,7 +346,7 @@ class Reader:
 
 def _given(args: tuple[Any, ...], kwargs: Mapping[str, Any], marks: str = "") -> str:
     """The kinds of what was given; with `marks`, a `!` for each that does not fit its place."""
-    kinds = [*map(_kind, args), *(f"{key}={_kind(value)}" for key, value in kwargs.items())]
+    kinds = [*map(type_name, args), *(f"{key}={type_name(value)}" for key, value in kwargs.items())]
     if marks:
         kinds = [f"!{kind}!" if mark == "!" else kind for kind, mark in zip(kinds, marks, strict=True)]
     return ", ".join(kinds) + (", " if kwargs and not args else "")  # torch's own comma

@@ -20,7 +20,7 @@ from .doubts import ELSEWHERE, NOT_RECORDED, NOT_UNPACKED, OTHER_MODE
 from .mode import mode
 from .saved import MOST, Packed, unpack_saved
 from .slot import unrecorded
-from .tensor import Tensor
+from .tensor import Tensor, tensor_of
 from .trace import Accumulated, BackwardStarted, CodeEntered, ErrorRaised, NodeRecord, OpCalled, Trace, VjpRun
 
 
@@ -105,7 +105,7 @@ class StandIns:
             for argument, tensor in zip(event.inputs, given, strict=True):
                 if argument.tensor == out.view_of and tensor._array.shape == out.shape:
                     return tensor
-            made = Tensor(self.array(out.value))
+            made = tensor_of(self.array(out.value))
             made._storage.version = out.version
         if event.node is not None and not out.requires_grad:
             ctx.mark_non_differentiable(*ctx.non_differentiable, made)
@@ -117,7 +117,7 @@ class StandIns:
         found = []
         for item in event.node.saved if event.node is not None else ():
             known = None if item.tensor is None else numbers.get(item.tensor, self.host.live.get(item.tensor))
-            found.append(Tensor(self.array(item.value)) if known is None else known)
+            found.append(tensor_of(self.array(item.value)) if known is None else known)
         return found
 
     def cotangents(self, event: OpCalled, ctx: Any, gradients: Sequence[Any]) -> tuple[Any, ...]:

@@ -10,10 +10,10 @@ import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from numpy import generic, ndarray
+from numpy import ndarray
 
 from . import errors
-from .array import CPU, Array, as_array, default_dtype, device, device_of, dtype, dtype_of, is_array
+from .array import CPU, Array, as_array, device, device_of, dtype, dtype_of, is_array
 from .mode import mode
 from .node import RemovableHandle
 from .op import HANDLERS
@@ -85,21 +85,13 @@ class Tensor:
         __pow__ = __rpow__ = __matmul__ = __rmatmul__ = __and__ = __or__ = __xor__ = _binary
         __lt__ = __le__ = __gt__ = __ge__ = _binary
 
-    def __init__(self, data: Any = (), *more: int, requires_grad: bool = False) -> None:
-        if type(data) is ndarray:
-            self._array = data
-        elif is_array(data) or isinstance(data, generic):
-            self._array = as_array(data)  # a 0-d gradient comes as a numpy scalar
-        else:  # torch.Tensor([1, 2]), torch.Tensor(2, 3)
-            self._array = self._from_user("Tensor", default_dtype, (data, *more))
-            if slot.active is not None:
-                slot.active.see(self, "Tensor")
-        self._node = self._shared = None
-        self._requires_grad = requires_grad
+    def __new__(cls, *args: Any, **kwargs: Any) -> Tensor:
+        """torch's old constructor: of numbers, of sizes, of another tensor."""
+        return cls._constructed(cls, args, kwargs)
 
     @staticmethod
-    def _from_user(name: str, which: dtype, args: tuple[Any, ...]) -> Array:
-        """The array for what the old constructors take; bound to that of `constructors`."""
+    def _constructed(kind: type[Tensor], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+        """Bound to that of `constructors`."""
         raise NotImplementedError
 
     def __init_subclass__(cls) -> None:
@@ -443,6 +435,15 @@ class Tensor:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("Tensors are not pickled; save the values (numpy), or the whole program with trace.save(path)")
+
+
+def tensor_of(array: Any, requires_grad: bool = False) -> Tensor:
+    """The Tensor that holds an array, or a number of numpy's, as it is."""
+    made: Tensor = object.__new__(Tensor)
+    made._array = array if type(array) is ndarray or is_array(array) else as_array(array)
+    made._node = made._shared = None
+    made._requires_grad = requires_grad
+    return made
 
 
 reserve(

@@ -22,7 +22,7 @@ from engine.autograd import calls
 from engine.program import Command, Edits, commands
 from engine.recorder import Recorder
 from engine.slot import slot
-from engine.tensor import Tensor
+from engine.tensor import Tensor, tensor_of
 from engine.trace import BackwardEnded, BackwardStarted, CodeEntered, CodeLeft, GradSet, LeafCreated, OpCalled, Trace
 from viz.gallery import Program
 from viz.programs import record_source
@@ -256,7 +256,7 @@ class Fresh:
 
 
 def gradient_of(numbers: Any, root: Tensor) -> Tensor:
-    return Tensor(np.array(numbers, dtype=root._array.dtype))
+    return tensor_of(np.array(numbers, dtype=root._array.dtype))
 
 
 def run_fresh(program: Program, base: Trace, plan: Plan) -> Trace:

@@ -12,7 +12,7 @@ from ..ops import image as im
 from ..ops import indexing as ix
 from ..ops import shape as sh
 from ..ops import views as vw
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_of
 from .check import kind, one_dim, sizes_of
 from .out import takes_out
 from .parts import two_dims
@@ -123,7 +123,7 @@ def _places(repeats: Tensor, output_size: int | None) -> Tensor:
     if output_size is not None and output_size != int(counts.sum()):
         raise errors.runtime("allocated size does not match required size")
     escape(repeats, "repeat_interleave")
-    return Tensor(xp.repeat(xp.arange(counts.size, dtype=counts.dtype, like=counts), counts))
+    return tensor_of(xp.repeat(xp.arange(counts.size, dtype=counts.dtype, like=counts), counts))
 
 
 def _interleaved(input: Tensor, repeats: Tensor, dim: int, output_size: int | None) -> Tensor:
@@ -133,7 +133,7 @@ def _interleaved(input: Tensor, repeats: Tensor, dim: int, output_size: int | No
     if counts.ndim > 1 or (counts.dtype.kind == "f" and counts.ndim > 1):
         raise errors.runtime("repeats must be 0-dim or 1-dim tensor")
     if counts.size == 1:
-        repeats = Tensor(xp.broadcast_to(counts.reshape(1), (n,)))
+        repeats = tensor_of(xp.broadcast_to(counts.reshape(1), (n,)))
     elif counts.size != n:
         raise errors.runtime(
             "repeats must have the same size as input along dim, but got repeats.size(0) = "

@@ -137,6 +137,9 @@ def reads(function: Callable[..., Any], reader: Reader | Handed, method: bool = 
                     raise explained(refusal)
                 if _fits_by_types(reader, given, kwargs):
                     known.add(key)
+                elif isinstance(reader, Reader) and SOME_TENSOR.intersection(key):
+                    given, kwargs = reader.as_ints(given, kwargs)
+                    args = (*args[:1], *given) if method else given
         try:
             return function(*args, **kwargs)
         except MISTAKES as error:
@@ -166,5 +169,6 @@ GENEROUS = frozenset({
 })  # fmt: skip
 """Functions that would take more than torch's do."""
 MISTAKES = (TypeError, AttributeError, ValueError, RuntimeError)
+SOME_TENSOR = frozenset({Tensor})
 UNSURE = (list, tuple, type)
 """Types that tell too little of a value."""

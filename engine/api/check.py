@@ -9,7 +9,7 @@ from .. import errors
 from ..array import BY_NUMPY, as_numpy_dtype, xp
 from ..mode import mode
 from ..promotion import result_dtype
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_of
 
 LETTERS = {
     "float16": "Half", "float32": "Float", "float64": "Double", "uint8": "Byte", "int8": "Char", "int16": "Short",
@@ -69,6 +69,8 @@ def sizes_of(given: tuple[Any, ...]) -> tuple[int, ...]:
 
 def _size(number: Any) -> Any:
     """A size as an int, where it is one: of a tensor of integers, or of numpy's own integers."""
+    if isinstance(number, bool):
+        return int(number)
     if isinstance(number, (Tensor, xp.integer)) and (not isinstance(number, Tensor) or number.dtype.name != "bool"):
         return int(number) if not isinstance(number, Tensor) or not number.is_floating_point() else number
     return number
@@ -107,7 +109,7 @@ def as_operand(function: str, value: Any) -> Tensor:
     """The tensor for a number where a function is called with numbers alone."""
     if not isinstance(value, (bool, int, float)):
         need_tensor(value, function)
-    return Tensor(xp.asarray(value, dtype=result_dtype([value])))
+    return tensor_of(xp.asarray(value, dtype=result_dtype([value])))
 
 
 def combination(function: str, *args: Any, **named: Any) -> TypeError:

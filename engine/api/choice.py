@@ -10,7 +10,7 @@ from ..array import xp
 from ..leaving import escape
 from ..ops import arithmetic as ar
 from ..ops import choice as ch
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_of
 from .check import combination, kind, need_filling, need_tensor, need_whole, refused
 from .examples import TWO, with_example
 from .out import takes_out
@@ -101,7 +101,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     """
     need_tensor(condition, "where", "condition")
     if input is None and other is None:
-        return tuple(Tensor(a) for a in condition._array.nonzero())
+        return tuple(tensor_of(a) for a in condition._array.nonzero())
     if condition._array.dtype.kind != "b" and condition.dtype.name != "uint8":
         raise errors.runtime(
             f"where expected condition to be a boolean tensor, but got a tensor with dtype {kind(condition)}"

@@ -12,7 +12,7 @@ from ..filled import floating, like, shape_given
 from ..leaving import escape
 from ..ops import drawn as dr
 from ..slot import slot
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_of
 from .check import LETTERS, kind, need_tensor
 from .joining import joint
 from .out import takes_out
@@ -212,7 +212,7 @@ def randperm(
 
 def drawn(values: Any, source: Tensor) -> Tensor:
     """What was drawn, as a tensor where `source` is, of which a recording is told."""
-    found = Tensor(xp.asarray(values, like=source._array))
+    found = tensor_of(xp.asarray(values, like=source._array))
     if slot.active is not None:
         slot.active.see(found, "random")
     return found
@@ -341,7 +341,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
         raise errors.runtime("invalid multinomial distribution (sum of probabilities <= 0)")
     escape(input, "multinomial")
     places = _with_replacement if replacement else _without_replacement
-    found = Tensor(xp.asarray(places(wide, num_samples, stream(generator)).astype("int64"), like=input._array))
+    found = tensor_of(xp.asarray(places(wide, num_samples, stream(generator)).astype("int64"), like=input._array))
     if slot.active is not None:
         slot.active.see(found, "multinomial")
     return found

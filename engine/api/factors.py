@@ -9,7 +9,7 @@ from ..array import xp
 from ..errors import LinAlgError
 from ..ops import decomposition as de
 from ..ops.choice import gt
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_of
 from .check import need_tensor, refused
 from .decomposition import failed, need_fitting, need_matrix, need_real, need_same, need_square
 from .linalg import tril, triu
@@ -241,7 +241,7 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
     tensor([[0., 1.],
             [1., 0.]])
     """
-    none = Tensor(xp.zeros(0, dtype=LU_data._array.dtype, like=LU_data._array))
+    none = tensor_of(xp.zeros(0, dtype=LU_data._array.dtype, like=LU_data._array))
     P = de.permutation_of(LU_pivots, LU_data) if unpack_pivots else none
     if not unpack_data:
         return LuUnpack(P, none, none)

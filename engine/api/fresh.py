@@ -71,14 +71,14 @@ def new_empty_strided(
     return filled.empty_strided(size, stride, dtype=which, device=where, requires_grad=requires_grad)
 
 
-def new(self: Tensor, *args: Any, size: Any = None, **_: Any) -> Tensor:
+def new(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """torch's old spelling: of a sequence's numbers, or of a shape, in the dtype of this tensor.
 
     >>> import engine as torch
     >>> torch.tensor([1.0]).new([2, 3])
     tensor([2., 3.])
     """
-    return constructors.legacy_tensor("new", self.dtype, args if size is None else tuple(size))
+    return constructors.legacy_tensor("new", self.dtype, args, kwargs)
 
 
 METHODS = ("new", "new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros")

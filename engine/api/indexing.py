@@ -12,7 +12,7 @@ from ..ops import indexing as ix
 from ..ops import inplace as ip
 from ..ops import shape as sh
 from ..slot import slot, warn
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_of
 from .shape import expanded
 
 __all__ = [
@@ -106,7 +106,7 @@ def _put(target: Tensor, indices: list[Any], value: Any) -> None:
     if not isinstance(value, (Tensor, bool, int, float)):
         raise _strange(target, value)
     if not isinstance(value, Tensor):
-        value = Tensor(xp.asarray(value, dtype=target._array.dtype, like=target._array))
+        value = tensor_of(xp.asarray(value, dtype=target._array.dtype, like=target._array))
     if value._array.ndim:
         value = _check_values(target, indices, value, written=True)
     if value._array.dtype != target._array.dtype:
@@ -274,7 +274,7 @@ def _in_range(shape: tuple[int, ...], indices: list[Any]) -> list[Any]:
         if low >= -n and high < n:
             continue
         if 0 in free:
-            made[-1] = Tensor(xp.zeros_like(item._array))
+            made[-1] = tensor_of(xp.zeros_like(item._array))
         else:
             strays.append((sum(_takes(m) for m in made[:-1] if m is not None), n, item._array))
     if strays:
@@ -317,7 +317,7 @@ def _read(item: Any) -> Any:
     if isinstance(item, (list, tuple, range)):
         return _tensor(list(item), None)
     if isinstance(item, xp.ndarray):
-        return Tensor(item) if item.ndim else item.item()
+        return tensor_of(item) if item.ndim else item.item()
     if hasattr(item, "__index__"):
         return item.__index__()
     if isinstance(item, str):
@@ -333,7 +333,7 @@ def _tensor(data: Any, dtype: Any) -> Tensor:
     array = xp.asarray(plain, dtype=as_numpy_dtype(dtype or (int64 if not plain else None)))
     if array.dtype.kind == "f":
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    made = Tensor(array)
+    made = tensor_of(array)
     if slot.active is not None:
         slot.active.see(made, "index")
     return made

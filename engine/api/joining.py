@@ -12,7 +12,7 @@ from ..ops import patching as pa
 from ..ops import shape as sh
 from ..size import Size
 from ..slot import warn
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_of
 from .check import one_dim
 from .counting import arange
 from .out import takes_out
@@ -210,7 +210,7 @@ def block_diag(*tensors: Any) -> Tensor:
                 "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
                 f"{place} has {x._array.ndim} dimensions"
             )
-    return ar.block_diag(listed or [Tensor(xp.zeros((1, 0), dtype="float32"))])
+    return ar.block_diag(listed or [tensor_of(xp.zeros((1, 0), dtype="float32"))])
 
 
 # -- at least so many dimensions ----------------------------------------------------------------------------------
@@ -419,14 +419,14 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     if r < 0:
         raise errors.runtime(f"Expect a non-negative number, but got {r}")
     if r == 0:
-        return Tensor(xp.zeros(0, dtype=input._array.dtype, like=input._array))
+        return tensor_of(xp.zeros(0, dtype=input._array.dtype, like=input._array))
     n = input._array.size
     grids = meshgrid(*[arange(n)] * r, indexing="ij")
     places = [g._array for g in grids]
     kept = xp.ones((n,) * r, dtype=bool)
     for a, b in itertools.pairwise(places):
         kept &= (a <= b) if with_replacement else (a < b)
-    mask = Tensor(kept)
+    mask = tensor_of(kept)
     return stack([pa.masked_select(g, mask) for g in meshgrid(*[input] * r, indexing="ij")], 1)
 
 

@@ -155,6 +155,8 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
     >>> torch.arange(5).split(2)
     (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
+    if isinstance(split_size_or_sections, Tensor):
+        split_size_or_sections = int(split_size_or_sections)
     if isinstance(split_size_or_sections, int):
         place = _piece(tensor, split_size_or_sections, dim)
         found: tuple[Tensor, ...] = vw.split(tensor, split_size_or_sections, place)

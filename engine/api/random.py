@@ -7,7 +7,7 @@ import json
 import numpy as np
 
 from ..array import device as device_at
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_of
 
 __all__ = [
     "Generator",
@@ -54,7 +54,7 @@ class Generator:
     def get_state(self) -> Tensor:
         """Where the stream stands, as bytes."""
         state = {"seed": self._seed, "stream": self._stream.bit_generator.state}
-        return Tensor(np.frombuffer(json.dumps(state).encode(), dtype="uint8").copy())
+        return tensor_of(np.frombuffer(json.dumps(state).encode(), dtype="uint8").copy())
 
     def set_state(self, new_state: Tensor) -> Generator:
         """Go on from where `get_state` was called."""

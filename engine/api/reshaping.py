@@ -17,7 +17,7 @@ from ..ops import shape as sh
 from ..ops import views as vw
 from ..slot import slot
 from ..storage import Storage
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_of
 from .check import one_dim, sizes_of
 from .inplace import copy_, fill_, get_data
 from .parts import as_strided, geometry, storage_offset, strides_of
@@ -35,7 +35,7 @@ def becomes(self: Tensor, view: Callable[[Tensor], Tensor]) -> Tensor:
     check_inplace(self, self._requires_grad or (earlier is not None and earlier.base._requires_grad))
     if slot.active is not None:
         slot.active.see(self)
-    before = Tensor.__new__(Tensor)
+    before = object.__new__(Tensor)
     before.__dict__.update(self.__dict__)
     shared = self._storage
     before._storage = shared
@@ -276,7 +276,7 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> T
 
 
 def _rewritten(self: Tensor, values: list[Any]) -> Tensor:
-    made = Tensor(xp.asarray(values, dtype=self._array.dtype).reshape(self._array.shape))
+    made = tensor_of(xp.asarray(values, dtype=self._array.dtype).reshape(self._array.shape))
     copy_(get_data(self), made)  # which the version does not count, as in torch
     return self
 

@@ -9,7 +9,7 @@ from .. import errors
 from ..array import xp
 from ..leaving import escape
 from ..slot import slot
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_of
 from .check import kind, sizes_of
 from .out import takes_out, written
 
@@ -24,7 +24,7 @@ __all__ = [
 
 def _found(places: Any, source: str) -> Tensor:
     """A tensor of places: a leaf, for which a recording has no op."""
-    made = Tensor(places)
+    made = tensor_of(places)
     if slot.active is not None:
         slot.active.see(made, source)
     return made

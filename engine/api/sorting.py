@@ -14,7 +14,7 @@ from ..ops import choice as ch
 from ..ops import reduction as rd
 from ..ops import shape as so
 from ..ops import sorting as sr
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_of
 from .check import combination, need_tensor, one_dim, refused
 from .named import pair
 from .out import takes_out
@@ -198,7 +198,7 @@ def _checked_quantile(name: str, input: Tensor, q: Any, interpolation: str) -> T
     if input.dtype.name not in ("float32", "float64"):
         raise errors.runtime(f"{name}() input tensor must be either float or double dtype")
     if not isinstance(q, Tensor):
-        q = Tensor(xp.asarray(q, dtype=input._array.dtype, like=input._array))
+        q = tensor_of(xp.asarray(q, dtype=input._array.dtype, like=input._array))
     if q._array.ndim > 1:
         raise errors.runtime("quantile() q must be a scalar or 1D tensor")
     if q.dtype is not input.dtype:

@@ -13,7 +13,7 @@ from ..errors import LinAlgError
 from ..ops import decomposition as de
 from ..ops import shape as sh
 from ..ops import spectrum as sp
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_of
 from .arrange import flip
 from .check import kind, need_tensor, refused
 from .decomposition import need_matrix, need_real, need_square
@@ -301,11 +301,11 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
         atol, rtol = tol, 0.0
     data = A._array
     if not data.size:
-        return Tensor(xp.zeros(data.shape[:-2], dtype="int64", like=data))
+        return tensor_of(xp.zeros(data.shape[:-2], dtype="int64", like=data))
     low, share = _bounds(A, *(_per_matrix(limit) for limit in (atol, rtol)))
     values = abs(xp.linalg.eigvalsh(data)) if hermitian else xp.linalg.svd(data, compute_uv=False)
     least = xp.maximum(share * values.max(axis=-1, keepdims=True), low)
-    return Tensor((values > least).sum(axis=-1))
+    return tensor_of((values > least).sum(axis=-1))
 
 
 def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: str | None = None) -> Any:
@@ -370,7 +370,7 @@ def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
     count = shape[-1] if N is None else N
     if count <= 1:
         raise errors.runtime("N must be greater than 1.")
-    ones = Tensor(library_of(x._array).ones((*shape, 1), dtype=x._array.dtype))
+    ones = tensor_of(library_of(x._array).ones((*shape, 1), dtype=x._array.dtype))
     powers = cumprod(expand(unsqueeze(x, -1), *shape, count - 1), -1)
     return sh.cat([ones, powers], len(shape))
 
@@ -391,7 +391,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if count < 0:
         raise errors.runtime("N must be non-negative.")
     if count < 2:
-        made = Tensor(library_of(x._array).ones((x._array.size, count), dtype=x._array.dtype))
+        made = tensor_of(library_of(x._array).ones((x._array.size, count), dtype=x._array.dtype))
     else:
         made = linalg_vander(x, N=count)
     return made if increasing else flip(made, 1)

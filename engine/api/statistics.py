@@ -14,7 +14,7 @@ from ..ops import reduction as rd
 from ..ops import shape as so
 from ..ops import statistics as st
 from ..ops.views import diagonal
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_of
 from .check import kind, need_float, need_tensor, one_dim, refused, some_dims, summed_dtype
 from .named import aminmax_pair
 from .out import takes_out
@@ -288,7 +288,7 @@ def _free(total: Any, weights: Tensor | None, aweights: Tensor | None, correctio
 
 def _number(value: Any, like: Tensor) -> Tensor:
     """A number as a tensor without dimensions, as torch divides by it."""
-    return value if isinstance(value, Tensor) else Tensor(xp.asarray(value, dtype="int64", like=like._array))
+    return value if isinstance(value, Tensor) else tensor_of(xp.asarray(value, dtype="int64", like=like._array))
 
 
 def corrcoef(input: Tensor) -> Tensor:

@@ -210,7 +210,7 @@ class Call:
 
 def _alias(tensor: Tensor) -> Tensor:
     """An input that is returned as it is: another tensor of the same storage."""
-    made: Tensor = Tensor.__new__(type(tensor))
+    made: Tensor = object.__new__(type(tensor))
     made._array, made._storage = tensor._array, tensor._storage
     view = tensor._view
     base, steps = (tensor, None) if view is None else (view.base, view.steps)

@@ -16,7 +16,7 @@ from ..ops.reduction import sum_to_size
 from ..ops.shape import clone, select, stack
 from ..size import Size
 from ..slot import slot
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_of
 from ..views import refresh_view
 from .graph import GradientEdge, inner_node
 
@@ -100,7 +100,7 @@ def grad(
         if gradient is None and materialize_grads:
             if isinstance(tensor, GradientEdge):
                 raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-            gradient = Tensor(xp.zeros_like(tensor._array), requires_grad=create_graph)
+            gradient = tensor_of(xp.zeros_like(tensor._array), requires_grad=create_graph)
         if gradient is None and not allow_unused:
             raise errors.runtime(
                 f"The differentiated Tensor at index {position} appears to not have been used in the graph. Set "
@@ -223,7 +223,7 @@ def _in_rows(gradient: Tensor, tensor: Any) -> Tensor:
     if isinstance(tensor, GradientEdge) or not tensor._array.flags.c_contiguous:
         return gradient
     if not gradient._requires_grad:
-        return Tensor(data.copy())
+        return tensor_of(data.copy())
     view = gradient._view
     if view is None:
         gradient._array = data.copy()
@@ -316,14 +316,14 @@ def _gradients(roots: list[Tensor], gradients: Any) -> list[Tensor]:
                 )
             gradient = gradient.to(root.device)
         if gradient._array.dtype != root._array.dtype:
-            gradient = Tensor(gradient._array.astype(root._array.dtype)) if not gradient._requires_grad else gradient
+            gradient = tensor_of(gradient._array.astype(root._array.dtype)) if not gradient._requires_grad else gradient
         made.append(gradient)
     return made
 
 
 def _implicit(root: Tensor) -> Tensor:
     if not root._requires_grad:
-        return Tensor(xp.ones_like(root._array))
+        return tensor_of(xp.ones_like(root._array))
     if root._array.size != 1:
         raise errors.runtime(
             "grad can be implicitly created only for scalar outputs",
@@ -337,7 +337,7 @@ def _implicit(root: Tensor) -> Tensor:
             f"grad can be implicitly created only for real scalar outputs but got {dtype_of(root._array)}",
             tensors=(root,),
         )
-    return Tensor(xp.ones_like(root._array))
+    return tensor_of(xp.ones_like(root._array))
 
 
 def _fitted(position: int, root: Tensor, gradient: Tensor) -> Tensor:
@@ -346,7 +346,7 @@ def _fitted(position: int, root: Tensor, gradient: Tensor) -> Tensor:
     if mode.legacy_broadcasting:
         fitted = _legacy_fit(gradient._array, want)
         if fitted is not None:
-            return Tensor(fitted)
+            return tensor_of(fitted)
     raise errors.runtime(
         f"Mismatch in shape: grad_output[{position}] has a shape of {Size(have)} and output[{position}] has a shape of "
         f"{Size(want)}.",

@@ -16,7 +16,7 @@ from ..node import Node, next_number
 from ..op import CUSTOM, Plan
 from ..saved import packed, saved_value, saved_version, unpack_saved
 from ..slot import slot
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_of
 
 NO_OUTPUT: tuple[tuple[int, ...], Any] = ((), float32.numpy)
 
@@ -134,10 +134,10 @@ class CustomNode(Node):
         """A gradient as backward is given it."""
         shape, dtype = (self.metas or ())[nr]
         if gradient is not None:
-            return gradient if graph else Tensor(gradient)
+            return gradient if graph else tensor_of(gradient)
         if not self.materialize or nr in self.others:
             return None
-        return Tensor(xp.zeros(shape, dtype=dtype))
+        return tensor_of(xp.zeros(shape, dtype=dtype))
 
     def checked(self, found: tuple[Any, ...], graph: bool) -> list[Any]:
         """What backward returned, as one cotangent per edge; torch's errors where it does not fit."""

@@ -17,7 +17,7 @@ from ..mode import enable_grad, mode
 from ..op import Op
 from ..ops.inplace import copy, copy_slices, take_slice
 from ..slot import slot
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_of
 from .application import PUSH
 from .calls import grad
 from .custom import CustomNode
@@ -204,7 +204,7 @@ def pushed(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor
 def _pushed(out: Tensor, points: list[Tensor], tangents: list[Tensor], graph: bool) -> Tensor | None:
     if not out.requires_grad:
         return None
-    weights = Tensor(xp.zeros_like(out._array), requires_grad=True)
+    weights = tensor_of(xp.zeros_like(out._array), requires_grad=True)
     slopes = grad(out, points, weights, True, True, allow_unused=True)
     used = [(s, t) for s, t in zip(slopes, tangents, strict=True) if s is not None and s.requires_grad]
     found: Tensor | None = None
@@ -212,7 +212,7 @@ def _pushed(out: Tensor, points: list[Tensor], tangents: list[Tensor], graph: bo
         joined = graph and any(s.grad_fn is not None for s, _ in used)
         (found,) = grad([s for s, _ in used], weights, [t for _, t in used], joined, joined, allow_unused=True)
     if found is None:
-        return Tensor(xp.zeros_like(out._array))
+        return tensor_of(xp.zeros_like(out._array))
     keeps = any(p.grad_fn is not None for p in points) or any(t.requires_grad for t in tangents)
     return found if keeps else found.detach()
 
@@ -236,7 +236,7 @@ def _before_write(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return None
 
     def set_tangent(target: Tensor) -> None:
-        tangent = found[0] if found[0] is not None else Tensor(xp.zeros_like(target._array))
+        tangent = found[0] if found[0] is not None else tensor_of(xp.zeros_like(target._array))
         _carry(target, tangent)
         view = target._view
         base, path = (target, ()) if view is None else (view.base, view.path)
@@ -275,7 +275,7 @@ def _whole(base: Tensor) -> Tensor:
     found = _hidden(base)
     if found is None:
         found = tangent_of(base)
-    return Tensor(xp.zeros_like(base._array)) if found is None else found
+    return tensor_of(xp.zeros_like(base._array)) if found is None else found
 
 
 def _share(base: Tensor, written: Tensor, tangent: Tensor) -> None:
@@ -299,7 +299,7 @@ def _push_function(
     for value in args:
         tangent = tangent_of(value)
         if tangent is None and isinstance(value, Tensor) and node.materialize and value._array.dtype.kind == "f":
-            tangent = Tensor(xp.zeros_like(value._array))
+            tangent = tensor_of(xp.zeros_like(value._array))
         given.append(tangent)
     if not node.kept:
         node.keep(node.shown().saved_for_forward)

@@ -13,7 +13,7 @@ from .. import errors
 from ..api.joining import stack
 from ..array import xp
 from ..mode import enable_grad, is_grad_enabled, set_grad_enabled
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_of
 from .calls import grad
 
 Tensors = Tensor | tuple[Tensor, ...]
@@ -178,7 +178,7 @@ class _Task:
 
 def zeros(like: Tensor, requires_grad: bool = False) -> Tensor:
     """Zeros of the shape and dtype of a tensor."""
-    return Tensor(xp.zeros_like(like._array), requires_grad=requires_grad)
+    return tensor_of(xp.zeros_like(like._array), requires_grad=requires_grad)
 
 
 def _pulled(

@@ -13,7 +13,7 @@ from ..leaving import escape
 from ..mode import enable_grad
 from ..size import Size
 from ..slot import unrecorded, warn
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_of
 from .calls import grad
 from .forward_ad import dual_level, make_dual, unpack_dual
 from .function import Function
@@ -101,7 +101,7 @@ def analytical_jacobian(output: Tensor, targets: Sequence[Tensor], check_dtypes:
     for element in range(output._array.size):
         weights = xp.zeros(output._array.shape, dtype=output._array.dtype)
         weights.reshape(-1)[element] = 1
-        column = grad(output, targets, Tensor(weights), retain_graph=True, allow_unused=True)
+        column = grad(output, targets, tensor_of(weights), retain_graph=True, allow_unused=True)
         for matrix, gradient, target in zip(found, column, targets, strict=True):
             if gradient is None:
                 continue
@@ -160,7 +160,7 @@ class _Check:
         if not xp.allclose(analytical.astype(which), numerical.astype(which), rtol=self.rtol, atol=self.atol):
             wrong = GradcheckError(
                 f"Jacobian {mode}mismatch for output {number} with respect to input {column},\n"
-                f"numerical:{Tensor(numerical)}\nanalytical:{Tensor(analytical)}\n"
+                f"numerical:{tensor_of(numerical)}\nanalytical:{tensor_of(analytical)}\n"
             )
             concerned = (self.targets[column],) if output is None else (output, self.targets[column])
             raise errors.explained(wrong, tensors=concerned)
@@ -183,7 +183,7 @@ class _Check:
                 tangent = xp.zeros(target._array.shape, dtype=target._array.dtype)
                 if other == place:
                     tangent.reshape(-1)[element] = 1
-                given[other] = make_dual(target.detach(), Tensor(tangent))
+                given[other] = make_dual(target.detach(), tensor_of(tangent))
             found = [unpack_dual(o) for o in _floats(self.func(*given))]
         return [
             (xp.zeros_like(primal._array) if tangent is None else tangent._array).reshape(-1)
@@ -192,7 +192,7 @@ class _Check:
 
     def multiplied(self, outputs: list[Tensor]) -> None:
         """A gradient of zeros gives zeros."""
-        zeros = [Tensor(xp.zeros_like(o._array)) for o in outputs]
+        zeros = [tensor_of(xp.zeros_like(o._array)) for o in outputs]
         for found, target in zip(
             grad(outputs, self.targets, zeros, True, allow_unused=True), self.targets, strict=True
         ):
@@ -208,7 +208,7 @@ class _Check:
         for missing in [None, *(range(count) if count > 1 else ())]:
             outputs = _differentiable(self.func(*self.given))
             roots = [UndefinedGrad.apply(o) if missing in (None, nr) else o for nr, o in enumerate(outputs)]
-            zeros = [Tensor(xp.zeros_like(o._array)) for o in outputs]
+            zeros = [tensor_of(xp.zeros_like(o._array)) for o in outputs]
             try:
                 found = grad(roots, self.targets, zeros, allow_unused=True)
             except RuntimeError as error:
@@ -302,7 +302,7 @@ def gradgradcheck(
     outputs = _differentiable(func(*given))
     if grad_outputs is None:
         draws = xp.random.default_rng(0)
-        weights = [Tensor(draws.standard_normal(o._array.shape), requires_grad=True) for o in outputs]
+        weights = [tensor_of(draws.standard_normal(o._array.shape), requires_grad=True) for o in outputs]
     else:
         weights = list(_listed(grad_outputs))
     places = [i for i, v in enumerate(given) if isinstance(v, Tensor) and v.requires_grad]

@@ -15,7 +15,7 @@ from ..api.joining import stack
 from ..array import xp
 from ..mode import enable_grad, is_grad_enabled
 from ..node import AccumulateGrad
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_of
 from .tree import flatten, mapped, unflatten
 
 Places = int | tuple[int, ...]
@@ -96,10 +96,10 @@ def _slopes(outputs: Sequence[Tensor], inputs: Sequence[Tensor], weights: Any = 
     """Gradients, zeros where there is none."""
     kept = [i for i, o in enumerate(outputs) if o.requires_grad]
     if not kept:
-        return [Tensor(xp.zeros_like(i._array)) for i in inputs]
+        return [tensor_of(xp.zeros_like(i._array)) for i in inputs]
     chosen = None if weights is None else [weights[i] for i in kept]
     found = autograd.grad([outputs[i] for i in kept], inputs, chosen, True, graph, allow_unused=True)
-    return [Tensor(xp.zeros_like(i._array)) if f is None else f for i, f in zip(inputs, found, strict=True)]
+    return [tensor_of(xp.zeros_like(i._array)) if f is None else f for i, f in zip(inputs, found, strict=True)]
 
 
 def _with_aux(name: str, output: Any, has_aux: bool) -> tuple[Any, Any]:
@@ -250,7 +250,7 @@ def jvp(
 
 def _pushed(call: _Call, out: Tensor, inputs: Sequence[Tensor], moves: Sequence[Tensor]) -> Tensor:
     """The tangent of an output: the gradient is linear in its weights, and its gradient for them is what is wanted."""
-    weights = Tensor(xp.zeros_like(out._array), requires_grad=True)
+    weights = tensor_of(xp.zeros_like(out._array), requires_grad=True)
     call.own.add(id(weights))
     call.leaves.append(weights)
     slopes = _slopes([out], inputs, [weights])
@@ -293,10 +293,10 @@ def _blocks(out: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
     for element in range(out._array.size):
         weights = xp.zeros(out._array.shape, dtype=out._array.dtype)
         weights.reshape(-1)[element] = 1
-        rows.append(_slopes([out], inputs, [Tensor(weights)]))
+        rows.append(_slopes([out], inputs, [tensor_of(weights)]))
     sizes = [(*out._array.shape, *i._array.shape) for i in inputs]
     if not rows:
-        return [Tensor(xp.zeros(size, dtype=i._array.dtype)) for size, i in zip(sizes, inputs, strict=True)]
+        return [tensor_of(xp.zeros(size, dtype=i._array.dtype)) for size, i in zip(sizes, inputs, strict=True)]
     return [stack([row[place] for row in rows]).reshape(size) for place, size in enumerate(sizes)]
 
 

@@ -12,7 +12,7 @@ from .. import filled
 from ..api import counting, drawing
 from ..array import xp
 from ..mode import no_grad
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_of
 
 __all__ = [
     "calculate_gain",
@@ -203,7 +203,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     centre = tuple(n // 2 for n in sizes[2:])
     for group in range(groups):
         made[(group * per_group + same, same, *centre)] = 1
-    tensor.copy_(Tensor(made))
+    tensor.copy_(tensor_of(made))
     return tensor
 
 
@@ -311,7 +311,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
     q, r = xp.linalg.qr(drawn.T if rows < columns else drawn)
     q = q * xp.sign(xp.diagonal(r))
     made = (q.T if rows < columns else q).reshape(tuple(tensor.shape)) * gain
-    tensor.copy_(Tensor(made.astype(tensor._array.dtype)))
+    tensor.copy_(tensor_of(made.astype(tensor._array.dtype)))
     return tensor
 
 
@@ -334,7 +334,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
     kept = tensor._array.copy()
     for column in range(columns):
         kept[drawing.randperm(rows)._array[:zeros], column] = 0
-    tensor.copy_(Tensor(kept))
+    tensor.copy_(tensor_of(kept))
     return tensor
 
 

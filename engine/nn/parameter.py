@@ -39,6 +39,10 @@ class Parameter(Tensor):
     tensor([1., 2.], requires_grad=True)
     """
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Parameter:
+        """Bare: the constructor fills it."""
+        return object.__new__(cls)
+
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
         _share(self, data)
         if requires_grad and not self.is_floating_point():
@@ -68,6 +72,10 @@ class Buffer(Tensor):
     ['seen']
     """
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Buffer:
+        """Bare: the constructor fills it."""
+        return object.__new__(cls)
+
     def __init__(self, data: Tensor | None = None, persistent: bool = True) -> None:
         _share(self, data)
         self.persistent = persistent
@@ -83,6 +91,10 @@ class _Uninitialized(Tensor):
     """A tensor whose shape is not known yet: it has a dtype, a device and no elements, and no op takes it."""
 
     cls_to_become: type[Tensor] = Tensor
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Bare: there are no elements yet."""
+        return object.__new__(cls)
 
     def __init__(self, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> None:
         like = _empty(0, dtype=dtype, device=device)
@@ -211,7 +223,7 @@ def _share(made: Tensor, data: Tensor | None) -> None:
     source = filled.empty(0) if data is None else data
     recorder = slot.active
     if recorder is None or source.grad_fn is not None or not recorder.is_within_call(source):
-        made.__dict__.update(detach(source).__dict__)
+        made.__dict__.update(source.detach().__dict__)
         return
     with unrecorded():  # `Parameter(torch.randn(3))`: nobody else has what was made for it, so that it is the leaf
         made.__dict__.update(detach(source).__dict__)

@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from ..array import Array, xp
-from ..op import FLOAT, SAME, Traits, op
+from ..op import DIFFERENCE, FLOAT, SAME, Traits, op
 from .choice import eq, ge, isnan, le, logical_or, where, zero
 from .elementwise import exp2, sign_of, unknown_derivative
 from .shape import sum_to_size
@@ -69,13 +69,13 @@ lerp = op(
 
 rsub_tensor = op(
     "rsub.Tensor", lambda self, other, alpha: other - alpha * self,
-    Traits(promote=SAME.promote, node="RsubBackward0"),
+    Traits(promote=DIFFERENCE.promote, node="RsubBackward0"),
     self=lambda grad, alpha: -grad * alpha,
     other=lambda grad: grad,
 )  # fmt: skip
 rsub_number = op(
     "rsub.Scalar", lambda self, other, alpha: other - alpha * self,
-    Traits(promote=SAME.promote, node="RsubBackward1"),
+    Traits(promote=DIFFERENCE.promote, node="RsubBackward1"),
     self=lambda grad, alpha: -grad * alpha,
 )  # fmt: skip
 

@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from ..array import Array, special_of, xp
-from ..op import FLOAT, SAME, Traits, by_hand, op
+from ..op import DIFFERENCE, FLOAT, SAME, Traits, by_hand, op
 from . import quick
 from .choice import eq, ge, gt, le, logical_and, where, zero
 
@@ -21,7 +21,7 @@ TWO_BY_SQRT_PI = 2 / math.sqrt(math.pi)
 # -- arithmetic ---------------------------------------------------------------------------------------------------
 
 add = op("add", xp.add, SAME, self=lambda grad: grad, other=lambda grad: grad)
-sub = op("sub", xp.subtract, SAME, self=lambda grad: grad, other=lambda grad: -grad)
+sub = op("sub", xp.subtract, DIFFERENCE, self=lambda grad: grad, other=lambda grad: -grad)
 mul = op("mul", xp.multiply, SAME, self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
 div = op(
     "div", xp.true_divide, FLOAT,
@@ -43,14 +43,14 @@ def _sub_scaled(self: Array, other: Array, alpha: Any) -> Array:
     return self - alpha * other
 
 
-rsub = op("rsub", _rsub, Traits(promote=SAME.promote, node="RsubBackward1"), self=lambda grad: -grad)
+rsub = op("rsub", _rsub, Traits(promote=DIFFERENCE.promote, node="RsubBackward1"), self=lambda grad: -grad)
 add_scaled = op(
     "add.alpha", _add_scaled, Traits(promote=SAME.promote, node="AddBackward0"),
     self=lambda grad: grad,
     other=lambda grad, alpha: grad * alpha,
 )  # fmt: skip
 sub_scaled = op(
-    "sub.alpha", _sub_scaled, Traits(promote=SAME.promote, node="SubBackward0"),
+    "sub.alpha", _sub_scaled, Traits(promote=DIFFERENCE.promote, node="SubBackward0"),
     self=lambda grad: grad,
     other=lambda grad, alpha: -grad * alpha,
 )  # fmt: skip

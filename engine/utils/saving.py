@@ -58,7 +58,8 @@ def save(obj: Any, f: File, *_: Any, **__: Any) -> None:
 def load(f: File, map_location: Any = None, *_: Any, **__: Any) -> Any:
     """What `save` has written; tensors on `map_location` where one is given.
 
-    Raises ValueError for another file, one that torch has pickled among them.  Source: torch.load.
+    Raises OSError where there is no file that can be read, ValueError for another one, one that torch has pickled among
+    them.  Source: torch.load.
 
     >>> import engine as torch
     >>> import io
@@ -68,7 +69,11 @@ def load(f: File, map_location: Any = None, *_: Any, **__: Any) -> Any:
     >>> torch.load(buffer)
     {'w': tensor([1.])}
     """
-    if not isinstance(f, (str, os.PathLike)):
+    if isinstance(f, (str, os.PathLike)):
+        open(
+            f, "rb"
+        ).close()  # a file that is not there, a folder, one that may not be read: Python's error, as torch's
+    else:
         f.seek(0)
     if not zipfile.is_zipfile(f):
         raise ValueError(f"{_name(f)} is no file that save wrote: a zip of arrays was expected")

@@ -54,7 +54,7 @@ def test_backward_on_arrays_equals_backward_on_tensors(sample: Sample) -> None:
         weights = [np.cos(np.arange(o.numel(), dtype=float)).reshape(o.shape).astype(o._array.dtype) for o in outputs]
         edges = [gradient_edge(o) for o in outputs]
         captures = [gradient_edge(t) for t in flat(inputs)]
-        given = [engine.Tensor(w) for w in weights]
+        given = [engine.from_numpy(w) for w in weights]
         found = run_backward(edges, given, keep=True, create_graph=create_graph, captures=captures, accumulate=False)
         results.append([None if f is None else np.asarray(f._array) for f in found])
     for raw, graphed in zip(*results, strict=True):

@@ -14,7 +14,7 @@ from ...ops import attention as at
 from ...ops import elementwise as eo
 from ...ops import scalar as sc
 from ...ops import shape as so
-from ...tensor import Tensor
+from ...tensor import Tensor, tensor_of
 from .dropouts import dropout
 
 __all__ = [
@@ -93,7 +93,7 @@ def _repeated(query: Tensor, tensor: Tensor) -> Tensor:
             "Number of heads in key and value must divide the number of heads in query for grouped query attention"
         )
     places = xp.arange(wanted, like=tensor._array) // (wanted // heads)
-    return index_select(tensor, -3, Tensor(places))
+    return index_select(tensor, -3, tensor_of(places))
 
 
 def _goes_in_one(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, dropout_p: float) -> bool:
@@ -130,7 +130,7 @@ def _in_steps(
                 "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
             )
         rows, columns = query._array.shape[-2], key._array.shape[-2]
-        attn_mask = Tensor(xp.tril(library_of(query._array).ones((rows, columns), dtype=bool)))
+        attn_mask = tensor_of(xp.tril(library_of(query._array).ones((rows, columns), dtype=bool)))
     root = math.sqrt(scale)
     scores: Any = matmul(
         sc.mul_number(query, root),

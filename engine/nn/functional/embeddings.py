@@ -13,7 +13,7 @@ from ...leaving import escape
 from ...mode import no_grad
 from ...ops import embedding as em
 from ...slot import callers_level
-from ...tensor import Tensor
+from ...tensor import Tensor, tensor_of
 
 __all__ = [
     "embedding",
@@ -108,7 +108,7 @@ def embedding_bag(
         length = input._array.shape[1]
         if not length:
             raise errors.runtime("step must be nonzero", "Backstep: the bags of a batch have one index at the least.")
-        offsets = Tensor(xp.arange(0, input._array.size, length, dtype="int64", like=input._array))
+        offsets = tensor_of(xp.arange(0, input._array.size, length, dtype="int64", like=input._array))
         input = reshape(input, -1)
         if per_sample_weights is not None:
             per_sample_weights = reshape(per_sample_weights, -1)

@@ -27,7 +27,7 @@ from ...ops import shape as so
 from ...ops import special as sp
 from ...promotion import result_dtype
 from ...slot import callers_level, warn
-from ...tensor import Tensor
+from ...tensor import Tensor, tensor_of
 from .activation import logsigmoid
 from .broadcast import broadcast, need_no_gradient, of_dtype
 
@@ -338,7 +338,7 @@ def _variance(input: Tensor, var: Tensor | float) -> Tensor:
     if isinstance(var, float):
         if var < 0:
             raise ValueError("var has negative entry/entries")
-        return Tensor(xp.full_like(input._array, var))
+        return tensor_of(xp.full_like(input._array, var))
     if not isinstance(var, Tensor):
         raise TypeError(f"gaussian_nll_loss(): var must be a Tensor or a float, found {type(var).__name__}")
     if (var._array < 0).any():

@@ -22,7 +22,7 @@ from ...array import xp
 from ...ops import elementwise as eo
 from ...ops import shape as so
 from ...ops.attention import mask_scores
-from ...tensor import Tensor
+from ...tensor import Tensor, tensor_of
 from .affine import linear
 from .attention import scaled_dot_product_attention
 from .dropouts import dropout
@@ -95,7 +95,7 @@ def multi_head_attention_forward(
     keys = _by_head(keys, static_k, heads, head, "static_k")
     values = _by_head(values, static_v, heads, head, "static_v")
     if add_zero_attn:
-        nothing = Tensor(xp.zeros((heads, 1, head), dtype=keys._array.dtype, like=keys._array))
+        nothing = tensor_of(xp.zeros((heads, 1, head), dtype=keys._array.dtype, like=keys._array))
         keys, values = cat([keys, nothing], dim=1), cat([values, nothing], dim=1)
         attn_mask, padding = _one_more(attn_mask), _one_more(padding)
     mask = _merged(attn_mask, padding, samples, num_heads, keys._array.shape[1])

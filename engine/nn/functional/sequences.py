@@ -12,7 +12,7 @@ from ...ops import choice as ch
 from ...ops import ctc
 from ...ops import elementwise as eo
 from ...ops import shape as so
-from ...tensor import Tensor
+from ...tensor import Tensor, tensor_of
 from .broadcast import of_dtype
 from .loss import known, reduced
 
@@ -48,15 +48,15 @@ def ctc_loss(
     scores = log_probs if batched else so.unsqueeze(log_probs, 1)
     inputs, sizes = _lengths(input_lengths, "input_lengths"), _lengths(target_lengths, "target_lengths")
     _check(scores, inputs, sizes, blank)
-    labels = Tensor(_padded(targets, sizes))
+    labels = tensor_of(_padded(targets, sizes))
     # torch's own kernel takes double precision where the arguments are checked by Python
-    losses: Any = ctc.ctc_loss(scores, labels, Tensor(inputs), Tensor(sizes), blank, zero_infinity)[0]
+    losses: Any = ctc.ctc_loss(scores, labels, tensor_of(inputs), tensor_of(sizes), blank, zero_infinity)[0]
     if zero_infinity:
-        losses = where(ch.isinf(losses), Tensor(xp.zeros((), dtype=losses._array.dtype, like=losses._array)), losses)
+        losses = where(ch.isinf(losses), tensor_of(xp.zeros((), dtype=losses._array.dtype, like=losses._array)), losses)
     if not batched:
         losses = so.squeeze_dim(losses, 0) if reduction == "none" else losses
     if reduction == "mean":
-        share = of_dtype(Tensor(xp.maximum(sizes, 1)), losses._array.dtype)
+        share = of_dtype(tensor_of(xp.maximum(sizes, 1)), losses._array.dtype)
         losses = eo.div(losses, share)
     return reduced(losses, reduction)
 

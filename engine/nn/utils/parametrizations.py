@@ -9,7 +9,7 @@ from ...api.counting import eye
 from ...api.spectrum import matrix_exp
 from ...array import xp
 from ...mode import no_grad
-from ...tensor import Tensor
+from ...tensor import Tensor, tensor_of
 from ..convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..functional import normalize
 from ..module import Module
@@ -243,10 +243,10 @@ def _orthogonalised(matrix: Tensor) -> Tensor:
 def _reflections(tall: Tensor) -> Tensor:
     """The vectors whose reflections make the Q of a matrix, under the diagonal, and signs on it."""
     raw, factors = xp.linalg.qr(tall._array, mode="raw")
-    made = Tensor(xp.ascontiguousarray(raw.swapaxes(-1, -2)))
+    made = tensor_of(xp.ascontiguousarray(raw.swapaxes(-1, -2)))
     diagonal = made.diagonal(dim1=-2, dim2=-1)
     diagonal.sign_()
-    diagonal[Tensor(factors).eq(0.0)] *= -1
+    diagonal[tensor_of(factors).eq(0.0)] *= -1
     return made
 
 

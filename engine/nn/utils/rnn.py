@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 from ... import creation, errors, filled
 from ...api.joining import cat, stack
 from ...array import float16, float32, float64, int8, int16, int32, int64, to_numpy, uint8, xp
-from ...tensor import Tensor
+from ...tensor import Tensor, tensor_of
 
 __all__ = [
     "PackedSequence",
@@ -119,7 +119,7 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """
     if permutation is None:
         return None
-    return Tensor(xp.argsort(permutation._array))
+    return tensor_of(xp.argsort(permutation._array))
 
 
 def _steps(lengths: Any) -> Any:
@@ -145,8 +145,8 @@ def pack_padded_sequence(
     order = None
     steps = input.transpose(0, 1) if batch_first else input
     if not enforce_sorted:
-        order = Tensor(xp.argsort(-counts._array, kind="stable"))
-        counts = Tensor(counts._array[order._array])
+        order = tensor_of(xp.argsort(-counts._array, kind="stable"))
+        counts = tensor_of(counts._array[order._array])
         steps = steps.index_select(1, order)
     found = counts._array
     if found.size != steps.shape[1]:
@@ -165,7 +165,7 @@ def pack_padded_sequence(
         )
     sizes = _steps(counts)
     data = cat([steps[t, : int(n)] for t, n in enumerate(sizes)])
-    return PackedSequence(data, Tensor(xp.asarray(sizes, dtype="int64")), order, None)
+    return PackedSequence(data, tensor_of(xp.asarray(sizes, dtype="int64")), order, None)
 
 
 def pad_packed_sequence(
@@ -203,10 +203,10 @@ def pad_packed_sequence(
     if longest > len(sizes):
         rows += [filled.full(tuple(rows[0].shape), padding_value, dtype=data.dtype)] * (longest - len(sizes))
     padded = stack(rows, 1 if batch_first else 0)
-    lengths = Tensor((xp.asarray(sizes)[:, None] > xp.arange(batch)[None, :]).sum(0))
+    lengths = tensor_of((xp.asarray(sizes)[:, None] > xp.arange(batch)[None, :]).sum(0))
     if sequence.unsorted_indices is not None:
         padded = padded.index_select(0 if batch_first else 1, sequence.unsorted_indices)
-        lengths = Tensor(lengths._array[sequence.unsorted_indices._array])
+        lengths = tensor_of(lengths._array[sequence.unsorted_indices._array])
     return padded, lengths
 
 
