@@ -36,8 +36,6 @@ def from_gallery(entry: gallery.Program) -> Program:
         "crumbs": [GALLERY, entry.group, entry.question],
         "legacy": entry.legacy,
         "chapters": [{"title": chapter.title, "text": chapter.text} for chapter in entry.chapters],
-        # The first program opens where it has shown its point, all others at their beginning.
-        "first_chapter": 1 if entry is gallery.gallery()[0] else None,
         "words": " ".join([entry.outcome, entry.source]),
         "says": entry.says or None,
         "hidden": entry.fixes is not None,

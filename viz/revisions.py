@@ -62,8 +62,7 @@ def scene_of(job: SceneJob) -> Json:
     inside = made.pop("inside", None)
     if job.program.chapters is not None:
         told = made["program"]["chapters"] = job.program.chapters({**made, "inside": inside})
-        first = made["program"].pop("first_chapter", None)
-        made["program"]["opens"] = told[first]["step"] if first is not None and first < len(told) else None
+        made["program"]["opens"] = None  # a story begins at its beginning
         if edits is not None:
             before, now = reading(job.base), reading(job.trace)
             recorded = job.program.chapters(story.outline(before))

@@ -22,7 +22,7 @@ SCREENS: dict[str, tuple[str, str, str]] = {
         "document.getElementById('gallery-search').focus()",
         "document.activeElement.id === 'gallery-search'",
     ),
-    "program": ("?program=weights", "", "backstep.t() > 0"),
+    "program": ("?program=weights&step=4", "", "backstep.t() > 0"),
     "before the first step": ("?program=weights&step=0", "", "backstep.t() === 0"),
     "error": (
         "?program=second_backward&step=0",

@@ -124,6 +124,14 @@ def test_tour_is_not_offered_to_who_comes_by_an_address_of_one_moment(view: View
     assert view.js("document.getElementById('tour-offer').hidden && document.querySelector('.callout.tour').hidden")
 
 
+def test_tour_begins_at_the_beginning_and_ends_where_one_was(view: View) -> None:
+    view.open("?program=weights&step=4")
+    view.page.keyboard.press("t")
+    view.until(f"{TOUR}.textContent.includes('Stop 1 of 6') && backstep.t() === 0")
+    view.page.keyboard.press("Escape")
+    view.until(f"{TOUR}.hidden && backstep.t() === 4")
+
+
 def test_tour_from_the_gallery_begins_in_its_first_program(view: View) -> None:
     view.open()
     view.page.get_by_role("button", name="Take the tour").click()

@@ -24,9 +24,8 @@ def opened(start: Callable[..., App], view_of: Callable[[App], View], name: str,
 def test_tutorial_is_followed_to_its_end(view: View) -> None:
     view.open()
     view.page.get_by_text("Start here").click()
-    view.until("window.backstep.scene()?.program.id === 'weights' && backstep.t() > 0")
-    view.page.keyboard.press("Home")
-    view.until("backstep.t() === 0")
+    view.until("window.backstep.scene()?.program.id === 'weights' && backstep.t() === 0")
+    view.ready()
     promised = {step.number: step for step in pages.steps(TUTORIAL)}
     for number in range(1, view.js("backstep.scene().steps.length") + 1):
         view.page.keyboard.press("ArrowRight")

@@ -73,7 +73,7 @@ def head(programs: Sequence[Program]) -> html.Div:
 
 
 def first_of(programs: Sequence[Program]) -> Program | None:
-    """The first program of the gallery, which opens where it has shown its point."""
+    """The first program of the gallery."""
     return next((program for program in programs if group_of(program) != YOURS), None)
 
 

@@ -24,6 +24,7 @@ let player = null;
 let theme = null; // in the address only where it was chosen
 let quiet = false; // while a view is taken from the address nothing is written back into it
 let resting = 0;
+let before = 0; // the moment at which the tour was asked for
 let touring = false; // the tour begins once the program that it was asked for is there
 
 /** Called once, by viz.mjs, with the player; resolves when the page stands and its address is shown. */
@@ -89,8 +90,17 @@ function bring({ place: where, tab }) {
   if (tab) setProps("tabs", { value: tab });
 }
 
-/** After the tour the page is as one works with it. */
+/** The tour begins at the beginning of the program. */
+function beginTour() {
+  before = player.t();
+  player.pause();
+  player.seek(0);
+  tour.start();
+}
+
+/** After the tour the page is as one works with it, at the moment from which one came. */
 function ended() {
+  if (player.t() === 0) player.seek(before);
   if (panels.isNarrow()) panels.toggle("right", false);
   setProps("tabs", { value: "inspect" });
   byId("stage").focus({ preventScroll: true });
@@ -99,7 +109,7 @@ function ended() {
 /** The tour, here where a program is open, else with the gallery's first one. */
 function takeTour() {
   explain.close();
-  if (session.state().scene && root.dataset.page === "player") { tour.start(); return; }
+  if (session.state().scene && root.dataset.page === "player") { beginTour(); return; }
   const first = document.querySelector("a[data-start]")?.dataset.start;
   if (!first) return;
   touring = true;
@@ -198,7 +208,7 @@ function shown(scene) {
   if (scene.error && session.state().index > 0) player.seek(scene.error.step + 1);
   write(true);
   root.dataset.ready = scene.revision.id;
-  if (touring) requestAnimationFrame(tour.start);
+  if (touring) requestAnimationFrame(beginTour);
   touring = false;
 }
 
