@@ -18,10 +18,14 @@ from engine.trace import BackwardStarted, GroupEntered, GroupLeft, OpCalled, Tra
 from . import nests
 from .owncode import own_code
 from .quoted import source
-from .scopes import Loop, Reader, Scope, place_of
+from .recursion import flatten, unroll
+from .scopes import Loop, Reader, Scope, inner_first, place_of
 
 MOST_MEMBERS = 40
 """Direct members above which a group is cut into parts: what does not fit on a screen is not read."""
+
+MOST_NAMES = 2
+"""Names of what is in a part that its own name has."""
 
 LIBRARY = 8
 """Ops of one call of the library from which on they are a group."""
@@ -90,10 +94,16 @@ def groups(trace: Trace) -> Grouping:
             reader.backward = reader.open(around, f"recorded by {label}", ("backward", event.call))
     _nest(reader.top, reader)
     _wrap(reader.top, reader)
+    for scope in unroll(reader.top, reader):
+        _cut(scope, reader)
     _number(reader.top)
     _prune(reader.top)
+    for scope in flatten(reader.top, reader):
+        _cut(scope, reader)
+    _prune(reader.top)
     if k > MOST_MEMBERS:
-        _cut(reader.top, reader)
+        for scope in inner_first(reader.top):
+            _cut(scope, reader)
     return _collect(reader.top)
 
 
@@ -105,15 +115,15 @@ def _continues(trace: Trace, last: OpCalled, event: OpCalled) -> bool:
     return last.stack == event.stack and (again or any(i.tensor in made for i in event.inputs))
 
 
-def _nest(scope: Scope, reader: Reader) -> None:
+def _nest(top: Scope, reader: Reader) -> None:
     """Deal out the rounds of an inner loop to the rounds of an outer one that has nothing else, inner loops first."""
-    kept: list[int | Scope] = []
-    for member in scope.members:
-        kept.append(member)
-        if isinstance(member, Scope):
-            _nest(member, reader)
-            kept.extend(_rounds_around(member, reader))
-    scope.members = kept
+    further: dict[str, list[Scope]] = {}
+    for scope in inner_first(top):
+        scope.members = [
+            one for member in scope.members
+            for one in ([member, *further.pop(member.id)] if isinstance(member, Scope) else [member])
+        ]  # fmt: skip
+        further[scope.id] = _rounds_around(scope, reader)
 
 
 def _rounds_around(outer: Scope, reader: Reader) -> list[Scope]:
@@ -122,7 +132,7 @@ def _rounds_around(outer: Scope, reader: Reader) -> list[Scope]:
     That one keeps what is its own, and what stands before the inner loop; what stands after it is the last one's.
     """
     rounds = [m for m in outer.members if isinstance(m, Scope) and m.key[0] == "loop"]
-    if len(rounds) < 2 or len({m.key for m in rounds}) > 1 or outer.key[0] != "loop" or outer.within is None:
+    if len(rounds) < 2 or len({m.key for m in rounds}) > 1 or outer.key[:1] != ("loop",) or outer.within is None:
         return []
     begin = next(n for n, m in enumerate(outer.members) if m is rounds[0])
     before, after = outer.members[:begin], outer.members[begin + len(rounds) :]
@@ -150,31 +160,39 @@ def _rounds_around(outer: Scope, reader: Reader) -> list[Scope]:
     return made
 
 
-def _wrap(scope: Scope, reader: Reader) -> None:
+def _wrap(top: Scope, reader: Reader) -> None:
     """Put what one call of the library runs into a group of its own, where that is much, as `jacobian(f, x)` does.
 
     A module's call has its group already.
     """
-    kept: list[int | Scope] = []
-    filled = [member for member in scope.members if isinstance(member, int) or _ops(member)]
-    for place, run in itertools.groupby(filled, lambda member: _called_from(member, reader)):
-        members = list(run)
-        direct = [member for member in members if isinstance(member, int)]
+    filled: set[str] = set()
+    for scope in inner_first(top):
+        scope.members = [member for member in scope.members if isinstance(member, int) or member.id in filled]
+        if scope.members:
+            filled.add(scope.id)
+    todo = [top]
+    while todo:
+        scope = todo.pop()
+        inside = [member for member in _wrapped(scope, reader) if isinstance(member, Scope)]
+        todo += inside[::-1]
+
+
+def _wrapped(scope: Scope, reader: Reader) -> list[int | Scope]:
+    """The same for the direct members of a scope; all of them, those that were wrapped too."""
+    members, scope.members = scope.members, []
+    for place, found in itertools.groupby(members, lambda member: _called_from(member, reader)):
+        run = list(found)
+        direct = [member for member in run if isinstance(member, int)]
         much = len(direct) >= LIBRARY and place is not None and place != _called_by(scope)
         name = _NAME.match(_text(direct[0], reader)) if much else None
-        if name is not None:
-            made = Scope(f"g{reader.count}", name[1], scope, ("library", place))
-            reader.count += 1
-            made.members = members
-            members = [made]
-        kept += members
-    scope.members = kept
-    for member in kept:
-        if isinstance(member, Scope):
-            for inner in member.members if member.key[0] == "library" else [member]:
-                if isinstance(inner, Scope):
-                    inner.within = member if inner is not member else inner.within
-                    _wrap(inner, reader)
+        if name is None:
+            scope.members += run
+            continue
+        reader.open(scope, name[1], ("library", place)).members = run
+        for member in run:
+            if isinstance(member, Scope):
+                member.within = scope.members[-1]  # type: ignore[assignment]  # the one that was opened
+    return members
 
 
 def _called_by(scope: Scope) -> object:
@@ -197,72 +215,62 @@ def _text(op: int, reader: Reader) -> str:
 
 
 def _ops(scope: Scope) -> list[int]:
-    return [k for m in scope.members for k in ([m] if isinstance(m, int) else _ops(m))]
+    return [k for one in inner_first(scope) for k in one.members if isinstance(k, int)]
 
 
-def _number(scope: Scope) -> None:
+def _number(top: Scope) -> None:
     """Count the calls that one place of the program makes again and again in a group, as a comprehension does: they
     are named as those that a loop makes."""
-    calls = [member for member in scope.members if isinstance(member, Scope) and member.key[0] in ("call", "module")]
-    often = Counter(call.key for call in calls)
-    nth: Counter[object] = Counter()
-    for call in calls:
-        nth[call.key] += 1
-        if often[call.key] > 1:
-            call.label += f" · {nth[call.key]}"
-    for member in scope.members:
-        if isinstance(member, Scope):
-            _number(member)
+    for scope in inner_first(top):
+        inside = [member for member in scope.members if isinstance(member, Scope)]
+        calls = [member for member in inside if member.key[0] in ("call", "module")]
+        often = Counter(call.key for call in calls)
+        nth: Counter[object] = Counter()
+        for call in calls:
+            nth[call.key] += 1
+            if often[call.key] > 1:
+                call.label += f" · {nth[call.key]}"
 
 
 def _prune(top: Scope) -> None:
     """Drop groups of fewer than two ops, and those that hold everything: a box around all tells nothing."""
-
-    def visit(scope: Scope) -> list[int | Scope]:
+    for scope in inner_first(top):
         kept: list[int | Scope] = []
         for member in scope.members:
-            if isinstance(member, int):
+            if isinstance(member, int) or len(member.members) > 1:
                 kept.append(member)
                 continue
-            inner = visit(member)
-            if len(inner) < 2:
-                for only in inner:
-                    if isinstance(only, Scope) and member.round:  # a round that is one call: the call in this round
-                        only.label += f" · {member.round}"
-                kept.extend(inner)
-            else:
-                member.members = inner
-                kept.append(member)
-        return kept
-
-    top.members = visit(top)
+            for only in member.members:
+                if isinstance(only, Scope) and member.round:  # a round that is one call: the call in this round
+                    only.label += f" · {member.round}"
+            kept.extend(member.members)
+        scope.members = kept
     while len(top.members) == 1 and isinstance(top.members[0], Scope):
         top.members = top.members[0].members
 
 
-def _cut(top: Scope, reader: Reader) -> None:
-    """Cut groups with too many members into parts of about the square root of their number."""
-    todo = [top]
-    while todo:
-        scope = todo.pop()
-        if len(scope.members) > MOST_MEMBERS:
-            length = max(2, min(MOST_MEMBERS, math.ceil(math.sqrt(len(scope.members)))))
-            members, scope.members = scope.members, []
-            for start in range(0, len(members), length):
-                part = members[start : start + length]
-                reader.open(scope, _span(part, start), ("part", start)).members = part
-        todo.extend(m for m in scope.members if isinstance(m, Scope))
+def _cut(scope: Scope, reader: Reader) -> None:
+    """Cut a group with too many members into parts, of which each has as many as there are parts: of very many, these
+    into parts again."""
+    while len(scope.members) > MOST_MEMBERS:
+        count = len(scope.members)
+        length = max(2, math.ceil(count ** (1 / math.ceil(math.log(count, MOST_MEMBERS)))))
+        members, scope.members = scope.members, []
+        for start in range(0, count, length):
+            part = members[start : start + length]
+            reader.open(scope, _span(part, start), ("part", start)).members = part
 
 
 def _span(part: list[int | Scope], start: int) -> str:
     """A name for a run of members: `for t · 1–21`, `block × 5`, or their places."""
-    first, last = part[0], part[-1]
-    if isinstance(first, Scope) and isinstance(last, Scope):
-        (begin, _, low), (end, _, high) = first.label.rpartition(" · "), last.label.rpartition(" · ")
-        if begin and begin == end:
-            return f"{begin} · {low.split('–')[0]}–{high.split('–')[-1]}"
-        if first.label == last.label:
-            return f"{first.label} × {len(part)}"
+    scopes = [member for member in part if isinstance(member, Scope)]
+    if scopes and len(scopes) == len(part):
+        parts = [scope.label.rpartition(" · ") for scope in scopes]
+        begins, low, high = list(dict.fromkeys(begin for begin, *_ in parts)), parts[0][2], parts[-1][2]
+        if all(begins) and len(begins) <= MOST_NAMES:
+            return f"{', '.join(begins)} · {low.split('–')[0]}–{high.split('–')[-1]}"
+        if scopes[0].label == scopes[-1].label:
+            return f"{scopes[0].label} × {len(part)}"
     return f"part {start + 1}–{start + len(part)}"
 
 

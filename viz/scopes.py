@@ -42,6 +42,24 @@ class Loop:
     taken: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where the reading of a stack stands before a frame: the scope, how many are open, and the last frame before it in
+    which places may come again (-1: none)."""
+
+    scope: Scope
+    level: int
+    cut: int
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """How the stack of an event was read: its frames, and a mark before each of them and after the last."""
+
+    frames: tuple[Frame, ...] = ()
+    marks: list[Mark] = field(default_factory=list)
+
+
 class Reader:
     """Follows the call stacks: which scopes are open at an event, and where a new round or call begins."""
 
@@ -51,7 +69,8 @@ class Reader:
         self.count = 0
         self.ops: list[OpCalled] = []
         self.opened: list[Scope] = []
-        self.entered: list[tuple[Scope, int, str, list[Scope]]] = []
+        self.last = Path()
+        self.entered: list[tuple[Scope, int, str, list[Scope], Path]] = []
         self.backward: Scope | None = None
         self.loops: dict[str, list[Loop]] = {name: loops_in(code, name) for name, code in trace.files.items()}
         self.around: dict[tuple[str, int], list[Loop]] = {}
@@ -71,25 +90,29 @@ class Reader:
         name = event.name.removeprefix(above + ".") if above else event.name
         held = outermost and name != event.kind
         label = f"{name}: {event.kind}" if held or name.rpartition(".")[2].isdigit() else name
-        scope = self.open(around, label, ("module", event.name, place_of(frames[-1]) if frames else None))
+        scope = self.open(around, label, ("module", event.name, event.kind, place_of(frames[-1]) if frames else None))
         within = "" if outermost else event.name  # names in the outermost one begin with none
-        self.entered.append((scope, len(frames), within, self.opened))
-        self.opened = []
+        self.entered.append((scope, len(frames), within, self.opened, self.last))
+        self.opened, self.last = [], Path()
 
     def leave(self) -> None:
         """Close the group that was entered last; without one (the recording began inside) there is none to close."""
         if self.entered:
-            *_, self.opened = self.entered.pop()
+            *_, self.opened, self.last = self.entered.pop()
 
     def visit(self, stack: int) -> Scope:
-        """The innermost scope of an event with this stack, opened where it is new."""
+        """The innermost scope of an event with this stack, opened where it is new.
+
+        Of frames that the event before had too, only those are read again in which something may begin anew, so that
+        a call that is a thousand deep costs no thousand steps.
+        """
         frames = self.trace.stacks[stack] if 0 <= stack < len(self.trace.stacks) else ()
-        scope, start, level = self.top, 0, 0
-        if self.entered:
-            scope, start, *_ = self.entered[-1]
-        for depth, frame in enumerate(frames):
-            if depth < start:
-                continue
+        scope, start = (self.entered[-1][0], self.entered[-1][1]) if self.entered else (self.top, 0)
+        first = self._first_new(frames, start)
+        marks = self.last.marks[: first - start + 1] or [Mark(scope, 0, -1)]
+        for depth in range(first, len(frames)):
+            scope, level, cut = marks[-1].scope, marks[-1].level, marks[-1].cut
+            frame = frames[depth]
             last = depth == len(frames) - 1
             place = place_of(frame)
             loops = self._enclosing(frame, frames[depth - 1] if depth else None)
@@ -106,8 +129,26 @@ class Reader:
                     self.opened[level:] = [scope]
                 scope.seen.add(place_of(frames[depth + 1]))
                 level += 1
-        del self.opened[level:]
-        return scope
+            elif not last:
+                cut = depth
+            marks.append(Mark(scope, level, depth if loops else cut))
+        del self.opened[marks[-1].level :]
+        self.last = Path(frames, marks)
+        return marks[-1].scope
+
+    def _first_new(self, frames: tuple[Frame, ...], start: int) -> int:
+        """The outermost frame at which reading a stack may find something else than at the event before.
+
+        A frame in a loop, or before a comprehension, may run its places again and again: what is around it goes on.
+        """
+        marks = self.last.marks
+        depth = shared(self.last.frames, frames) - 1
+        if depth <= start or not marks:
+            return start
+        mark = marks[depth - start]
+        if mark.cut < depth - 1 and not self._restarts(frames, depth, mark.level):
+            return depth
+        return max(mark.cut, start)
 
     def _round(
         self, around: Scope, level: int, loop: Loop, frames: tuple[Frame, ...], depth: int, innermost: bool
@@ -144,16 +185,17 @@ class Reader:
 
         A position outside of loops comes once in one run of a function.
         """
-        frame = frames[depth]
-        if self._enclosing(frame, frames[depth - 1]) or place_of(frame) not in self.opened[level - 1].seen:
-            return False
-        if depth == len(frames) - 1:
-            return True
-        if _is_transparent(frames[depth + 1]):  # a comprehension runs its places many times
-            return False
-        if len(self.opened) > level and self.opened[level].key[-1:] == (place_of(frame),):
-            return self._restarts(frames, depth + 1, level + 1)
-        return True
+        for level, depth in enumerate(range(depth, len(frames)), level):  # noqa: B020  each goes on from where it is
+            frame = frames[depth]
+            if self._enclosing(frame, frames[depth - 1]) or place_of(frame) not in self.opened[level - 1].seen:
+                return False
+            if depth == len(frames) - 1:
+                return True
+            if _is_transparent(frames[depth + 1]):  # a comprehension runs its places many times
+                return False
+            if len(self.opened) <= level or self.opened[level].key[-1:] != (place_of(frame),):
+                return True
+        return False
 
     def _enclosing(self, frame: Frame, caller: Frame | None) -> list[Loop]:
         key = (frame.file, frame.line)
@@ -165,6 +207,24 @@ class Reader:
             outer = self.around.get((caller.file, caller.line), [])
             found = [loop for loop in found if loop not in outer]
         return found
+
+
+def inner_first(top: Scope) -> list[Scope]:
+    """A scope and all in it, in the order in which they end."""
+    found, todo = [], [top]
+    while todo:
+        found.append(todo.pop())
+        todo += [member for member in found[-1].members if isinstance(member, Scope)]
+    return found[::-1]
+
+
+def shared(one: tuple[Frame, ...], other: tuple[Frame, ...]) -> int:
+    """How many frames two stacks have in common from the outermost one on."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
+    return low
 
 
 def _is_transparent(frame: Frame) -> bool:

@@ -1,0 +1,133 @@
+"""Calls that are deep in each other, laid out one after the other as the rounds of a loop are: on the way in and back.
+
+A recursion 50 deep would be 50 boxes, one in the other, which nobody can read.  What each call runs before the next
+one, and what it runs after it, are intervals of the recorded order, as all groups are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+
+from .scopes import Reader, Scope, inner_first
+
+NESTED = 4
+"""Calls of one function in each other up to which they stay nested."""
+DEEPEST = 12
+"""Groups in each other up to which they stay nested, whatever they are."""
+
+
+@dataclass(slots=True)
+class Calls:
+    """A call of a function, and by scope how deep each of its calls within that one is, which itself is the first."""
+
+    root: Scope
+    levels: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether the calls are too deep to be nested; in a tree of calls, wider than deep, one finds one's way."""
+        depth = max(self.levels.values())
+        return depth > NESTED and depth > 2 * math.log2(len(self.levels))
+
+    def label(self, call: Scope) -> str:
+        """The function and how deep the call is: `f · 3`."""
+        return f"{_function(self.root)[-1]} · {self.levels[call.id]}"
+
+
+def unroll(top: Scope, reader: Reader) -> list[Scope]:
+    """Lay out the recursions, and return the scopes that hold them now.  Cost: linear in ops and scopes."""
+    found: list[Scope] = []
+    gone: set[str] = set()
+    for calls in _recursions(top):
+        root = calls.root
+        if root.id in gone or not calls.is_chain:
+            continue
+        deep = set(calls.levels)
+        for scope in inner_first(root):
+            if any(isinstance(member, Scope) and member.id in deep for member in scope.members):
+                deep.add(scope.id)
+        _lay_out(root, reader, deep, calls.levels, calls.label)
+        gone |= deep
+        found.append(root)
+    return found
+
+
+def flatten(top: Scope, reader: Reader) -> list[Scope]:
+    """Lay out what is nested deeper than `DEEPEST`, whatever it is, and return the scopes that hold it now."""
+    level = [top]
+    for _ in range(DEEPEST):
+        level = [member for scope in level for member in scope.members if isinstance(member, Scope)]
+    found = []
+    for root in level:
+        deep = {one.id for one in inner_first(root) if any(isinstance(member, Scope) for member in one.members)}
+        if deep:
+            _lay_out(root, reader, deep, deep, lambda scope: scope.label)
+            found.append(root)
+    return found
+
+
+def _function(scope: Scope) -> tuple[str, ...]:
+    """What is called: a function, or a module of a class; nothing for what is no call."""
+    return (str(scope.key[0]), str(scope.key[2])) if scope.key[:1] in (("call",), ("module",)) else ()
+
+
+def _recursions(top: Scope) -> list[Calls]:
+    """The calls that are in no other call of their function, outer ones first, each with those in it."""
+    found: dict[str, Calls] = {}
+    path: dict[tuple[str, ...], list[Scope]] = defaultdict(list)
+    todo: list[tuple[Scope, bool]] = [(top, False)]
+    while todo:
+        scope, is_done = todo.pop()
+        function = _function(scope)
+        if is_done:
+            path[function].pop()
+            continue
+        around = path[function]
+        around.append(scope)
+        todo.append((scope, True))
+        todo += [(member, False) for member in reversed(scope.members) if isinstance(member, Scope)]
+        if function:
+            calls = found.setdefault(around[0].id, Calls(around[0]))
+            calls.levels[scope.id] = len(around)
+    return list(found.values())
+
+
+def _lay_out(
+    root: Scope, reader: Reader, deep: Collection[str], calls: Collection[str], name: Callable[[Scope], str]
+) -> None:
+    """Make of what is in `root` a row of runs: each is what one of `calls` runs at a time, before, between or after the
+    calls in it.  Scopes `deep` are taken apart: of those that are no such call, what they run is a group in its run.
+    """
+    todo = [(root, iter(root.members))]
+    root.members = []
+    open_calls, back = [root], False
+    run: Scope | None = None
+    part: Scope | None = None
+    while todo:
+        scope, members = todo[-1]
+        for member in members:
+            if isinstance(member, Scope) and member.id in deep:
+                todo.append((member, iter(member.members)))
+                part = None
+                if member.id in calls:
+                    open_calls.append(member)
+                    run, back = None, False
+                break
+            if run is None:
+                label = name(open_calls[-1])
+                run = reader.open(root, f"back in {label}" if back else label, ("run", open_calls[-1].id))
+            if scope is not open_calls[-1] and part is None:
+                part = reader.open(run, scope.label, ("run", scope.id))
+            place = run if part is None else part
+            place.members.append(member)
+            if isinstance(member, Scope):
+                member.within = place
+        else:
+            todo.pop()
+            part = None
+            if scope is open_calls[-1]:
+                open_calls.pop()
+                run, back = None, True
