@@ -19,7 +19,9 @@ MOST = 1_000
 class Names:
     """What the program calls the modules, parameters and buffers that a recording meets.
 
-    They are known by their id, and kept alive here.  A tensor has a number below `first` until the recording meets it.
+    They are known by their id, and kept alive here.  What the program calls a tensor may be found only when its module
+    is called, after the tensor was recorded: that is in `called`.  A tensor has a number below `first` until the
+    recording meets it.
     """
 
     def __init__(self, first: int) -> None:
@@ -28,6 +30,7 @@ class Names:
         self._holders: dict[int, tuple[str, object]] = {}  # before what is in a module: the name the program has for it
         self._parts: dict[int, tuple[str, str, object]] = {}  # source and name of what modules had before a call
         self._looked: dict[int, object] = {}  # the modules that were looked at for them
+        self.called: dict[int, str] = {}  # of tensors that were known before their module was called, by their number
         self._holding: dict[int, tuple[tuple[int | None, ...], object]] = {}  # what was told of an optimiser last
 
     def of(self, thing: Any) -> str:
@@ -67,7 +70,15 @@ class Names:
             self._names[id(tensor)] = (name, tensor)
             if tensor._id < self._first:
                 see(tensor, source, name)
+            self._call(tensor, name)
         return before
+
+    def _call(self, tensor: Any, name: str) -> None:
+        """A part of a module that is called has this name, whatever a helper that wrote it before has called it:
+        `module` in `self.apply(self._init_weights)`.  Of two modules that have it, the outer one counts."""
+        known = self.called.get(tensor._id)
+        if known is None or name.endswith(f".{known}"):
+            self.called[tensor._id] = name
 
     def reached(self, tensor: Any) -> tuple[str, str | None]:
         """(source, name) of a tensor from before the recording: those that it has as a part of a module, which the

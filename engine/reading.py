@@ -82,7 +82,7 @@ def read(
         stacks = tuple(places.stack(key, recorder.codes) for key in recorder.stacks)
         files = places.files
         events = tuple(_without_folders(event, places) for event in events)
-        names = tensor_names(events, stacks, files)
+        names = {**tensor_names(events, stacks, files), **reader.called()}
     return Trace(
         events,
         stacks,
@@ -192,6 +192,11 @@ class _Reader:
         event = HANDLERS[kind](self, self.index, stack, *fields)
         self.index += 1
         return event
+
+    def called(self) -> dict[int, str]:
+        """What the program calls parts of modules, found since they were recorded."""
+        told = list(self.recorder.names.called.items())  # at once: the program may go on meanwhile
+        return {self.tensors[tensor]: name for tensor, name in told if tensor in self.tensors}
 
     def leaf(self, at: int, stack: int, tensor: int, storage: int, version: int, value: int, requires: bool,
              origin: str, grad: int | None, name: str | None) -> AnyEvent:  # fmt: skip

@@ -75,6 +75,7 @@ class Stream:
         self._reader = _Reader(recorder)
         self._texts: dict[str, str] = {}
         self._naming = Naming(Sources(self._texts))
+        self._called: dict[int, str] = {}
         self._stacks: list[Any] = []
         self._done = self._valued = self._held = 0
         self._goal = (0, 0)
@@ -266,10 +267,13 @@ class Stream:
         self._goal = ready, len(recorder.values)
 
     def _write_names(self) -> None:
-        names, changed = self._naming.names, self._naming.changed
-        for tensor in changed:
+        names, changed, called = self._naming.names, self._naming.changed, self._reader.called()
+        for tensor in changed - called.keys():
             self._writer.name(tensor, names.get(tensor))
+        for tensor, name in called.items() - self._called.items():
+            self._writer.name(tensor, name)
         changed.clear()
+        self._called = called
 
     # -- fork -----------------------------------------------------------------------------------------------------
 

@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 from .. import filled
 from ..api import counting, drawing
 from ..array import xp
+from ..creation import new_leaf
 from ..mode import no_grad
-from ..tensor import Tensor, tensor_of
+from ..tensor import Tensor
 
 __all__ = [
     "calculate_gain",
@@ -203,7 +204,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     centre = tuple(n // 2 for n in sizes[2:])
     for group in range(groups):
         made[(group * per_group + same, same, *centre)] = 1
-    tensor.copy_(tensor_of(made))
+    tensor.copy_(new_leaf(made, "dirac"))
     return tensor
 
 
@@ -311,7 +312,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
     q, r = xp.linalg.qr(drawn.T if rows < columns else drawn)
     q = q * xp.sign(xp.diagonal(r))
     made = (q.T if rows < columns else q).reshape(tuple(tensor.shape)) * gain
-    tensor.copy_(tensor_of(made.astype(tensor._array.dtype)))
+    tensor.copy_(new_leaf(made.astype(tensor._array.dtype), "orthogonal"))
     return tensor
 
 
@@ -334,7 +335,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
     kept = tensor._array.copy()
     for column in range(columns):
         kept[drawing.randperm(rows)._array[:zeros], column] = 0
-    tensor.copy_(tensor_of(kept))
+    tensor.copy_(new_leaf(kept, "sparse"))
     return tensor
 
 

@@ -34,6 +34,17 @@ with torch.no_grad():
         w += i
 y.sum().backward()
 rows = [x[i] for i in range(2)]
+def fill(layer):
+    torch.nn.init.ones_(layer.weight)
+    return layer
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = fill(torch.nn.Linear(2, 1))
+    def forward(self, x):
+        return self.layer(x)
+model = Net()
+model(x)
 """
 
 
@@ -70,9 +81,10 @@ def test_stream_writes_what_is_read_at_the_end(tmp_path: Path) -> None:
     expected = read(recorder, ("program",), {"seed": 1}, root=str(tmp_path))
     found = open_trace(tmp_path / "t")
     assert traces_equal(found, expected) and len(found.events) > 15
-    adds = [e for e in found.events if isinstance(e, OpCalled) and e.inplace is not None]
+    adds = [e for e in found.events if isinstance(e, OpCalled) and e.name == "add" and e.inplace is not None]
     written = [found.values[e.outputs[0].value].array for e in adds]
     assert [a[0] for a in written if a is not None] == [0, 1, 3, 6]
+    assert "model.layer.weight" in found.names.values()
 
 
 def test_thread_writes_what_is_read_at_the_end(tmp_path: Path) -> None:

@@ -288,3 +288,44 @@ def test_a_parameter_that_is_frozen_or_written_before_the_first_call_has_its_own
     assert leaves["model.2.running_mean"] == "buffer"
     told = list(trace.names.values())
     assert told.count("x") == 1 and {"model.0.bias", "model.1.weight", "model.2.running_mean"} <= set(told)
+
+
+class Written(nn.Module):
+    """A model that writes its parameters in its constructor, through helpers that call them something else."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Embedding(3, 2)
+        self.layers = nn.ModuleList([nn.Linear(2, 2, bias=False) for _ in range(2)])
+        self.head = nn.Sequential(orthogonal(nn.Linear(2, 3, bias=False)))
+        self.apply(self.initialise)
+        for name, parameter in self.named_parameters():
+            if name.endswith("1.weight"):
+                nn.init.normal_(parameter, 0.0, 0.02)
+
+    def initialise(self, module: Any) -> None:
+        if isinstance(module, nn.Embedding | nn.Linear):
+            nn.init.normal_(module.weight, 0.0, 0.02)
+
+    def forward(self, x: Any) -> Any:
+        x = self.table(x)
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(x)
+
+
+def orthogonal(layer: Any, gain: float = 1.0) -> Any:
+    """As programs of reinforcement learning make their layers."""
+    nn.init.orthogonal_(layer.weight, gain)
+    return layer
+
+
+def test_parameter_that_a_constructor_writes_has_the_name_by_which_the_program_reaches_it() -> None:
+    with torch.record() as trace:
+        model = Written()
+        model(torch.tensor([0, 2])).sum().backward()
+    leaves = {e.tensor for e in trace.events if isinstance(e, Accumulated)}
+    assert {trace.names[leaf] for leaf in leaves} == {
+        "model.table.weight", "model.layers.0.weight", "model.layers.1.weight", "model.head.0.weight",
+    }  # fmt: skip
+    assert not {"module.weight", "layer.weight", "parameter", "gain", "tensor"} & set(trace.names.values())
