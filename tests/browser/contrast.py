@@ -1,0 +1,41 @@
+"""Whether everything that can be pressed is read in each of its states: found by what it is, so that a new button is asked too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.browser.conftest import View
+
+SCRIPT = Path(__file__).with_name("contrast.js").read_text("utf-8")
+FORCED: dict[str, list[str]] = {
+    "": [],
+    "hover": ["hover"],
+    "focus": ["focus", "focus-visible"],
+    "active": ["hover", "active"],
+}
+"""States in which the browser is told to show what a pointer and the keys would bring about."""
+
+
+def poor(view: View) -> list[str]:
+    """What has too little contrast on the screen as it is now, with the state in which it has."""
+    view.js(SCRIPT)  # through the debugger, which the page's policy lets in
+    assert view.js("contrast.controls()") > 0
+    devtools = view.page.context.new_cdp_session(view.page)
+    devtools.send("DOM.enable")
+    devtools.send("CSS.enable")
+    root = devtools.send("DOM.getDocument")["root"]["nodeId"]
+    nodes = devtools.send("DOM.querySelectorAll", {"nodeId": root, "selector": "[data-probe]"})["nodeIds"]
+    found = set()
+    for name, classes in FORCED.items():
+        for node in nodes:
+            devtools.send("CSS.forcePseudoState", {"nodeId": node, "forcedPseudoClasses": classes})
+        found |= set(_named(view, name))
+    devtools.detach()
+    return sorted(found)
+
+
+def _named(view: View, name: str) -> Iterator[str]:
+    for state in view.js("contrast.states"):
+        for one in view.js(f"contrast.poor({state!r})"):
+            yield f"{name} {state}: {one}".strip()
