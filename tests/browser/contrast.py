@@ -1,4 +1,4 @@
-"""Whether everything that can be pressed is read in each of its states: found by what it is, so that a new button is asked too."""
+"""Whether all that can be pressed is read in each state: found by what it is, so that a new button is asked too."""
 
 from __future__ import annotations
 
