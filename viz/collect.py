@@ -48,7 +48,7 @@ def collect(trace: Trace) -> Facts:
             case FlagChanged(flag="requires_grad") if event.tensor in table.tensors:
                 _flag(table, table.tensors[event.tensor], event)
             case FlagChanged(flag="retain_grad"):
-                table.retained.add(event.tensor)
+                table.retained.setdefault(event.tensor, event.index)
             case BackwardStarted():
                 running.append(_call(table, event))
             case VjpRun() if running:
@@ -62,7 +62,7 @@ def collect(trace: Trace) -> Facts:
                 _gradient(table, event)
                 table.receives.add(event.tensor)
                 if event.retained:
-                    table.retained.add(event.tensor)
+                    table.retained.setdefault(event.tensor, event.index)
             case GradSet():
                 if event.source is not None:
                     _hand(table, event.source, event.tensor, event.index)

@@ -189,7 +189,7 @@ class _Details:
         assert item.tensor is not None
         fact = self.facts.tensors[item.tensor]
         producer = fact.producers.get(item.version)
-        stack = self.trace.events[fact.event].stack if producer is None else self.facts.ops[producer].event.stack
+        stack = self.facts.begun_at(item.tensor) if producer is None else self.facts.ops[producer].event.stack
         node = self.facts.node(producer) if producer is not None else None
         name = self.facts.name(item.tensor)
         line = self.read.line

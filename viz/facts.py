@@ -30,6 +30,8 @@ from engine.trace import (
 from . import text
 from .owncode import OwnCode
 
+MET = frozenset({"seen", "parameter"})
+"""Sources of leaves that were there before an op first used them: that line did not make them."""
 _PLACE = re.compile(r'File "(.+)", line (\d+)')
 
 
@@ -131,7 +133,8 @@ class Facts:
     """Gradients that ops took before they were any leaf's."""
     behind: dict[int, int] = field(default_factory=dict)
     """What `x.data` gave -> x: a write to it changes x, and no version counts it."""
-    retained: set[int] = field(default_factory=set)
+    retained: dict[int, int] = field(default_factory=dict)
+    """By tensor for which the program called `retain_grad()`: the event of that."""
     roots: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     seeds: set[int] = field(default_factory=set)
     """Leaves that a backward call made for itself: the gradient that it starts from."""
@@ -199,6 +202,12 @@ class Facts:
         """Whether the program works a tensor out, by an op or as a gradient: before that nobody knows its numbers."""
         fact = self.tensors.get(tensor) if tensor is not None else None
         return fact is not None and (fact.leaf is None or fact.leaf.source == "grad")
+
+    def begun_at(self, tensor: int | None) -> int:
+        """The stack of the line that made a tensor as it began; -1 where the recording only met it in some line."""
+        fact = self.tensors.get(tensor) if tensor is not None else None
+        met = fact is None or (fact.leaf is not None and fact.leaf.source in MET)
+        return -1 if fact is None or met else self.trace.events[fact.event].stack
 
     def made_by(self, tensor: int, before: int) -> int | None:
         """The op that computed what `tensor` held at event `before`; None for a leaf."""

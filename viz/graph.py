@@ -133,7 +133,7 @@ def draw(facts: Facts, grouping: Grouping) -> Drawing:
 def _cards(facts: Facts) -> Mapping[tuple[int, int], str]:
     """Which versions of which tensors get a card, and their role, in order of appearance."""
     cards: dict[tuple[int, int], str] = {}
-    special = facts.retained | facts.troubled | facts.receives
+    special = facts.retained.keys() | facts.troubled | facts.receives
     for tensor, fact in facts.tensors.items():
         if facts.is_gradient(tensor):
             continue

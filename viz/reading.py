@@ -55,8 +55,7 @@ class Reading:
     def _origin(self, step: Step) -> int:
         """Where the tensor of an accumulation was made."""
         event = self.facts.trace.events[step.event]
-        fact = self.facts.tensors.get(event.tensor) if isinstance(event, Accumulated) else None
-        return self.facts.trace.events[fact.event].stack if fact is not None else -1
+        return self.facts.begun_at(event.tensor if isinstance(event, Accumulated) else None)
 
     def position(self, frame: Frame | None) -> Json | None:
         """A frame as the browser has it; None where its file is not part of the trace."""

@@ -130,7 +130,7 @@ class _Scene:
         fact = self.facts.tensors[item.tensor] if item.tensor is not None else None
         tracks: Json = {"state": self.track(ident, "state", "future"), "faint": self.track(ident, "faint", False)}
         saved: list[Json] = []
-        stack = fact.leaf.stack if fact is not None and fact.leaf is not None else -1
+        stack = self.facts.begun_at(item.tensor) if fact is not None and fact.leaf is not None else -1
         if item.op is not None:
             tracks["saved"] = self.track(ident, "saved", "none")
             tracks["upstream"] = self.value_track(ident, "upstream")
@@ -153,7 +153,17 @@ class _Scene:
             "shape": list(fact.shape) if fact is not None else None, "dtype": fact.dtype if fact is not None else None,
             "rows": rows, "saved": saved, "tracks": tracks, "code": self.read.code(stack),
             "formula": self.formula(item.op),
+            **({"retains": self.retains(ident, item.tensor)} if item.tensor in self.facts.retained else {}),
         }  # fmt: skip
+
+    def retains(self, ident: str, tensor: int) -> str:
+        """What comes of a `retain_grad()`: the gradient is "kept"; no call reaches the tensor ("unreached"); or one
+        does when nobody holds it any more ("unheld")."""
+        if any(value is not None for _, value in self.line.tracks.get((ident, "row:grad"), ())):
+            return "kept"
+        made, since = self.facts.made_by(tensor, len(self.trace.events)), self.facts.retained[tensor]
+        passed = made is not None and any(vjp > since for vjp in self.facts.ops[made].vjps)
+        return "unheld" if passed else "unreached"
 
     def formula(self, op: int | None) -> list[Json]:
         """What an op's rule computes, worked out once for all calls that read the same."""

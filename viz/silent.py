@@ -281,10 +281,16 @@ class _Search:
             passed = f" The gradient {self.brief(came[-1])} passed through it and went on." if came else ""
             by = self.written(op.event.stack, WHOLE) if op is not None else ""  # its end is what made it no leaf
             why = f"{name} was computed ({by or 'by an op'}), so it is no leaf, and `{name}.grad` is None.{passed}"
+            other = " (the one there is for another tensor of this name)" if self.asked_of(name, tensor) else ""
             fix = (
-                f"Ask the leaf, or call `{name}.retain_grad()`. A parameter is made first, then asked to require grad."
+                f"Ask the leaf, or call `{name}.retain_grad()` before the backward call{other}. "
+                "A parameter is made first, then asked to require grad."
             )
             yield Finding("leaf", event.index, f"t{tensor}", f"{name} is no leaf", why, fix, self.line(event.stack))
+
+    def asked_of(self, name: str, tensor: int) -> bool:
+        """Whether the program calls `retain_grad()` on another tensor of the same name."""
+        return any(other != tensor and self.trace.names.get(other) == name for other in self.facts.retained)
 
     def arrived(self, called: OpCalled, before: int) -> list[int | None]:
         """The upstream gradients of an op's node until an event."""

@@ -262,8 +262,10 @@ function paintGroupCard(brush, node, look) {
   const line = (text, y, colour) => write(text, box[0] + 14, box[1] + y, font.plain, colour, "left", node.w - 24);
   if (run) line(squeezed(context, font.plain, runTexts(run), node.w - 24), 40, tokens.ink);
   else line(fitting(context, font.plain, partsTexts(node), node.w - 28), 40, tokens.soft);
-  const way = withMinus(run?.way ?? "");
-  if (way && widthOf(context, font.plain, way) * SQUEEZE <= node.w - 24) return line(way, 62, look.stroke);
+  if (run?.ways.length) { // what came back into the group belongs to another step
+    const way = run.ways.map(withMinus).find((one) => widthOf(context, font.plain, one) * SQUEEZE <= node.w - 24);
+    return way && line(way, 62, look.stroke);
+  }
   const id = at(node.tracks.upstream, moment.t);
   if (id !== null && node.h >= 70) {
     const norm = num(moment.scene.values[id].stats.norm, 3);

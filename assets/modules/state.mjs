@@ -1,7 +1,7 @@
 // What the picture is at a time: a function of (scene, t) and of nothing else.  Pure.
 
 import { holding } from "./card.mjs";
-import { toNumber } from "./format.mjs";
+import { num, toNumber } from "./format.mjs";
 import { at, changedBy, clampTime, currentStep, executionOrder, phaseIndex, progress } from "./timeline.mjs";
 
 /** Look-up tables of a scene, made once when it is loaded. */
@@ -39,12 +39,19 @@ function runsInGroups(scene) {
   return new Map([...found].map(([k, [nth, all]]) => [k, [nth, all.length]]));
 }
 
-/** What runs in a folded group now: the function, which of how many of this call, and the gradients that come to it and that it sends; null where nothing does. */
+/** The norms of what comes to a step in a folded group and of what it sends: for where the numbers have no room. */
+function normsOf({ values }, { within, sends = [] }) {
+  const norms = (ids) => [...new Set(ids.filter((id) => values[id]).map((id) => num(values[id].stats.norm, 3)))].join(", ");
+  const [came, goes] = [norms([within.upstream]), norms(sends.map(({ value }) => value)) || "nothing"];
+  return [came ? `norm ${came} \u2192 ${goes}` : `norm ${goes}`, `\u2192 ${goes}`];
+}
+
+/** What runs in a folded group now: the function, which of how many of this call, and the gradients that come to it and that it sends, in ways from the longest to the shortest; null where nothing does. */
 export function runIn(moment, node) {
   const [nth, of] = (node.id === moment.active && moment.index.runs.get(moment.k)) || [];
   if (!nth) return null;
   const { name, within } = moment.step;
-  return { name, nth, of, way: within ? [within.gets, within.gives].filter(Boolean).join(" \u2192 ") : "" };
+  return { name, nth, of, ways: within ? [[within.gets, within.gives].filter(Boolean).join(" \u2192 "), ...normsOf(moment.index.scene, moment.step)] : [] };
 }
 
 function byNode(findings) {

@@ -240,11 +240,11 @@ test("two pulses that go the same way are never on each other", () => {
 });
 
 test("a folded group says which function runs in it, how far its steps of this call are, and the gradients that come and go", () => {
-  const step = (name, phase, id, within) => ({ name, kind: phase ? "vjp" : "forward", phase, at: id, flows: [], ...(within && { within }) });
-  const steps = [step("mul", 0, "g"), step("sum", 0, "g"), step("exp", 0, "n"), step("SumBackward0", 1, "g", { gets: "-1", gives: "[-1 -1]" }), step("MulBackward0", 1, "g", { gets: "[-1 -1]", gives: "[2 0]" })];
+  const step = (name, phase, id, within, sends = []) => ({ name, kind: phase ? "vjp" : "forward", phase, at: id, flows: [], sends, ...(within && { within }) });
+  const steps = [step("mul", 0, "g"), step("sum", 0, "g"), step("exp", 0, "n"), step("SumBackward0", 1, "g", { gets: "-1", gives: "[-1 -1]" }), step("MulBackward0", 1, "g", { gets: "[-1 -1]", gives: "[2 0]", upstream: 0 }, [{ name: "x", value: 1 }])];
   const tracks = { state: [[0, "idle"]], faint: [[0, false]], upstream: [[0, null], [4, 0]] };
   const node = (id, kind, x) => ({ id, kind, role: "inner", label: id, sub: "2 ops \u00b7 2", x, y: 0, w: 200, h: 76, rows: [], saved: [], tracks });
-  const index = prepare({ nodes: [node("g", "group", 0), node("n", "op", 400)], edges: [], groups: [], steps, values: [{ stats: { norm: 1, nan: 0, inf: 0 } }], findings: [],
+  const index = prepare({ nodes: [node("g", "group", 0), node("n", "op", 400)], edges: [], groups: [], steps, values: [{ stats: { norm: 1, nan: 0, inf: 0 } }, { stats: { norm: 0, nan: 0, inf: 0 } }], findings: [],
     phases: [{ kind: "forward", start: 0, end: 3 }, { kind: "backward", start: 3, end: 5 }], bounds: [-100, -50, 500, 50] });
   const told = (t, w = 200) => {
     const { texts, context } = noting();
@@ -256,7 +256,7 @@ test("a folded group says which function runs in it, how far its steps of this c
   assert.deepEqual(shown.map(([run]) => run), ["2 ops \u00b7 2", "mul \u00b7 1 of 2", "sum \u00b7 2 of 2", "2 ops \u00b7 2", "SumBackward0 \u00b7 1 of 2", "MulBackward0 \u00b7 2 of 2"]);
   assert.deepEqual(shown.slice(4).map(([, way]) => way), ["\u22121 \u2192 [\u22121 \u22121]", "[\u22121 \u22121] \u2192 [2 0]"]);
   assert.deepEqual([5, 3.5, 3, 2, 0.5, 0].map((t) => told(t)), shown.reverse(), "the same whichever way one goes");
-  assert.deepEqual(told(5, 100), ["Mul \u00b7 2 of 2", "norm 1"], "where there is less room");
+  assert.deepEqual(told(5, 100), ["Mul \u00b7 2 of 2", "norm 1 \u2192 0"], "where there is less room: of this step, not what came back into the group");
 });
 
 test("a group that goes on in another line has its name there too, with a sign that it does", () => {

@@ -207,10 +207,20 @@ function held(node, time, details) {
   });
 }
 
+/** Where retain_grad() was called and nothing is there (yet). */
+const RETAINS = {
+  kept: "None yet: retain_grad() was called, so the backward() that reaches this tensor writes one here.",
+  unheld: "None: retain_grad() was called, but when the gradient came nobody held this tensor any more: its name stands for another one, or is gone. Give the new tensor another name to keep both.",
+  unreached: "None: retain_grad() was called, and no backward() reaches this tensor after it.",
+};
+
 /** What would bring one: a leaf waits for a call, any other tensor was not asked to keep it. */
 const noGradient = (node, track, time) => (track?.some(([from, held]) => from <= time && held !== null) ? "None: the program has dropped what had arrived."
+  : node.retains ? RETAINS[node.retains]
   : node.role === "leaf" ? `None: no gradient has arrived. The first backward() that reaches ${node.label} writes one here.`
-  : `None: only leaves keep their gradient. ${node.label}.retain_grad() before the call would keep this one.`);
+  : `None: only leaves keep their gradient. ${node.label}.retain_grad() before the call would keep this one${namesake(node) ? "; the one in the program is for another tensor of this name" : ""}.`);
+
+const namesake = (node) => scene.nodes.some((one) => one.retains && one.id !== node.id && one.label === node.label);
 
 /** The value with more elements than a scene carries, where the details have it. */
 function bigger(details, row, time) {
