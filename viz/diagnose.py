@@ -16,6 +16,7 @@ from .case import Answer, Case, Json
 from .facts import CallFact, Facts
 from .graph import Drawing
 from .specs import edited
+from .values import shortest
 
 MOST_NAMED = 4
 """Tensors that are named one by one; of more, the first and how many there are."""
@@ -132,7 +133,7 @@ def _mismatch(case: Case) -> Answer:
     fix = f"Pass a gradient of shape {list(shape)}."
     if wanted.size <= MOST_NUMBERS:
         fix = f"Pass a gradient of shape {list(shape)}, for instance {text.listing(wanted)}."
-    return why, fix, edited(case, case.call, gradient=wanted.tolist())
+    return why, fix, edited(case, case.call, gradient=np.reshape(shortest(wanted), wanted.shape).tolist())
 
 
 def fitted(given: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

@@ -52,10 +52,9 @@ def as_json(value: Value, limit: int = text.SMALL) -> dict[str, Any]:
     size = text.size(value.shape)
     data = strip = None
     if value.array is not None and size <= limit:
-        numbers = value.array.reshape(-1).tolist()
-        data = [number(v) for v in numbers]
+        data = [number(v) for v in shortest(value.array)]
     if value.array is None or size > text.SMALL:
-        strip = [number(v) for v in np.asarray(value.sample).reshape(-1)[:STRIP].tolist()]
+        strip = [number(v) for v in shortest(np.asarray(value.sample).reshape(-1)[:STRIP])]
     if data is not None and size <= text.SMALL:
         stats = _small(value.array.reshape(-1).tolist() if value.array is not None else [])
     else:
@@ -64,6 +63,20 @@ def as_json(value: Value, limit: int = text.SMALL) -> dict[str, Any]:
         "shape": list(value.shape), "dtype": value.dtype, "data": data, "strip": strip,
         "stats": {key: number(v) for key, v in stats.items()} | {"norm": number(text.norm(stats)), "size": size},
     }  # fmt: skip
+
+
+def shortest(array: np.ndarray) -> list[Any]:
+    """The elements, each with the fewest digits that read back as the same number of its dtype.
+
+    A float32 that is widened to a number of Python's, or of JavaScript's, has digits that it never had.
+
+    >>> shortest(np.array([0.1, 1e-4, np.inf], np.float32)), np.array([0.1], np.float32).tolist()
+    ([0.1, 0.0001, inf], [0.10000000149011612])
+    """
+    flat = array.reshape(-1)
+    if flat.dtype.kind != "f" or flat.dtype == np.float64:
+        return flat.tolist()
+    return flat.astype(np.str_).astype(np.float64).tolist()
 
 
 def _small(numbers: list[Any]) -> dict[str, float]:

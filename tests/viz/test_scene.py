@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import engine
 from engine.replay import replay
 from engine.trace import VjpRun
 from tests.viz import pictures
@@ -406,3 +407,11 @@ def test_where_only_gradients_travel_an_edge_has_one_route(tmp_path: Path) -> No
 def test_a_root_without_a_name_is_called_by_its_expression() -> None:
     (root,) = [node for node in pictures.scene("forgotten_count")["nodes"] if node["role"] == "root"]
     assert root["label"] == "Product.apply(x, y).sum()"
+
+
+def test_numbers_of_float32_are_written_with_the_digits_that_they_have() -> None:
+    with engine.record() as trace:
+        x = engine.tensor([0.1, 1e-4, 3.3003], requires_grad=True)
+        (x * 1).backward(engine.tensor([0.3, 1e-7, 1.0]))
+    written = [value["data"] for value in scene(trace)["values"]]
+    assert [0.1, 0.0001, 3.3003] in written and [0.3, 1e-7, 1] in written
