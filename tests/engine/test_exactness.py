@@ -38,3 +38,9 @@ def test_normalisation_of_many_elements_is_exact(sizes: tuple[int, ...]) -> None
     np.testing.assert_allclose(functional.group_norm(x, 2).numpy(), groups, atol=NEAR)
     batch = functional.batch_norm(x, None, None, training=True)
     np.testing.assert_allclose(batch.numpy(), normal((0, 2, 3, 4), wide), atol=NEAR)
+
+
+def test_cube_is_torchs_bit_for_bit() -> None:
+    torch = pytest.importorskip("torch")
+    x = np.random.default_rng(0).standard_normal(1000).astype("float32") * 7
+    assert np.array_equal(engine.pow(engine.tensor(x), 3.0).numpy(), torch.pow(torch.tensor(x), 3.0).numpy())
