@@ -61,6 +61,13 @@ class Kept(Short):
         """Keep what an array holds now, though it may be written later."""
         return self.keep(data.copy())
 
+    def keep_now(self, tensor: Any) -> int:
+        """Keep what a tensor that is registered next holds now: by reference, as the next write is announced, unless
+        the program can write past us."""
+        memory = tensor._storage.memory
+        outside = memory is not None and memory.outside
+        return self.keep_copy(tensor._array) if outside else self.keep(tensor._array)
+
     def register(self, tensor: Any, value: int) -> int:
         """Give `tensor` a number and note its value for the version it has; writes must go through `before_write`."""
         number: int = tensor._id
@@ -85,7 +92,7 @@ class Kept(Short):
 
     def result(self, out: Any, inplace: Any) -> tuple[int, int, int, bool, int]:
         """(number, version, value, requires_grad, storage) of an output."""
-        value = self.keep_copy(out._array) if out is inplace else self.keep(out._array)
+        value = self.keep_now(out) if out is inplace else self.keep(out._array)
         number = self.register(out, value)
         shared = out._shared
         version, storage = (0, number) if shared is None else (out._seen, shared.number)
@@ -136,7 +143,7 @@ class Kept(Short):
 
     def refresh(self, kind: str, tensor: Any, version: int) -> None:
         """A tensor has become another since it was seen: through another name of its storage, or from outside."""
-        value = self.keep_copy(tensor._array)
+        value = self.keep_now(tensor)
         self.register(tensor, value)
         self.log.append((kind, -1, tensor._id, version, value))
 

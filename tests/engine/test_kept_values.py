@@ -15,6 +15,7 @@ import pytest
 import engine
 from engine.reading import worked_out
 from engine.recorder import Recorder
+from engine.summary import Summary
 
 from .walk import Walk
 
@@ -74,3 +75,24 @@ def test_value_stays_as_it_was_when_it_was_kept(first: int, kept: list[Watched])
         values = kept.pop()
         assert len(values) > 2
         assert values.changed() == [], f"seed {seed}"
+
+
+def test_write_in_place_copies_what_is_recorded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    copied: list[int] = []
+    keep, secure = Recorder.keep_copy, Summary.secure
+
+    def kept(self: Recorder, data: Any) -> int:
+        copied.append(data.size)
+        return keep(self, data)
+
+    def secured(self: Summary) -> None:
+        copied.append(self.size)
+        secure(self)
+
+    monkeypatch.setattr(Recorder, "keep_copy", kept)
+    monkeypatch.setattr(Summary, "secure", secured)
+    x = engine.zeros(100)
+    with engine.record(limit=10):
+        for _ in range(5):
+            x.add_(1)
+    assert copied == [100] * 5
