@@ -229,9 +229,7 @@ class Rerun:
         tensor, kept = self.tensor(event.tensor), self.base.value(event.value).array
         if kept is None:
             name = self.base.names.get(event.tensor, f"tensor {event.tensor}")
-            raise ValueError(
-                f"{name} was written through numpy and recorded as a sample only: record with a higher limit"
-            )
+            raise ValueError(f"{name} was written through numpy and {self.base.value(event.value).missing}")
         before = self.base.value(self.known[event.tensor, event.version - 1]).array
         if before is None or not same_bits(tensor._array, before):
             self.doubted(WROTE)
@@ -294,9 +292,7 @@ class Rerun:
             return fitted(wanted, event.shape, event.dtype, self.base.names.get(event.tensor, f"tensor {event.tensor}"))
         if kept.array is None:
             name = self.base.names.get(event.tensor, f"tensor {event.tensor}")
-            raise ValueError(
-                f"{name} of shape {list(event.shape)} was recorded as a sample only: record with a higher limit"
-            )
+            raise ValueError(f"{name} of shape {list(event.shape)} {kept.missing}")
         return xp.array(kept.array)
 
     def op(self, event: OpCalled) -> None:

@@ -57,8 +57,7 @@ class StandIns:
             return None
         kept = self.host.base.value(index)
         if kept.array is None:
-            raise ValueError(f"a value of shape {list(kept.shape)} was recorded as a sample only: record with a higher "
-                             "limit")  # fmt: skip
+            raise ValueError(f"a value of shape {list(kept.shape)} {kept.missing}")
         return xp.array(kept.array)
 
     # -- custom Functions -----------------------------------------------------------------------------------------

@@ -34,7 +34,8 @@ class Value:
     """What a tensor held: the whole array, or past the recorder's limit a strided sample and statistics.
 
     `array` is None where only the `sample` (at most 64 elements, flat) was kept.  `stats` has min, max, mean, norm
-    (of the finite elements, as float) and the counts nan, inf and zeros.
+    (of the finite elements, as float) and the counts nan, inf and zeros.  Of a value that is `damaged`, one whose bytes
+    in a file do not fit their digest, only shape and dtype are known: the sample is empty, the statistics are nan.
     """
 
     shape: tuple[int, ...]
@@ -42,6 +43,12 @@ class Value:
     array: np.ndarray | None
     sample: np.ndarray
     stats: Mapping[str, float]
+    damaged: bool = False
+
+    @property
+    def missing(self) -> str:
+        """Why there is no array: what an error says of a value that it needs."""
+        return "is damaged in its file" if self.damaged else "was recorded as a sample only: record with a higher limit"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import shutil
 import sqlite3
 import stat
@@ -18,7 +19,8 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar, overload
 from urllib.request import pathname2url
@@ -26,15 +28,18 @@ from urllib.request import pathname2url
 import numpy as np
 
 from . import trace as trace_module
-from .encoding import NUMPY, Malformed, decode, encode, event_fields, event_from, from_bytes, little
+from .encoding import NUMPY, Malformed, decode, encode, event_fields, events_from, from_bytes, little, shape_of
 from .reading import value_of
+from .summary import SAMPLE
 from .trace import AnyEvent, Frame, Trace, Value
 
-SCHEMA = 1
-"""The version of the tables.  It grows when an older reader would misread them."""
+SCHEMA = 2
+"""The version of the tables.  It grows when an older reader would misread them.  1 had no checksums of rows."""
 APPLICATION = 0x42737470
 """SQLite's application id of a trace file: `Bstp`."""
 SUFFIX = ".backstep"
+_JOURNAL = bytes.fromhex("d9d505f920a163d7")
+"""What a journal of SQLite begins with, and ends with where it names another one."""
 QUICK_CHECK = 16 * 2**20
 """Bytes up to which a file is checked as a whole when it is opened; a larger one fails where it is damaged."""
 
@@ -50,7 +55,28 @@ CREATE TABLE contents (
 CREATE TABLE tensor_values (id INTEGER PRIMARY KEY, content INTEGER NOT NULL REFERENCES contents (id));
 CREATE TABLE names (tensor INTEGER PRIMARY KEY, name TEXT NOT NULL);
 """
-_NAMES = frozenset({"meta", "files", "stacks", "events", "contents", "tensor_values", "names"})
+"""The tables of schema 1."""
+
+
+def tables(schema: int) -> str:
+    """The SQL of a schema's tables: from 2 on each row ends with a checksum of its other columns."""
+    return _TABLES if schema == 1 else re.sub(r"\n?\);\n", ", sum INTEGER NOT NULL);\n", _TABLES)
+
+
+def checksum(*columns: Any) -> int:
+    """CRC-32 of the columns of a row, as texts (without the elements, which have a digest of their own)."""
+    return zlib.crc32("\x1f".join(map(str, columns)).encode("utf-8", "surrogatepass"))
+
+
+@functools.cache
+def _expected(schema: int) -> frozenset[tuple[Any, ...]]:
+    """What sqlite_master says of a file with these tables and nothing else."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(tables(schema))
+        return frozenset(db.execute(_MASTER))
+
+
+_MASTER = "SELECT type, name, tbl_name, sql FROM sqlite_master"
 
 T = TypeVar("T")
 
@@ -95,7 +121,7 @@ class Writer:
             self._connect()
             self._db.execute(f"PRAGMA application_id = {APPLICATION}")
             self._db.execute(f"PRAGMA user_version = {SCHEMA}")
-            self._db.executescript(_TABLES)
+            self._db.executescript(tables(SCHEMA))
         except (OSError, sqlite3.Error) as error:
             raise CannotWrite(self.path, _reason(error, self.path)) from error
         self._counts = dict.fromkeys(("events", "stacks", "values"), 0)
@@ -108,7 +134,7 @@ class Writer:
     def event(self, event: AnyEvent) -> None:
         """Append an event."""
         row = (self._counts["events"], type(event).__name__, event.stack, dumps(event_fields(event)))
-        self._execute("INSERT INTO events VALUES (?, ?, ?, ?)", row)
+        self._execute("INSERT INTO events VALUES (?, ?, ?, ?, ?)", (*row, checksum(*row)))
         self._counts["events"] += 1
         self._waiting += 1
         if self._waiting >= self.every or time.monotonic() - self._flushed >= self.seconds:
@@ -116,44 +142,50 @@ class Writer:
 
     def value(self, value: Value) -> None:
         """Append a value; equal ones are kept once."""
-        whole = value.array is not None
-        data = value.array if whole else value.sample
+        whole = _DAMAGED if value.damaged else int(value.array is not None)
+        data = value.sample if value.array is None else value.array
         raw = little(np.asarray(data)).tobytes()
-        shape, stats = dumps(list(value.shape)), None if whole else dumps(encode(dict(value.stats)))
-        head = f"{value.dtype}|{shape}|{whole}|{stats}|".encode()
-        digest = hashlib.blake2b(head + raw, digest_size=16).digest()
+        shape, stats = dumps(list(value.shape)), dumps(encode(dict(value.stats))) if whole == 0 else None
+        digest = digest_of(value.dtype, shape, whole, stats, raw)
         content = self._contents.get(digest)
         if content is None:
             content = self._contents[digest] = len(self._contents)
-            row = (content, digest, value.dtype, shape, int(whole), raw, stats)
-            self._execute("INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-        self._execute("INSERT INTO tensor_values VALUES (?, ?)", (self._counts["values"], content))
+            row = (content, digest, value.dtype, shape, whole, raw, stats)
+            told = checksum(content, digest.hex(), value.dtype, shape, whole, stats)
+            self._execute("INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*row, told))
+        pair = (self._counts["values"], content)
+        self._execute("INSERT INTO tensor_values VALUES (?, ?, ?)", (*pair, checksum(*pair)))
         self._counts["values"] += 1
 
     def stack(self, frames: Sequence[Frame]) -> None:
         """Append a call stack, outermost frame first."""
         listed = [[f.file, f.function, f.line, f.end_line, f.col, f.end_col] for f in frames]
-        self._execute("INSERT INTO stacks VALUES (?, ?)", (self._counts["stacks"], dumps(listed)))
+        row = (self._counts["stacks"], dumps(listed))
+        self._execute("INSERT INTO stacks VALUES (?, ?, ?)", (*row, checksum(*row)))
         self._counts["stacks"] += 1
 
     def file(self, name: str, text: str) -> None:
         """Add one of the user's files."""
         # SQLite's texts are UTF-8: a lone surrogate (an undecodable byte) becomes a question mark
-        self._execute("INSERT OR REPLACE INTO files VALUES (?, ?)", (_clean(name), _clean(text)))
+        row = (_clean(name), _clean(text))
+        self._execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?)", (*row, checksum(*row)))
 
     def name(self, tensor: int, name: str | None) -> None:
         """Set the variable name of a tensor, or take it back."""
         if name is None:
             self._execute("DELETE FROM names WHERE tensor = ?", (tensor,))
         else:
-            self._execute("INSERT OR REPLACE INTO names VALUES (?, ?)", (tensor, name))
+            row = (tensor, _clean(name))
+            self._execute("INSERT OR REPLACE INTO names VALUES (?, ?, ?)", (*row, checksum(*row)))
 
     def meta(self, key: str, value: Any) -> None:
         """Note something about the whole."""
-        self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, dumps(encode(value))))
+        row = (key, dumps(encode(value)))
+        self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", (*row, checksum(*row)))
 
     def flush(self) -> None:
         """Make what was written so far survive."""
+        self.meta("counts", self._counts)
         self._execute("COMMIT")
         self._execute("BEGIN")
         self._waiting = 0
@@ -185,6 +217,7 @@ class Writer:
 
     def pause(self) -> None:
         """Flush and let go of the file for a while: a connection must not be carried into a forked process."""
+        self.meta("counts", self._counts)
         if self._db.in_transaction:
             self._execute("COMMIT")
         self._db.close()
@@ -198,6 +231,7 @@ class Writer:
         """Flush and let go of the file; `complete` says that nothing is missing at the end."""
         try:
             self.meta("complete", complete)
+            self.meta("counts", self._counts)
             self._execute("COMMIT")
         finally:
             self._db.close()
@@ -298,24 +332,39 @@ def open_trace(path: str | os.PathLike[str]) -> Trace:
 
 
 def _trace(source: _Database) -> Trace:
-    meta = {key: decode(json.loads(value)) for key, value in source.all("SELECT key, value FROM meta")}
-    told = dict(meta.get("meta") or {})
+    meta = {key: decode(parsed(value)) for key, value in source.rows("meta", "key, value")}
+    told = meta.get("meta") or {}
+    argv, counts = meta.get("argv") or (), meta.get("counts")
+    if not isinstance(told, dict) or not all(isinstance(key, str) for key in told):
+        raise Malformed("row 'meta' of meta: names and what they stand for are expected")
+    if not isinstance(argv, (list, tuple)) or not all(isinstance(word, str) for word in argv):
+        raise Malformed("row 'argv' of meta: a list of texts is expected")
     if not meta.get("complete"):
-        told["incomplete"] = True
+        told = {**told, "incomplete": True}
+    names = dict(source.rows("names", "tensor, name"))
+    lengths = {name: source.length(table) for name, table in
+               (("events", "events"), ("stacks", "stacks"), ("values", "tensor_values"))}  # fmt: skip
+    if source.schema == 1:
+        told = {**told, "unchecked": True}
+    elif counts != lengths:
+        raise source.damaged(f"it was written with {counts}, and has {lengths}")
+    else:
+        told.pop("unchecked", None)
+    event, stack = _event_reader(lengths), _read_stack
     return Trace(
-        _Rows(source, "SELECT id, kind, stack, fields FROM events", "events", _read_event),
-        tuple(_Rows(source, "SELECT id, frames FROM stacks", "stacks", _read_stack)),
-        dict(source.all("SELECT name, text FROM files ORDER BY rowid")),
-        dict(source.all("SELECT tensor, name FROM names ORDER BY rowid")),
-        _Rows(source, _VALUES, "tensor_values", _read_value, "tensor_values.", block=4),
-        tuple(meta.get("argv") or ()),
+        _Rows(source, "SELECT id, kind, stack, fields{} FROM events", "events", event, lengths["events"]),
+        tuple(_Rows(source, "SELECT id, frames{} FROM stacks", "stacks", stack, lengths["stacks"])),
+        dict(source.rows("files", "name, text")),
+        names,
+        _Rows(source, _VALUES, "tensor_values", _read_value, lengths["values"], block=4),
+        tuple(argv),
         told,
     )
 
 
 _VALUES = (
-    "SELECT tensor_values.id, dtype, shape, whole, data, stats FROM tensor_values "
-    "JOIN contents ON contents.id = tensor_values.content"
+    "SELECT tensor_values.id, content, dtype, shape, whole, data, stats, digest, contents.sum, tensor_values.sum "
+    "FROM tensor_values JOIN contents ON contents.id = tensor_values.content"
 )
 
 
@@ -346,6 +395,8 @@ def _shown(head: bytes) -> str:
 def _check_header(name: str) -> None:
     """Refuse what is no SQLite file, or only the beginning of one."""
     size = os.path.getsize(name)
+    if not os.path.isfile(name):
+        raise TraceFileError(f"{name!r} is not a regular file: give the path of a trace file")
     try:
         with open(name, "rb") as stream:
             head = stream.read(100)
@@ -358,6 +409,8 @@ def _check_header(name: str) -> None:
             f"{name!r} is no trace: a SQLite file was expected, it begins with {_shown(head[:12])}. "
             "Traces are written by trace.save(path); a script is recorded with `backstep run`."
         )
+    if head[18:20] != b"\1\1":
+        raise TraceFileError(f"{name!r} keeps a log beside it (WAL), which no trace does. Record the program again.")
     page = int.from_bytes(head[16:18], "big")
     expected = (65536 if page == 1 else page) * int.from_bytes(head[28:32], "big")
     if head[24:28] == head[92:96] and size < expected:
@@ -366,12 +419,42 @@ def _check_header(name: str) -> None:
         )
 
 
+def guard(db: sqlite3.Connection) -> None:
+    """Set up a connection to a file that somebody else may have written.  Source: sqlite.org/security.html."""
+    for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0", "automatic_index = OFF"):
+        db.execute(f"PRAGMA {pragma}")
+    for category, most in _LIMITS.items():
+        db.setlimit(category, most)
+    if hasattr(db, "setconfig"):  # from Python 3.12 on
+        for name, on in (("DEFENSIVE", True), ("ENABLE_TRIGGER", False), ("ENABLE_VIEW", False)):
+            db.setconfig(getattr(sqlite3, f"SQLITE_DBCONFIG_{name}"), on)
+
+
+MOST_BYTES = 256 * 2**20
+"""Bytes of one column that a reader takes."""
+MOST_TEXT = 8 * 2**20
+"""Characters of one of the user's files, of a row of meta, of a stack."""
+MOST_NAME = 4096
+"""Characters of a name."""
+MOST_ROWS = 1_000_000
+"""Rows of a table that is read as a whole when a file is opened."""
+PATIENCE = 2.0
+"""Seconds that one query may take."""
+_LIMITS = {
+    sqlite3.SQLITE_LIMIT_LENGTH: MOST_BYTES, sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000, sqlite3.SQLITE_LIMIT_COLUMN: 100,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 20, sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 3, sqlite3.SQLITE_LIMIT_VDBE_OP: 25_000,
+    sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 8, sqlite3.SQLITE_LIMIT_ATTACHED: 0, sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 50, sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER: 10,
+}  # fmt: skip
+
+
 class _Database:
     """A read-only connection, shared by threads; every complaint of SQLite becomes a TraceFileError."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._lock = threading.Lock()
+        self._until = float("inf")
         self._db = self._connect(Path(name), "ro")
         try:
             self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -385,7 +468,8 @@ class _Database:
             address = f"file:{pathname2url(str(path.absolute()))}?mode={mode}"
             db = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
             weakref.finalize(self, db.close)
-            db.execute("PRAGMA trusted_schema = OFF")
+            guard(db)
+            db.set_progress_handler(lambda: time.monotonic() > self._until, 10_000)
         except sqlite3.Error as error:
             raise self._failed(error) from error
         return db
@@ -393,6 +477,10 @@ class _Database:
     def _recover(self) -> None:
         """The writer was killed in the middle of a flush: go back to the one before, on a copy."""
         self._db.close()
+        with open(self.name + "-journal", "rb") as stream:
+            stream.seek(-min(8, os.path.getsize(stream.name)), os.SEEK_END)
+            if stream.read() == _JOURNAL:  # it names a journal of several files, which SQLite would delete
+                raise self.damaged("the journal beside it belongs to several files, as no trace's does")
         folder = tempfile.mkdtemp(prefix="backstep-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         copy = Path(folder) / "trace"
@@ -414,20 +502,59 @@ class _Database:
                 f"{name!r} is a trace of schema {version}; this Backstep reads schemas up to {SCHEMA}. "
                 "Update Backstep (pip install --upgrade backstep), or record the program again."
             )
-        found = {row[0] for row in self.all("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        if not found >= _NAMES:
-            missing = ", ".join(sorted(_NAMES - found))
-            raise TraceFileError(f"{name!r} lacks the tables {missing}. Record the program again.")
+        if version < 1:
+            raise TraceFileError(f"{name!r} is a trace of schema {version}; schemas begin with 1. Record it again.")
+        self.schema: int = version
+        found = set(self.all(_MASTER, most=len(_expected(version)) + 1))
+        if found != _expected(version):
+            lacking = sorted({row[1] for row in _expected(version) - found if row[3]})
+            more = sorted({str(row[1])[:80] for row in found - _expected(version)})
+            told = (
+                f"it lacks {', '.join(lacking)} as they are there" if lacking else f"it has {', '.join(more)} besides"
+            )
+            raise TraceFileError(
+                f"{name!r} has other tables than a trace of schema {version}: {told}. Record the program again."
+            )
         if os.path.getsize(self.name) <= QUICK_CHECK and (said := self.all("PRAGMA quick_check(1)")[0][0]) != "ok":
             raise self.damaged(said)
 
-    def all(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-        """All rows of a query."""
+    def all(self, query: str, values: tuple[Any, ...] = (), most: int = -1) -> list[tuple[Any, ...]]:
+        """The rows of a query, at most `most`; one that takes longer than `PATIENCE` is given up."""
         try:
             with self._lock:
-                return self._db.execute(query, values).fetchall()
-        except (sqlite3.Error, UnicodeDecodeError) as error:
+                self._until = time.monotonic() + PATIENCE
+                found = self._db.execute(query, values)
+                return found.fetchall() if most < 0 else found.fetchmany(most)
+        except (sqlite3.Error, UnicodeDecodeError, OverflowError) as error:
             raise self._failed(error) from error
+
+    def rows(self, table: str, columns: str) -> list[tuple[Any, ...]]:
+        """All rows of a small table of two columns, of the types that they were declared with, and sound."""
+        found = self.all(f"SELECT {columns}{self.sum} FROM {table} ORDER BY rowid", most=MOST_ROWS + 1)  # noqa: S608 ours
+        if len(found) > MOST_ROWS:
+            raise self.damaged(f"{table} has more than {MOST_ROWS:,} rows")
+        for key, text, *told in found:
+            if not isinstance(text, str) or type(key) is not (int if table == "names" else str):
+                raise self.damaged(f"row {str(key)[:40]!r} of {table} has a value of another type")
+            if len(text) > MOST_TEXT or (type(key) is str and len(key) > MOST_NAME) or (type(key) is int and key < 0):
+                raise self.damaged(f"row {str(key)[:40]!r} of {table} is beyond the limits of docs/trace-format.md")
+            if table == "names" and len(text) > MOST_NAME:
+                raise self.damaged(f"row {key} of names is longer than {MOST_NAME:,} characters")
+            if told and told[0] != checksum(key, text):
+                raise self.damaged(f"row {key!r} of {table} does not fit its checksum")
+        return [(key, text) for key, text, *_ in found]
+
+    @property
+    def sum(self) -> str:
+        """The column of checksums, where there is one."""
+        return "" if self.schema == 1 else ", sum"
+
+    def length(self, table: str) -> int:
+        """How many rows a table has that counts them from 0 without gaps (reading finds the gaps)."""
+        last = self.all(f"SELECT max(id) FROM {table}")[0][0]  # noqa: S608 a table of ours
+        if last is not None and not (type(last) is int and 0 <= last < 2**40):
+            raise self.damaged(f"{table} has a row with the id {last}")
+        return 0 if last is None else last + 1
 
     def _failed(self, error: Exception) -> TraceFileError:
         return self.damaged(f"SQLite says {str(error)!r}")
@@ -443,23 +570,34 @@ class _Rows(Sequence[T], Generic[T]):
     KEPT = 256
 
     def __init__(
-        self, source: _Database, query: str, table: str, read: Callable[[tuple[Any, ...]], T], prefix: str = "",
+        self, source: _Database, query: str, table: str, read: Callable[[tuple[Any, ...]], T], length: int,
         block: int = 256,
     ) -> None:  # fmt: skip
         self._source, self._read, self._table, self._size = source, read, table, block
-        self._query = f"{query} WHERE {prefix}id >= ? AND {prefix}id < ? ORDER BY {prefix}id"
-        self._length: int = source.all(f"SELECT count(*) FROM {table}")[0][0]  # noqa: S608 a table of ours
+        self._joined = "JOIN" in query
+        if source.schema == 1 and self._joined:
+            query = query.replace(", contents.sum, tensor_values.sum", "")
+        key = f"{table}.id"
+        self._query = f"{query.format(source.sum)} WHERE {key} >= ? AND {key} < ? ORDER BY {key}"
+        self._length = length
         self._block = functools.lru_cache(maxsize=self.KEPT)(self._load)
 
     def _load(self, number: int) -> list[T]:
         start, stop = number * self._size, min((number + 1) * self._size, self._length)
-        rows = self._source.all(self._query, (start, stop))
+        rows = self._source.all(self._query, (start, stop), stop - start + 1)
         if [row[0] for row in rows] != list(range(start, stop)):
-            raise self._source.damaged(f"rows of {self._table} are missing")
+            raise self._source.damaged(f"rows of {self._table} from {start} on are missing")
+        return [self._one(row) for row in rows]
+
+    def _one(self, row: tuple[Any, ...]) -> T:
         try:
-            return [self._read(row) for row in rows]
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise self._source.damaged(f"a row of {self._table} cannot be read ({error})") from error
+            if self._source.schema > 1 and not (_sound_value(row) if self._joined else row[-1] == checksum(*row[:-1])):
+                raise Malformed("it does not fit its checksum")
+            return self._read(row)
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+            if isinstance(error, TraceFileError):
+                raise
+            raise self._source.damaged(f"row {row[0]} of {self._table} cannot be read: {error}") from error
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -481,23 +619,96 @@ class _Rows(Sequence[T], Generic[T]):
         return self._length
 
 
-def _read_event(row: tuple[Any, ...]) -> AnyEvent:
-    return event_from(row[1], row[0], row[2], json.loads(row[3]))
+def parsed(text: Any) -> Any:
+    """JSON data from outside.  Raises Malformed where it is none, is too long, or has a number that JSON lacks."""
+    if not isinstance(text, str):
+        raise Malformed(f"JSON text is expected, found {type(text).__name__}")
+    if len(text) > MOST_TEXT * 4 or text.count(",") + text.count("[") + text.count("{") > MOST_ITEMS:
+        raise Malformed(f"it has more than {MOST_ITEMS:,} items")
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"no JSON ({str(error)[:80]})") from error
+
+
+def _no_constant(name: str) -> Any:
+    raise Malformed(f"{name} is no number of JSON")
+
+
+MOST_ITEMS = 200_000
+"""Items of one JSON text: entries of its lists and objects, however deep."""
+
+
+def _event_reader(lengths: Mapping[str, int]) -> Callable[[tuple[Any, ...]], AnyEvent]:
+    """How to read a row of events in a file of so many values and stacks."""
+    read = events_from(lengths)
+
+    def read_event(row: tuple[Any, ...]) -> AnyEvent:
+        return read(row[1], row[0], row[2], parsed(row[3]))
+
+    return read_event
 
 
 def _read_stack(row: tuple[Any, ...]) -> tuple[Frame, ...]:
-    return tuple(Frame(str(f[0]), str(f[1]), *(int(n) for n in f[2:6])) for f in json.loads(row[1]))
+    return tuple(_frame(part) for part in parsed(row[1]))
+
+
+def _frame(part: Any) -> Frame:
+    match part:
+        case [str(file), str(function), *places] if len(places) == 4 and max(len(file), len(function)) <= MOST_NAME:
+            if all(type(n) is int and 0 <= n < 2**31 for n in places):
+                return Frame(file, function, *places)
+    raise Malformed(f"a frame is [file, function, line, end_line, col, end_col], found {str(part)[:80]!r}")
+
+
+def _sound_value(row: tuple[Any, ...]) -> bool:
+    """Whether the two rows behind a value fit their checksums, which are not those of the elements."""
+    number, content, dtype, shape, whole, _, stats, digest, told, pair = row
+    told_here = checksum(content, bytes(digest).hex(), dtype, shape, whole, stats)
+    return bool(pair == checksum(number, content) and told == told_here)
+
+
+_DAMAGED = -1
+"""In place of `whole`: the elements were damaged in the file that the trace was read from, and are not there."""
+
+
+def digest_of(dtype: str, shape: str, whole: int, stats: str | None, raw: bytes) -> bytes:
+    """What tells one content from all others, and a damaged one from what it was."""
+    marked = bool(whole) if whole in (0, 1) else whole
+    found = hashlib.blake2b(f"{dtype}|{shape}|{marked}|{stats}|".encode(), digest_size=16)
+    found.update(raw)
+    return found.digest()
 
 
 def _read_value(row: tuple[Any, ...]) -> Value:
-    _, dtype, shape, whole, data, stats = row
-    sizes = tuple(json.loads(shape))
+    _, _, dtype, shape, whole, raw, stats, digest, *_ = row
+    if dtype not in NUMPY or whole not in (0, 1, _DAMAGED) or not isinstance(raw, bytes):
+        raise Malformed(
+            f"dtype {str(dtype)[:40]!r}, whole {str(whole)[:40]!r}: a known element type, and 1 or 0 are expected"
+        )
+    sizes = shape_of(parsed(shape))
+    if whole == _DAMAGED or digest != digest_of(dtype, shape, whole, stats, raw):
+        return damaged_value(sizes, dtype)
     if whole:
-        return value_of(from_bytes(data, dtype, sizes))
-    if dtype not in NUMPY:
-        raise Malformed(f"dtype {dtype!r} is none of {', '.join(NUMPY)}")
-    sample = from_bytes(data, dtype, (len(data) // NUMPY[dtype].itemsize,))
-    return Value(sizes, dtype, None, sample, decode(json.loads(stats)))
+        return value_of(from_bytes(raw, dtype, sizes))
+    sample = from_bytes(raw, dtype, (len(raw) // NUMPY[dtype].itemsize,))
+    known = decode(parsed(stats))
+    if sample.size > SAMPLE or not _are_stats(known):
+        raise Malformed(f"a sample of at most {SAMPLE} elements and its statistics are expected")
+    return Value(sizes, dtype, None, sample, known)
+
+
+_STATS = frozenset({"min", "max", "mean", "norm", "nan", "inf", "zeros"})
+
+
+def _are_stats(stats: Any) -> bool:
+    return isinstance(stats, dict) and stats.keys() >= _STATS and all(type(v) in (int, float) for v in stats.values())
+
+
+def damaged_value(shape: tuple[int, ...], dtype: str) -> Value:
+    """What stands for elements that are lost: no number of it is known, and none is found odd or zero."""
+    stats = {**dict.fromkeys(("min", "max", "mean", "norm"), float("nan")), **dict.fromkeys(("nan", "inf", "zeros"), 0)}
+    return Value(shape, dtype, None, np.zeros(0, NUMPY[dtype]), stats, damaged=True)
 
 
 def dumps(data: Any) -> str:

@@ -30,6 +30,8 @@ def value_line(label: str, value: Value, tone: str = "plain") -> Line:
         made = line(label, [text.number(v) for v in value.array.reshape(-1)], tone)
         return {**made, "cols": value.array.shape[-1]} if value.array.ndim > 1 else made
     stats, named = value.stats, f"{label} ({text.shape(value.shape)})"
+    if value.damaged:
+        return line(named, [text.DAMAGED], tone)
     if value.dtype == "bool":
         return line(named, [text.truths(value)], tone)
     cells = [

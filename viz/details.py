@@ -151,8 +151,8 @@ class _Details:
 
     def pair(self, title: str, track: list[list[Any]]) -> list[Json]:
         """Heat map and histogram of a track, where there is more than one number to show."""
-        sizes = [self.table.rows[v]["stats"]["size"] for _, v in track if v is not None]
-        if max(sizes, default=0) < 2:
+        rows = [self.table.rows[v] for _, v in track if v is not None]
+        if max((row["stats"]["size"] for row in rows), default=0) < 2 or any("damaged" in row for row in rows):
             return []
         return [{"title": title, "kind": kind, "track": track} for kind in ("heatmap", "histogram")]
 

@@ -59,6 +59,8 @@ def is_zero(facts: Facts, value: int | None) -> bool:
     if value is None:
         return True
     kept = facts.trace.value(value)
+    if kept.damaged:
+        return False
     return bool(kept.stats["zeros"] == kept.stats["size"]) if "size" in kept.stats else not kept.sample.any()
 
 

@@ -106,8 +106,19 @@ def from_file(path: Path, most: int = MOST) -> Program:
     """A trace file, of which its head is read now; of a longer one the first `most` events are shown."""
     file = open_trace(str(path))
     trace = shortened(file, most)
-    about = {**about_script(path.name), "left_out": left_out(trace, file), "note": ended(file.meta)}
+    about = {
+        **about_script(path.name),
+        "left_out": left_out(trace, file),
+        "note": " ".join(filter(None, (ended(file.meta), unchecked(file)))),
+    }
     return Program(slug(path.stem), about, lambda: trace, file=TraceFile.of(path, most))
+
+
+def unchecked(file: Trace) -> str:
+    """What is to be said of a file that was written before rows had checksums; "" of all others."""
+    if not file.meta.get("unchecked"):
+        return ""
+    return "This file is of an earlier format, without checksums of its steps: damage to them would not be noticed."
 
 
 def about_script(title: str) -> Mapping[str, Any]:

@@ -447,7 +447,7 @@ def _rounded(points: Sequence[tuple[float, float]]) -> list[list[float]]:
 
 def _sign(stats: Mapping[str, Any]) -> int | None:
     """The sign of a gradient whose elements agree; 0 where they do not, or are zero."""
-    if stats["nan"] or stats["size"] == 0:
+    if stats["nan"] or stats["size"] == 0 or stats["norm"] is None:
         return None
     return 1 if stats["min"] >= 0 < stats["max"] else -1 if stats["max"] <= 0 > stats["min"] else 0
 

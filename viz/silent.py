@@ -128,7 +128,7 @@ class _Search:
             return True
         assert event.before is not None
         held, came = self.trace.value(event.before), self.trace.value(event.added)
-        return bool(np.array_equal(held.sample, came.sample))
+        return not held.damaged and bool(np.array_equal(held.sample, came.sample))
 
     def meet(self, before: int, added: int) -> bool:
         """Whether two gradients have an element in common that is not 0."""

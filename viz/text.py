@@ -13,6 +13,9 @@ from engine.trace import Scalar, Value
 SMALL = 16
 """Elements up to which a tensor is drawn cell by cell and written out in sentences."""
 
+DAMAGED = "damaged in the file"
+"""What stands in place of the numbers of a value whose bytes in the file are not those that were saved."""
+
 WHOLE = 1.2e-7
 """Relative distance of a number from one of five digits up to which it is that one: what float32 leaves of it."""
 
@@ -124,6 +127,8 @@ def brief(value: Value) -> str:
 
     Rows of one (1×4) are written flat and dimensions of one before a matrix are left out: that is how they are drawn.
     """
+    if value.damaged:
+        return f"{shape(value.shape)}, {DAMAGED}"
     if value.array is not None and value.array.size <= SMALL:
         array = value.array
         while array.ndim > 2 and len(array) == 1:

@@ -50,6 +50,12 @@ class Table:
 def as_json(value: Value, limit: int = text.SMALL) -> dict[str, Any]:
     """A value as in docs/scene-format.md: all elements up to `limit`, else at most 64 samples."""
     size = text.size(value.shape)
+    if value.damaged:
+        unknown = dict.fromkeys(("min", "max", "mean", "norm", "nan", "inf", "zeros"))
+        return {
+            "shape": list(value.shape), "dtype": value.dtype, "data": None, "strip": [], "damaged": True,
+            "stats": {**unknown, "size": size},
+        }  # fmt: skip
     data = strip = None
     if value.array is not None and size <= limit:
         data = [number(v) for v in shortest(value.array)]

@@ -1,7 +1,7 @@
 // The rows of a tensor card: cells with numbers, heat strips, ghosts of the revision before.
 
 import { cellOf, holding, PAD, rowsOf } from "./card.mjs";
-import { fitNum, fitRow, num, shapeText, statsText, toNumber, truth } from "./format.mjs";
+import { DAMAGED, fitNum, fitRow, num, shapeText, statsText, toNumber, truth } from "./format.mjs";
 import { flowsAt, ghostOf, nodeState, rowState } from "./state.mjs";
 import { cut, SQUEEZE, squeezed, widthOf } from "./text.mjs";
 
@@ -82,7 +82,13 @@ function paintCells(brush, node, at, state, future) {
     const look = cellLook(brush, row, value, { ...state, changed }, lit?.has(cell) ?? false, typed !== undefined);
     paintBox(brush, box, look, future);
     if (value !== null) paintNumber(brush, box, { value, text: line.texts[cell], ghost: ghost?.[cell] ?? null }, look, line);
-    else if (!future) dash(brush, box);
+    else if (!future && !state.value?.damaged) dash(brush, box);
+  }
+  if (state.value?.damaged) {
+    const [first, last] = [cellOf(place, 0), cellOf(place, count - 1)];
+    const width = last.x + last.w - first.x;
+    const text = cut(brush.context, brush.font.small, width > 120 ? DAMAGED : "damaged", width);
+    brush.write(text, first.x + width / 2, first.y + (last.y + last.h - first.y) / 2, brush.font.small, brush.tokens.error, "center", width);
   }
 }
 

@@ -165,8 +165,14 @@ export function parseNumber(text, dtype = "float64") {
 /** How many elements of a tensor of truth values are True; they have no norm and no range that would tell more. */
 export const truths = ({ size, zeros }) => `${size - zeros} of ${size} True`;
 
+export const DAMAGED = "damaged in the file";
+
+/** The norm of a value, or that its numbers are lost. */
+export const normText = ({ damaged, stats }, digits = null) => (damaged ? DAMAGED : `norm ${num(stats.norm, digits)}`);
+
 /** One line about a large tensor: range and norm, or how many of its truth values are True. */
-export function statsText({ dtype, stats }) {
+export function statsText({ dtype, stats, damaged }) {
+  if (damaged) return DAMAGED;
   if (dtype === "bool") return truths(stats);
   const odd = stats.nan ? `${stats.nan} nan  ` : stats.inf ? `${stats.inf} inf  ` : "";
   return `${odd}${num(stats.min, 3)} \u2026 ${num(stats.max, 3)}   norm ${num(stats.norm, 3)}`;

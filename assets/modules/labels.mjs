@@ -82,8 +82,8 @@ function formsOf({ text }) {
 /** What is told of several numbers that have no room, as of a tensor that is too large to be written out. */
 function summaries(label, { values }) {
   const { flow } = label;
-  const { shape, stats } = values[flow.value] ?? {};
-  if (!shape || stats.size < 2) return [];
+  const { shape, stats, damaged } = values[flow.value] ?? {};
+  if (!shape || stats.size < 2 || damaged) return [];
   const norm = `norm ${num(stats.nan ? "nan" : stats.inf ? "inf" : stats.norm, 3)}${timesOf(label)}`;
   return [`${shapeText(shape)}, ${norm}`, norm];
 }

@@ -1,6 +1,6 @@
 // What the canvas shows, as text: a list of the nodes in view for those who do not see it, and each step's sentence.
 
-import { element, num } from "./format.mjs";
+import { element, normText } from "./format.mjs";
 import { savedNames } from "./marks.mjs";
 import { h } from "./panels/dom.mjs";
 import { isFaint, nodeState, rowState, savedState } from "./state.mjs";
@@ -43,7 +43,7 @@ function nodeText(moment, node) {
     const passed = other ? "gradient passed in another call" : derived ? "gradient" : "gradient you pass";
     const name = row.key === "value" ? "value" : past ? "gradient it had before" : row.key === "grad" ? "gradient" : passed + (derived ? `, ${derived},` : "");
     if (value?.data) parts.push(`${name} ${value.data.map((_, i) => element(value, i)).join(" ")}`);
-    else if (value) parts.push(`${name} norm ${num(value.stats.norm)}`);
+    else if (value) parts.push(`${name} ${normText(value)}`);
   }
   return parts.join("; ");
 }

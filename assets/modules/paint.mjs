@@ -4,7 +4,7 @@ import { boxesOf, boxOf, cornerOf, GROUP_TITLE } from "./card.mjs";
 import { visibleBox } from "./camera.mjs";
 import { paintRows } from "./cards.mjs";
 import { paintEdges } from "./edges.mjs";
-import { num, withMinus } from "./format.mjs";
+import { normText, withMinus } from "./format.mjs";
 import { OP_BADGE, paintBadge, paintChip, paintFinding, paintFold } from "./marks.mjs";
 import { paintCallout } from "./message.mjs";
 import { STACK } from "./plane.mjs";
@@ -268,9 +268,9 @@ function paintGroupCard(brush, node, look) {
   }
   const id = at(node.tracks.upstream, moment.t);
   if (id !== null && node.h >= 70) {
-    const norm = num(moment.scene.values[id].stats.norm, 3);
+    const norm = normText(moment.scene.values[id], 3);
     const long = widthOf(context, font.plain, LONGEST) * SQUEEZE <= node.w - 24; // equal cards say the same, whatever the number
-    line(`${long ? "gradient norm" : "norm"} ${norm}`, 62, tokens.gradient);
+    line(`${long ? "gradient " : ""}${norm}`, 62, tokens.gradient);
   }
 }
 

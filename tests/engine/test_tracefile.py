@@ -32,12 +32,14 @@ from engine.encoding import (
     encode,
     event_fields,
     event_from,
+    events_from,
     from_bytes,
     traces_equal,
     values_equal,
 )
 from engine.op import REGISTRY
 from engine.reading import value_of
+from engine.trace import Trace
 from engine.tracefile import (
     SCHEMA,
     CannotWrite,
@@ -46,8 +48,12 @@ from engine.tracefile import (
     _Rows,
     open_trace,
     save,
+    tables,
     tally,
 )
+from viz.programs import unchecked
+from viz.text import brief
+from viz.values import as_json
 
 resource: Any = pytest.importorskip("resource") if sys.platform != "win32" else None
 tr: Any = importlib.import_module("engine.trace")  # `engine.trace` is the sum of a diagonal, as in torch
@@ -59,14 +65,14 @@ def every_kind() -> list[tr.AnyEvent]:
     """One event of each kind, with everything optional there, and an op with nothing optional there."""
     attrs = {"dim": (0, -1), "keepdim": False, "path": ((REGISTRY["mul"], {"k": slice(1, None)}), ...)}
     node = tr.NodeRecord(
-        0, "MulBackward0", 3, ("self", "other"), (tr.Edge(None, 0), None, tr.Edge(4, None, 1)),
+        0, "MulBackward0", 3, ("self", "other", "value"), (tr.Edge(None, 0), None, tr.Edge(4, None, 1)),
         (tr.Saved("other", None, 2.5, None, 8), tr.Saved("self", 1, None, 0, 16)),
     )  # fmt: skip
     out = tr.Output(1, 0, 2, (2, 3), "float32", True, 1, 0)
     made: list[tr.AnyEvent] = [
         tr.LeafCreated(0, 0, 0, 0, 0, (1, 4), "float32", "cpu", True, "tensor", None, 0, "fc.weight"),
         tr.OpCalled(1, 1, "mul", (tr.Input("self", 0), tr.Input("other", None, 0, True)), attrs, (out,), node, 0, 1),
-        tr.OpCalled(2, -1, "exp", (), {}, (), None, None, None),
+        tr.OpCalled(2, -1, "exp", (), {}, (out,), None, None, None),
         tr.Refreshed(3, -1, 1, 2, 2),
         tr.FlagChanged(4, 0, 0, "requires_grad", True),
         tr.ModeChanged(5, 0, False),
@@ -319,7 +325,7 @@ def test_view_in_place_of_a_table_is_refused(tmp_path: Path) -> None:
     db = sqlite3.connect(tmp_path / "f")
     db.executescript("ALTER TABLE names RENAME TO other; CREATE VIEW names AS SELECT * FROM other")
     db.close()
-    with pytest.raises(TraceFileError, match="lacks the tables names"):
+    with pytest.raises(TraceFileError, match="lacks names"):
         open_trace(tmp_path / "f")
 
 
@@ -414,6 +420,98 @@ def test_saving_to_a_link_writes_the_file_behind_it(tmp_path: Path) -> None:
     assert (tmp_path / "link").is_symlink() and traces_equal(open_trace(tmp_path / "f"), sample_trace())
 
 
+# -- damage ------------------------------------------------------------------------------------------------------------
+
+
+def altered(path: Path, change: str) -> Trace:
+    """The sample trace from a file on which a statement was run."""
+    save(sample_trace(), path)
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute(change)
+        db.commit()
+    return open_trace(path)
+
+
+def test_one_flipped_bit_never_shows_another_number(tmp_path: Path) -> None:
+    save(sample_trace(), tmp_path / "f")
+    raw, before = (tmp_path / "f").read_bytes(), sample_trace()
+    rng = np.random.default_rng(1)
+    lost = 0
+    for place in rng.integers(100, len(raw), 150):
+        damaged = bytearray(raw)
+        damaged[place] ^= 1 << int(rng.integers(8))
+        (tmp_path / "g").write_bytes(damaged)
+        try:
+            found = open_trace(tmp_path / "g")
+            kept = [i for i, value in enumerate(found.values) if not value.damaged]
+            lost += len(kept) < len(before.values)
+            assert all(values_equal(found.values[i], before.values[i]) for i in kept)
+            assert traces_equal(dataclasses.replace(found, values=()), dataclasses.replace(before, values=()))
+        except TraceFileError:
+            lost += 1
+    assert lost > 3
+
+
+def test_damaged_elements_are_a_value_without_numbers(tmp_path: Path) -> None:
+    found = altered(tmp_path / "f", "UPDATE contents SET data = zeroblob(length(data)) WHERE id = 3")
+    value = found.values[3]
+    assert value.damaged and value.array is None and not value.sample.size and value.shape == sample_values()[3].shape
+    assert brief(value).endswith("damaged in the file")
+    shown = as_json(value)
+    assert shown["damaged"] and shown["data"] is None and set(shown["stats"].values()) == {None, 1}
+    save(found, tmp_path / "again")
+    assert traces_equal(open_trace(tmp_path / "again"), found)
+
+
+@pytest.mark.parametrize("change", [
+    "UPDATE events SET fields = replace(fields, '1', '0') WHERE id = 1", "UPDATE stacks SET frames = '[]' WHERE id = 1",
+    "UPDATE names SET name = 'y' WHERE tensor = 1", "UPDATE files SET text = 'x = 2'",
+    "DELETE FROM events WHERE id = 20",
+    "UPDATE tensor_values SET content = 0 WHERE id = 2", "UPDATE contents SET shape = '[1]' WHERE id = 3",
+    "DELETE FROM meta WHERE key = 'counts'", "CREATE VIEW v AS SELECT 1", "CREATE INDEX i ON events (kind)",
+])  # fmt: skip
+def test_altered_rows_are_refused(tmp_path: Path, change: str) -> None:
+    with pytest.raises(TraceFileError):  # noqa: PT012 it may be found when it is opened, or when it is read
+        found = altered(tmp_path / "f", change)
+        traces_equal(found, found)
+
+
+def test_first_schema_opens_and_is_called_unchecked(tmp_path: Path) -> None:
+    save(sample_trace(), tmp_path / "f")
+    with (
+        contextlib.closing(sqlite3.connect(tmp_path / "f")) as db,
+        contextlib.closing(sqlite3.connect(tmp_path / "o")) as old,
+    ):
+        old.executescript(tables(1))
+        for table in ("meta", "files", "stacks", "events", "contents", "tensor_values", "names"):
+            rows = [row[:-1] for row in db.execute(f"SELECT * FROM {table}")]  # noqa: S608 names of ours
+            old.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)  # noqa: S608
+        old.execute("PRAGMA application_id = 0x42737470")
+        old.execute("PRAGMA user_version = 1")
+        old.commit()
+    found = open_trace(tmp_path / "o")
+    assert found.meta["unchecked"] and "without checksums" in unchecked(found)
+    assert traces_equal(dataclasses.replace(found, meta=sample_trace().meta), sample_trace())
+
+
+def test_field_out_of_bounds_is_refused_by_its_name() -> None:
+    read = events_from({"values": 4, "stacks": 1})
+    fields = event_fields(every_kind()[1])
+    read("OpCalled", 1, 0, fields)
+    for change, says in [
+        ({"outputs": [{**fields["outputs"][0], "value": -1}]}, "outputs: value: -1 is no whole number"),
+        ({"outputs": [{**fields["outputs"][0], "value": 4}]}, "below the number of values, 4"),
+        ({"outputs": [{**fields["outputs"][0], "shape": [-1]}]}, "outputs: shape: .*no shape"),
+        ({"outputs": [{**fields["outputs"][0], "dtype": "object"}]}, "outputs: dtype: "),
+        ({"outputs": fields["outputs"] * 20_000}, "20,000 entries; at most"),
+        ({"attrs": 3}, "attrs: names of static arguments"),
+    ]:
+        with pytest.raises(Malformed, match=says):
+            read("OpCalled", 1, 0, {**fields, **change})
+    with pytest.raises(Malformed, match="stack: 1"):
+        read("OpCalled", 1, 1, fields)
+
+
 # -- tables for other tools -------------------------------------------------------------------------------------------
 
 
@@ -457,6 +555,7 @@ def test_events_are_read_when_asked_for(tmp_path: Path) -> None:
 
 KILLED = """
 import sys, os
+from engine.trace import Trace
 from engine.tracefile import Writer
 from engine.trace import ModeChanged
 writer = Writer(sys.argv[1], every=10)

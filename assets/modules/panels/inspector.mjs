@@ -1,6 +1,6 @@
 // The inspector: what is selected, at this step. Details come once per element and revision and hold all moments, so
 // that stepping asks the server nothing; with nothing selected the panel shows the present step from the scene alone.
-import { num, shapeText, truths, withMinus } from "../format.mjs";
+import { DAMAGED, normText, num, shapeText, truths, withMinus } from "../format.mjs";
 import { at as trackAt, currentStep, spoken } from "../timeline.mjs";
 import { byId, fill, h, setProps } from "./dom.mjs";
 import { errorBox, findingBoxes } from "./errors.mjs";
@@ -230,6 +230,7 @@ function bigger(details, row, time) {
 }
 
 function matrix(value, gradient) {
+  if (value.damaged) return [h("p.hint", {}, `${shapeText(value.shape)}, ${DAMAGED}`)];
   const rows = rowsOf(value);
   const { min, max, mean, norm, nan, inf, zeros, size } = value.stats;
   const odd = [nan && `${nan} nan`, inf && `${inf} inf`, zeros && size > 1 && `${zeros} of ${size} are 0`].filter(Boolean).join(", ");
@@ -374,11 +375,11 @@ function stepSaved(node, k) {
 
 function showGroup(node, details, time) {
   const upstream = trackAt(node.tracks.upstream, time);
-  const norm = upstream === null || upstream === undefined ? null : scene.values[upstream].stats.norm;
+  const norm = upstream === null || upstream === undefined ? null : normText(scene.values[upstream]);
   fill(byId("inspect-head"), h("div.row.wrap", {}, h("span.chip.orange", {}, node.label), h("span.chip.grey", {}, "group, folded")));
   fill(byId("inspect-body"),
     h("p", {}, node.sub),
-    h("p.hint", {}, norm === null ? "No single gradient comes back into it at this step: open it to see what runs inside." : `The gradient that came back into it has norm ${num(norm)}.`),
+    h("p.hint", {}, norm === null ? "No single gradient comes back into it at this step: open it to see what runs inside." : `The gradient that came back into it has ${norm}.`),
     h("p.hint", {}, "Enter or a double click opens it."),
     details?.problem ? null : throughTime(details?.through, time, goTo));
 }

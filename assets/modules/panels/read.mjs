@@ -1,5 +1,5 @@
 // Values and code of a scene as text for the panels. Pure: no page here.
-import { element, num, shapeText, truths } from "../format.mjs";
+import { DAMAGED, element, num, shapeText, truths } from "../format.mjs";
 
 const WHOLE = 16; // elements that are written out one by one
 
@@ -28,6 +28,7 @@ export const toneOf = (text) => (/(^|[^\w])(nan|inf)($|[^\w])/.test(text) ? ".od
 /** A Value in one line: all numbers where it is small, else shape, norm and range, or how many are True. */
 export function brief(value) {
   if (!value) return "none";
+  if (value.damaged) return `${shapeText(value.shape)}, ${DAMAGED}`;
   if (value.data && value.data.length <= WHOLE) {
     if (value.shape.length === 0) return element(value, 0);
     return rowsOf(value, WHOLE).map((row) => `[${row.join(" ")}]`).join(" ");
