@@ -60,7 +60,10 @@ def message_of(error: BaseException) -> str:
 
 def notes_of(error: BaseException) -> str:
     """The notes of an exception (PEP 678), one below the other; of those that are no texts, their repr."""
-    notes = getattr(error, "__notes__", None)
+    try:
+        notes = getattr(error, "__notes__", None)
+    except Exception:  # noqa: BLE001 a property of the user's
+        return ""
     if not isinstance(notes, (list, tuple)):
         return ""
     return "\n".join(note if isinstance(note, str) else object.__repr__(note) for note in notes)

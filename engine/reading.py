@@ -455,7 +455,10 @@ HANDLERS: dict[str, Callable[..., AnyEvent]] = {
 
 def users_traceback(error: BaseException) -> str:
     """What Python prints for `error`, with the user's own frames only."""
-    report = traceback.TracebackException.from_exception(error)
+    try:
+        report = traceback.TracebackException.from_exception(error)
+    except Exception:  # noqa: BLE001 notes of the user's own that cannot be asked for
+        return f"{type(error).__name__}: {message_of(error)}\n"
     kept = [frame for frame in report.stack if is_users(frame.filename)]
     report.stack = traceback.StackSummary.from_list(kept)
     return "".join(report.format())

@@ -185,8 +185,10 @@ class _Outcome:
         if status is None or isinstance(status, int):
             self.status = (status or 0) & 0xFF if os.name == "posix" else status or 0
         else:
-            print(status, file=sys.stderr)
-            self.status, said = 1, str(status)
+            said = status if isinstance(status, str) else _text(status)
+            with contextlib.suppress(OSError, ValueError, AttributeError):  # closed by the script: Python says nothing
+                print(said, file=sys.stderr or sys.__stderr__)
+            self.status = 1
         places = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(error.__traceback__)]
         file, line = next(((os.path.basename(f), line) for f, line in reversed(places) if is_users(f)), ("", 0))
         self.exit = {"status": self.status, "said": said, "file": file, "line": line}
@@ -219,9 +221,18 @@ class _Outcome:
     def at_exit(self) -> None:
         """After Ctrl-C a process ends by the signal, as Python's own does."""
         if self.interrupted and os.name == "posix":
-            sys.stdout.flush()
+            with contextlib.suppress(OSError, ValueError, AttributeError):  # the script may have closed it
+                sys.stdout.flush()
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.kill(os.getpid(), signal.SIGINT)
+
+
+def _text(status: object) -> str:
+    """What Python prints of `sys.exit(status)`; nothing where the text of the user's own object raises."""
+    try:
+        return str(status)
+    except Exception:  # noqa: BLE001 code of the user's, of which anything may come
+        return ""
 
 
 def _without_engine(kept: types.TracebackType | None, interrupted: bool) -> types.TracebackType | None:

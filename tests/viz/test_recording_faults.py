@@ -181,3 +181,20 @@ def test_script_ends_with_the_command_that_runs_it(tmp_path: Path, number: signa
         driver.communicate(timeout=60)  # until nobody has these streams any more: the script has ended too
     assert driver.returncode == status
     assert number != signal.SIGKILL or "Accumulated" in kinds(Trace.open(str(tmp_path / "t")))
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("import sys\nsys.stderr.close()\nsys.exit('bye')\n", 1),
+        ("import sys\nclass Odd:\n    def __str__(self):\n        raise ValueError\nsys.exit(Odd())\n", 1),
+        ("import sys, signal\nsys.stdout.close()\nsignal.raise_signal(signal.SIGINT)\n", -signal.SIGINT),
+        ("class Odd(Exception):\n    @property\n    def __notes__(self):\n        raise ValueError\nraise Odd\n", 1),
+    ],
+)
+def test_script_that_closes_its_streams_or_says_nothing_of_its_end_keeps_recording_and_status(
+    script: Script, text: str, status: int
+) -> None:
+    recording, trace = script(SMALL + text)
+    assert recording.returncode == status and "Backstep itself" not in recording.explanation
+    assert "BackwardEnded" in kinds(trace) and "incomplete" not in trace.meta
