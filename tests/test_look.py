@@ -124,7 +124,9 @@ def test_text_has_the_contrast_of_aa_on_every_ground(theme: str) -> None:
     poor = [(name, on) for name in READ for on in GROUNDS if contrast(tokens[name], tokens[on]) < 4.5]
     poor += [(name, f"{name}-tint") for name in TINTED if contrast(tokens[name], tokens[f"{name}-tint"]) < 4.5]
     poor += [("soft", f"{name}-tint") for name in TINTED if contrast(tokens["soft"], tokens[f"{name}-tint"]) < 4.5]
-    poor += [("on-gradient", "gradient")] * (contrast(tokens["on-gradient"], tokens["gradient"]) < 4.5)
+    poor += [
+        ("on-gradient", on) for on in ("gradient", "gradient-over") if contrast(tokens["on-gradient"], tokens[on]) < 4.5
+    ]
     poor += [
         ("panel", name) for name in ("root", "forward", "ink", "error") if contrast(tokens["panel"], tokens[name]) < 4.5
     ]

@@ -28,7 +28,7 @@ export class Presets {
     this.hot = false;
     this.buttons = Object.fromEntries(["ones", "one-hot", "random", "zeros"].map((name) => [name,
       h("button.bs-preset", { type: "button", title: WHY[name], "data-preset-cell": name, onclick: (event) => this.choose(name, event) }, name)]));
-    this.hint = h("span.bs-preset-hint", { hidden: true }, "click a cell");
+    this.hint = h("span.bs-preset-hint", { "data-quiet": "" }, "click a cell");
     this.element = h("div.bs-presets", { role: "toolbar", "aria-label": "Gradient you pass", hidden: true },
       ...Object.values(this.buttons), this.hint);
     this.element.addEventListener("mousedown", keepFocus);
@@ -120,7 +120,7 @@ export class Presets {
 
   heat(on) {
     this.hot = on;
-    this.hint.hidden = !on;
+    this.hint.toggleAttribute("data-quiet", !on);
     this.buttons["one-hot"].setAttribute("aria-pressed", String(on));
   }
 

@@ -50,3 +50,14 @@ def test_painted_text_has_twelve_px_and_canvases_have_the_pixels_of_the_screen(
     finally:
         context.close()
     assert {program: found for program, found in small.items() if found} == {}
+
+
+def test_one_hot_moves_nothing_under_the_pointer(view: View) -> None:
+    view.open("?program=weights&step=4")
+    view.js(f"backstep.select({view.node('z')!r})")
+    view.until("document.querySelector('.bs-presets:not([hidden])')")
+    boxes = "[...document.querySelectorAll('.bs-preset')].map(b => [b.getBoundingClientRect().x, b.offsetWidth])"
+    before = view.js(boxes)
+    view.page.locator("[data-preset-cell='one-hot']").click()
+    view.until("document.querySelector('[data-preset-cell=one-hot]').ariaPressed === 'true'")
+    assert view.js(boxes) == before
