@@ -18,6 +18,7 @@ from . import (
     linalg,
     nn,
     optim,
+    profiler,
     random,
     special,
     torch_version,
@@ -134,6 +135,7 @@ from .array import int32 as int
 from .constructors import *
 from .creation import *
 from .filled import *
+from .func import vmap
 from .mode import (
     enable_grad,
     inference_mode,
@@ -202,6 +204,7 @@ __all__ = [
     "numel",
     "optim",
     "pi",
+    "profiler",
     "random",
     "record",
     "replay",
@@ -215,6 +218,7 @@ __all__ = [
     "uint8",
     "utils",
     "version",
+    "vmap",
 ]
 __all__ += _arithmetic.__all__
 __all__ += _arrange.__all__

@@ -23,11 +23,11 @@ _WATCH = "print what is to be watched, or look for it in the recording"
 _OWN = "the engine is written in Python, and its ops are listed in docs/ops.md: write it with those"
 
 REASONS = {
-    "_dynamo": _GRAPH, "ao": _GRAPH, "autograd.profiler": _TIMES, "compiler": _GRAPH, "distributed": _ONE,
+    "_dynamo": _GRAPH, "ao": _GRAPH, "compiler": _GRAPH, "distributed": _ONE,
     "export": _GRAPH, "fft": _KINDS, "futures": _ONE, "fx": _GRAPH, "hub": _NET, "jit": _GRAPH, "library": _OWN,
     "masked": _KINDS, "mps": _CPU, "multiprocessing": _ONE, "nested": _KINDS, "nn.parallel": _ITSELF,
     "onnx": _GRAPH, "overrides": _OWN, "package": _GRAPH,
-    "profiler": _TIMES, "quantization": _KINDS, "sparse": _KINDS, "testing": "compare with torch.allclose()",
+    "quantization": _KINDS, "sparse": _KINDS, "testing": "compare with torch.allclose()",
     "utils.benchmark": _TIMES, "utils.bottleneck": _TIMES, "utils.cpp_extension": _OWN, "utils.data.distributed": _ONE,
     "utils.hooks": _OWN, "utils.model_zoo": _NET,
     "utils.tensorboard": _WATCH, "xpu": _CPU,
@@ -137,8 +137,8 @@ def room_of(name: str) -> str | None:
 def reason(name: str) -> str | None:
     """Why a name, from below torch, is left out, and what to do; None where no room of these has it.
 
-    >>> reason("nn.DataParallel")
+    >>> reason("nn.parallel.DistributedDataParallel")
     'a recording is of one process: use the module itself'
     """
-    room = "nn.parallel" if name == "nn.DataParallel" else room_of(name)
+    room = room_of(name)
     return None if room is None else REASONS[room]

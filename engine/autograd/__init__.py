@@ -11,7 +11,7 @@ from ..mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
-from . import forward_ad, function, functional, grad_mode, graph, variable
+from . import forward_ad, function, functional, grad_mode, graph, profiler, variable
 from .calls import backward, grad
 from .function import Function
 from .gradcheck import gradcheck, gradgradcheck
@@ -35,6 +35,7 @@ __all__ = [
     "is_grad_enabled",
     "legacy_broadcasting",
     "no_grad",
+    "profiler",
     "set_detect_anomaly",
     "set_grad_enabled",
     "set_multithreading_enabled",

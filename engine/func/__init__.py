@@ -1,5 +1,6 @@
-"""torch.func: functions that give the derivatives of functions, and modules called as functions.  There is no vmap."""
+"""torch.func: functions that give the derivatives of functions or call them for a batch, and modules as functions."""
 
+from .batching import vmap
 from .derivatives import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp
 from .modules import functional_call, stack_module_state
 
@@ -13,4 +14,5 @@ __all__ = [
     "jvp",
     "stack_module_state",
     "vjp",
+    "vmap",
 ]

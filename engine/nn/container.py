@@ -13,7 +13,7 @@ from ..tensor import Tensor
 from .module import Module, indented
 from .parameter import Parameter
 
-__all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
+__all__ = ["DataParallel", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
 
 class _Listed(Module):
@@ -49,6 +49,27 @@ class _Listed(Module):
         """Add a module at the end."""
         self.add_module(str(len(self)), module)
         return self
+
+
+class DataParallel(Module):
+    """The module itself: there is one device.  Its parameters have the names that torch gives them, `module.weight`.
+
+    Source: torch.nn.DataParallel.
+
+    >>> from engine import nn
+    >>> list(DataParallel(nn.Linear(1, 1)).state_dict())
+    ['module.weight', 'module.bias']
+    """
+
+    def __init__(self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
+        super().__init__()
+        self.module = module
+        self.device_ids: list[int] = []
+        self.dim = dim
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """What the module gives."""
+        return self.module(*inputs, **kwargs)
 
 
 class Sequential(_Listed):

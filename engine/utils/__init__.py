@@ -1,5 +1,5 @@
 """torch.utils: what training scripts need beside tensors: the loading of data, checkpoints that save memory."""
 
-from . import checkpoint, data
+from . import _pytree, checkpoint, data
 
-__all__ = ["checkpoint", "data"]
+__all__ = ["_pytree", "checkpoint", "data"]

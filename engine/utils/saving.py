@@ -18,8 +18,10 @@ import numpy as np
 from .. import array as arrays
 from .. import creation
 from ..encoding import decode, encode
+from ..nn.module import Module
 from ..nn.parameter import Buffer, Parameter
 from ..size import Size
+from ..slot import warn
 from ..tensor import Tensor
 
 __all__ = ["load", "save"]
@@ -31,7 +33,8 @@ File = str | os.PathLike[str] | IO[bytes]
 def save(obj: Any, f: File, *_: Any, **__: Any) -> None:
     """Write tensors, numbers and texts, nested in dicts, lists and tuples, to a path or an open file.
 
-    Raises TypeError for anything else: of a module save the `state_dict()`.  Source: torch.save.
+    Of a module, which torch would pickle with its class, the `state_dict()` is written.  Raises TypeError for anything
+    else.  Source: torch.save.
 
     >>> import engine as torch
     >>> import io
@@ -42,7 +45,11 @@ def save(obj: Any, f: File, *_: Any, **__: Any) -> None:
     {'weight': tensor([1., 1.]), 'epoch': 3}
     """
     found: list[Any] = []
-    text = json.dumps(_packed(obj, found))
+    if isinstance(obj, Module):
+        packed = {"kind": "module", "class": type(obj).__name__, "state": _packed(obj.state_dict(), found)}
+    else:
+        packed = _packed(obj, found)
+    text = json.dumps(packed)
     named = {f"a{place}": data for place, data in enumerate(found)}
     made = io.BytesIO()
     np.savez(made, **named)
@@ -58,8 +65,8 @@ def save(obj: Any, f: File, *_: Any, **__: Any) -> None:
 def load(f: File, map_location: Any = None, *_: Any, **__: Any) -> Any:
     """What `save` has written; tensors on `map_location` where one is given.
 
-    Raises OSError where there is no file that can be read, ValueError for another one, one that torch has pickled among
-    them.  Source: torch.load.
+    Of a module the `state_dict()` comes back, with a warning: no file makes a class.  Raises OSError where there is no
+    file that can be read, ValueError for another one, one that torch has pickled among them.  Source: torch.load.
 
     >>> import engine as torch
     >>> import io
@@ -125,6 +132,12 @@ def _packed(value: Any, found: list[Any]) -> Any:
 
 def _unpacked(data: Any, found: dict[str, Any], where: Any) -> Any:
     kind = data["kind"]
+    if kind == "module":
+        warn(
+            f"The file holds the state_dict of a {data['class']}, which load gives back: a file that is safe to load "
+            "makes no class. Make the module, and give it the numbers by load_state_dict()."
+        )
+        return _unpacked(data["state"], found, where)
     if kind == "plain":
         return decode(data["value"])
     if kind == "array":

@@ -117,7 +117,8 @@ assert not isinstance(model, DDP) and not isinstance(model, torch.fx.GraphModule
 with SummaryWriter("runs") as writer:
     writer.add_scalar("loss", 1.0, 0)
 assert {"f": torch.float32, "b": torch.bfloat16}["f"] is torch.float32
-assert not hasattr(ProfilerActivity.CPU, "__len__") and repr(ProfilerActivity.CPU).endswith("ProfilerActivity.CPU")
+with profile(activities=[ProfilerActivity.CPU]):
+    pass
 triple(double(model(torch.ones(1, 2)))).sum().backward()
 print("ran")
 """
@@ -134,8 +135,8 @@ def test_rooms_that_are_not_there_may_be_imported_and_left_unused(script: Script
     ("line", "says"),
     [
         ("torch.onnx.export(x)", "torch.onnx.export is not in Backstep: the program is recorded as Python runs it"),
-        ("with torch.profiler.profile() as p: pass", "torch.profiler.profile is not in Backstep: nothing is timed"),
-        ("with torch.profiler.never: pass", "torch.profiler.never is not in Backstep"),
+        ("with torch.utils.benchmark.Timer() as p: pass", "torch.utils.benchmark.Timer is not in Backstep: nothing is"),
+        ("with torch.utils.benchmark.never: pass", "torch.utils.benchmark.never is not in Backstep"),
         ("class Tracer(torch.fx.Tracer): pass", "torch.fx.Tracer is not in Backstep: the program is recorded"),
         ("torch.nn.parallel.DistributedDataParallel(x)", "use the module itself"),
         ("import torch.distributed as d; d.init_process_group('gloo')", "a recording is of one process"),
@@ -150,5 +151,5 @@ def test_what_is_used_of_a_room_that_is_not_there_says_so(script: Script, line: 
 def test_a_room_that_is_not_there_is_explained_to_a_script_of_the_engine_too(script: Script) -> None:
     recording, _ = script("import engine as torch\ntorch.onnx.export()\n")
     assert "no engine.onnx, asked for in line 2 of script.py: the program is recorded" in recording.explanation
-    recording, _ = script("import torch\ntorch.nn.DataParallel(torch.nn.Linear(1, 1))\n", as_torch=True)
-    assert "no torch.nn.DataParallel" in recording.explanation and "use the module itself" in recording.explanation
+    recording, _ = script("import torch\ntorch.nn.SyncBatchNorm(2)\n", as_torch=True)
+    assert "no torch.nn.SyncBatchNorm" in recording.explanation
