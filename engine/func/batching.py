@@ -28,8 +28,8 @@ def vmap(
     """A function that calls `func` for each example along `in_dims` of its arguments and stacks what comes out.
 
     Shapes: (*A), ... -> (*R), ..., with a size B at `in_dims` of the arguments and at `out_dims` of what comes out.
-    Keyword arguments are the same in each call.  Cost: B calls.  Raises ValueError where the dimensions do not fit the arguments, RuntimeError
-    where a call draws at random and `randomness` is "error".  Source: torch.func.vmap.
+    Keyword arguments are the same in each call.  Cost: B calls.  Raises ValueError where the dimensions do not fit the
+    arguments, RuntimeError where a call draws at random and `randomness` is "error".  Source: torch.func.vmap.
 
     >>> import engine as torch
     >>> torch.func.vmap(torch.dot)(torch.ones(3, 2), torch.arange(6.0).reshape(3, 2))
