@@ -24,7 +24,7 @@ from .reading import _Reader, _without_folders, value_of, worked_out
 from .recorder import Recorder
 from .slot import slot
 from .source import Places, Sources
-from .trace import Value
+from .trace import Value, last_value
 from .tracefile import CannotWrite, Writer
 
 INTERVAL = 0.25
@@ -32,6 +32,8 @@ INTERVAL = 0.25
 SOON = 0.02
 """Seconds until the first flush, and until the next where the program had to wait for the last one: a fast program has
 many short waits.  Otherwise the pauses double up to `INTERVAL`."""
+BATCH = 512
+"""Events that are written in one flush at most: what a full disk costs."""
 AHEAD = 1000
 """Events that a program may be ahead of what is written, when a flush begins, without having to wait for it."""
 TELL_EVERY = 1.0
@@ -233,28 +235,33 @@ class Stream:
             if self._goal[0] <= self._done:
                 self._set_goal()
             ready, valued = self._goal
-            while self._valued < valued:
-                value = _steady(recorder.values, self._valued)
-                writer.value(value)
-                self._held += (value.sample if value.array is None else value.array).nbytes
-                self._valued += 1
-                if self._valued % 32 == 0 and time.monotonic() > until:
-                    return False
-            while self._done < ready:
+            for _ in range(BATCH):
+                if self._done == ready:
+                    self._write_values(valued)
+                    return True
                 event = self._reader.read(recorder.log[self._done])
+                self._write_values(last_value(event) + 1)
                 self._naming.see(event, self._stacks[event.stack] if event.stack >= 0 else ())
                 writer.event(_without_folders(event, self.places))
                 self._done += 1
-                if self._done % 32 == 0 and time.monotonic() > until:
-                    return False
+                if time.monotonic() > until:
+                    break
+            return False
         except CannotWrite:
             raise
         except Exception as error:  # noqa: BLE001 the program goes on, whatever it is; `finish` tells
             self.failure = error
         return True
 
+    def _write_values(self, until: int) -> None:
+        while self._valued < until:
+            value = _steady(self.recorder.values, self._valued)
+            self._writer.value(value)
+            self._held += (value.sample if value.array is None else value.array).nbytes
+            self._valued += 1
+
     def _set_goal(self) -> None:
-        """What is there now is written next: stacks, files, values, and then the events that point at them."""
+        """What is there now is written next: stacks and files, and then the events, each behind the values it names."""
         recorder = self.recorder
         ready = len(recorder.log)
         for key in list(recorder.stacks)[len(self._stacks) :]:

@@ -397,6 +397,30 @@ AnyEvent = (
 )
 
 
+_HOLD_VALUES = (
+    "value", "before", "added", "after", "upstream", "cotangents", "unsummed",
+)  # fmt: skip
+"""Fields of events other than ops that hold the number of a value, or several."""
+
+
+def last_value(event: Event) -> int:
+    """The highest number of a value that an event names; -1 where it names none.
+
+    Values are numbered in the order of the events: before an event can be written or read, all up to this one are.
+    """
+    found: list[Any] = [-1]
+    if isinstance(event, OpCalled):
+        found += [out.value for out in event.outputs]
+        found += [saved.value for saved in event.node.saved] if event.node is not None else []
+    elif isinstance(event, BackwardStarted):
+        found += [root.gradient for root in event.roots]
+    else:
+        for name in _HOLD_VALUES:
+            held = getattr(event, name, None)
+            found += held if isinstance(held, tuple) else (held,)
+    return max(number for number in found if type(number) is int)
+
+
 @dataclass(frozen=True, eq=False)
 class Trace:
     """A finished recording: immutable, valid up to and including an error.

@@ -8,22 +8,19 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
-from engine.trace import AnyEvent, ErrorRaised, Value
+from engine.trace import AnyEvent, ErrorRaised, Value, last_value
 
 from . import account, cards, sentences
 from .commands import ran, span
 from .quoted import source
 from .reading import Json, Reading
-
-VALUES = frozenset({"value", "gradient", "before", "added", "after", "upstream", "cotangents", "unsummed"})
-"""Fields of events that hold numbers of values."""
 
 Key = tuple[str | None, str, str | None, int]
 """What a step is called in every revision: its command, its kind, where it happens, and which of these it is."""
@@ -169,7 +166,7 @@ def _same_until(before: Reading, now: Reading) -> float:
     pairs = enumerate(zip(was.values, is_.values, strict=False))
     same = next((i for i, (one, other) in pairs if not _is_equal(one, other)), math.inf)
     both = enumerate(zip_longest(was.events, is_.events))
-    first = next((i for i, (a, b) in both if a is None or _plain(a) != _plain(b) or _last_value(a) >= same), None)
+    first = next((i for i, (a, b) in both if a is None or _plain(a) != _plain(b) or last_value(a) >= same), None)
     return math.inf if first is None else sum(step.event < first for step in before.line.steps)
 
 
@@ -185,18 +182,3 @@ def _is_equal(one: Value, other: Value) -> bool:
 
 def _bits(array: np.ndarray) -> np.ndarray:
     return np.frombuffer(array.tobytes(), np.uint8)
-
-
-def _last_value(part: Any) -> int:
-    """The highest number of a value in an event: they are counted in the order of the events."""
-    if isinstance(part, tuple):
-        return max(map(_last_value, part), default=-1)
-    if not is_dataclass(part):
-        return -1
-    named = ((field.name in VALUES, getattr(part, field.name)) for field in fields(part))
-    return max((max(_numbers(held)) if is_value else _last_value(held) for is_value, held in named), default=-1)
-
-
-def _numbers(held: Any) -> list[int]:
-    listed = held if isinstance(held, tuple) else (held,)
-    return [-1, *(number for number in listed if isinstance(number, int))]

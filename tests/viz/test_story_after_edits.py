@@ -66,8 +66,10 @@ def test_chapter_whose_numbers_are_others_says_what_happens_now() -> None:
 def test_story_tells_of_what_happens_only(program: str, change: Callable[[list[Json]], list[Json]]) -> None:
     try:
         base, scene = edited(program, change)
-    except Problem as problem:  # a later call uses what the removed one gave
-        pytest.skip(problem.text) if change is without_the_first else pytest.fail(problem.text)
+    except Problem:
+        if change is not without_the_first:
+            raise
+        return  # a later call uses what the removed one gave
     chapters = scene["program"]["chapters"]
     end = scene["error"]["step"] + 1 if scene["error"] else len(scene["steps"])
     steps = [chapter["step"] for chapter in chapters if chapter["step"] is not None]
