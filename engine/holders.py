@@ -16,6 +16,17 @@ MOST = 1_000
 """Entries of a list or a dict that are looked through."""
 
 
+def best_name(noted: str | None, called: str) -> str:
+    """Of the name that a tensor was noted with and that by which its module is called: the module's, but in the
+    program's own spelling where both are the same.
+
+    >>> best_name("module.weight", "net.0.weight"), best_name("net[0].weight", "net.0.weight")
+    ('net.0.weight', 'net[0].weight')
+    """
+    is_same = noted is not None and noted.replace("[", ".").replace("]", "") == called
+    return noted if is_same and noted is not None else called
+
+
 class Names:
     """What the program calls the modules, parameters and buffers that a recording meets.
 

@@ -7,13 +7,14 @@ traces.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from .array import to_numpy
 from .binding import tensor_names
 from .errors import message_of, notes_of
+from .holders import best_name
 from .later import Later
 from .op import CUSTOM, NUMBERED, REGISTRY
 from .ops.reduction import sum_to_size
@@ -82,7 +83,7 @@ def read(
         stacks = tuple(places.stack(key, recorder.codes) for key in recorder.stacks)
         files = places.files
         events = tuple(_without_folders(event, places) for event in events)
-        names = {**tensor_names(events, stacks, files), **reader.called()}
+        names = reader.named(tensor_names(events, stacks, files))
     return Trace(
         events,
         stacks,
@@ -192,6 +193,10 @@ class _Reader:
         event = HANDLERS[kind](self, self.index, stack, *fields)
         self.index += 1
         return event
+
+    def named(self, noted: Mapping[int, str]) -> dict[int, str]:
+        """The names that were noted, with what the program calls parts of modules."""
+        return {**noted, **{tensor: best_name(noted.get(tensor), name) for tensor, name in self.called().items()}}
 
     def called(self) -> dict[int, str]:
         """What the program calls parts of modules, found since they were recorded."""

@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .binding import Naming
+from .holders import best_name
 from .later import Later
 from .reading import _Reader, _without_folders, value_of, worked_out
 from .recorder import Recorder
@@ -274,13 +275,15 @@ class Stream:
         self._goal = ready, len(recorder.values)
 
     def _write_names(self) -> None:
-        names, changed, called = self._naming.names, self._naming.changed, self._reader.called()
-        for tensor in changed - called.keys():
-            self._writer.name(tensor, names.get(tensor))
-        for tensor, name in called.items() - self._called.items():
+        noted, changed = self._naming.names, self._naming.changed
+        modules = self._reader.called()
+        names = {tensor: best_name(noted.get(tensor), name) for tensor, name in modules.items()}
+        for tensor in changed - names.keys():
+            self._writer.name(tensor, noted.get(tensor))
+        for tensor, name in names.items() - self._called.items():
             self._writer.name(tensor, name)
         changed.clear()
-        self._called = called
+        self._called = names
 
     # -- fork -----------------------------------------------------------------------------------------------------
 

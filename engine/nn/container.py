@@ -56,8 +56,8 @@ class DataParallel(Module):
 
     Source: torch.nn.DataParallel.
 
-    >>> from engine import nn
-    >>> list(DataParallel(nn.Linear(1, 1)).state_dict())
+    >>> import engine as torch
+    >>> list(torch.nn.DataParallel(torch.nn.Linear(1, 1)).state_dict())
     ['module.weight', 'module.bias']
     """
 

@@ -180,7 +180,7 @@ def _rsqrt(self: Array) -> Array:
     return xp.reciprocal(xp.sqrt(self))
 
 
-rsqrt = op("rsqrt", _rsqrt, FLOAT, self=lambda grad, result: -0.5 * grad * result**3)
+rsqrt = op("rsqrt", _rsqrt, FLOAT, self=lambda grad, result: -0.5 * grad * pow_number(result, 3))
 sin = op("sin", xp.sin, FLOAT, self=lambda grad, self: grad * cos(self))
 cos = op("cos", xp.cos, FLOAT, self=lambda grad, self: -grad * sin(self))
 tan = op("tan", xp.tan, FLOAT, self=lambda grad, result: grad * (1 + result * result))

@@ -97,6 +97,7 @@ def test_every_layer_says_its_shapes_and_its_source() -> None:
 
 
 WITHOUT = {
+    "DataParallel",
     "Module",
     "ModuleDict",
     "ModuleList",
