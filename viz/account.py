@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.trace import Trace
+from engine.trace import Frame, Trace
 
 from . import births, silent
 from .facts import Facts
 from .forgotten import forgotten
 from .growth import growth
+from .quoted import source
 from .reading import reading
 
 Json = dict[str, Any]
@@ -57,6 +58,12 @@ def _of(facts: Facts, code: Json) -> str:
     return f" of {file}" if file != facts.script else ""
 
 
+def _written(facts: Facts, code: Json) -> str:
+    """The program's text of a position."""
+    file = list(facts.trace.files)[code["file"]]
+    return source(facts.trace, Frame(file, "", code["line"], code["end"], code["col"], code["stop"]))
+
+
 def _found(finding: births.Finding, step: int, select: list[str], of: str) -> Json:
     where = f" in line {finding.line}{of}" if finding.line is not None else ""
     title = finding.label
@@ -76,14 +83,13 @@ def _birth(finding: births.Finding) -> str:
 
 
 def stopped(error: Mapping[str, Any], steps: Sequence[Json], facts: Facts) -> Json:
-    """The chapter of the error that ended the program."""
+    """The chapter of the error that ended the program: where it stopped.  Why, and what helps, the inspector says."""
     code = steps[error["step"]]["from"] or steps[error["step"]]["code"] if steps else None
     of = _of(facts, code) if code is not None else ""
     where = f" in line {code['line']}{of}" if code is not None else ""
-    first = error["message"].split(". ", 1)[0].rstrip(".")
     lines = [code["line"], code["line"]] if code is not None and not of else None
-    said = [] if error["node"] is not None else [f"`{error['type']}: {first}`"]
-    told = "\n\n".join([*said, error["why"], error["fix"]["text"]])
+    at = f" at `{_written(facts, code)}`" if code is not None else ""
+    told = f"The program stops{at}. The inspector shows why, and what helps."
     return {
         "title": f"{error['type']}{where}", "text": told, "lines": lines,
         "step": error["step"] + 1, "select": [error["node"]] if error["node"] is not None else [], "fix": True,

@@ -177,3 +177,6 @@ export function statsText({ dtype, stats, damaged }) {
   const odd = stats.nan ? `${stats.nan} nan  ` : stats.inf ? `${stats.inf} inf  ` : "";
   return `${odd}${num(stats.min, 3)} \u2026 ${num(stats.max, 3)}   norm ${num(stats.norm, 3)}`;
 }
+
+/** What a message begins with: torch's own first sentence. */
+export const firstSentence = (message) => message.split(/(?<=[.!?])\s/, 1)[0];

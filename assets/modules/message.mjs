@@ -4,6 +4,7 @@
 import { visibleBox } from "./camera.mjs";
 import { boxesOf, boxOf, cornerOf, grown, shared } from "./card.mjs";
 import { strikes } from "./curve.mjs";
+import { firstSentence } from "./format.mjs";
 import { edgeState, isFaint } from "./state.mjs";
 import { widthOf, wrap } from "./text.mjs";
 
@@ -251,7 +252,7 @@ function nearest([x0, y0, x1, y1], x, y) {
 }
 
 function calloutShape({ context, font }, error, room) {
-  const first = error.message.split(/(?<=[.!?])\s/, 1)[0];
+  const first = firstSentence(error.message);
   const lines = wrap(context, font.plain, first, room, MOST_LINES);
   const w = Math.max(...lines.map((line) => widthOf(context, font.plain, line)), widthOf(context, font.strong, error.type)) + 28;
   return { lines, w, h: 40 + lines.length * font.line };

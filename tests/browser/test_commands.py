@@ -54,6 +54,7 @@ def test_backward_is_added_at_the_chosen_place_and_its_gradient_edited(view: Vie
     view.page.get_by_role("button", name="+ backward()").click()
     view.changed(base)
     assert shown(view)[:2] == ["loss.backward()", "z.backward(…)"]
+    view.tab("Commands")  # the error brought the inspector
     view.page.wait_for_selector("#command-form >> visible=true")
     assert view.js("backstep.scene().error.message").startswith("Trying to backward through the graph a second time")
     assert view.page.locator("#command-list li.unreached").count() > 0, "what the error keeps from running stays listed"
@@ -226,6 +227,7 @@ def test_what_an_edit_changes_stands_in_the_program_and_in_an_address_opened_ane
         assert "edited: gradient [[0 1 0 5]]" in view.page.locator("#inspect-head").inner_text()
 
     says()
+    view.until("location.search.includes('step=4')")  # a step goes into the address after a short rest
     view.page.reload()
     view.ready()
     view.tab("Commands")

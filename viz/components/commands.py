@@ -21,6 +21,9 @@ PRESETS = (
     ("case", "as in the program", "The weights that the program passes"),
 )
 
+RETAIN = "Keep the saved tensors, so that the graph can be run again"
+CREATE = "Record this backward too, so that it can be differentiated"
+
 
 def commands_panel() -> html.Div:
     return html.Div(
@@ -53,29 +56,31 @@ def command_form() -> list[Any]:
             dmc.Select(id="command-root", label="Start from", size="sm", data=[], allowDeselect=False, searchable=True),
             id="command-root-row",
         ),
-        html.Div(id="command-values-label", className="label"),
-        html.Div(presets, id="command-presets", className="row wrap"),
-        html.Div(id="command-hint", className="hint"),
-        html.Div(id="command-window", className="row wrap"),
-        html.Div(id="command-grid-place"),
         html.Div(
             [
-                dmc.Switch(
-                    id="command-retain",
-                    label="retain_graph",
-                    description="Keep the saved tensors, so that the graph can be run again",
-                    size="sm",
-                ),
-                dmc.Switch(
-                    id="command-create",
-                    label="create_graph",
-                    description="Record this backward too, so that it can be differentiated",
-                    size="sm",
+                html.Div(
+                    [
+                        dmc.Switch(
+                            id="command-retain",
+                            label="retain_graph",
+                            size="sm",
+                            wrapperProps={"title": RETAIN},
+                            **also(aria_description=RETAIN),
+                        ),
+                        dmc.Switch(
+                            id="command-create",
+                            label="create_graph",
+                            size="sm",
+                            wrapperProps={"title": CREATE},
+                            **also(aria_description=CREATE),
+                        ),
+                    ],
+                    className="row wrap",
                 ),
                 dmc.MultiSelect(
                     id="command-inputs",
                     label="inputs",
-                    description="Only these leaves receive a gradient; none chosen: all of them",
+                    description="none chosen: every leaf",
                     size="sm",
                     data=[],
                     clearable=True,
@@ -84,6 +89,11 @@ def command_form() -> list[Any]:
             id="command-flags",
             className="flags",
         ),
+        html.Div(id="command-values-label", className="label"),
+        html.Div(presets, id="command-presets", className="row wrap"),
+        html.Div(id="command-window", className="row wrap"),
+        html.Div(id="command-grid-place"),
+        html.Div(id="command-hint", className="hint"),
         html.Div(
             [
                 dmc.Button("Run", id="command-run", size="sm", **also(data_act="command-run")),

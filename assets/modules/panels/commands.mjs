@@ -4,7 +4,7 @@ import { nest, parseNumber, shapeText } from "../format.mjs";
 import { at as trackAt } from "../timeline.mjs";
 import { byId, fill, h, setProps } from "./dom.mjs";
 import * as edits from "./edits.mjs";
-import { errorBox } from "./errors.mjs";
+import { errorSign } from "./errors.mjs";
 import * as inspector from "./inspector.mjs";
 import { fillGrid, gridCell, showGrid } from "./matrix.mjs";
 import * as places from "./places.mjs";
@@ -62,7 +62,7 @@ function labelOf(one) {
 }
 
 function writeError() {
-  fill(byId("command-error"), errorBox(scene, () => { player.seek(scene.error.step + 1); player.select(scene.error.node); }));
+  fill(byId("command-error"), errorSign(scene, () => { player.seek(scene.error.step + 1); player.select(scene.error.node); setProps("tabs", { value: "inspect" }); }));
 }
 
 function writeList() {
@@ -243,7 +243,8 @@ function reopen(fresh = false) {
   if (!one) { close(); return; }
   const backward = !leaf && one.kind === "backward";
   byId("command-form").hidden = false;
-  setProps("command-title", { children: leaf ? `Values of ${one.label}` : labelOf(one) });
+  const title = leaf ? `Values of ${one.label}` : labelOf(one);
+  setProps("command-title", { children: title, title });
   writePlace(leaf ? null : one);
   byId("command-root-row").hidden = !backward;
   byId("command-flags").hidden = !backward;

@@ -19,6 +19,7 @@ const wanted = new Map(); // what waits for details: key -> what to do with them
 let scene = null;
 let chosen = null; // id of the selected node
 let player = null;
+let diagnosis = null; // the box of the error, where this is its element and its step
 let written = ""; // what the panel shows, so that a step that changes nothing writes nothing
 let asked = 0;
 let opened = { key: "", rows: 0 }; // earlier rows that were asked for, and of which ledger
@@ -91,17 +92,24 @@ function refresh(force) {
   if (!force && key === written) return;
   written = key;
   const node = nodeOf(chosen);
+  const isHere = scene.error?.step === step && (!node || scene.error.node === elementOf(chosen));
+  diagnosis = isHere ? errorBox(scene) : null;
   if (!node) { figures.clear(); showStep(step); return; }
   if (node.kind === "group") { formula.show(null); figures.clear(); showGroup(node, details, step + 1); return; }
-  fill(byId("inspect-head"), headOf(node, details, step));
+  const head = headOf(node, details, step);
   const call = callAt(step);
   if (!details && node.formula?.length) formula.show(formula.asked(node.formula, call), scene, node.id);
-  if (!details) { if (!node.formula?.length) formula.show(null); figures.clear(); fill(byId("inspect-body"), waiting()); return; }
-  if (details.problem) { formula.show(null); figures.clear(); fill(byId("inspect-body"), failed(details.problem)); return; }
+  if (!details) { if (!node.formula?.length) formula.show(null); figures.clear(); writeParts(head, waiting()); return; }
+  if (details.problem) { formula.show(null); figures.clear(); writeParts(head, failed(details.problem)); return; }
   formula.show(formula.asked(details.formula, call), scene, node.id);
-  const failed = scene.steps[step]?.kind === "error" && scene.error?.node === elementOf(chosen) ? errorBox(scene) : null;
-  fill(byId("inspect-body"), failed, findingBoxes(findingsOf(elementOf(chosen), step)), bodyOf(node, details, step + 1));
+  writeParts(head, findingBoxes(findingsOf(elementOf(chosen), step)), bodyOf(node, details, step + 1));
   figures.show(details, step + 1);
+}
+
+/** What is shown, and what is told of it; an error and its remedy stand before both, so that they are in view. */
+function writeParts(head, ...body) {
+  fill(byId("inspect-head"), diagnosis ? null : head);
+  fill(byId("inspect-body"), diagnosis, diagnosis ? h("div", {}, head) : null, body);
 }
 
 /** What went wrong at an element without an error, once the step is done. */
@@ -334,13 +342,13 @@ function showStep(k) {
   const code = (own && step.from) || step.code;
   const read = node?.formula?.length ? node.formula : scene.formulas?.[step.within?.formula]; // a folded group has none of its own
   formula.show(step.kind === "vjp" ? formula.asked(read, callAt(k)) : null, scene, node?.id);
-  fill(byId("inspect-head"), [
+  const head = [
     h("div.row.wrap", {}, h(`span.chip.${tone}`, {}, step.name), own && node?.kind === "tensor" ? h(`span.chip.${node.role === "leaf" ? "green" : "grey"}`, {}, node.label) : h("span.chip.grey", {}, names[step.kind]),
       h("span.chip.grey", {}, `step ${k + 1}`), orderChip(step)),
     quoted(own && step.from ? "during " : "from ", code, (own ? codeText : lineText)(code, scene.program.files)),
-  ]);
+  ];
   const here = (scene.findings || []).filter((one) => one.step === k);
-  fill(byId("inspect-body"), findingBoxes(here), stepBody(step, node, k));
+  writeParts(head, findingBoxes(here), stepBody(step, node, k));
 }
 
 function stepBody(step, node, k) {
@@ -349,7 +357,7 @@ function stepBody(step, node, k) {
     node.kind === "op" ? " for pictures, the check and all its moments." : node.kind === "group" ? " for what came back into it." : " for its value, its gradient and pictures.");
   return [
     lines.length ? section("In numbers", sums(lines)) : step.kind === "accumulate" || step.kind === "error" ? null : h("p", {}, spoken(step)),
-    step.kind === "error" ? errorBox(scene) || h("p", {}, step.say) : null,
+    step.kind === "error" && scene.error?.step !== k ? h("p", {}, step.say) : null,
     step.kind === "accumulate" || step.kind === "write" ? stepLedger(node, k) : null,
     step.kind === "vjp" || step.kind === "forward" ? stepSaved(node, k) : null,
     whole,
@@ -376,8 +384,7 @@ function stepSaved(node, k) {
 function showGroup(node, details, time) {
   const upstream = trackAt(node.tracks.upstream, time);
   const norm = upstream === null || upstream === undefined ? null : normText(scene.values[upstream]);
-  fill(byId("inspect-head"), h("div.row.wrap", {}, h("span.chip.orange", {}, node.label), h("span.chip.grey", {}, "group, folded")));
-  fill(byId("inspect-body"),
+  writeParts(h("div.row.wrap", {}, h("span.chip.orange", {}, node.label), h("span.chip.grey", {}, "group, folded")),
     h("p", {}, node.sub),
     h("p.hint", {}, norm === null ? "No single gradient comes back into it at this step: open it to see what runs inside." : `The gradient that came back into it has ${norm}.`),
     h("p.hint", {}, "Enter or a double click opens it."),

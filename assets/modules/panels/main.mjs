@@ -32,7 +32,7 @@ export async function install(backstep) {
   player = backstep;
   hear();
   await until(() => window.backstepParts && byId("commands-count") && byId("gallery") && byId("inspect-body"));
-  story.setUp(player, choose);
+  story.setUp(player, choose, inspect);
   [code, inspector, commands, events].forEach((panel) => panel.setUp(player));
   gallery.setUp((program) => visit({ ...url.view(""), program }, true));
   hero.setUp();
@@ -127,6 +127,12 @@ function reveal(id) {
   if (quiet || !panels.isNarrow() || !session.state().scene) return;
   panels.toggle("right", true);
   player.uncover(id, byId("right").getBoundingClientRect().left);
+}
+
+/** Shows the inspector, and beside it the element that it speaks of. */
+function inspect(id) {
+  bring({ place: "right", tab: "inspect" });
+  if (id && panels.isNarrow()) player.uncover(id, byId("right").getBoundingClientRect().left);
 }
 
 /** Shows the view of an address. */

@@ -8,14 +8,17 @@ import * as session from "./session.mjs";
 let scene = null;
 let player = null;
 let choose = () => {}; // selects without making a place in the history
+let bring = () => {}; // shows the inspector, and an element beside it
 let chapter = 0;
 let turned = null; // the time at which the chapter was turned to: it stays until the time moves
 let until = null; // where the move that Space has begun ends
 let shown = "";
 let room = [];
+let diagnosed = null; // the revision whose error was reached: the panel that explains it was brought once
 
-export function setUp(backstep, quietly) {
+export function setUp(backstep, quietly, toInspector) {
   player = backstep;
+  bring = toInspector;
   choose = quietly;
   player.on("space", space);
   player.on("play", (on) => { if (!on) until = null; show(); });
@@ -37,9 +40,21 @@ export function seek(t) {
   if (!scene) return;
   const { chapters } = scene.program;
   if (until !== null && t >= until - 1e-9) ended();
+  reached(t);
   if (turned !== null && t !== turned && until === null) turned = null;
   if (turned === null && until === null && chapters.length) chapter = chapterAt(chapters, t);
   show();
+}
+
+/** At the error that ends the program the inspector explains it, whatever was shown and selected before. */
+function reached(t) {
+  const { error, revision } = scene;
+  const there = error !== null && t >= error.step + 1 - 1e-9;
+  if (there && diagnosed !== revision.id) {
+    if (player.selection() !== error.node) choose(null);
+    bring(error.node);
+  }
+  diagnosed = there ? revision.id : null;
 }
 
 /** The move is over: the player rests, and what the chapter speaks of is unfolded and selected. */
