@@ -7,8 +7,10 @@ is JSON that is checked field by field.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -28,6 +30,7 @@ from urllib.request import pathname2url
 import numpy as np
 
 from . import trace as trace_module
+from .coherence import Head, check
 from .encoding import NUMPY, Malformed, decode, encode, event_fields, events_from, from_bytes, little, shape_of
 from .reading import value_of
 from .summary import SAMPLE
@@ -331,6 +334,44 @@ def open_trace(path: str | os.PathLike[str]) -> Trace:
         raise source.damaged(f"a row cannot be read ({error})") from error
 
 
+def open_checked(path: str | os.PathLike[str], most: int) -> Trace:
+    """A trace of unknown origin, of which the first `most` events were read and fit together.
+
+    It ends before the first event that is damaged, and says so in `meta["damaged"]`.  Raises as `open_trace` does, also
+    where events contradict each other.
+    """
+    trace = open_trace(path)
+    rows = trace.events
+    assert isinstance(rows, _Rows)
+    try:
+        for start in range(0, min(most, len(rows)), rows.size):
+            rows[start]
+    except DamagedRow as error:
+        behind = f"the events from number {error.row + 1:,} on"
+        told = {**trace.meta, "damaged": [*trace.meta.get("damaged", ()), behind]}
+        trace = dataclasses.replace(trace, events=rows.first(error.row), meta=told)
+    try:
+        check(itertools.islice(trace.events, most), _heads(rows.source), lambda value: trace.values[value].damaged)
+    except Malformed as error:
+        raise rows.source.damaged(str(error)) from error
+    return trace
+
+
+def _heads(source: _Database) -> Callable[[int], Head | None]:
+    """How to look up the shape and dtype of a value without its elements; None where there is none."""
+
+    @functools.lru_cache(maxsize=64)
+    def block(number: int) -> dict[int, Head]:
+        asked = (
+            "SELECT tensor_values.id, dtype, shape FROM tensor_values JOIN contents ON contents.id = content "
+            "WHERE tensor_values.id >= ? AND tensor_values.id < ?"
+        )
+        found = source.all(asked, (number * 1024, (number + 1) * 1024))
+        return {value: (shape_of(parsed(shape)), str(dtype)) for value, dtype, shape in found}
+
+    return lambda value: block(value // 1024).get(value)
+
+
 def _trace(source: _Database) -> Trace:
     meta = {key: decode(parsed(value)) for key, value in source.rows("meta", "key, value")}
     told = meta.get("meta") or {}
@@ -341,7 +382,7 @@ def _trace(source: _Database) -> Trace:
         raise Malformed("row 'argv' of meta: a list of texts is expected")
     if not meta.get("complete"):
         told = {**told, "incomplete": True}
-    names = dict(source.rows("names", "tensor, name"))
+    names, files = dict(source.rows("names", "tensor, name")), dict(source.rows("files", "name, text"))
     lengths = {name: source.length(table) for name, table in
                (("events", "events"), ("stacks", "stacks"), ("values", "tensor_values"))}  # fmt: skip
     if source.schema == 1:
@@ -350,11 +391,14 @@ def _trace(source: _Database) -> Trace:
         raise source.damaged(f"it was written with {counts}, and has {lengths}")
     else:
         told.pop("unchecked", None)
-    event, stack = _event_reader(lengths), _read_stack
+    event = _event_reader(lengths)
+    stacks = tuple(_Rows(source, "SELECT id, frames{} FROM stacks", "stacks", _read_stack, lengths["stacks"]))
+    if source.lost:
+        told = {**told, "damaged": list(dict.fromkeys(source.lost))}
     return Trace(
         _Rows(source, "SELECT id, kind, stack, fields{} FROM events", "events", event, lengths["events"]),
-        tuple(_Rows(source, "SELECT id, frames{} FROM stacks", "stacks", stack, lengths["stacks"])),
-        dict(source.rows("files", "name, text")),
+        stacks,
+        files,
         names,
         _Rows(source, _VALUES, "tensor_values", _read_value, lengths["values"], block=4),
         tuple(argv),
@@ -448,6 +492,20 @@ _LIMITS = {
 }  # fmt: skip
 
 
+_LOST = {
+    "meta": "what the recording tells of itself", "files": "the text of a file", "names": "the name of a tensor",
+    "stacks": "where some steps stand in the program",
+}  # fmt: skip
+
+
+class DamagedRow(TraceFileError):
+    """A row of the events that does not fit its checksum: `row` is its number."""
+
+    def __init__(self, text: str, row: int) -> None:
+        self.row = row
+        super().__init__(text)
+
+
 class _Database:
     """A read-only connection, shared by threads; every complaint of SQLite becomes a TraceFileError."""
 
@@ -455,6 +513,8 @@ class _Database:
         self.name = name
         self._lock = threading.Lock()
         self._until = float("inf")
+        self.lost: list[str] = []
+        """What could not be read since its row does not fit its checksum, in words."""
         self._db = self._connect(Path(name), "ro")
         try:
             self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -533,16 +593,21 @@ class _Database:
         found = self.all(f"SELECT {columns}{self.sum} FROM {table} ORDER BY rowid", most=MOST_ROWS + 1)  # noqa: S608 ours
         if len(found) > MOST_ROWS:
             raise self.damaged(f"{table} has more than {MOST_ROWS:,} rows")
-        for key, text, *told in found:
+        for key, text, *_ in found:
             if not isinstance(text, str) or type(key) is not (int if table == "names" else str):
                 raise self.damaged(f"row {str(key)[:40]!r} of {table} has a value of another type")
             if len(text) > MOST_TEXT or (type(key) is str and len(key) > MOST_NAME) or (type(key) is int and key < 0):
                 raise self.damaged(f"row {str(key)[:40]!r} of {table} is beyond the limits of docs/trace-format.md")
             if table == "names" and len(text) > MOST_NAME:
                 raise self.damaged(f"row {key} of names is longer than {MOST_NAME:,} characters")
-            if told and told[0] != checksum(key, text):
-                raise self.damaged(f"row {key!r} of {table} does not fit its checksum")
-        return [(key, text) for key, text, *_ in found]
+        return [(key, text) for key, text, *told in found if not told or self._is_sound(table, key, text, told[0])]
+
+    def _is_sound(self, table: str, key: Any, text: str, told: int) -> bool:
+        """Whether a row fits its checksum; what is lost where it does not is noted."""
+        is_sound = told == checksum(key, text)
+        if not is_sound:
+            self.lost.append(_LOST[table])
+        return is_sound
 
     @property
     def sum(self) -> str:
@@ -573,7 +638,7 @@ class _Rows(Sequence[T], Generic[T]):
         self, source: _Database, query: str, table: str, read: Callable[[tuple[Any, ...]], T], length: int,
         block: int = 256,
     ) -> None:  # fmt: skip
-        self._source, self._read, self._table, self._size = source, read, table, block
+        self.source, self.size, self._read, self._table = source, block, read, table
         self._joined = "JOIN" in query
         if source.schema == 1 and self._joined:
             query = query.replace(", contents.sum, tensor_values.sum", "")
@@ -583,21 +648,42 @@ class _Rows(Sequence[T], Generic[T]):
         self._block = functools.lru_cache(maxsize=self.KEPT)(self._load)
 
     def _load(self, number: int) -> list[T]:
-        start, stop = number * self._size, min((number + 1) * self._size, self._length)
-        rows = self._source.all(self._query, (start, stop), stop - start + 1)
+        return self._between(number * self.size, min((number + 1) * self.size, self._length))
+
+    def _between(self, start: int, stop: int) -> list[T]:
+        rows = self.source.all(self._query, (start, stop), stop - start + 1)
+        if self._joined and len(rows) < stop - start:  # values whose content is not there
+            there = {row[0]: row for row in rows}
+            return [self._one(there[n]) if n in there else self._lost(n) for n in range(start, stop)]
         if [row[0] for row in rows] != list(range(start, stop)):
-            raise self._source.damaged(f"rows of {self._table} from {start} on are missing")
+            raise self.source.damaged(f"rows of {self._table} from {start} on are missing")
         return [self._one(row) for row in rows]
 
     def _one(self, row: tuple[Any, ...]) -> T:
         try:
-            if self._source.schema > 1 and not (_sound_value(row) if self._joined else row[-1] == checksum(*row[:-1])):
-                raise Malformed("it does not fit its checksum")
+            if self.source.schema > 1 and not (_sound_value(row) if self._joined else row[-1] == checksum(*row[:-1])):
+                return self._lost(row[0])
             return self._read(row)
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             if isinstance(error, TraceFileError):
                 raise
-            raise self._source.damaged(f"row {row[0]} of {self._table} cannot be read: {error}") from error
+            raise self.source.damaged(f"row {row[0]} of {self._table} cannot be read: {error}") from error
+
+    def _lost(self, number: int) -> Any:
+        """In place of a row that does not fit its checksum: a value without numbers, no frames; no event."""
+        if self._joined:
+            return damaged_value((), "float32")
+        if self._table == "stacks":
+            self.source.lost.append(_LOST["stacks"])
+            return ()
+        told = self.source.damaged(f"row {number} of {self._table} does not fit its checksum")
+        raise DamagedRow(str(told), number)
+
+    def first(self, count: int) -> tuple[T, ...]:
+        """The first so many rows, though the one behind them cannot be read."""
+        full = count // self.size
+        return (*(one for number in range(full) for one in self._block(number)),
+                *self._between(full * self.size, count))  # fmt: skip
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -609,10 +695,10 @@ class _Rows(Sequence[T], Generic[T]):
         place = index + self._length if index < 0 else index
         if not 0 <= place < self._length:
             raise IndexError(f"{index} is not below the number of {self._table}, {self._length}")
-        return self._block(place // self._size)[place % self._size]
+        return self._block(place // self.size)[place % self.size]
 
     def __iter__(self) -> Iterator[T]:
-        for number in range(-(-self._length // self._size)):
+        for number in range(-(-self._length // self.size)):
             yield from self._block(number)
 
     def __len__(self) -> int:

@@ -13,12 +13,13 @@ from typing import Any
 
 import engine
 from engine.trace import Trace
-from engine.tracefile import open_trace
+from engine.tracefile import open_checked
 from viz import gallery
 from viz.difference import changed
 from viz.explain import ended
 from viz.shortened import MOST, left_out, shortened
 from viz.store import Program
+from viz.text import join, one_line
 from viz.workers import TraceFile
 
 GALLERY = "Gallery"
@@ -104,12 +105,12 @@ def from_trace(trace: Trace, title: str = "trace", name: str | None = None) -> P
 
 def from_file(path: Path, most: int = MOST) -> Program:
     """A trace file, of which its head is read now; of a longer one the first `most` events are shown."""
-    file = open_trace(str(path))
+    file = open_checked(str(path), most)
     trace = shortened(file, most)
     about = {
         **about_script(path.name),
         "left_out": left_out(trace, file),
-        "note": " ".join(filter(None, (ended(file.meta), unchecked(file)))),
+        "note": " ".join(filter(None, (ended(file.meta), harmed(file), unchecked(file)))),
     }
     return Program(slug(path.stem), about, lambda: trace, file=TraceFile.of(path, most))
 
@@ -119,6 +120,16 @@ def unchecked(file: Trace) -> str:
     if not file.meta.get("unchecked"):
         return ""
     return "This file is of an earlier format, without checksums of its steps: damage to them would not be noticed."
+
+
+def harmed(file: Trace) -> str:
+    """What is to be said of a file that lost rows; "" of all others."""
+    match file.meta.get("damaged"):
+        case [*lost] if lost:
+            what = join([one_line(str(one), 80) for one in lost[:5]])
+            remedy = "Copy it again, or record the program again."
+            return f"This file is damaged: {what} cannot be read and is left out. {remedy}"
+    return ""
 
 
 def about_script(title: str) -> Mapping[str, Any]:

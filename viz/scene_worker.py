@@ -15,11 +15,11 @@ import sys
 import traceback
 from typing import Any
 
-from engine.tracefile import open_trace
+from engine.tracefile import TraceFileError, open_checked
 from viz.packed import Packed
 from viz.revisions import Computed
 from viz.shortened import shortened
-from viz.store import Catalogue, Problem, Program, Revision, Store
+from viz.store import Catalogue, Problem, Program, Revision, Store, unreadable
 from viz.workers import TraceFile
 
 NICE = 5
@@ -39,7 +39,7 @@ class Opened:
             file = TraceFile(spec["file"]["path"], spec["file"]["most"], tuple(spec["file"]["stamp"]))
             if not file.is_as_it_was():
                 return None
-            trace = shortened(open_trace(file.path), file.most)
+            trace = shortened(open_checked(file.path, file.most), file.most)
             program = Program(spec["id"], spec["about"], lambda: trace, version=spec["version"])
             self.spec, self.store = spec, Store(Catalogue([program]), Computed())
         return self.store
@@ -72,6 +72,8 @@ def main() -> None:
             head["stale"] = found is None
         except Problem as problem:
             head["problem"] = problem.as_json()
+        except TraceFileError as error:
+            head["problem"] = unreadable(error).as_json()
         except Exception:  # noqa: BLE001  # the server says so, and logs it
             head["failed"] = traceback.format_exc()
         if found is not None:

@@ -352,6 +352,11 @@ def _size(_key: object, packed: Packed) -> int:
     return len(packed.blocks)
 
 
+def unreadable(error: Exception) -> Problem:
+    """The problem of a trace file of which a part turns out to be malformed when it is looked at."""
+    return Problem("bad-trace", "This file cannot be read", str(error), [("Open the gallery", "/")])
+
+
 def _ended(error: Ended) -> Problem:
     return Problem(
         "ended",

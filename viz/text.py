@@ -128,7 +128,7 @@ def brief(value: Value) -> str:
     Rows of one (1×4) are written flat and dimensions of one before a matrix are left out: that is how they are drawn.
     """
     if value.damaged:
-        return f"{shape(value.shape)}, {DAMAGED}"
+        return f"{shape(value.shape)}, {DAMAGED}" if value.shape else DAMAGED  # the shape may be lost too
     if value.array is not None and value.array.size <= SMALL:
         array = value.array
         while array.ndim > 2 and len(array) == 1:

@@ -12,8 +12,9 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from engine.tracefile import TraceFileError
 from viz.packed import Packed, pack
-from viz.store import Json, Problem, Revision, Store, bad_edits
+from viz.store import Json, Problem, Revision, Store, bad_edits, unreadable
 
 log = logging.getLogger("backstep")
 
@@ -117,6 +118,8 @@ def _safely(ask: Mapping[str, Any], answer: Callable[[], Json]) -> Json:
         return {"request": request, **answer()}
     except Problem as problem:
         return {"request": request, "problem": problem.as_json()}
+    except TraceFileError as error:
+        return {"request": request, "problem": unreadable(error).as_json()}
     except Exception as error:  # noqa: BLE001  # the boundary: said to the user in words, and logged in full
         log.error("an answer failed:\n%s", traceback.format_exc())
         return {"request": request, "problem": failure(error).as_json()}

@@ -238,7 +238,7 @@ function bigger(details, row, time) {
 }
 
 function matrix(value, gradient) {
-  if (value.damaged) return [h("p.hint", {}, `${shapeText(value.shape)}, ${DAMAGED}`)];
+  if (value.damaged) return [h("p.hint", {}, value.shape.length ? `${shapeText(value.shape)}, ${DAMAGED}` : DAMAGED)];
   const rows = rowsOf(value);
   const { min, max, mean, norm, nan, inf, zeros, size } = value.stats;
   const odd = [nan && `${nan} nan`, inf && `${inf} inf`, zeros && size > 1 && `${zeros} of ${size} are 0`].filter(Boolean).join(", ");

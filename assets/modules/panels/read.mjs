@@ -28,7 +28,7 @@ export const toneOf = (text) => (/(^|[^\w])(nan|inf)($|[^\w])/.test(text) ? ".od
 /** A Value in one line: all numbers where it is small, else shape, norm and range, or how many are True. */
 export function brief(value) {
   if (!value) return "none";
-  if (value.damaged) return `${shapeText(value.shape)}, ${DAMAGED}`;
+  if (value.damaged) return value.shape.length ? `${shapeText(value.shape)}, ${DAMAGED}` : DAMAGED;
   if (value.data && value.data.length <= WHOLE) {
     if (value.shape.length === 0) return element(value, 0);
     return rowsOf(value, WHOLE).map((row) => `[${row.join(" ")}]`).join(" ");
