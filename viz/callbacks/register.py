@@ -96,6 +96,10 @@ def add_requests(app: Dash, store: Store) -> None:
     def misshapen(error: Misshapen) -> Response:
         return Response(f"Backstep's page sends no such request: {error}\n", 400, mimetype="text/plain")
 
+    @server.get("/alive")
+    def alive() -> Response:
+        return Response(status=204, headers={"Cache-Control": "no-store"})
+
     @server.get("/live")
     def live() -> Response:
         return _json(live_answer(store, request.args.get("program", "")))

@@ -33,6 +33,7 @@ def shell(programs: Sequence[Program]) -> dmc.MantineProvider:
             header(),
             gallery(programs),
             player(),
+            html.Div(id="ended", role="alert", className="ended", hidden=True),
             html.Div(id="toast", role="status", className="toast", hidden=True),
         ],
         id="theme",

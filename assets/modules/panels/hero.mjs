@@ -39,7 +39,8 @@ class Hero {
     this.view = width > 1 ? { width, height } : null;
     this.paint();
     if (!came) return;
-    this.asked ??= fetch(`/scene?program=${encodeURIComponent(this.place.dataset.start)}`).then((answer) => answer.json());
+    this.asked ??= fetch(`/scene?program=${encodeURIComponent(this.place.dataset.start)}`).then((answer) => answer.json())
+      .catch(() => { this.asked = null; return {}; }); // nobody answers, as the page says; another time it is asked again
     const { scene } = await this.asked;
     if (scene && !this.index) this.load(scene);
     this.play();

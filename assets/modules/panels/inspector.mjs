@@ -58,6 +58,11 @@ export function want(id, then) {
   ask(element);
 }
 
+/** What was asked for will not come: whoever wants it asks again. */
+export function forget() {
+  wanted.clear();
+}
+
 /** Takes the server's answer to a selection. */
 export function receive(answer) {
   if (!answer) return;

@@ -39,8 +39,7 @@ async function look() {
       if (found.version !== null && found.version !== version) { session.again(() => said()); return; }
       if (found.note !== noted) { noted = found.note; session.state().note = found.note; load(); return; }
     } catch {
-      fill(byId("live-bar"), "Backstep has ended; start it again and reload.");
-      byId("live-bar").classList.add("wrong");
+      // the connection says that nobody answers
     }
   }
   timer = setTimeout(look, EVERY);

@@ -1,7 +1,8 @@
 // The shell: connects the panels, the address and the server's answers to the player, `window.backstep`.
 import * as code from "./code.mjs";
 import * as commands from "./commands.mjs";
-import { byId, h, setProps, until } from "./dom.mjs";
+import { Connection } from "./connection.mjs";
+import { byId, h, setProps, toast, until } from "./dom.mjs";
 import * as events from "./events.mjs";
 import * as explain from "./explain.mjs";
 import * as exports from "./exports.mjs";
@@ -48,6 +49,9 @@ export async function install(backstep) {
   session.on("scene", shown);
   session.on("problem", refused);
   follow();
+  new Connection({ quiet: () => !player.playing() && !session.state().waiting, gone: () => unanswered(),
+    failed: (question, why) => unanswered(question) && toast(`Backstep could not answer (${why}). What is shown has not changed; try again.`), returned: session.reconnect,
+    hasPicture: () => root.dataset.page === "player" && session.state().scene !== null && !root.dataset.blank });
   window.addEventListener("popstate", () => visit(url.view(location.search), false));
   visit(url.view(location.search), false);
 }
@@ -224,6 +228,17 @@ function refused(problem, stay) {
   if (!stay) root.dataset.blank = "yes";
   notice.show(problem, stay);
   root.dataset.ready = "problem";
+}
+
+/** A question, or every one, has no answer: the panels show again what is, so that the same can be tried once more. */
+function unanswered(question) {
+  inspector.forget();
+  if (!session.fail(question)) return false;
+  player.clearPending();
+  commands.restore();
+  quiet = false;
+  root.dataset.ready = "unanswered";
+  return true;
 }
 
 /** The present view into the address. */

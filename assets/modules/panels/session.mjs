@@ -16,6 +16,7 @@ const session = {
   index: 0,
   request: 0,
   waiting: null, // {request, commit, after} of the latest question
+  unanswered: null, // the question for another program that the server was no longer there to answer
   watch: false,
   version: null,
 };
@@ -27,9 +28,11 @@ export const on = (event, listener) => listeners[event].push(listener);
 const tell = (event, ...given) => listeners[event].forEach((listener) => listener(...given));
 
 /** Asks for a scene. `commit` runs before its answer is shown and `after` behind it; neither where another question came. */
-function ask({ program, edits, revision = null, previous = null, layout, folds, commit, after, keep = false }) {
+function ask(question) {
+  const { program, edits, revision = null, previous = null, layout, folds, commit, after, keep = false } = question;
   const request = (session.request += 1);
-  session.waiting = { request, commit, after, keep };
+  session.waiting = { request, commit, after, keep, question };
+  session.unanswered = null;
   busy(request);
   setProps("ask", {
     data: { request, program, edits: revision ? null : edits, revision, previous: previous && { edits: previous }, layout, folds },
@@ -99,6 +102,22 @@ export function again(after) {
   ask({ program: session.program, edits: session.edits, layout: session.layout, folds: session.folds, keep: true, after });
 }
 
+/** No answer will come to this question, by its number, or to any: what is shown stays, and the same may be asked again. */
+export function fail(request = session.waiting?.request) {
+  const { waiting } = session;
+  if (!waiting || waiting.request !== request) return false;
+  session.waiting = null;
+  session.unanswered = waiting.keep && session.scene ? null : waiting.question;
+  idle();
+  return true;
+}
+
+/** Asks a server that was started again for what is shown, or for what it could not answer. */
+export function reconnect() {
+  if (session.unanswered) ask(session.unanswered);
+  else if (session.scene) redraw();
+}
+
 /** Takes an answer of the server; one that is not for the latest question is dropped. */
 export function receive(answer) {
   const waiting = session.waiting;
@@ -127,6 +146,7 @@ function numbered(scene) {
 /** Forgets the program: the gallery is shown. An answer that is still under way will be dropped. */
 export function close() {
   session.waiting = null;
+  session.unanswered = null;
   session.program = null;
   session.scene = null;
   idle();
@@ -144,7 +164,7 @@ function busy(request) {
   };
   timers = [
     setTimeout(() => say(session.scene ? "Computing the new revision …" : "Recording the program …"), PATIENCE),
-    setTimeout(() => say("Still computing. If the terminal has ended Backstep, start it again and reload."), LONG),
+    setTimeout(() => say("Still computing …"), LONG),
   ];
 }
 

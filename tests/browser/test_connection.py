@@ -1,0 +1,159 @@
+"""The server ends under an open page, and is started again at the same address."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import SETTLE, App, View
+
+DOUBLED = """
+import engine as torch
+
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = 2 * x
+y.backward(torch.tensor([1.0, 0.5]))
+"""
+ENDED = "Backstep has ended; stepping goes on. Start it again to edit."
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "lesson.py"
+    path.write_text(DOUBLED, "utf-8")
+    return path
+
+
+@pytest.fixture
+def opened(context: Any) -> Callable[..., View]:
+    """A page that may log what the browser says of a server that is gone, and no exception."""
+
+    def make(app: App, path: str = "") -> View:
+        page = context.new_page()
+        page.on("pageerror", lambda error: pytest.fail(f"exception: {error}"))
+        view = View(page, app)
+        page.goto(app.origin + path if path else app.address)
+        view.ready()
+        return view
+
+    return make
+
+
+def ended(view: View, text: str = ENDED) -> None:
+    view.until(f"document.querySelector('#ended:not([hidden]) span').textContent === {text!r}")
+    view.until("!document.documentElement.dataset.computing && document.getElementById('busy').hidden")
+
+
+def double(view: View) -> None:
+    view.js("backstep.edit({ leaf: 0, values: [3, 4] })")
+
+
+def kept(view: View) -> Any:
+    return view.js("[location.search, backstep.scene().revision.id, backstep.t(), backstep.selection()]")
+
+
+@pytest.fixture
+def serve(start: Callable[..., App]) -> Callable[..., App]:
+    """Starts the app, again and again, at one address that no other server chooses by itself."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    return lambda *argv, **options: start(*argv[:1], "--port", port, *argv[1:], **options)
+
+
+def kill(app: App) -> None:
+    app.process.kill()
+    app.process.wait(SETTLE)
+
+
+def test_server_that_ended_is_said_at_once_and_the_same_edit_can_be_tried_again(
+    serve: Callable[..., App], opened: Callable[..., View], script: Path
+) -> None:
+    app = serve("run", str(script), cwd=script.parent)
+    view = opened(app)
+    double(view)
+    view.until("backstep.scene().revision.number === 2")
+    edited = view.revision()
+    view.seek(2)
+    view.js(f"backstep.select({view.node('y')!r})")
+    view.until("location.search.includes('select') && location.search.includes('step=2')")
+    before = kept(view)
+
+    kill(app)
+    for _ in range(2):  # the second one is asked too, and not taken for the first
+        asked = view.js("backstep.serverCalls()") + 1
+        view.page.keyboard.press("Control+z")
+        view.until(f"backstep.serverCalls() === {asked}")
+        ended(view)
+    view.seek(1)
+    view.seek(2)
+    assert view.js("backstep.serverCalls()") == asked and kept(view) == before, "stepping goes on, and asks for nothing"
+    view.page.get_by_role("button", name="Reconnect").click()
+    ended(view, "Backstep does not answer yet. Start it again at this address, then reconnect.")
+
+    serve("run", str(script), cwd=script.parent)
+    view.js("delete document.documentElement.dataset.ready")
+    view.page.get_by_role("button", name="Reconnect").click()
+    view.ready()
+    view.until("document.getElementById('ended').hidden")
+    assert kept(view) == before
+    view.page.keyboard.press("Control+z")
+    view.changed(edited)
+    assert view.row("x", "value") == [1, 2]
+
+
+def test_edit_at_a_server_started_again_needs_no_reconnecting_and_another_program_is_said(
+    serve: Callable[..., App], opened: Callable[..., View], script: Path
+) -> None:
+    app = serve("run", str(script), cwd=script.parent)
+    view = opened(app)
+    before = view.revision()
+    kill(app)
+    view.js("document.dispatchEvent(new Event('visibilitychange'))")  # as when one comes back to the page
+    ended(view)
+    asked = view.js("backstep.serverCalls()")
+    other = script.with_name("other.py")
+    other.write_text(DOUBLED, "utf-8")
+    again = serve("run", str(script), cwd=script.parent)
+    double(view)
+    view.changed(before)
+    view.until("document.getElementById('ended').hidden")
+    assert view.js("backstep.serverCalls()") == asked + 1, "looking for the server is no question of the page"
+
+    kill(again)
+    view.js("document.dispatchEvent(new Event('visibilitychange'))")
+    ended(view)
+    serve("run", str(other), cwd=script.parent)
+    view.page.get_by_role("button", name="Reconnect").click()
+    view.page.wait_for_selector("#notice >> text=There is no such program here")
+    view.page.get_by_role("button", name="Back to what was shown").click()
+    assert view.row("x", "value") == [3, 4]
+
+
+def test_program_that_could_not_be_opened_is_asked_for_again(serve: Callable[..., App], context: Any) -> None:
+    app = serve()
+    view = View(context.new_page(), app)
+    view.open()
+    kill(app)
+    view.page.locator("#gallery a[data-program]").first.click()
+    ended(view, "Backstep has ended. Start it again to go on.")
+    serve()
+    view.page.get_by_role("button", name="Reconnect").click()
+    view.until("document.documentElement.dataset.page === 'player' && backstep.scene().nodes.length")
+    assert view.page.locator("#ended").is_hidden()
+
+
+def test_question_that_failed_is_said_and_the_server_is_not_taken_for_gone(
+    opened: Callable[..., View], app: App
+) -> None:
+    view = opened(app, "/?program=weights")
+    view.page.route("**/_dash-update-component*", lambda route: route.fulfill(status=500, body="no"), times=1)
+    before = view.revision()
+    view.js("backstep.edit({ leaf: 0, values: [[1, 1, 1, 1]] })")
+    view.page.wait_for_selector("#toast >> text=Backstep could not answer (status 500)")
+    assert view.page.locator("#ended").is_hidden() and view.page.locator("#busy").is_hidden()
+    assert view.revision() == before
