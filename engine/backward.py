@@ -24,9 +24,9 @@ from .hooks import Hooks, accumulated
 from .later import Product
 from .mode import mode
 from .node import AccumulateGrad, Node
-from .op import spread
+from .op import NUMBERED, spread
 from .ops.reduction import sum_to_size
-from .ops.shape import cast
+from .ops.shape import cast, hung_on
 from .reach import count_dependencies, leading_to
 from .ready import pop, push
 from .saved import unpack_saved
@@ -328,6 +328,9 @@ class _Run:
         made = [None] * len(node.op.places)
         for edge, rule, wanted in node.plan.calls:
             made[edge] = rule(upstream, *[values[i] for i in wanted])
+        if node.op.traits.fused:
+            carry = [v for name, v in zip(node.plan.names, values, strict=True) if name not in NUMBERED]
+            made = [_hung(cotangent, carry, node.op.traits.fused == "zeros") for cotangent in made]
         return spread(node, made) if node.op.lists else made
 
     def of_several(self, node: Node, upstream: list[Any]) -> Any:
@@ -435,6 +438,14 @@ def run_alone(node: Node, grads: tuple[Any, ...]) -> Any:
 
 
 Node.called = run_alone  # type: ignore[method-assign,assignment]  # bound here, where the loop is known
+
+
+def _hung(cotangent: Any, values: Sequence[Any], zeros: bool) -> Any:
+    """A cotangent that hangs on the saved values that require grad, though it does not change with them."""
+    for value in values:
+        if isinstance(value, Tensor) and value._requires_grad and isinstance(cotangent, Tensor):
+            cotangent = hung_on(cotangent, value, zeros)
+    return cotangent
 
 
 def _listed(node: Any, upstream: Any) -> list[Any]:

@@ -53,7 +53,9 @@ class Traits:
     `promote` brings the arguments to one dtype before the kernel; `node` is torch's name of the node where it is not
     the op's own (`PowBackward0`); `view` ops share the storage of their first input; `differentiable` are the outputs
     that carry gradient (None: all of floating dtype); `write(self, ...)` is the in-place kernel where computing the
-    whole result and copying it would waste work.
+    whole result and copying it would waste work.  `fused`: torch computes the derivative by one function of the
+    upstream gradient and of what is saved, so that with `create_graph` it hangs on all of these; where it does not
+    change with one, the derivative of that function for it is "zeros", or "none" at all.
     """
 
     promote: Callable[[list[Any]], list[Any]] | None = None
@@ -61,6 +63,7 @@ class Traits:
     view: bool = False
     differentiable: tuple[int, ...] | None = None
     write: Callable[..., None] | None = None
+    fused: str = ""
 
 
 PLAIN = Traits()

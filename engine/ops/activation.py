@@ -79,30 +79,35 @@ def _within(self: Any, bound: float) -> Any:
     return logical_and(ge(self, -bound), le(self, bound))
 
 
+FUSED = Traits(fused="zeros")
+
 hardtanh = op(
-    "hardtanh", _hardtanh,
+    "hardtanh", _hardtanh, FUSED,
     self=lambda grad, self, min_val, max_val: where(logical_or(le(self, min_val), ge(self, max_val)), 0, grad),
 )  # fmt: skip
 leaky_relu = op(
-    "leaky_relu", _leaky_relu,
+    "leaky_relu", _leaky_relu, FUSED,
     self=lambda grad, self, negative_slope: where(gt(self, 0), grad, grad * negative_slope),
 )  # fmt: skip
 prelu = op(
-    "_prelu_kernel", _prelu, Traits(node="PreluKernelBackward0"),
+    "_prelu_kernel", _prelu, Traits(node="PreluKernelBackward0", fused="zeros"),
     self=lambda grad, self, weight: where(gt(self, 0), grad, grad * weight),
     weight=lambda grad, self: where(gt(self, 0), 0, grad * self),
 )  # fmt: skip
-rrelu = op("rrelu_with_noise", _rrelu, self=_rrelu_slope)
-threshold = op("threshold", _threshold, self=lambda grad, self, threshold: where(le(self, threshold), 0, grad))
+rrelu = op("rrelu_with_noise", _rrelu, FUSED, self=_rrelu_slope)
+threshold = op("threshold", _threshold, FUSED, self=lambda grad, self, threshold: where(le(self, threshold), 0, grad))
 hardsigmoid = op(
-    "hardsigmoid", _hardsigmoid, self=lambda grad, self: where(logical_and(gt(self, -3), lt(self, 3)), grad * SIXTH, 0)
+    "hardsigmoid",
+    _hardsigmoid,
+    FUSED,
+    self=lambda grad, self: where(logical_and(gt(self, -3), lt(self, 3)), grad * SIXTH, 0),
 )
 hardswish = op(
     "hardswish", _hardswish,
     self=lambda grad, self: where(le(self, -3), 0, where(lt(self, 3), grad * (self / 3 + 0.5), grad)),
 )  # fmt: skip
-hardshrink = op("hardshrink", _hardshrink, self=lambda grad, self, lambd: where(_within(self, lambd), 0, grad))
-softshrink = op("softshrink", _softshrink, self=lambda grad, self, lambd: where(_within(self, lambd), 0, grad))
+hardshrink = op("hardshrink", _hardshrink, FUSED, self=lambda grad, self, lambd: where(_within(self, lambd), 0, grad))
+softshrink = op("softshrink", _softshrink, FUSED, self=lambda grad, self, lambd: where(_within(self, lambd), 0, grad))
 
 # -- exponential linear -------------------------------------------------------------------------------------------
 
@@ -165,10 +170,14 @@ def _rrelu_slope_of_result(grad: Any, result: Any, noise: Any, lower: float, upp
     return grad * noise if training else _leaky_relu_slope_of_result(grad, result, (lower + upper) / 2)
 
 
-leaky_relu_ = op("leaky_relu_", _leaky_relu, Traits(node="LeakyReluBackward1"), self=_leaky_relu_slope_of_result)
-rrelu_ = op("rrelu_with_noise_", _rrelu, Traits(node="RreluWithNoiseBackward1"), self=_rrelu_slope_of_result)
+leaky_relu_ = op(
+    "leaky_relu_", _leaky_relu, Traits(node="LeakyReluBackward1", fused="zeros"), self=_leaky_relu_slope_of_result
+)
+rrelu_ = op(
+    "rrelu_with_noise_", _rrelu, Traits(node="RreluWithNoiseBackward1", fused="zeros"), self=_rrelu_slope_of_result
+)
 threshold_ = op(
-    "threshold_", _threshold, Traits(node="ThresholdBackward1"),
+    "threshold_", _threshold, Traits(node="ThresholdBackward1", fused="zeros"),
     self=lambda grad, self, threshold: where(le(self, threshold), 0, grad),
 )  # fmt: skip
 elu_ = op("elu_", _elu, Traits(node="EluBackward1"), self=_elu_slope_of_result)

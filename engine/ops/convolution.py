@@ -259,10 +259,10 @@ def by_weight(
 
 
 convolution = op(
-    "convolution", _convolution, Traits(node="ConvolutionBackward0"),
+    "convolution", _convolution, Traits(node="ConvolutionBackward0", fused="none"),
     input=by_input,
     weight=by_weight,
-    bias=lambda grad, input_sizes: sum_dim(grad, (0, *range(2, len(input_sizes)))),
+    bias=lambda grad, input, weight, input_sizes: sum_dim(grad, (0, *range(2, len(input_sizes)))),
 )  # fmt: skip
 convolution_weight = op(
     "convolution_weight", _convolution_weight,

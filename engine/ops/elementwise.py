@@ -276,7 +276,9 @@ def _across(grad: Any, leg: Any, square: Any) -> Any:
     return where(eq(square, 0), 0, grad * (leg / square))
 
 
-relu = op("relu", _relu, self=lambda grad, result: where(le(result, 0), 0, grad))  # nan passes on
+relu = op(
+    "relu", _relu, Traits(fused="zeros"), self=lambda grad, result: where(le(result, 0), 0, grad)
+)  # nan passes on
 softplus = op(
     "softplus", _softplus,
     self=lambda grad, self, beta, threshold: where(gt(self * beta, threshold), grad, grad * sigmoid(self * beta)),

@@ -223,7 +223,7 @@ def _nll_backward(
 
 
 def _nll_slope(
-    grad: Any, target: Any, weight: Any, result1: Any, self_sizes: Sizes, reduction: str, ignore_index: int
+    grad: Any, self: Any, target: Any, weight: Any, result1: Any, self_sizes: Sizes, reduction: str, ignore_index: int
 ) -> Any:
     return nll_backward(grad, target, weight, result1, self_sizes, reduction, ignore_index)
 
@@ -234,8 +234,12 @@ def _scaled_nll(
     return _nll(self, target, weight, reduction, ignore_index)[0]
 
 
-nll_loss = op("nll_loss_forward", _nll, Traits(node="NllLossBackward0", differentiable=(0,)), self=_nll_slope)
-nll_loss2d = op("nll_loss2d_forward", _nll, Traits(node="NllLoss2DBackward0", differentiable=(0,)), self=_nll_slope)
+nll_loss = op(
+    "nll_loss_forward", _nll, Traits(node="NllLossBackward0", differentiable=(0,), fused="zeros"), self=_nll_slope
+)
+nll_loss2d = op(
+    "nll_loss2d_forward", _nll, Traits(node="NllLoss2DBackward0", differentiable=(0,), fused="zeros"), self=_nll_slope
+)
 nll_backward = op(
     "nll_loss_backward", _nll_backward,
     self=lambda grad, target, weight, total, reduction, ignore_index: nll_again(
@@ -294,7 +298,7 @@ def _multi_margin_slope(
     return reshape(others - where(chosen, sum_dim(others, 1, True), 0), self_sizes)
 
 
-multi_margin_loss = op("multi_margin_loss", _multi_margin, self=_multi_margin_slope)
+multi_margin_loss = op("multi_margin_loss", _multi_margin, Traits(fused="zeros"), self=_multi_margin_slope)
 
 
 def _label_counts(self: Array, sizes: Sizes) -> Array:
@@ -331,4 +335,6 @@ def _multilabel_margin_slope(grad: Any, self: Any, target: Any, reduction: str, 
     return reshape(sum_dim(pairs, 1, False) - sum_dim(pairs, 2, False), self_sizes)
 
 
-multilabel_margin_loss = op("multilabel_margin_loss", _multilabel_margin, self=_multilabel_margin_slope)
+multilabel_margin_loss = op(
+    "multilabel_margin_loss", _multilabel_margin, Traits(fused="zeros"), self=_multilabel_margin_slope
+)

@@ -143,13 +143,13 @@ def _times(grad: Any, weight: Any) -> Any:
 
 
 layer_norm = op(
-    "native_layer_norm", _layer_norm, Traits(differentiable=(0,)),
+    "native_layer_norm", _layer_norm, Traits(differentiable=(0,), fused="none"),
     input=lambda grad, input, weight, result1, result2, input_sizes, normalized_shape, eps: normalized_backward(
         _times(grad, weight), input, result1, result2, _last(input_sizes, normalized_shape), eps
     ),
     weight=lambda grad, input, result1, result2, input_sizes, normalized_shape, eps: grad
     * normalized(input, result1, result2, _last(input_sizes, normalized_shape), eps),
-    bias=lambda grad: grad,
+    bias=lambda grad, input, weight: grad,
 )  # fmt: skip
 
 # -- group norm ---------------------------------------------------------------------------------------------------
@@ -255,8 +255,8 @@ def _batch_weight_slope(
 
 
 batch_norm = op(
-    "native_batch_norm", _batch_norm, Traits(differentiable=(0,)),
+    "native_batch_norm", _batch_norm, Traits(differentiable=(0,), fused="none"),
     input=_batch_slope,
     weight=_batch_weight_slope,
-    bias=lambda grad, input_sizes: sum_dim(grad, _all_but_channel(input_sizes), False),
+    bias=lambda grad, input, weight, input_sizes: sum_dim(grad, _all_but_channel(input_sizes), False),
 )  # fmt: skip

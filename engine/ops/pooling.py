@@ -241,14 +241,14 @@ def _adaptive_max_slope(grad: Any, self: Any, result1: Any, self_sizes: Sizes, o
 max_pool2d, max_pool3d = (
     op(
         f"max_pool{rank}d_with_indices", _max_pool,
-        Traits(node=f"MaxPool{rank}DWithIndicesBackward0", differentiable=(0,)), self=_max_pool_slope,
+        Traits(node=f"MaxPool{rank}DWithIndicesBackward0", differentiable=(0,), fused="zeros"), self=_max_pool_slope,
     )
     for rank in (2, 3)
 )  # fmt: skip
 adaptive_max_pool2d, adaptive_max_pool3d = (
     op(
         f"adaptive_max_pool{rank}d", _adaptive_max_pool,
-        Traits(node=f"AdaptiveMaxPool{rank}DBackward0", differentiable=(0,)), self=_adaptive_max_slope,
+        Traits(node=f"AdaptiveMaxPool{rank}DBackward0", differentiable=(0,), fused="zeros"), self=_adaptive_max_slope,
     )
     for rank in (2, 3)
 )  # fmt: skip
@@ -355,7 +355,9 @@ def _avg_pool_slope(
 
 
 AVG_POOL: dict[int, Any] = {
-    rank: op(f"avg_pool{rank}d", _avg_pool, Traits(node=f"AvgPool{rank}DBackward0"), self=_avg_pool_slope)
+    rank: op(
+        f"avg_pool{rank}d", _avg_pool, Traits(node=f"AvgPool{rank}DBackward0", fused="zeros"), self=_avg_pool_slope
+    )
     for rank in (2, 3)
 }
 avg_pool2d, avg_pool3d = AVG_POOL[2], AVG_POOL[3]

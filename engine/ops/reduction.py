@@ -166,7 +166,9 @@ off_diagonal = op("off_diagonal", _off_diagonal, self=lambda grad, dim: off_diag
 prod_of_others = op("prod_of_others", _prod_of_others, self=_prod_of_others_slope)
 prod_all = op(
     "prod", _prod, Traits(node="ProdBackward0"),
-    self=lambda grad, self, self_sizes: grad * view(prod_of_others(view(self, (count(self_sizes),)), 0), self_sizes),
+    self=lambda grad, self, self_sizes: grad * view(prod_of_others(view(self, (count(self_sizes),)), 0), self_sizes)
+    if self_sizes
+    else grad,
 )  # fmt: skip
 prod_dim = op(
     "prod.dim_int", _prod_dim, Traits(node="ProdBackward1"),

@@ -213,7 +213,7 @@ FORWARD: dict[str, Callable[..., Any]] = {}
 
 def _declared(name: str, kernel: Callable[..., Any], node: str, tables: Any, rule: Callable[..., Any]) -> Any:
     TABLES[name] = tables
-    FORWARD[name] = op(name, kernel, Traits(node=node), self=rule)
+    FORWARD[name] = op(name, kernel, Traits(node=node, fused="zeros"), self=rule)
     return FORWARD[name]
 
 

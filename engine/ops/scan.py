@@ -70,8 +70,10 @@ def _cumprod(self: Array, dim: int, dtype: Any = None) -> Array:
     )
 
 
-def _cumprod_slope(grad: Any, self: Any, result: Any, dim: int) -> Any:
+def _cumprod_slope(grad: Any, self: Any, result: Any, self_sizes: Sizes, dim: int) -> Any:
     """The product of what stands before x[k], times the sum over j >= k of grad[j] x[k+1] ... x[j]; no division."""
+    if math.prod(self_sizes) <= 1:
+        return grad
     before = cumprod(shifted(self, dim, 1, 1), dim)
     return before * recurrence(grad, shifted(self, dim, -1, 0), dim, True)
 
@@ -114,11 +116,13 @@ def _logcumsumexp(self: Array, dim: int) -> Array:
     return accumulated(xp.logaddexp, self, dim) if self.ndim else self.copy()
 
 
-def _logcumsumexp_slope(grad: Any, self: Any, result: Any, dim: int) -> Any:
+def _logcumsumexp_slope(grad: Any, self: Any, result: Any, self_sizes: Sizes, dim: int) -> Any:
     """exp(x[k]) times the sum over j >= k of grad[j] / exp(result[j]), without ever leaving [0, 1].
 
     The sum obeys s[k] = grad[k] + exp(result[k] - result[k+1]) s[k+1], and results only grow.
     """
+    if not self_sizes:
+        return grad
     nothing = eq(result, -math.inf)
     factor = where(nothing, 0, exp(result - shifted(result, dim, -1, math.inf)))
     return recurrence(grad, factor, dim, True) * where(nothing, 0, exp(self - result))

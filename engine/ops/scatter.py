@@ -228,13 +228,13 @@ class Folding:
 
     def number(self, grad: Any, index: Any, src: Any, dim: int, include_self: bool) -> Any:
         """How many values each place is the mean of (1 where there is none)."""
-        found = self.add(_ones(grad) if include_self else zero(grad), index, _ones(src), dim)
+        found = self.add(_ones(grad) if include_self else zero(grad), index, self.take(_ones(grad), index, dim), dim)
         return masked_fill(found, eq(found, 0), 1)
 
     def share(self, grad: Any, x: Any, index: Any, src: Any, result: Any, dim: int) -> Any:
         """The gradient of each place, divided among all that equal the extreme."""
-        hit = where(eq(src, self.take(result, index, dim)), _ones(src), 0)
-        return grad / self.add(where(eq(x, result), _ones(x), 0), index, hit, dim)
+        hit = where(eq(src, self.take(result, index, dim)), self.take(_ones(grad), index, dim), 0)
+        return grad / self.add(where(eq(x, result), _ones(grad), 0), index, hit, dim)
 
 
 def _folds(name: str, write: Callable[..., None], source: str, folding: Callable[[], Folding]) -> Any:

@@ -262,6 +262,12 @@ def _zero_of(self: Array, size: Sizes) -> Array:
 
 zero_of = op("zero_of", _zero_of, self=lambda grad, self_sizes: zero_of(grad, self_sizes))
 """Zeros of a size, of the kind of a tensor."""
+hung_on = op(
+    "hung_on", lambda self, other, zeros: self.copy(),
+    self=lambda grad: grad,
+    other=lambda grad, other_sizes, zeros: zero_of(grad, other_sizes) if zeros else None,
+)  # fmt: skip
+"""A gradient that hangs on a tensor with which it does not change: its derivative for that is zeros, or none at all."""
 cat = op(
     "cat", _cat, Traits(promote=_promote_list),
     tensors=lambda grad, dim, tensors_sizes: _parts(grad, dim, tensors_sizes),

@@ -364,6 +364,8 @@ def differentiate(findings: Findings, form: str, given: Any, own: Any, yours: An
         found.append((library, [*into, *upstream], first))
     first = [gradients for _, _, gradients in found]
     agree = findings.see(f"{form}, gradients", _unlike_gradients(first[1], first[0], found[0][1]), where)
+    if small and agree and not isinstance(first[0], Exception):
+        _compare_graphs(findings, form, outputs, results, inputs, mine, where)
     if not small or not agree or isinstance(first[0], Exception):
         return
     again = []
@@ -378,6 +380,34 @@ def differentiate(findings: Findings, form: str, given: Any, own: Any, yours: An
         upstream = [library.tensor(w) for w in weights]
         again.append(answer(library.autograd.grad, [gradients[i] for i in chosen], into, upstream, allow_unused=True))
     findings.see(f"{form}, second gradients", _unlike_gradients(again[1], again[0], found[0][1]), where)
+
+
+def _compare_graphs(
+    findings: Findings, form: str, outputs: Any, results: Any, inputs: Any, mine: Any, where: str
+) -> None:  # fmt: skip
+    """Which gradients require grad where the upstream ones do not, and for which inputs they have a gradient."""
+    reach = []
+    for library, of, into in ((torch, outputs, inputs), (engine, results, mine)):
+        upstream = [library.ones_like(o) for o in of]
+        gradients = answer(
+            library.autograd.grad, of, into, upstream, create_graph=True, retain_graph=True, allow_unused=True
+        )
+        reach.append([_reach(library, gradient, into) for gradient in gradients])
+    pairs = [(a, b) for a, b in zip(*reach, strict=True) if "none" not in (a, b) and a != "no formula"]
+    text = next((f"{b}, torch: {a}" for a, b in pairs if a != b), None)
+    findings.see(f"{form}, graph of the gradients", text, where)
+
+
+def _reach(library: Any, gradient: Any, into: Any) -> str:
+    """What a gradient leads to."""
+    if gradient is None or not gradient.numel():
+        return "none"
+    if not gradient.requires_grad:
+        return "requires no grad"
+    second = answer(library.autograd.grad, gradient.sum(), into, retain_graph=True, allow_unused=True)
+    if isinstance(second, Exception):
+        return "no formula" if "not implemented" in str(second) else f"{type(second).__name__}: {second}"
+    return f"leads to {[nr for nr, g in enumerate(second) if g is not None]}"
 
 
 def _weights(rng: np.random.Generator, outputs: list[Any]) -> list[np.ndarray]:

@@ -17,6 +17,7 @@ class Known:
 TIED = "which of several equal elements stands first is open in torch's own words"
 OTHER_SHAPE = "an out= of another shape gets memory of its own; torch resizes what it has, or says that it cannot"
 NO_SECOND = "torch has no second derivative of it; here it is a formula like any other"
+CONSTANT = "of one element, or of the norm for p = 0, the gradient is constant: zeros here, and no graph of it in torch"
 NO_IN_PLACE = "torch has no derivative of its in-place form; here it is the function's"
 RARE_WORDS = "refused in both; torch's words are those of an inner check"
 OUT_OF_SCOPE = "complex tensors are left out, and that is said before the arguments are looked at"
@@ -38,6 +39,7 @@ KNOWN = (
     Known("call", "torch asserts that its input has no gaps, and asks for a report", "as_strided_scatter"),
     Known("method", "torch asserts that its input has no gaps, and asks for a report", "as_strided_scatter"),
     Known("call, gradients", "of elements far apart torch's float32 is exact to 2e-3, ours to 3e-4", "logcumsumexp"),
+    Known("call, graph of the gradients", CONSTANT, "nn.functional.normalize put linalg.det"),
     Known(
         "call, second gradients", NO_SECOND,
         "cdist nn.functional.pdist nn.functional.hardsigmoid nn.functional.embedding_bag "

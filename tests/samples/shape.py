@@ -46,6 +46,7 @@ ROWS = [
     Sample("tril", (real(2, 3, 3),), {"diagonal": -1}, "torch.tril(x, -1)"),
     Sample("triu", (real(2, 3),), {"diagonal": 1}, "x.triu(1)"),
     Sample("zero_of", (real(2),), {"size": (3,)}, reason=INNER),
+    Sample("hung_on", (np.array([1.0, 2.0]), np.array([3.0])), {"zeros": True}, reason=INNER),
     Sample("cat", ([real(2, 3), real(1, 3)],), {"dim": 0}, "torch.cat(x)"),
     Sample("cat", ([real(2, 3), real(2, 2), np.zeros((0,))],), {"dim": 1}, "torch.cat(x, -1)"),
     Sample("clone_gradient", (real(2, 3),), reason=INNER),
