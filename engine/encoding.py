@@ -190,6 +190,8 @@ def event_fields(event: Event) -> dict[str, Any]:
     """An event as a JSON object, without its index, stack and kind, which are columns of their own."""
     fields: dict[str, Any] = _to_json(event)
     del fields["index"], fields["stack"]
+    if not fields["loops"]:  # as in nearly all
+        del fields["loops"]
     if "message" in fields:
         fields |= {name: fields[name][:MOST_MESSAGE] for name in _LONG & fields.keys()}
     return fields

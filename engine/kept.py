@@ -27,7 +27,6 @@ class Kept(Short):
     def __init__(self, limit: int) -> None:
         super().__init__()
         self.limit = limit
-        self.log: list[tuple[Any, ...]] = []
         self.values: list[Any] = []
         self.first = next_id()
         self.large: deque[Summary] = deque()

@@ -16,6 +16,7 @@ from .binding import tensor_names
 from .errors import message_of, notes_of
 from .holders import best_name
 from .later import Later
+from .loops import written
 from .op import CUSTOM, NUMBERED, REGISTRY
 from .ops.reduction import sum_to_size
 from .recorder import Recorder, written_out
@@ -41,6 +42,7 @@ from .trace import (
     HookRan,
     Input,
     LeafCreated,
+    LoopVariable,
     ModeChanged,
     NodeRecord,
     OpCalled,
@@ -93,6 +95,14 @@ def read(
         argv,
         meta or {},
     )
+
+
+def _loop_variable(found: Any) -> LoopVariable:
+    """What a recorder noted of a loop's variable; a replay notes what the recording has."""
+    if isinstance(found, LoopVariable):
+        return found
+    depth, line, name, value = found
+    return LoopVariable(depth, line, name, written(value))
 
 
 def _without_folders(event: AnyEvent, places: Places) -> AnyEvent:
@@ -191,6 +201,9 @@ class _Reader:
     def read(self, entry: tuple[Any, ...]) -> AnyEvent:
         kind, stack, *fields = in_full(entry)
         event = HANDLERS[kind](self, self.index, stack, *fields)
+        loops = self.recorder.rounds.get(self.index)
+        if loops:
+            event = replace(event, loops=tuple(map(_loop_variable, loops)))
         self.index += 1
         return event
 
@@ -433,7 +446,7 @@ class _Reader:
         )  # fmt: skip
 
     def raised(self, at: int, stack: int, event: ErrorRaised) -> AnyEvent:
-        return replace(event, index=at)
+        return replace(event, index=at, loops=())
 
     def warning(self, at: int, stack: int, category: str, message: str) -> AnyEvent:
         return WarningGiven(at, stack, category, message)

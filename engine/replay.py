@@ -74,6 +74,8 @@ class _Replay(Rerun):
     """One run of an edited program: its schedule, and what it does with each command."""
 
     gone: list[int]
+    places: dict[int, int]
+    moved = False  # whether a command runs that stood elsewhere in the recording, or nowhere
 
     def run(self) -> Trace:
         """The new trace."""
@@ -84,7 +86,9 @@ class _Replay(Rerun):
         try:
             for action in self.schedule():
                 self.left_out(action)
-                self.recorder.pinned = self.stack_of(action)
+                stack, until = self.place_of(action)
+                self.moved = until < 0
+                self.pin(stack, until)
                 if isinstance(action, Command):
                     if action.base is not None:
                         self.refresh_before(action.base)
@@ -106,6 +110,7 @@ class _Replay(Rerun):
     def schedule(self) -> Iterable[AnyEvent | Command]:
         """The fixed actions, with the commands where they stand now."""
         recorded = program(self.base)
+        self.places = {a.base: a.after for _, a in recorded if isinstance(a, Command) and a.base is not None}
         wanted = self.edits.commands
         kept = {c.base for c in wanted or ()}
         self.gone = [
@@ -136,11 +141,14 @@ class _Replay(Rerun):
             self.gone.pop(0)
             self.doubted(HOOK_GONE)
 
-    def stack_of(self, action: AnyEvent | Command) -> int:
-        """The stack to record for an action: that of the recording."""
-        if isinstance(action, Command):
-            return -1 if action.base is None else self.base.events[action.base].stack
-        return action.stack
+    def place_of(self, action: AnyEvent | Command) -> tuple[int, int]:
+        """The stack to record for an action, that of the recording, and the event up to which loops have come: with a
+        command that was moved they stay where they were."""
+        if not isinstance(action, Command):
+            return action.stack, action.index
+        if action.base is None:
+            return -1, -1
+        return self.base.events[action.base].stack, action.base if self.places[action.base] == action.after else -1
 
     # -- commands -------------------------------------------------------------------------------------------------
 
@@ -334,7 +342,7 @@ class _Replay(Rerun):
         place = 0
         while place < len(events):
             event = events[place]
-            self.recorder.pinned = event.stack
+            self.pin(event.stack, -1 if self.moved else event.index)
             if isinstance(event, BackwardStarted):
                 self.backward(backward_command(event, -1, 0))
                 place = end_of(events, place)

@@ -70,6 +70,8 @@ class Rerun:
         self.nested = 0  # how much code of the user's runs, one inside of the other
         self.inside: list[tuple[str, int]] = []  # groups that are open: name, and where each begins in the log
         self.passing: int | None = None  # how many stay open when the one that is passed over is left
+        self.turning = [event for event in base.events if event.loops]  # where loops go on
+        self.turned = 0  # how many of those the run has passed
         self.groups = calls_of(base.events)
         self.first = min((group[0].index for group in self.groups.values()), default=len(base.events))
         self.seeds: dict[int, int] = {}
@@ -81,6 +83,16 @@ class Rerun:
                 self.known[event.tensor, event.version] = event.value
             elif isinstance(event, OpCalled):
                 self.known.update({(out.tensor, out.version): out.value for out in event.outputs})
+
+    def pin(self, stack: int, until: int) -> None:
+        """What runs next is recorded with a stack of the recording, and with what loops held up to event `until`."""
+        turning, start = self.turning, self.turned
+        while self.turned < len(turning) and turning[self.turned].index <= until:
+            self.turned += 1
+        self.recorder.pinned = stack
+        if start < self.turned:
+            met = (*self.recorder.repeated, *(one for event in turning[start : self.turned] for one in event.loops))
+            self.recorder.repeated = tuple({(one.depth, one.line, one.name): one for one in met}.values())
 
     def doubted(self, why: str, at: int | None = None) -> None:
         """From here (or from entry `at` of the log) on the program itself might have done otherwise."""
@@ -172,7 +184,7 @@ class Rerun:
         elif isinstance(event, GroupLeft):
             self.left()
         elif isinstance(event, ErrorRaised) and event.call is None:
-            self.recorder.log.append(("raised", event.stack, event))
+            self.recorder.log.append(("raised", self.recorder.repeat(event.stack), event))
 
     def called(self, event: OpCalled) -> None:
         """Run an op again, but for the new history of a base: the write of its view brings that about."""
@@ -190,7 +202,7 @@ class Rerun:
         self.recorder.depth += 1
         live = [None if number is None else self.live.get(number) for number in event.tensors]
         held = tuple([None if t is None or t._id < self.recorder.first else t._id for t in live])
-        self.recorder.log.append(("enter", event.stack, event.name, event.kind, held))
+        self.recorder.log.append(("enter", self.recorder.repeat(event.stack), event.name, event.kind, held))
 
     def left(self) -> None:
         """The innermost group ends, and with it what was passed over in it."""

@@ -7,6 +7,7 @@ from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import CodeType
 from typing import Any
 
+from .loops import NamedLoop, held, loops_around
 from .slot import is_users
 
 _getframe: Any = sys._getframe
@@ -28,20 +29,88 @@ class Stacks:
         self.pinned: int | None = None  # replay: the stack to record instead of the one that runs
         self.base: Any = None  # the frame in which the recording began, and what is called beyond it
         self.beyond: tuple[int, ...] = ()
+        self.last = -1
+        self.after: list[int] = [-1]  # by a stack, one that came next in the same rounds of all loops
+        self.plans: dict[int, tuple[Any, ...]] = {}  # by a stack, where the variables of the loops around it are
+        self.bound: dict[tuple[int, int, str], Any] = {}  # what they held when they were looked at
+        self.log: list[tuple[Any, ...]] = []
+        self.rounds: dict[int, tuple[Any, ...]] = {}  # by entry of the log: variables that changed, and what they hold
+        self.repeated: tuple[Any, ...] = ()  # replay: those for the next entry
 
     def stack(self, depth: int = 2) -> int:
         """The number of the user's call stack: pairs (code, last instruction), innermost first, interned."""
         if self.pinned is not None:
-            return self.pinned
+            return self.repeat(self.pinned)
         frame, base, met = _getframe(depth), self.base, self.met
         try:
             while frame is not base:
                 met = met[id(frame.f_code) + frame.f_lasti]
                 frame = frame.f_back
             number: int = met[base and base.f_lasti]
-            return number
         except (KeyError, AttributeError):  # a new one; or of a thread that `base` is not in
-            return self.meet(_getframe(depth))
+            number = self.meet(_getframe(depth))
+            self.after += [-1] * (number + 1 - len(self.after))
+        if self.after[self.last] != number:
+            self.look(_getframe(depth), number)
+        self.last = number
+        return number
+
+    def repeat(self, number: int) -> int:
+        """The stack of the recording that is run again; what its loops held goes with the entry that comes next."""
+        if self.repeated:
+            self.rounds[len(self.log)], self.repeated = self.repeated, ()
+        return number
+
+    def look(self, frame: Any, number: int) -> None:
+        """Note for the entry that comes next which variables of the loops around `frame` hold something else now.
+
+        Stacks are numbered as they are met, so that a round leads from one to a higher one, and the next round back.  A
+        step ahead that was seen to stay in its round is not looked at again; a round begins with a look.
+        """
+        plan = self.plans.get(number)
+        if plan is None:
+            plan = self.plans[number] = self.plan(frame)
+        changed = []
+        one, bound = frame, self.bound
+        for hops, code, key in plan:
+            for _ in hops:
+                one = one.f_back
+            if one is None or one.f_code is not code:  # the same line of the user's, reached by another way
+                del self.plans[number]
+                return self.look(frame, number)
+            value = held(one, key[2])
+            before = bound.get(key)
+            if value is not before and (value != before or type(value) is not type(before)):
+                bound[key] = value
+                changed.append((*key, value))
+        if changed:
+            self.rounds[len(self.log)] = tuple(changed)
+        if not plan or not (changed or number <= self.last):
+            self.after[self.last] = number
+        else:
+            self.after[self.last] = -1
+        return None
+
+    def plan(self, frame: Any) -> tuple[tuple[range, CodeType, tuple[int, int, str]], ...]:
+        """How to come from `frame` to the variables of the loops around it: steps outwards, the code that is there, and
+        of the variable the place of its frame in the user's stack, counted inwards, its loop's line, and its name."""
+        users, base = self.users, self.base
+        found: list[tuple[int, CodeType, int, NamedLoop]] = []
+        hops = place = 0
+        while frame is not None:
+            if users[id(frame.f_code)]:
+                loops = loops_around(frame.f_code, frame.f_lineno)
+                found += [(hops, frame.f_code, place, loop) for loop in loops]
+                place += 1
+            if frame is base:
+                place += len(self.beyond) // 2
+                break
+            frame, hops = frame.f_back, hops + 1
+        before = (0, *(hops for hops, *_ in found))
+        return tuple(
+            (range(hops - since), code, (place - 1 - at, loop.line, loop.name))
+            for since, (hops, code, at, loop) in zip(before, found, strict=False)
+        )
 
     def meet(self, frame: Any) -> int:
         """The number of the call stack of `frame`, found again in `met` from now on."""

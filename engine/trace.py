@@ -124,11 +124,29 @@ class Root:
 
 
 @dataclass(frozen=True, slots=True)
+class LoopVariable:
+    """What the variable of a `for` loop holds from an event on: `text` as Python writes it, None where it is no number
+    and no short text.
+
+    `depth` is the frame of the event's stack that runs the loop, `line` the one before the loop's body.
+    """
+
+    depth: int
+    line: int
+    name: str
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
-    """`index` is the event's place in `trace.events`, `stack` its place in `trace.stacks` (-1: none)."""
+    """`index` is the event's place in `trace.events`, `stack` its place in `trace.stacks` (-1: none).
+
+    `loops` are the variables of the loops around it that hold something else than at the event before.
+    """
 
     index: int
     stack: int
+    loops: tuple[LoopVariable, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,9 +43,11 @@ class Rounds:
 
 def rounds(drawing: Drawing) -> Rounds:
     """The rounds of loops, and the calls of one function or of modules of one class, that stand in one group."""
-    alike: dict[tuple[str | None, str], list[str]] = defaultdict(list)
-    for group, around in drawing.grouping.within.items():
-        alike[around, _told(drawing.grouping.labels[group])].append(group)
+    alike: dict[tuple[str | None, object], list[str]] = defaultdict(list)
+    grouping = drawing.grouping
+    for group, around in grouping.within.items():
+        loop = grouping.loops.get(group)
+        alike[around, _told(grouping.labels[group]) if loop is None else (loop.file, loop.line)].append(group)
     return Rounds(
         frozenset(group for same in alike.values() if len(same) > 1 for group in same),
         frozenset(group for same in alike.values() for group in same[1:]),
@@ -55,8 +57,8 @@ def rounds(drawing: Drawing) -> Rounds:
 def _told(label: str) -> str:
     """What groups that are alike have in common; of modules that the program itself holds, their class.
 
-    >>> _told("for x · 2"), _told("critic: Sequential"), _told("layers[0]: Linear · 3"), _told("0: Linear")
-    ('for x', 'Sequential', 'Linear', '0: Linear')
+    >>> _told("cell · 2"), _told("critic: Sequential"), _told("layers[0]: Linear · x = 3"), _told("0: Linear")
+    ('cell', 'Sequential', 'Linear', '0: Linear')
     """
     plain = label.partition(" · ")[0]
     name, _, kind = plain.rpartition(": ")

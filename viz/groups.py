@@ -29,6 +29,8 @@ MOST_NAMES = 2
 
 LIBRARY = 8
 """Ops of one call of the library from which on they are a group."""
+_COUNTED = re.compile(r"((?:.* · )?(?:round |\w+ = )|.* · )('.*'|[^,]+)")
+"""The name of a round or of a call that is one of several: what it begins with, and which one it is."""
 _NAME = re.compile(r"(?:[\w.]*\.)?(\w+)\(.*\)$", re.DOTALL)
 """A call as a whole; its function's own name."""
 
@@ -68,6 +70,7 @@ def groups(trace: Trace) -> Grouping:
     scope = reader.top
     hidden = own_code(trace.events).hidden
     for event in trace.events:
+        reader.turn(event)
         if event.index in hidden:
             continue
         if isinstance(event, OpCalled):
@@ -141,19 +144,20 @@ def _rounds_around(outer: Scope, reader: Reader) -> list[Scope]:
         return []
     reached = [{sum(start <= place[0] for start in inner.starts) for place in m.seen} for m in rounds]
     sure = inner.length is not None and any(all(n in r for r in reached) for n in inner.sure)
-    each = inner.length if sure else nests.period([[reader.ops[k] for k in _ops(m)] for m in rounds])
+    told = outer.text is not None  # then it is this one round
+    each = inner.length if sure else None if told else nests.period([[reader.ops[k] for k in _ops(m)] for m in rounds])
     if not each or each >= len(rounds):
         return []
     for n, one in enumerate(rounds):
         one.round = n % each + 1
-        one.label = f"{inner.label} · {one.round}"
-    name = outer.label.rpartition(" · ")[0]
+        one.label = one.round_name
     outer.members = [*before, *rounds[:each]]
     made = []
     for start in range(each, len(rounds), each):
-        scope = Scope(f"g{reader.count}", f"{name} · {outer.round + start // each}", outer.within, outer.key)
+        scope = Scope(f"g{reader.count}", "", outer.within, outer.key)
         scope.members, scope.round = list(rounds[start : start + each]), outer.round + start // each
-        scope.seen, scope.loop = outer.seen, outer.loop
+        scope.seen, scope.loop, scope.text = outer.seen, outer.loop, outer.text
+        scope.label = scope.round_name
         reader.count += 1
         made.append(scope)
     made[-1].members += after
@@ -241,8 +245,10 @@ def _prune(top: Scope) -> None:
                 kept.append(member)
                 continue
             for only in member.members:
-                if isinstance(only, Scope) and member.round:  # a round that is one call: the call in this round
-                    only.label += f" · {member.round}"
+                if isinstance(only, Scope) and member.round and only.round:
+                    only.label = f"{member.round_name}, {only.label}"
+                elif isinstance(only, Scope) and member.round:  # a round that is one call: the call in this round
+                    only.label += f" · {member.round_name}"
             kept.extend(member.members)
         scope.members = kept
     while len(top.members) == 1 and isinstance(top.members[0], Scope):
@@ -258,20 +264,43 @@ def _cut(scope: Scope, reader: Reader) -> None:
         members, scope.members = scope.members, []
         for start in range(0, count, length):
             part = members[start : start + length]
-            reader.open(scope, _span(part, start), ("part", start)).members = part
+            ranges = _ranges(part)
+            opened = reader.open(scope, _span(part, start, ranges), ("part", start))
+            opened.members, opened.ranges = part, ranges
 
 
-def _span(part: list[int | Scope], start: int) -> str:
-    """A name for a run of members: `for t · 1–21`, `block × 5`, or their places."""
-    scopes = [member for member in part if isinstance(member, Scope)]
-    if scopes and len(scopes) == len(part):
-        parts = [scope.label.rpartition(" · ") for scope in scopes]
-        begins, low, high = list(dict.fromkeys(begin for begin, *_ in parts)), parts[0][2], parts[-1][2]
-        if all(begins) and len(begins) <= MOST_NAMES:
-            return f"{', '.join(begins)} · {low.split('–')[0]}–{high.split('–')[-1]}"
-        if scopes[0].label == scopes[-1].label:
-            return f"{scopes[0].label} × {len(part)}"
+def _ranges(part: list[int | Scope]) -> dict[str, tuple[str, str]]:
+    """The first and the last of what comes again in a run of members, by what its names begin with: `t = `, `cell · `;
+    none where something else is there too."""
+    found: dict[str, tuple[str, str]] = {}
+    for member in part:
+        if isinstance(member, int):
+            return {}
+        ranges = member.ranges
+        if not ranges and (match := _COUNTED.match(member.label)):
+            ranges = {match[1]: (match[2], match[2])}
+        if not ranges:
+            return {}
+        for begin, (low, high) in ranges.items():
+            found[begin] = found.get(begin, (low, high))[0], high
+    return found
+
+
+def _span(part: list[int | Scope], start: int, ranges: Mapping[str, tuple[str, str]]) -> str:
+    """A name for a run of members: `t = 0–20`, `rounds 1–21`, `block × 5`, or their places."""
+    if ranges and len(ranges) <= MOST_NAMES:
+        return ", ".join(_range(begin, *ends) for begin, ends in ranges.items())
+    if all(isinstance(member, Scope) and member.label == part[0].label for member in part):  # type: ignore[union-attr]
+        return f"{part[0].label} × {len(part)}"  # type: ignore[union-attr]
     return f"part {start + 1}–{start + len(part)}"
+
+
+def _range(begin: str, low: str, high: str) -> str:
+    """`t = 0–20`, and of what is no count `t = 0.5 … 2.0`."""
+    if low == high:
+        return begin + low
+    dash = "–" if low.isdigit() and high.isdigit() else " … "
+    return f"{begin.replace('round ', 'rounds ')}{low}{dash}{high}"
 
 
 def _collect(top: Scope) -> Grouping:
@@ -291,7 +320,8 @@ def _collect(top: Scope) -> Grouping:
                 of[member] = ident
             else:
                 alone = member.round == 1 and rounds[member.key] == 1  # no rounds to tell apart: it is the loop
-                labels[member.id] = member.label.removesuffix(" · 1") if alone else member.label
+                loop = member.loop if alone and member.text is None else None
+                labels[member.id] = member.label if loop is None else loop.label
                 within[member.id] = ident
                 if member.key[0] in ("call", "module"):
                     callers[member.id] = member.key[-1]

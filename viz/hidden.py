@@ -24,5 +24,11 @@ def hidden(seen: Visible) -> Json | None:
         name = (item.kind, item.role, *cards.head(item, drawing))
         nodes.append([ident, names.setdefault(name, len(names)), item.group])
     inside = [group for group in grouping.labels if seen.home[group] not in (None, group)]
-    groups = [{"id": group, "label": grouping.labels[group], "within": grouping.within[group]} for group in inside]
+    groups = [
+        {
+            "id": group, "label": grouping.labels[group], "within": grouping.within[group],
+            **({"round": True} if group in grouping.loops else {}),
+        }
+        for group in inside
+    ]  # fmt: skip
     return {"names": [list(name) for name in names], "nodes": nodes, "groups": groups}

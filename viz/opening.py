@@ -123,7 +123,9 @@ def _is_read_on(read: Reading, seen: Visible, graph: nx.MultiDiGraph, placed: la
     each step together with the one before: where all add to one leaf, one would go back to it again and again."""
     grouping, alike = read.drawing.grouping, rounds(read.drawing).every
     innermost = alike.difference(group for one in alike for group in grouping.path(grouping.within[one]))
-    if not innermost or not alike.isdisjoint(seen.folded) or len(graph) > FOLD_ABOVE:
+    if not innermost or not innermost <= placed.boxes.keys() or not alike.isdisjoint(seen.folded):
+        return False  # one is folded, or a group around it
+    if len(graph) > FOLD_ABOVE:
         return False
     if extent(graph, placed)[0] > VIEW[0] / WHOLE or any(len(placed.parts.get(one, ())) > 1 for one in innermost):
         return False

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from engine.trace import Frame, GroupEntered, OpCalled, Trace
+from engine.loops import variable
+from engine.trace import AnyEvent, Frame, GroupEntered, OpCalled, Trace
 
 from . import nests
 
@@ -15,7 +17,10 @@ _TRANSPARENT = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
 @dataclass(slots=True)
 class Scope:
-    """A group while and after it is read.  `ops` are its direct members, `key` says which loop or call it is."""
+    """A group while and after it is read.  `members` are its direct ones, `key` says which loop or call it is.
+
+    A round of a loop has its number, `round`, and where it is known what the loop's variable holds in it, `text`.
+    """
 
     id: str
     label: str
@@ -26,11 +31,22 @@ class Scope:
     seen: set[tuple[int, int, int, int]] = field(default_factory=set)
     round: int = 0
     loop: Loop | None = None
+    text: str | None = None
+    ranges: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Of a part: first and last of the rounds or calls in it, by what their names begin with."""
+
+    @property
+    def round_name(self) -> str:
+        """`step = 2`; `round 3` where the loop has no variable that says more."""
+        if self.text is None or self.loop is None:
+            return f"round {self.round}"
+        return f"{self.loop.variable} = {self.text}"
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop of the program, from the line before its body on; `taken` are the names that it takes apart."""
+    """A loop of the program, from the line before its body on; `taken` are the names that it takes apart, `variable`
+    tells its rounds apart."""
 
     line: int
     end: int
@@ -40,6 +56,7 @@ class Loop:
     sure: tuple[int, ...]
     file: str
     taken: frozenset[str]
+    variable: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +91,18 @@ class Reader:
         self.backward: Scope | None = None
         self.loops: dict[str, list[Loop]] = {name: loops_in(code, name) for name, code in trace.files.items()}
         self.around: dict[tuple[str, int], list[Loop]] = {}
+        self.held: dict[tuple[int, int, str], str | None] = {}
 
     def open(self, within: Scope, label: str, key: tuple[object, ...]) -> Scope:
         scope = Scope(f"g{self.count}", label, within, key)
         self.count += 1
         within.members.append(scope)
         return scope
+
+    def turn(self, event: AnyEvent) -> None:
+        """Take over what the variables of loops hold from an event on."""
+        for one in event.loops:
+            self.held[one.depth, one.line, one.name] = one.text
 
     def enter(self, event: GroupEntered) -> None:
         """Open the group of a module's call: frames up to the call are around it, deeper ones in it."""
@@ -153,7 +176,8 @@ class Reader:
     def _round(
         self, around: Scope, level: int, loop: Loop, frames: tuple[Frame, ...], depth: int, innermost: bool
     ) -> Scope:
-        """The round of `loop` that an event belongs to: a new one where a position comes again, or an earlier one.
+        """The round of `loop` that an event belongs to: a new one where its variable has another value, or where a
+        position comes again, or an earlier one.
 
         What comes again inside an inner loop is a round of that one, also where the outer loop has nothing else:
         `_nest` tells those apart.
@@ -164,17 +188,23 @@ class Reader:
         here = self.opened[level] if level < len(self.opened) else None
         key = ("loop", frame.file, loop.line)
         again = False
+        text = None if loop.variable is None else self.held.get((depth, loop.line, loop.variable))
         if here is not None and here.key == key:
             within = len(self.opened) > level + 1 and self.opened[level + 1].key[-1:] == (place,)
-            again = statement < here.statement or (
-                innermost
-                and place in here.seen
-                and (last or not within or self._restarts(frames, depth + 1, level + 2))
+            again = (
+                here.text != text
+                or statement < here.statement
+                or (
+                    innermost
+                    and place in here.seen
+                    and (last or not within or self._restarts(frames, depth + 1, level + 2))
+                )
             )
         if here is None or here.key != key or again:
             number = here.round + 1 if again and here is not None else 1
-            here = self.open(around, f"{loop.label} · {number}", key)
-            here.round, here.loop = number, loop
+            here = self.open(around, "", key)
+            here.round, here.loop, here.text = number, loop, text
+            here.label = here.round_name
             self.opened[level:] = [here]
         here.statement = statement
         here.seen.add(place)
@@ -249,5 +279,6 @@ def loops_in(code: str, file: str) -> list[Loop]:
         parts = () if isinstance(node, ast.While) else ast.walk(node.iter)
         taken = frozenset(part.id for part in parts if isinstance(part, ast.Name))
         length = nests.length(node, tree)
-        found.append(Loop(node.body[0].lineno - 1, end, target, starts, length, sure, file, taken))
+        line = node.body[0].lineno - 1
+        found.append(Loop(line, end, target, starts, length, sure, file, taken, variable(node)))
     return sorted(found, key=lambda loop: (loop.line, -loop.end))

@@ -145,6 +145,6 @@ class Visible:
                 found.append({
                     "id": group, "label": label, "within": grouping.within[group], "members": members,
                     "folded": group in self.folded, "box": [round(v, 2) for v in box],
-                    **({"parts": parts} if parts else {}),
+                    **({"parts": parts} if parts else {}), **({"round": True} if group in grouping.loops else {}),
                 })  # fmt: skip
         return found

@@ -5,8 +5,8 @@ const [NAME, ROLE, WRONG, FACT, GIVEN, AROUND] = [100, 90, 80, 60, 50, 40];
 const SEEN = 1; // of two equal ones that on the stage comes before that in a folded group
 
 /**
- * All that can be found: { id, kind, role, label, sub, shape, dtype, group, unfold, wrong, … }.  `unfold` are the folded groups around
- * it, the innermost first; a stub is found as the tensor that it stands for.
+ * All that can be found: { id, kind, role, label, sub, shape, dtype, group, rounds, unfold, wrong, … }.  `rounds` of loops and
+ * `unfold`, the folded groups, are those around it, the innermost first; a stub is found as the tensor that it stands for.
  */
 export function entries(scene) {
   const inside = scene.hidden ?? { names: [], nodes: [], groups: [] };
@@ -28,15 +28,18 @@ function pathsOf(groups, folded) {
   const made = new Map();
   const path = (id) => {
     const group = known.get(id);
-    if (!group) return { group: null, around: [], unfold: [] };
+    if (!group) return { group: null, rounds: [], around: [], unfold: [] };
     if (!made.has(id)) {
       const outer = path(group.within);
-      made.set(id, { group: group.label, around: [plain(group.label), ...outer.around], unfold: [...(folded.has(id) ? [id] : []), ...outer.unfold] });
+      made.set(id, { group: group.label, rounds: [...(group.round ? [group.label] : []), ...outer.rounds], around: [plain(group.label), ...outer.around], unfold: [...(folded.has(id) ? [id] : []), ...outer.unfold] });
     }
     return made.get(id);
   };
   return path;
 }
+
+/** Where an entry is, in words: the innermost group, and the rounds of loops around that. */
+export const placeOf = ({ group, rounds }) => [...new Set([group, ...rounds])].filter(Boolean).join(", ");
 
 /** What is wrong at an element, in words: { text, words, error }. */
 function wrongAt({ error, findings = [] }) {

@@ -1,6 +1,6 @@
 // The field over the stage that finds elements: typing lists them, the arrows light them and look at them, Enter selects.
 
-import { entries, examples, search, words } from "./find.mjs";
+import { entries, examples, placeOf, search, words } from "./find.mjs";
 import { keepFocus } from "./footer.mjs";
 import { announce } from "./mirror.mjs";
 import { h } from "./panels/dom.mjs";
@@ -139,9 +139,10 @@ export class Search {
 }
 
 function option(one, i, { point, choose }) {
-  const { kind, role, label, sub, shape, dtype, group, unfold, wrong } = one;
+  const { kind, role, label, sub, shape, dtype, unfold, wrong } = one;
+  const where = placeOf(one);
   const first = kind === "op" ? sub : kind === "tensor" && role !== "inner" ? role : kind;
-  const what = [first, kind === "group" ? sub.split(" \u00b7 ")[0] : dtype, group && `in ${group}${unfold.length ? ", folded" : ""}`].filter(Boolean).join(" \u00b7 ");
+  const what = [first, kind === "group" ? sub.split(" \u00b7 ")[0] : dtype, where && `in ${where}${unfold.length ? ", folded" : ""}`].filter(Boolean).join(" \u00b7 ");
   return h("li", { id: `bs-found-${i}`, role: "option", "aria-selected": "false", onpointermove: point, onclick: choose }, h("i", { "data-kind": kind, "data-role": role }),
     h("b", {}, label), h("code", {}, shape), h("span", {}, wrong ? h("em", { "data-error": wrong.error }, `! ${wrong.text}`) : null, wrong ? " \u00b7 " : null, what));
 }

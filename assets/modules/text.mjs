@@ -61,13 +61,13 @@ export function cut(context, font, text, room) {
 }
 
 /**
- * A name cut before its end: what tells it from its neighbours are its last parts, `[2].bias` of `net[2].bias` or ` \u00b7 3`.
+ * A name cut before its end: what tells it from its neighbours are its last parts, `[2].bias` of `net[2].bias`, ` \u00b7 3` or ` = 3`.
  * As many whole parts as there is room for; where that is only the last one, the beginning of the name stands before it.
  */
 export function cutName(context, font, text, room) {
   const fits = (one) => widthOf(context, font, one) <= room;
   if (fits(text)) return text;
-  const parts = /.((?:\[[^\]]*\]|\.\w+)*)( \u00b7 [^\u00b7]+| v\d+)?$/u.exec(text);
+  const parts = /.((?:\[[^\]]*\]|\.\w+)*)( \u00b7 [^\u00b7]+| = [^=]+| \d+| v\d+)?$/u.exec(text);
   const version = parts?.[2] ?? "";
   const ends = (parts?.[1].match(/\[[^\]]*\]|\.\w+/g) ?? []).map((_, i, all) => all.slice(i).join("") + version);
   const bare = (tail) => tail.replace(/^\./, ""); // a dot beside the ellipsis would be lost in it

@@ -33,7 +33,7 @@ SCREENS: dict[str, tuple[str, str, str]] = {
     "inspector": ("?program=weights&step=4", SELECT, "document.querySelector('#inspect-body section')"),
     "through time": (
         "?program=rnn_twenty&step=80",
-        "backstep.select(backstep.scene().nodes.find(n => n.label === 'for t · 20').id)",
+        "backstep.select(backstep.scene().nodes.find(n => n.label === 't = 19').id)",
         "document.querySelector('.series .bar')",
     ),
     "commands": ("?program=weights&step=4", TAB % "commands", "document.querySelector('.commands')"),

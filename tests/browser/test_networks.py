@@ -125,7 +125,7 @@ def test_a_group_opens_and_closes_under_the_pointer(view_of: Callable[[App], Vie
     view.open("?program=my-train")
     cards = view.js("backstep.scene().nodes.filter(n => n.kind === 'group').map(n => n.label)")
     assert len(cards) <= 10
-    assert cards[1].startswith("for epoch · ")
+    assert cards[1].startswith("epoch = ")
     group = view.node(cards[1])
     folded = f"backstep.scene().groups.find(g => g.id === {group!r}).folded"
     at = view.js(f"backstep.screenPos({group!r})")
@@ -154,7 +154,7 @@ def test_a_folded_round_tells_of_its_gradient_and_of_its_fellows(
     view = view_of(start("run", str(tmp_path / "rounds.py")))
     view.open("?program=my-rounds")
     view.end()
-    third = view.node("for t · 3")
+    third = view.node("t = 2")
     view.js(f"backstep.select({third!r})")
     view.until("document.querySelectorAll('.series .bar').length === 30")
     assert "The gradient that came back into it has norm" in view.page.inner_text("#inspect-body")

@@ -185,7 +185,7 @@ test("a name that is cut keeps the parts that tell it from its neighbours", () =
   assert.deepEqual(["net[0].bias", "net[2].bias"].map((name) => shown(name, 10)), ["…[0].bias", "…[2].bias"]);
   assert.equal(shown("model.layers[3].attn.q_proj.weight", 24), "…[3].attn.q_proj.weight");
   assert.deepEqual([shown("net[2].bias v1", 13), shown("net[2].bias v1", 9)], ["…[2].bias v1", "…bias v1"]);
-  assert.deepEqual([shown("model.weight", 9), shown("for t · 12", 8)], ["m…weight", "fo… · 12"]);
+  assert.deepEqual([shown("model.weight", 9), shown("cell · 12", 8), shown("epoch = 12", 8), shown("round 12", 6)], ["m…weight", "ce… · 12", "ep… = 12", "ro… 12"]);
   assert.deepEqual([shown("net[2].bias", 11), shown("embedding", 5)], ["net[2].bias", "embe…"]);
 });
 

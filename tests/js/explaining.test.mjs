@@ -95,7 +95,7 @@ test("a tensor that was written to has its own name in a formula", () => {
 test("what a folded group gives has its name, and a result of the same name is the new one", () => {
   const node = (id, kind, label) => ({ id, kind, label });
   const written = {
-    nodes: [node("g0", "group", "for i · 1"), node("n0", "op", "[2] ="), node("t2", "tensor", "b v3")],
+    nodes: [node("g0", "group", "i = 0"), node("n0", "op", "[2] ="), node("t2", "tensor", "b v3")],
     edges: [{ source: "g0", target: "n0", input: "self", hands: "b v2" }, { source: "n0", target: "t2", input: null }],
   };
   const terms = termsOf(written, "n0", [{ terms: { "b\u0304": "self", "y\u0304": "result" } }]);
@@ -103,7 +103,7 @@ test("what a folded group gives has its name, and a result of the same name is t
 });
 
 test("the terms of an op in a folded group are seen no nearer than there", () => {
-  const scene = { nodes: [{ id: "g0", kind: "group", label: "for t · 4" }, { id: "t0", kind: "tensor", label: "h" }], edges: [{ source: "t0", target: "g0", input: "self" }] };
+  const scene = { nodes: [{ id: "g0", kind: "group", label: "t = 3" }, { id: "t0", kind: "tensor", label: "h" }], edges: [{ source: "t0", target: "g0", input: "self" }] };
   const terms = termsOf(scene, "g0", [{ terms: { "h\u0304": "self", U: "mat2", "y\u0304": "result", y: "result" }, words: { cos: "the cosine" } }]);
   assert.deepEqual(Object.values(terms).map(({ words }) => words), ["the gradient sent to h", "the input U", "the upstream gradient", "the result", "the cosine"]);
   assert.deepEqual(Object.values(terms).map(({ id }) => id), ["g0", "g0", "g0", "g0", null], "that h is of another round");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { entries, examples, plain, search, words } from "../../assets/modules/find.mjs";
+import { entries, examples, placeOf, plain, search, words } from "../../assets/modules/find.mjs";
 
 const node = (id, kind, role, label, sub, title, group = null) => ({ id, kind, role, label, sub, title, group });
 const scene = () => ({
@@ -12,10 +12,10 @@ const scene = () => ({
     node("t2", "tensor", "inner", "x2", "2×4", "x2: 2×4, float32, requires grad", "g0"),
     node("n1", "op", "inner", "× 2", "MulBackward0", "mul: 2×4 → 2×4", "g0"),
     node("t0@n5", "stub", "leaf", "W", "3×4", "W: the same tensor, drawn again where it is used"),
-    node("g1", "group", "inner", "for t · 2", "2 ops · 2×4 → scalar", "for t · 2: 2 ops, folded"),
+    node("g1", "group", "inner", "t = 1", "2 ops · 2×4 → scalar", "t = 1: 2 ops, folded"),
     node("t9", "tensor", "root", "y.sum()", "scalar · root", "y.sum(): scalar, float32, requires grad"),
   ],
-  groups: [{ id: "g0", label: "for t · 1", within: null, folded: false }, { id: "g1", label: "for t · 2", within: null, folded: true }],
+  groups: [{ id: "g0", label: "t = 0", round: true, within: null, folded: false }, { id: "g1", label: "t = 1", round: true, within: null, folded: true }],
   folded: ["g1", "g2"],
   hidden: {
     names: [["op", "inner", "log", "LogBackward0", "log: 2×4 → 2×4"], ["tensor", "inner", "fc.bias", "3", "fc.bias: 3, float32, requires grad"]],
@@ -70,8 +70,8 @@ test("what is wrong is found by its word", () => {
 });
 
 test("groups are found, and by them what is in them", () => {
-  assert.equal(ids("for t · 2")[0], "g1");
-  for (const inside of ["n2", "t4", "n3", "g2"]) assert.ok(ids("for t · 2").includes(inside), inside);
+  assert.equal(ids("t = 1")[0], "g1");
+  for (const inside of ["n2", "t4", "n3", "g2"]) assert.ok(ids("t = 1").includes(inside), inside);
   assert.equal(ids("linear")[0], "g2");
 });
 
@@ -80,7 +80,8 @@ test("what is in folded groups says which to unfold, the innermost first", () =>
   assert.deepEqual(of("t4").unfold, ["g2", "g1"]);
   assert.deepEqual(of("g2").unfold, ["g1"]);
   assert.deepEqual(of("t2").unfold, []);
-  assert.deepEqual([of("t4").group, of("t2").group, of("t0").group], ["fc: Linear", "for t · 1", null]);
+  assert.deepEqual([of("t4").group, of("t2").group, of("t0").group], ["fc: Linear", "t = 0", null]);
+  assert.deepEqual(["t4", "n2", "t2", "g2", "g1", "t0"].map((id) => placeOf(of(id))), ["fc: Linear, t = 1", "t = 1", "t = 0", "t = 1", "", ""]);
 });
 
 test("at most as many as there is room for, and how many there are", () => {

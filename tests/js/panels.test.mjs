@@ -145,17 +145,17 @@ test("a step in a folded group has its own upstream gradient, and each receiver 
   const group = (id, label) => ({ id, kind: "group", label, rows: [], tracks: { upstream: [[0, 2]] } });
   const sends = [{ name: "h", value: 1, in: "g1", edge: "f" }, { name: "x", value: 2, edge: "e" }, { name: "W", value: 0 }];
   const edges = [{ ...sceneOfMul.edges[0], target: "g0", wiring: null }, { id: "f", source: "g1", target: "g0", input: null, wiring: null }];
-  const folded = { ...sceneOfMul, nodes: [sceneOfMul.nodes[0], group("g0", "for t · 4"), group("g1", "for t · 3")], edges,
+  const folded = { ...sceneOfMul, nodes: [sceneOfMul.nodes[0], group("g0", "t = 3"), group("g1", "t = 2")], edges,
     steps: [{ ...sceneOfMul.steps[0], at: "g0", flows: [], within: { gets: "", gives: "", upstream: 0, formula: null }, sends }] };
   assert.deepEqual(sums.linesOf(folded, 0).map((one) => [one.label, one.rows]),
-    [["upstream", [["1", "0"]]], ["to h, in for t · 3", [["3", "0"]]], ["to x", [["3", "7"]]], ["to W", [["1", "0"]]]]);
+    [["upstream", [["1", "0"]]], ["to h, in t = 2", [["3", "0"]]], ["to x", [["3", "7"]]], ["to W", [["1", "0"]]]]);
 });
 
 test("an op that sends into a folded group names what receives it, and has local derivatives where an edge shows them", () => {
-  const group = { id: "g1", kind: "group", label: "for t · 3", rows: [], tracks: {} };
+  const group = { id: "g1", kind: "group", label: "t = 2", rows: [], tracks: {} };
   const sends = [{ name: "h", value: 1, in: "g1" }, { name: "x", value: 1, edge: "e" }];
   const mixed = { ...sceneOfMul, nodes: [...sceneOfMul.nodes, group], steps: [{ ...sceneOfMul.steps[0], sends }] };
-  assert.deepEqual(sums.linesOf(mixed, 0).map((one) => one.label), ["upstream", "to h, in for t · 3", "local for x", "to x"]);
+  assert.deepEqual(sums.linesOf(mixed, 0).map((one) => one.label), ["upstream", "to h, in t = 2", "local for x", "to x"]);
 });
 
 test("forward names what it was handed, and has its result where nobody named it", () => {

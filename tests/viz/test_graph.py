@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
 import pytest
 
+import engine as torch
+from engine.trace import Trace
 from viz import labels
 from viz.groups import groups
 from viz.reading import Reading, reading
@@ -109,10 +113,10 @@ def test_rounds_of_a_loop_and_calls_of_a_function_are_groups(tmp_path: Path) -> 
     named = list(found.labels.values())
     told = ["cell", "cell", "cell · 1", "cell · 2"]  # those of the comprehension are counted, as the rounds of a loop
     assert [n for n in named if n.startswith("cell")] == told
-    assert [n for n in named if n.startswith("for i")] == ["for i · 1", "for i · 2", "for i · 3"]
-    assert sum(n.startswith("for j") for n in named) == 6
-    outer = {found.labels[found.within[g] or ""] for g, n in found.labels.items() if n.startswith("for j")}
-    assert outer == {"for i · 1", "for i · 2", "for i · 3"}
+    assert [n for n in named if n.startswith("i = ")] == ["i = 0", "i = 1", "i = 2"]
+    assert sum(n.startswith("j = ") for n in named) == 6
+    outer = {found.labels[found.within[g] or ""] for g, n in found.labels.items() if n.startswith("j = ")}
+    assert outer == {"i = 0", "i = 1", "i = 2"}
 
 
 def test_an_expression_of_two_ops_at_one_place_is_one_round(tmp_path: Path) -> None:
@@ -122,7 +126,7 @@ def test_an_expression_of_two_ops_at_one_place_is_one_round(tmp_path: Path) -> N
     )
     trace = recorded(source, tmp_path)
     found = groups(trace)
-    assert list(found.labels.values()) == ["for j · 1", "for j · 2", "for j · 3"]
+    assert list(found.labels.values()) == ["j = 0", "j = 1", "j = 2"]
     assert [labels.label(op.event) for op in reading(trace).facts.ops[:4]] == ["[1]", "[0]", "[0]", "[0]"]
 
 
@@ -157,13 +161,20 @@ def test_a_loop_whose_round_is_one_call_is_told_apart(tmp_path: Path) -> None:
         "h = torch.zeros(2, requires_grad=True)\nfor _ in range(3):\n    h = cell(h)\n"
     )
     found = groups(recorded(source, tmp_path))
-    assert list(found.labels.values()) == ["cell · 1", "cell · 2", "cell · 3"]
+    assert list(found.labels.values()) == ["cell · round 1", "cell · round 2", "cell · round 3"]
+
+
+HEAD = "import engine as torch\nx = torch.ones(2, requires_grad=True)\ny = x\n"
+
+
+def without_values(trace: Trace) -> Trace:
+    """A trace as it was before it had what the variables of loops hold."""
+    return replace(trace, events=[replace(event, loops=()) for event in trace.events])
 
 
 def nest(text: str, tmp_path: Path) -> list[tuple[str, int]]:
-    """The groups on top, each with the number of groups in it."""
-    head = "import engine as torch\nx = torch.ones(2, requires_grad=True)\ny = x\n"
-    found = groups(recorded(head + text, tmp_path))
+    """The groups on top of a trace from before the values of loops were in it, each with the number of groups in it."""
+    found = groups(without_values(recorded(f"{HEAD}{text}", tmp_path)))
     inside = Counter(found.within.values())
     return [(found.labels[g], inside[g]) for g, around in found.within.items() if around is None]
 
@@ -185,9 +196,9 @@ BODY = "        y = y * x\n        y = y + 1\n"
 def test_nested_loops_with_nothing_between_are_rounds_of_both(text: str, inner: int | None, tmp_path: Path) -> None:
     found = nest(text + BODY, tmp_path)
     if inner is None:  # the program does not say how often it runs
-        assert [count for _, count in found] != [] and found[0][0] in ("for i", "for j · 1", "for row · 1")
+        assert [count for _, count in found] != [] and found[0][0] in ("for i", "round 1")
     else:
-        assert found == [("for i · 1", inner), ("for i · 2", inner), ("for i · 3", inner)]
+        assert found == [("round 1", inner), ("round 2", inner), ("round 3", inner)]
 
 
 @pytest.mark.parametrize("order", ["batches", "reversed(batches)", "batches[k:] + batches[:k]"])
@@ -196,7 +207,7 @@ def test_data_that_come_again_begin_the_next_epoch(order: str, tmp_path: Path) -
         "batches = list(torch.arange(6.0).view(3, 2).unbind())\nfor k in range(4):\n"
         f"    for row in {order}:\n        y = y * x\n        y = y + row\n"
     )
-    assert nest(text, tmp_path) == [(f"for k · {n}", 3) for n in (1, 2, 3, 4)]
+    assert nest(text, tmp_path) == [(f"round {n}", 3) for n in (1, 2, 3, 4)]
 
 
 LOADER = """data = torch.utils.data.TensorDataset(torch.arange(6.0).view(6, 1))
@@ -213,7 +224,7 @@ for epoch in range(3):
 
 @pytest.mark.parametrize("how", ["", ", shuffle=True"])
 def test_a_loader_that_begins_anew_begins_the_next_epoch(how: str, tmp_path: Path) -> None:
-    assert nest(LOADER.format(how), tmp_path) == [(f"for epoch · {n}", 3) for n in (1, 2, 3)]
+    assert nest(LOADER.format(how), tmp_path) == [(f"round {n}", 3) for n in (1, 2, 3)]
 
 
 def test_parts_of_the_data_that_come_again_begin_the_next_epoch(tmp_path: Path) -> None:
@@ -221,13 +232,13 @@ def test_parts_of_the_data_that_come_again_begin_the_next_epoch(tmp_path: Path) 
         "X = torch.arange(6.0)\nfor epoch in range(3):\n    total = 0.0\n    for i in range(0, len(X), 2):\n"
         "        y = y * x\n        y = y + X[i : i + 2]\n        total += y.sum().item()\n    print(total)\n"
     )
-    assert nest(text, tmp_path) == [(f"for epoch · {n}", 3) for n in (1, 2, 3)]
+    assert nest(text, tmp_path) == [(f"round {n}", 3) for n in (1, 2, 3)]
 
 
 def test_an_epoch_that_is_cut_short_by_an_error_has_fewer_rounds(tmp_path: Path) -> None:
     text = "rows = torch.arange(6.0).view(3, 2).unbind()\nleft = [1] * 7\nfor k in range(4):\n    for row in rows:\n"
     body = "        y = y * x\n        y = y + row\n        left.pop()\n"
-    assert nest(text + body, tmp_path) == [("for k · 1", 3), ("for k · 2", 3), ("for k · 3", 2)]
+    assert nest(text + body, tmp_path) == [("round 1", 3), ("round 2", 3), ("round 3", 2)]
 
 
 def test_state_that_every_round_after_the_first_reads_is_no_sign_of_an_epoch(tmp_path: Path) -> None:
@@ -235,7 +246,7 @@ def test_state_that_every_round_after_the_first_reads_is_no_sign_of_an_epoch(tmp
         "rows = torch.arange(6.0).view(3, 2).unbind()\nstate = []\nfor k in range(2):\n    for row in rows:\n"
         "        y = y * x\n        y = y + row\n        state = state or [torch.zeros(2)]\n        state[0].add_(1)\n"
     )
-    assert nest(text, tmp_path) == [("for k · 1", 3), ("for k · 2", 3)]
+    assert nest(text, tmp_path) == [("round 1", 3), ("round 2", 3)]
 
 
 def test_what_stands_after_the_inner_loop_is_the_last_rounds(tmp_path: Path) -> None:
@@ -243,20 +254,88 @@ def test_what_stands_after_the_inner_loop_is_the_last_rounds(tmp_path: Path) -> 
         "for i in range(2):\n    for j in range(3):\n        y = y * x\n        y = y + 1\n"
         "    if i:\n        y = y - 1\n        y = y / 2\n        y = y * 3\n"
     )
-    found = groups(recorded(f"import engine as torch\nx = torch.ones(2, requires_grad=True)\ny = x\n{text}", tmp_path))
+    found = groups(without_values(recorded(f"{HEAD}{text}", tmp_path)))
     members = Counter(found.of.values())
-    assert [members[g] for g, label in found.labels.items() if label.startswith("for i")] == [0, 3]
+    assert [members[g] for g, around in found.within.items() if around is None] == [0, 3]
 
 
 def test_rounds_that_may_be_left_out_are_not_counted(tmp_path: Path) -> None:
     text = "for i in range(3):\n    for j in range(4):\n        if j:\n            y = y * x\n            y = y + 1\n"
-    assert nest(text, tmp_path) == [(f"for j · {n}", 0) for n in range(1, 10)]  # a box around all would tell nothing
+    assert nest(text, tmp_path) == [(f"round {n}", 0) for n in range(1, 10)]  # a box around all would tell nothing
 
 
 def test_three_loops_without_anything_between(tmp_path: Path) -> None:
     head = "for i in range(2):\n    for j in range(3):\n        for k in range(2):\n"
     found = nest(head + "            y = y * x\n            y = y + 1\n", tmp_path)
-    assert found == [("for i · 1", 3), ("for i · 2", 3)]
+    assert found == [("round 1", 3), ("round 2", 3)]
+
+
+TWO = "y = y * x; y = y + 1"
+CALLED = f"""
+def f(y):
+    for t in (3, 4):
+        {TWO}
+    return y
+for k in range(2):
+    y = f(y)
+    y = f(y)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f"for step in range(5, 50, 15):\n    {TWO}\n", ["step = 5", "step = 20", "step = 35"]),
+        (f"for i, (a, b) in enumerate([(1, 2), (3, 4)]):\n    {TWO}\n", ["i = 0", "i = 1"]),
+        (f"for name in ('in', 'out'):\n    {TWO}\n", ["name = 'in'", "name = 'out'"]),
+        (f"for rate in (0.1, 1e-4, 1e-4):\n    {TWO}\n", ["rate = 0.1", "rate = 0.0001", "rate = 0.0001"]),
+        (f"for s in range(5):\n    if s % 2: continue\n    {TWO}\n", ["s = 0", "s = 2", "s = 4"]),
+        (f"for s in range(5):\n    if s == 2: break\n    {TWO}\n", ["s = 0", "s = 1"]),
+        (
+            f"for s in range(4):\n    if s % 2:\n        {TWO}\n    else:\n        {TWO}\n",
+            [f"s = {n}" for n in range(4)],
+        ),
+        (f"k = 0\nwhile k < 2:\n    k += 1\n    {TWO}\n", ["round 1", "round 2"]),
+        (f"for a in torch.eye(2):\n    {TWO}\n", ["round 1", "round 2"]),
+        (f"for _ in range(2):\n    {TWO}\n", ["round 1", "round 2"]),
+        (f"for a in (1.0, 2.0):\n    for k in range(1): a = a * x\n    {TWO}\n", ["round 1", "round 2"]),
+        (CALLED, [*(["k = 0"] + ["f", "t = 3", "t = 4"] * 2), *(["k = 1"] + ["f", "t = 3", "t = 4"] * 2)]),
+        (
+            f"for i in range(2):\n    for j in range(i + 1):\n        {TWO}\n",
+            ["i = 0, j = 0", "i = 1", "j = 0", "j = 1"],
+        ),
+        (
+            "f = torch.nn.Linear(2, 2)\nfor t in range(2): y = f(y).exp().log()\n",
+            ["t = 0", "f: Linear", "t = 1", "f: Linear"],
+        ),
+    ],
+)
+def test_a_round_is_named_by_what_its_variable_holds(text: str, told: list[str], tmp_path: Path) -> None:
+    found = groups(recorded(HEAD + text, tmp_path))
+    first = {group: op for op in sorted(found.of, reverse=True) for group in found.path(found.of[op])}
+    assert [found.labels[group] for group in sorted(found.labels, key=lambda group: first[group])] == told
+
+
+def test_a_part_of_many_rounds_says_which(tmp_path: Path) -> None:
+    text = f"for t in range(5, 55):\n    {TWO}\nk = 0\nwhile k < 50:\n    k += 1\n    {TWO}\n"
+    found = groups(recorded(HEAD + text, tmp_path))
+    parts = [found.labels[group] for group in found.labels if group in found.parts]
+    assert parts[0] == "t = 5–14" and parts[-1] == "rounds 41–50", parts
+
+
+def test_what_a_function_s_variables_hold_is_not_kept_alive_by_the_look_at_its_loops() -> None:
+    def train() -> list[bool]:
+        gone = []
+        for k in range(3):
+            y = torch.ones(2, requires_grad=True) * k
+            died = weakref.ref(y)
+            y = y + 1
+            gone.append(died() is None)
+        return gone
+
+    with torch.record() as trace:
+        assert train() == [True, True, True]
+    assert [one.text for event in trace.events for one in event.loops] == ["0", "1", "2"]
 
 
 def test_only_the_version_that_backward_starts_from_is_a_root(tmp_path: Path) -> None:

@@ -231,7 +231,7 @@ def test_what_leaves_a_group_in_a_group_leads_level_to_the_border_of_the_outer_o
     """The inner one grows when its room is laid out; the ports of the outer one follow."""
     made = pictures.scene("training_loop")
     boxes = {group["label"]: group["box"] for group in made["groups"]}
-    inner, outer = boxes["SGD.step"][2], boxes["for step · 1"][2]
+    inner, outer = boxes["SGD.step"][2], boxes["step = 0"][2]
     assert inner < outer
     ways = [edge["points"] for edge in made["edges"] if edge["source"] in ("t2.1", "t3.1")]
     assert len(ways) > 1

@@ -13,8 +13,8 @@ from .traces import recorded
 
 OPENS = {
     "training_loop": {"model: Linear"},  # each round is read on its own, and the weights stand beside it
-    "mini_batches": {"squared_error · 1", "squared_error · 2", "squared_error · 3"},  # in a loop, and in a sum
-    "element_by_element": {"for i · 2", "for j · 2", "for j · 3"},  # every round adds to one leaf, which stays in view
+    "mini_batches": {f"squared_error · {n}" for n in (1, 2, 3, "round 1", "round 2", "round 3")},  # in a sum, in a loop
+    "element_by_element": {"i = 1", "j = 1", "j = 2"},  # every round adds to one leaf, which stays in view
     "jacobian": {"jacobian"},
 }
 
@@ -49,10 +49,10 @@ def test_what_was_there_before_a_loop_stands_before_its_first_round(tmp_path: Pa
     found = homes(source, tmp_path)
     assert (found["w"], found["h"]) == (None, None)
     assert (found["rows[0]"], found["rows[1]"]) == (
-        "for row · 1",
-        "for row · 2",
+        "round 1",
+        "round 2",
     )  # it is for them that they are taken apart
-    assert found["b"] == "for row · 2"
+    assert found["b"] == "round 2"
 
 
 def test_what_is_given_to_a_layer_stands_before_it_and_its_weights_in_it(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def test_folding_a_round_keeps_what_is_outside(tmp_path: Path) -> None:
     trace = recorded(LOOP, tmp_path)
     unfolded = dict.fromkeys(reading(trace).drawing.grouping.labels, False)
     opened = scene(trace, folds=unfolded)
-    assert [g["label"] for g in opened["groups"]][:2] == ["for step · 1", "for step · 2"]
+    assert [g["label"] for g in opened["groups"]][:2] == ["step = 0", "step = 1"]
     group = opened["groups"][2]["id"]
     folded = scene(trace, folds={**unfolded, group: True})
     assert folded["folded"] == [group]
@@ -207,7 +207,7 @@ def test_a_large_trace_begins_folded_and_stays_small(tmp_path: Path) -> None:
     source = LOOP.replace("range(6)", "range(120)")
     found = scene(recorded(source, tmp_path))
     assert found["folded"] and len(found["nodes"]) < 60
-    assert any(n["kind"] == "group" and n["label"].startswith("for step · 1–") for n in found["nodes"])
+    assert any(n["kind"] == "group" and n["label"].startswith("step = 0–") for n in found["nodes"])
 
 
 def test_a_refusing_layout_is_replaced_and_says_why(tmp_path: Path) -> None:
@@ -299,7 +299,7 @@ for i in range({rounds}):
 def test_a_step_tells_what_it_sends_where_a_folded_group_hides_a_receiver(tmp_path: Path) -> None:
     trace = recorded(ROUNDS.format(rounds=2), tmp_path)
     groups = {g["label"]: g["id"] for g in scene(trace)["groups"]}
-    first, last = groups["for i · 1"], groups["for i · 2"]
+    first, last = groups["i = 0"], groups["i = 1"]
     found = scene(trace, folds={first: True, last: True})
     data = [value["data"] for value in found["values"]]
     told = [

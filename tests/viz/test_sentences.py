@@ -134,7 +134,7 @@ def test_a_write_by_index_belongs_to_its_round(tmp_path: Path) -> None:
         "for i in (1, 2):\n    b[i] = torch.sin(b[i - 1])\nb[2].backward()\n"
     )
     grouping = reading(recorded(source, tmp_path)).drawing.grouping
-    assert sorted(grouping.labels.values()) == ["for i · 1", "for i · 2"]
+    assert sorted(grouping.labels.values()) == ["i = 1", "i = 2"]
 
 
 def test_a_nan_beside_the_one_path_is_written_on_the_edge(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_a_leaf_that_is_set_back_is_no_cycle(tmp_path: Path) -> None:
     assert len(found.drawing.grouping.labels) == 2
     document = scene(recorded(SHARPNESS_AWARE, tmp_path))
     assert document["layout_note"] is None
-    assert [group["label"] for group in document["groups"]] == ["for k · 1", "for k · 2"]
+    assert [group["label"] for group in document["groups"]] == ["k = 0", "k = 1"]
 
 
 def test_after_data_was_set_what_is_read_is_what_was_set(tmp_path: Path) -> None:

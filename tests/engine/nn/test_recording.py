@@ -58,7 +58,7 @@ def test_recording_names_parameters_and_the_modules_that_ops_belong_to() -> None
     found = groups(trace)
     ops = [e for e in trace.events if isinstance(e, OpCalled)]
     first = next(k for k, e in enumerate(ops) if e.name == "addmm")
-    assert [found.labels[g] for g in found.path(found.of[first])] == ["0: Linear", "inner", "blocks.0: Block · 1"]
+    assert [found.labels[g] for g in found.path(found.of[first])] == ["0: Linear", "inner", "blocks.0: Block · round 1"]
     head = max(k for k, e in enumerate(ops) if e.name == "addmm")
     assert [found.labels[g] for g in found.path(found.of[head])] == ["head"]
 
@@ -181,8 +181,8 @@ def test_calls_in_a_loop_are_rounds_of_it() -> None:
             model(torch.ones(2, 3)).sum().backward()
             optimizer.step()
     found = groups(trace)
-    rounds = [g for g, label in found.labels.items() if label.startswith("for _ · ")]
-    assert [found.labels[g] for g in rounds] == [f"for _ · {n}" for n in (1, 2, 3)]
+    rounds = [g for g, label in found.labels.items() if label.startswith("round ")]
+    assert [found.labels[g] for g in rounds] == [f"round {n}" for n in (1, 2, 3)]
     for g in rounds:
         assert sorted(label for h, label in found.labels.items() if found.within[h] == g) == [
             "SGD.step",
