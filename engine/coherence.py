@@ -76,7 +76,7 @@ class _Seen:
         self.outputs: dict[int, list[tuple[int, ...]]] = {}  # node -> the shapes of its op's results
         self.inputs: dict[int, list[tuple[int, ...] | None]] = {}  # node -> those of the inputs behind its edges
         self.calls: set[int] = set()
-        self.running: list[int] = []
+        self.running: set[int] = set()  # of several threads, and in each other
         self.groups = 0
         self.codes = 0
 
@@ -152,6 +152,8 @@ class _Seen:
         self.has("tensor", event.tensor)
         if isinstance(event, DataSet):
             self.has("source", event.source)
+        head = self.head(event.value)  # `x.data = y` may give another shape
+        self.tensors[event.tensor] = None if head is None else head[0]
 
     def tensor(self, event: FlagChanged | Escaped) -> None:
         self.has("tensor", event.tensor)
@@ -169,7 +171,7 @@ class _Seen:
         for tensor in event.inputs or ():
             self.has("inputs", tensor)
         self.calls.add(event.call)
-        self.running.append(event.call)
+        self.running.add(event.call)
 
     def vjp(self, event: VjpRun) -> None:
         self.ran("call", event.call)
@@ -202,9 +204,9 @@ class _Seen:
 
     def ended(self, event: BackwardEnded) -> None:
         self.ran("call", event.call)
-        if not self.running or self.running[-1] != event.call:
-            raise Malformed(f"call: {event.call} is not the one that runs")
-        self.running.pop()
+        if event.call not in self.running:
+            raise Malformed(f"call: {event.call} does not run")
+        self.running.remove(event.call)
 
     def entered(self, event: GroupEntered) -> None:
         self.groups += 1

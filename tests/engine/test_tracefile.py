@@ -13,8 +13,9 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -644,3 +645,33 @@ def test_failed_recording_is_marked(tmp_path: Path) -> None:
     with pytest.raises(KeyError), Writer(tmp_path / "f"):
         raise KeyError
     assert open_trace(tmp_path / "f").meta == {"incomplete": True}
+
+
+def _another_shape() -> None:
+    x: Any = engine.ones(2, requires_grad=True)
+    x.data = engine.ones(3)
+    (x * 2).sum().backward()
+
+
+def _threads() -> None:
+    x: Any = engine.ones(2, requires_grad=True)
+    together = threading.Barrier(2)
+
+    def work() -> None:
+        together.wait()
+        for _ in range(20):
+            (x * x).sum().backward()
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+@pytest.mark.parametrize("program", [_another_shape, _threads])
+def test_recording_that_is_unusual_fits_together(program: Callable[[], None], tmp_path: Path) -> None:
+    with engine.record() as trace:
+        program()
+    save(trace, tmp_path / "f")
+    assert len(open_checked(tmp_path / "f", 20_000).events) == len(trace.events)
