@@ -483,7 +483,9 @@ MOST_NAME = 4096
 MOST_ROWS = 1_000_000
 """Rows of a table that is read as a whole when a file is opened."""
 PATIENCE = 2.0
-"""Seconds that one query may take."""
+"""Seconds that one query may take, and as many more as reading the whole file may: a long recording is no attack."""
+PACE = 10 * 2**20
+"""Bytes of a file that are read in a second at least."""
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: MOST_BYTES, sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000, sqlite3.SQLITE_LIMIT_COLUMN: 100,
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 20, sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 3, sqlite3.SQLITE_LIMIT_VDBE_OP: 25_000,
@@ -513,6 +515,7 @@ class _Database:
         self.name = name
         self._lock = threading.Lock()
         self._until = float("inf")
+        self._patience = PATIENCE + os.path.getsize(name) / PACE
         self.lost: list[str] = []
         """What could not be read since its row does not fit its checksum, in words."""
         self._db = self._connect(Path(name), "ro")
@@ -579,10 +582,10 @@ class _Database:
             raise self.damaged(said)
 
     def all(self, query: str, values: tuple[Any, ...] = (), most: int = -1) -> list[tuple[Any, ...]]:
-        """The rows of a query, at most `most`; one that takes longer than `PATIENCE` is given up."""
+        """The rows of a query, at most `most`; one that takes longer than a file of this size may is given up."""
         try:
             with self._lock:
-                self._until = time.monotonic() + PATIENCE
+                self._until = time.monotonic() + self._patience
                 found = self._db.execute(query, values)
                 return found.fetchall() if most < 0 else found.fetchmany(most)
         except (sqlite3.Error, UnicodeDecodeError, OverflowError) as error:
@@ -591,6 +594,8 @@ class _Database:
     def rows(self, table: str, columns: str) -> list[tuple[Any, ...]]:
         """All rows of a small table of two columns, of the types that they were declared with, and sound."""
         found = self.all(f"SELECT {columns}{self.sum} FROM {table} ORDER BY rowid", most=MOST_ROWS + 1)  # noqa: S608 ours
+        if table == "names":  # of a longer recording the first: more of it is not shown
+            found = found[:MOST_ROWS]
         if len(found) > MOST_ROWS:
             raise self.damaged(f"{table} has more than {MOST_ROWS:,} rows")
         for key, text, *_ in found:
