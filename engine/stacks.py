@@ -74,7 +74,7 @@ class Stacks:
         one, bound = frame, self.bound
         for hops, code, key in plan:
             for _ in hops:
-                one = one.f_back
+                one = one and one.f_back
             if one is None or one.f_code is not code:  # the same line of the user's, reached by another way
                 del self.plans[number]
                 return self.look(frame, number)
@@ -98,7 +98,7 @@ class Stacks:
         found: list[tuple[int, CodeType, int, NamedLoop]] = []
         hops = place = 0
         while frame is not None:
-            if users[id(frame.f_code)]:
+            if users.get(id(frame.f_code)):
                 loops = loops_around(frame.f_code, frame.f_lineno)
                 found += [(hops, frame.f_code, place, loop) for loop in loops]
                 place += 1

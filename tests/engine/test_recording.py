@@ -353,3 +353,16 @@ def test_failure_of_an_op_without_a_frame_of_the_users_names_no_line() -> None:
     assert "stands for the op in" not in raised.value.__notes__[0]
     (error,) = (event for event in replay(trace).events if isinstance(event, ErrorRaised))
     assert error.note == raised.value.__notes__[0]
+
+
+def test_a_line_that_is_reached_by_ways_of_other_lengths_has_its_loop() -> None:
+    model = engine.nn.Sequential(engine.nn.Linear(2, 4), engine.nn.ReLU(), engine.nn.Linear(4, 1))
+    optimizer = engine.optim.SGD(model.parameters(), lr=0.1)
+    with engine.record() as trace:
+        for epoch in range(3):
+            optimizer.zero_grad()
+            loss = model(engine.ones(1, 2)).sum() * epoch
+            loss.backward()
+            optimizer.step()
+    held = [one.text for event in trace.events for one in event.loops if one.name == "epoch"]
+    assert held == ["0", "1", "2"]
