@@ -80,6 +80,7 @@ def read(
     events = tuple(reader.read(entry) for entry in recorder.log)
     if base is not None:
         stacks, files, names = base.stacks, base.files, base.names
+        events = _in_the_same_rounds(events, base)
     else:
         places = Places(root)
         stacks = tuple(places.stack(key, recorder.codes) for key in recorder.stacks)
@@ -94,6 +95,22 @@ def read(
         tuple(value_of(worked_out(v, recorder.values)) for v in recorder.values),
         argv,
         meta or {},
+    )
+
+
+def _in_the_same_rounds(events: tuple[AnyEvent, ...], base: Trace) -> tuple[AnyEvent, ...]:
+    """The events of a replay; where it did what was recorded, event by event, each is in the round that it was in.
+
+    A replay runs code of the user's own in one go, and knows its rounds when it is through.
+    """
+    is_same = len(events) == len(base.events) and all(
+        type(event) is type(was) and event.stack == was.stack for event, was in zip(events, base.events, strict=True)
+    )
+    if not is_same:
+        return events
+    return tuple(
+        event if event.loops == was.loops else replace(event, loops=was.loops)
+        for event, was in zip(events, base.events, strict=True)
     )
 
 

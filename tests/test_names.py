@@ -37,7 +37,7 @@ OTHERS = {
         ("engine/nn", "engine/utils", "assets/modules/panels"),
     ),
     "named_children": ("torch.nn.Module", ("engine/nn",)),
-    "iter_child_nodes": ("Python's ast", ("engine/source",)),
+    "iter_child_nodes": ("Python's ast", ("engine/loops", "engine/source")),
     "child": ("the process that runs a script; an element's content", ("viz/child", "assets/modules/panels/dom")),
     "after_in_child": ("os.register_at_fork", ("engine/streaming",)),
     "after_in_parent": ("os.register_at_fork", ("engine/streaming",)),

@@ -140,7 +140,7 @@ def test_long_edits_stand_in_the_address_as_the_id_of_their_revision(
     start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
 ) -> None:
     script = tmp_path / "large.py"
-    script.write_text(LARGE.replace("arange(30.0).reshape(5, 6)", "arange(600.0).reshape(20, 30)"))
+    script.write_text(LARGE.replace("arange(30.0).reshape(5, 6)", "ones(20, 30)"))
     view = view_of(start("run", str(script)))
     view.open("?" + view.app.address.split("/?")[1])
     base = view.revision()
