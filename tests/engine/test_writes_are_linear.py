@@ -5,15 +5,13 @@ Each program writes once a round, and is run for two numbers of rounds.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 import numpy as np
 import pytest
 
 import engine
+from tests.lines import lines_of
 
 FEW, MANY = 15, 60
 
@@ -162,25 +160,6 @@ class Backward(engine.autograd.Function):
         return gradient.mul_(1), None, None
 
 
-def lines_of(run: Callable[[], object]) -> int:
-    """How many lines of Python a recorded run executes."""
-    count = 0
-
-    def counted(frame: FrameType, event: str, argument: object) -> Any:
-        nonlocal count
-        count += event == "line"
-        return counted
-
-    before = sys.gettrace()
-    with engine.record():
-        sys.settrace(counted)
-        try:
-            run()
-        finally:
-            sys.settrace(before)
-    return count
-
-
 @pytest.mark.parametrize("kind", WRITES)
 def test_write_costs_the_same_however_many_came_before(kind: str) -> None:
     before, each = WRITES[kind]
@@ -188,9 +167,10 @@ def test_write_costs_the_same_however_many_came_before(kind: str) -> None:
     names = {"torch": engine, "numpy": np, "Dirty": Dirty, "Scratch": Scratch, "Filled": Filled, "Backward": Backward}
 
     def lines(rounds: int) -> int:
-        return lines_of(
-            lambda: exec(program, {**names, "n": rounds, "kept": [], "w": engine.ones(4, requires_grad=True)})
-        )
+        with engine.record():
+            return lines_of(
+                lambda: exec(program, {**names, "n": rounds, "kept": [], "w": engine.ones(4, requires_grad=True)})
+            )
 
     lines(2)  # what is only done once: plans, names
     assert lines(MANY) < lines(FEW) * MANY / FEW * 1.1

@@ -6,12 +6,11 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import pytest
 
 from engine.trace import Trace
+from tests.lines import lines_of
 from viz.programs import record_source
 from viz.scene import scene
 
@@ -77,29 +76,11 @@ def recorded(kind: str, depth: int) -> Trace:
         sys.setrecursionlimit(before)
 
 
-def lines_of(trace: Trace) -> int:
-    """Lines of Python that run for a scene."""
-    count = 0
-
-    def counted(frame: FrameType, event: str, argument: object) -> Any:
-        nonlocal count
-        count += event == "line"
-        return counted
-
-    before = sys.gettrace()
-    sys.settrace(counted)
-    try:
-        scene(trace)
-    finally:
-        sys.settrace(before)
-    return count
-
-
 @pytest.mark.parametrize("kind", PROGRAMS)
 def test_scene_costs_lines_in_proportion_to_events(kind: str) -> None:
     small, large = recorded(kind, 16), recorded(kind, 48)
     ratio = len(large.events) / len(small.events)
-    assert lines_of(large) < 1.5 * ratio * lines_of(small)
+    assert lines_of(lambda: scene(large)) < 1.5 * ratio * lines_of(lambda: scene(small))
 
 
 @pytest.mark.parametrize("kind", ["recursion", "modules"])
