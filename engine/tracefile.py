@@ -14,23 +14,18 @@ import itertools
 import json
 import os
 import re
-import shutil
 import sqlite3
 import stat
-import tempfile
-import threading
 import time
-import weakref
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Generic, Self, TypeVar, overload
-from urllib.request import pathname2url
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 
 from . import trace as trace_module
 from .coherence import Head, check
+from .database import Database, Row, Rows, TraceFileError, check_header
 from .encoding import NUMPY, Malformed, decode, encode, event_fields, events_from, from_bytes, little, shape_of
 from .reading import value_of
 from .summary import SAMPLE
@@ -41,8 +36,6 @@ SCHEMA = 2
 APPLICATION = 0x42737470
 """SQLite's application id of a trace file: `Bstp`."""
 SUFFIX = ".backstep"
-_JOURNAL = bytes.fromhex("d9d505f920a163d7")
-"""What a journal of SQLite begins with, and ends with where it names another one."""
 QUICK_CHECK = 16 * 2**20
 """Bytes up to which a file is checked as a whole when it is opened; a larger one fails where it is damaged."""
 
@@ -80,12 +73,6 @@ def _expected(schema: int) -> frozenset[tuple[Any, ...]]:
 
 
 _MASTER = "SELECT type, name, tbl_name, sql FROM sqlite_master"
-
-T = TypeVar("T")
-
-
-class TraceFileError(ValueError):
-    """A file that cannot be read as a trace: what was expected, what was found, what to do."""
 
 
 class CannotWrite(TraceFileError):
@@ -323,9 +310,8 @@ def open_trace(path: str | os.PathLike[str]) -> Trace:
         raise FileNotFoundError(f"no file {name!r}: give the path of a trace that trace.save(path) wrote")
     if os.path.isdir(name):
         raise TraceFileError(f"{name!r} is a folder: give the path of a trace file in it")
-    _check_header(name)
-    source = _Database(name)
-    source.check(name)
+    check_header(name)
+    source = _File(name)
     try:
         return _trace(source)
     except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
@@ -342,14 +328,14 @@ def open_checked(path: str | os.PathLike[str], most: int) -> Trace:
     """
     trace = open_trace(path)
     rows = trace.events
-    assert isinstance(rows, _Rows)
+    assert isinstance(rows, Rows)
     try:
         for start in range(0, min(most, len(rows)), rows.size):
             rows[start]
     except DamagedRow as error:
         behind = f"the events from number {error.row + 1:,} on"
         told = {**trace.meta, "damaged": [*trace.meta.get("damaged", ()), behind]}
-        trace = dataclasses.replace(trace, events=rows.first(error.row), meta=told)
+        trace = dataclasses.replace(trace, events=_first(rows, error.row), meta=told)
     try:
         check(itertools.islice(trace.events, most), _heads(rows.source), lambda value: trace.values[value].damaged)
     except Malformed as error:
@@ -357,7 +343,7 @@ def open_checked(path: str | os.PathLike[str], most: int) -> Trace:
     return trace
 
 
-def _heads(source: _Database) -> Callable[[int], Head | None]:
+def _heads(source: Database) -> Callable[[int], Head | None]:
     """How to look up the shape and dtype of a value without its elements; None where there is none."""
 
     @functools.lru_cache(maxsize=64)
@@ -372,7 +358,7 @@ def _heads(source: _Database) -> Callable[[int], Head | None]:
     return lambda value: block(value // 1024).get(value)
 
 
-def _trace(source: _Database) -> Trace:
+def _trace(source: _File) -> Trace:
     meta = {key: decode(parsed(value)) for key, value in source.rows("meta", "key, value")}
     told = meta.get("meta") or {}
     argv, counts = meta.get("argv") or (), meta.get("counts")
@@ -391,25 +377,25 @@ def _trace(source: _Database) -> Trace:
         raise source.damaged(f"it was written with {counts}, and has {lengths}")
     else:
         told.pop("unchecked", None)
-    event = _event_reader(lengths)
-    stacks = tuple(_Rows(source, "SELECT id, frames{} FROM stacks", "stacks", _read_stack, lengths["stacks"]))
+    read_stack, read_event = source.checked("stacks", _read_stack), source.checked("events", _event_reader(lengths))
+    stacks = tuple(Rows(source, source.select("stacks", "id, frames"), "stacks", read_stack, lengths["stacks"]))
     if source.lost:
         told = {**told, "damaged": list(dict.fromkeys(source.lost))}
     return Trace(
-        _Rows(source, "SELECT id, kind, stack, fields{} FROM events", "events", event, lengths["events"]),
+        Rows(source, source.select("events", "id, kind, stack, fields"), "events", read_event, lengths["events"]),
         stacks,
         files,
         names,
-        _Rows(source, _VALUES, "tensor_values", _read_value, lengths["values"], block=4),
+        Rows(source, source.values, "tensor_values", source.value, lengths["values"], block=4, lost=_lost_value),
         tuple(argv),
         told,
     )
 
 
-_VALUES = (
-    "SELECT tensor_values.id, content, dtype, shape, whole, data, stats, digest, contents.sum, tensor_values.sum "
-    "FROM tensor_values JOIN contents ON contents.id = tensor_values.content"
-)
+def _first(rows: Rows[AnyEvent], count: int) -> tuple[AnyEvent, ...]:
+    """The first so many rows, though the one behind them cannot be read."""
+    full = count // rows.size * rows.size
+    return (*(rows[n] for n in range(full)), *rows.between(full, count))
 
 
 def tally(path: str | os.PathLike[str]) -> dict[str, int]:
@@ -418,82 +404,19 @@ def tally(path: str | os.PathLike[str]) -> dict[str, int]:
     Raises as `open_trace` does.
     """
     name = os.fspath(path)
-    _check_header(name)
-    source = _Database(name)
-    source.check(name)
+    check_header(name)
+    source = _File(name)
     found: dict[str, int] = dict(source.all("SELECT kind, count(*) FROM events GROUP BY kind"))
     asked = "SELECT count(*) FROM events WHERE kind = 'OpCalled' AND json_type(fields, '$.node') = 'object'"
     return {**found, "nodes": source.all(asked)[0][0]}
 
 
-def _shown(head: bytes) -> str:
-    """The beginning of a file as one would read it: as text where it is text.
-
-    >>> _shown(b"import torch"), _shown(bytes([0, 1]))
-    ('“import torch”', 'the bytes 00 01')
-    """
-    text = head.decode("latin-1").strip()
-    return f"“{text}”" if text.isascii() and text.isprintable() else f"the bytes {head.hex(' ')}"
-
-
-def _check_header(name: str) -> None:
-    """Refuse what is no SQLite file, or only the beginning of one."""
-    size = os.path.getsize(name)
-    if not os.path.isfile(name):
-        raise TraceFileError(f"{name!r} is not a regular file: give the path of a trace file")
-    try:
-        with open(name, "rb") as stream:
-            head = stream.read(100)
-    except OSError as error:
-        raise TraceFileError(f"{name!r} cannot be read: {error.strerror}") from error
-    if not head:
-        raise TraceFileError(f"{name!r} is empty: a trace file was expected. Record it again.")
-    if not head.startswith(b"SQLite format 3\0") or len(head) < 100:
-        raise TraceFileError(
-            f"{name!r} is no trace: a SQLite file was expected, it begins with {_shown(head[:12])}. "
-            "Traces are written by trace.save(path); a script is recorded with `backstep run`."
-        )
-    if head[18:20] != b"\1\1":
-        raise TraceFileError(f"{name!r} keeps a log beside it (WAL), which no trace does. Record the program again.")
-    page = int.from_bytes(head[16:18], "big")
-    expected = (65536 if page == 1 else page) * int.from_bytes(head[28:32], "big")
-    if head[24:28] == head[92:96] and size < expected:
-        raise TraceFileError(
-            f"{name!r} is cut off: {expected:,} bytes were expected, {size:,} found. Copy it again, or record it again."
-        )
-
-
-def guard(db: sqlite3.Connection) -> None:
-    """Set up a connection to a file that somebody else may have written.  Source: sqlite.org/security.html."""
-    for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0", "automatic_index = OFF"):
-        db.execute(f"PRAGMA {pragma}")
-    for category, most in _LIMITS.items():
-        db.setlimit(category, most)
-    if hasattr(db, "setconfig"):  # from Python 3.12 on
-        for name, on in (("DEFENSIVE", True), ("ENABLE_TRIGGER", False), ("ENABLE_VIEW", False)):
-            db.setconfig(getattr(sqlite3, f"SQLITE_DBCONFIG_{name}"), on)
-
-
-MOST_BYTES = 256 * 2**20
-"""Bytes of one column that a reader takes."""
 MOST_TEXT = 8 * 2**20
 """Characters of one of the user's files, of a row of meta, of a stack."""
 MOST_NAME = 4096
 """Characters of a name."""
 MOST_ROWS = 1_000_000
 """Rows of a table that is read as a whole when a file is opened."""
-PATIENCE = 2.0
-"""Seconds that one query may take, and as many more as reading the whole file may: a long recording is no attack."""
-PACE = 10 * 2**20
-"""Bytes of a file that are read in a second at least."""
-_LIMITS = {
-    sqlite3.SQLITE_LIMIT_LENGTH: MOST_BYTES, sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000, sqlite3.SQLITE_LIMIT_COLUMN: 100,
-    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 20, sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 3, sqlite3.SQLITE_LIMIT_VDBE_OP: 25_000,
-    sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 8, sqlite3.SQLITE_LIMIT_ATTACHED: 0, sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
-    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 50, sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER: 10,
-}  # fmt: skip
-
-
 _LOST = {
     "meta": "what the recording tells of itself", "files": "the text of a file", "names": "the name of a tensor",
     "stacks": "where some steps stand in the program",
@@ -508,66 +431,36 @@ class DamagedRow(TraceFileError):
         super().__init__(text)
 
 
-class _Database:
-    """A read-only connection, shared by threads; every complaint of SQLite becomes a TraceFileError."""
+class _File(Database):
+    """A trace file: a database with our tables, of a schema that this version reads."""
 
     def __init__(self, name: str) -> None:
-        self.name = name
-        self._lock = threading.Lock()
-        self._until = float("inf")
-        self._patience = PATIENCE + os.path.getsize(name) / PACE
+        super().__init__(name)
         self.lost: list[str] = []
         """What could not be read since its row does not fit its checksum, in words."""
-        self._db = self._connect(Path(name), "ro")
-        try:
-            self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            if not os.path.exists(name + "-journal"):
-                raise self._failed(error) from error
-            self._recover()
+        self.schema = self._schema()
+        """Its version."""
+        self.sum = "" if self.schema == 1 else ", sum"
+        """The column of checksums, where there is one."""
+        self.values = _VALUES.format(", contents.sum, tensor_values.sum" if self.sum else "")
 
-    def _connect(self, path: Path, mode: str) -> sqlite3.Connection:
-        try:
-            address = f"file:{pathname2url(str(path.absolute()))}?mode={mode}"
-            db = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
-            weakref.finalize(self, db.close)
-            guard(db)
-            db.set_progress_handler(lambda: time.monotonic() > self._until, 10_000)
-        except sqlite3.Error as error:
-            raise self._failed(error) from error
-        return db
-
-    def _recover(self) -> None:
-        """The writer was killed in the middle of a flush: go back to the one before, on a copy."""
-        self._db.close()
-        with open(self.name + "-journal", "rb") as stream:
-            stream.seek(-min(8, os.path.getsize(stream.name)), os.SEEK_END)
-            if stream.read() == _JOURNAL:  # it names a journal of several files, which SQLite would delete
-                raise self.damaged("the journal beside it belongs to several files, as no trace's does")
-        folder = tempfile.mkdtemp(prefix="backstep-")
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        copy = Path(folder) / "trace"
-        shutil.copyfile(self.name, copy)
-        shutil.copyfile(self.name + "-journal", f"{copy}-journal")
-        self._db = self._connect(copy, "rw")
-        self.all("SELECT count(*) FROM sqlite_master")
-
-    def check(self, name: str) -> None:
+    def _schema(self) -> int:
         """Refuse what is a SQLite file but no trace, or one of a later version."""
         application = self.all("PRAGMA application_id")[0][0]
         version = self.all("PRAGMA user_version")[0][0]
         if application != APPLICATION:
             raise TraceFileError(
-                f"{name!r} is a SQLite file of another program, no trace. Give a file that trace.save(path) wrote."
+                f"{self.name!r} is a SQLite file of another program, no trace. Give a file that trace.save(path) wrote."
             )
         if version > SCHEMA:
             raise TraceFileError(
-                f"{name!r} is a trace of schema {version}; this Backstep reads schemas up to {SCHEMA}. "
+                f"{self.name!r} is a trace of schema {version}; this Backstep reads schemas up to {SCHEMA}. "
                 "Update Backstep (pip install --upgrade backstep), or record the program again."
             )
         if version < 1:
-            raise TraceFileError(f"{name!r} is a trace of schema {version}; schemas begin with 1. Record it again.")
-        self.schema: int = version
+            raise TraceFileError(
+                f"{self.name!r} is a trace of schema {version}; schemas begin with 1. Record it again."
+            )
         found = set(self.all(_MASTER, most=len(_expected(version)) + 1))
         if found != _expected(version):
             lacking = sorted({row[1] for row in _expected(version) - found if row[3]})
@@ -576,24 +469,15 @@ class _Database:
                 f"it lacks {', '.join(lacking)} as they are there" if lacking else f"it has {', '.join(more)} besides"
             )
             raise TraceFileError(
-                f"{name!r} has other tables than a trace of schema {version}: {told}. Record the program again."
+                f"{self.name!r} has other tables than a trace of schema {version}: {told}. Record the program again."
             )
         if os.path.getsize(self.name) <= QUICK_CHECK and (said := self.all("PRAGMA quick_check(1)")[0][0]) != "ok":
             raise self.damaged(said)
-
-    def all(self, query: str, values: tuple[Any, ...] = (), most: int = -1) -> list[tuple[Any, ...]]:
-        """The rows of a query, at most `most`; one that takes longer than a file of this size may is given up."""
-        try:
-            with self._lock:
-                self._until = time.monotonic() + self._patience
-                found = self._db.execute(query, values)
-                return found.fetchall() if most < 0 else found.fetchmany(most)
-        except (sqlite3.Error, UnicodeDecodeError, OverflowError) as error:
-            raise self._failed(error) from error
+        return version
 
     def rows(self, table: str, columns: str) -> list[tuple[Any, ...]]:
         """All rows of a small table of two columns, of the types that they were declared with, and sound."""
-        found = self.all(f"SELECT {columns}{self.sum} FROM {table} ORDER BY rowid", most=MOST_ROWS + 1)  # noqa: S608 ours
+        found = self.all(f"{self.select(table, columns)} ORDER BY rowid", most=MOST_ROWS + 1)
         if table == "names":  # of a longer recording the first: more of it is not shown
             found = found[:MOST_ROWS]
         if len(found) > MOST_ROWS:
@@ -614,100 +498,39 @@ class _Database:
             self.lost.append(_LOST[table])
         return is_sound
 
-    @property
-    def sum(self) -> str:
-        """The column of checksums, where there is one."""
-        return "" if self.schema == 1 else ", sum"
+    def select(self, table: str, columns: str) -> str:
+        """The query for columns of a table, and its checksums."""
+        return f"SELECT {columns}{self.sum} FROM {table}"  # noqa: S608 names of ours
 
-    def length(self, table: str) -> int:
-        """How many rows a table has that counts them from 0 without gaps (reading finds the gaps)."""
-        last = self.all(f"SELECT max(id) FROM {table}")[0][0]  # noqa: S608 a table of ours
-        if last is not None and not (type(last) is int and 0 <= last < 2**40):
-            raise self.damaged(f"{table} has a row with the id {last}")
-        return 0 if last is None else last + 1
+    def checked(self, table: str, read: Callable[[Row], Any]) -> Callable[[Row], Any]:
+        """How to read a row that ends with its checksum: a damaged stack has no frames, a damaged event is refused."""
+        if not self.sum:
+            return read
 
-    def _failed(self, error: Exception) -> TraceFileError:
-        return self.damaged(f"SQLite says {str(error)!r}")
+        def read_checked(row: Row) -> Any:
+            *columns, told = row
+            if told == checksum(*columns):
+                return read(tuple(columns))
+            if table == "stacks":
+                self.lost.append(_LOST[table])
+                return ()
+            raise DamagedRow(str(self.damaged(f"row {row[0]} of {table} does not fit its checksum")), row[0])
 
-    def damaged(self, how: str) -> TraceFileError:
-        """The error for a file that was a trace once."""
-        return TraceFileError(f"{self.name!r} is damaged: {how}. Copy it again, or record the program again.")
+        return read_checked
+
+    def value(self, row: Row) -> Value:
+        """A value, of the rows of it and of its content."""
+        return _read_value(row) if not self.sum or _sound_value(row) else _lost_value(row[0])
 
 
-class _Rows(Sequence[T], Generic[T]):
-    """The rows of a table as objects, read in blocks when they are asked for; the last blocks are kept."""
+_VALUES = (
+    "SELECT tensor_values.id, content, dtype, shape, whole, data, stats, digest{} "
+    "FROM tensor_values JOIN contents ON contents.id = tensor_values.content"
+)
 
-    KEPT = 256
 
-    def __init__(
-        self, source: _Database, query: str, table: str, read: Callable[[tuple[Any, ...]], T], length: int,
-        block: int = 256,
-    ) -> None:  # fmt: skip
-        self.source, self.size, self._read, self._table = source, block, read, table
-        self._joined = "JOIN" in query
-        if source.schema == 1 and self._joined:
-            query = query.replace(", contents.sum, tensor_values.sum", "")
-        key = f"{table}.id"
-        self._query = f"{query.format(source.sum)} WHERE {key} >= ? AND {key} < ? ORDER BY {key}"
-        self._length = length
-        self._block = functools.lru_cache(maxsize=self.KEPT)(self._load)
-
-    def _load(self, number: int) -> list[T]:
-        return self._between(number * self.size, min((number + 1) * self.size, self._length))
-
-    def _between(self, start: int, stop: int) -> list[T]:
-        rows = self.source.all(self._query, (start, stop), stop - start + 1)
-        if self._joined and len(rows) < stop - start:  # values whose content is not there
-            there = {row[0]: row for row in rows}
-            return [self._one(there[n]) if n in there else self._lost(n) for n in range(start, stop)]
-        if [row[0] for row in rows] != list(range(start, stop)):
-            raise self.source.damaged(f"rows of {self._table} from {start} on are missing")
-        return [self._one(row) for row in rows]
-
-    def _one(self, row: tuple[Any, ...]) -> T:
-        try:
-            if self.source.schema > 1 and not (_sound_value(row) if self._joined else row[-1] == checksum(*row[:-1])):
-                return self._lost(row[0])
-            return self._read(row)
-        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
-            if isinstance(error, TraceFileError):
-                raise
-            raise self.source.damaged(f"row {row[0]} of {self._table} cannot be read: {error}") from error
-
-    def _lost(self, number: int) -> Any:
-        """In place of a row that does not fit its checksum: a value without numbers, no frames; no event."""
-        if self._joined:
-            return damaged_value((), "float32")
-        if self._table == "stacks":
-            self.source.lost.append(_LOST["stacks"])
-            return ()
-        told = self.source.damaged(f"row {number} of {self._table} does not fit its checksum")
-        raise DamagedRow(str(told), number)
-
-    def first(self, count: int) -> tuple[T, ...]:
-        """The first so many rows, though the one behind them cannot be read."""
-        full = count // self.size
-        return (*(one for number in range(full) for one in self._block(number)),
-                *self._between(full * self.size, count))  # fmt: skip
-
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[T]: ...
-    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
-        if isinstance(index, slice):
-            return tuple(self[i] for i in range(*index.indices(self._length)))
-        place = index + self._length if index < 0 else index
-        if not 0 <= place < self._length:
-            raise IndexError(f"{index} is not below the number of {self._table}, {self._length}")
-        return self._block(place // self.size)[place % self.size]
-
-    def __iter__(self) -> Iterator[T]:
-        for number in range(-(-self._length // self.size)):
-            yield from self._block(number)
-
-    def __len__(self) -> int:
-        return self._length
+def _lost_value(_: int) -> Value:
+    return damaged_value((), "float32")
 
 
 def parsed(text: Any) -> Any:

@@ -19,7 +19,7 @@ IMPORTERS = {
     ("flask",): {"viz.app", "viz.callbacks", "viz.security"},
     ("waitress",): {"viz.server"},
     ("pygraphviz",): {"viz.layouts.dot", "viz.layout_worker"},
-    ("sqlite3",): {"engine.tracefile", "engine.streaming", "engine.encoding"},
+    ("sqlite3",): {"engine.database", "engine.tracefile"},
 }
 
 

@@ -214,7 +214,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, str]:
     """The programs to offer and the address to open."""
-    from engine.tracefile import TraceFileError
+    from engine.database import TraceFileError
     from viz import programs
     from viz.shortened import MOST
     from viz.store import Catalogue, Problem

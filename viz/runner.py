@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Self
 
 import viz
-from engine.tracefile import SUFFIX, TraceFileError, tally
+from engine.database import TraceFileError
+from engine.tracefile import SUFFIX, tally
 from viz import explain
 
 log = logging.getLogger("backstep")

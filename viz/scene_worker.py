@@ -15,7 +15,8 @@ import sys
 import traceback
 from typing import Any
 
-from engine.tracefile import TraceFileError, open_checked
+from engine.database import TraceFileError
+from engine.tracefile import open_checked
 from viz.packed import Packed
 from viz.revisions import Computed
 from viz.shortened import shortened

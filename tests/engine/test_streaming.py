@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import engine
+from engine.database import TraceFileError
 from engine.encoding import traces_equal
 from engine.reading import read
 from engine.recorder import Recorder
@@ -17,7 +18,7 @@ from engine.slot import slot
 from engine.source import Places
 from engine.streaming import Stream
 from engine.trace import OpCalled, Trace
-from engine.tracefile import TraceFileError, open_trace, save
+from engine.tracefile import open_trace, save
 from viz import gallery
 from viz.programs import record_source
 

@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 
 import engine
 from engine import array
+from engine.database import Rows, TraceFileError
 from engine.encoding import (
     KINDS,
     Malformed,
@@ -45,9 +46,7 @@ from engine.trace import Trace
 from engine.tracefile import (
     SCHEMA,
     CannotWrite,
-    TraceFileError,
     Writer,
-    _Rows,
     open_checked,
     open_trace,
     save,
@@ -120,9 +119,9 @@ def sample_trace() -> tr.Trace:
     )  # fmt: skip
 
 
-def rows(found: Any) -> _Rows[Any]:
+def rows(found: Any) -> Rows[Any]:
     """What reads from the file."""
-    assert isinstance(found, _Rows)
+    assert isinstance(found, Rows)
     return found
 
 

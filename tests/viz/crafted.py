@@ -23,7 +23,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from engine.tracefile import APPLICATION, SCHEMA, TraceFileError, checksum, digest_of, save, tables
+from engine.database import TraceFileError
+from engine.tracefile import APPLICATION, SCHEMA, checksum, digest_of, save, tables
 from viz.programs import from_file, record_source
 from viz.revisions import Computed
 from viz.store import Catalogue, Problem, Store

@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from engine.tracefile import TraceFileError
+from engine.database import TraceFileError
 from viz.packed import Packed, pack
 from viz.store import Json, Problem, Revision, Store, bad_edits, unreadable
 

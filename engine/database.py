@@ -1,0 +1,215 @@
+"""A SQLite file that somebody else may have made, read as rows: guarded, within limits of time and size.
+
+Every complaint of SQLite becomes a TraceFileError; what the rows mean is said in `tracefile`.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import sqlite3
+import tempfile
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Generic, TypeVar, overload
+from urllib.request import pathname2url
+
+MOST_BYTES = 256 * 2**20
+"""Bytes of one column that a reader takes."""
+PATIENCE = 2.0
+"""Seconds that one query may take, and as many more as reading the whole file may: a long recording is no attack."""
+PACE = 10 * 2**20
+"""Bytes of a file that are read in a second at least."""
+_LIMITS = {
+    sqlite3.SQLITE_LIMIT_LENGTH: MOST_BYTES, sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000, sqlite3.SQLITE_LIMIT_COLUMN: 100,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 20, sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 3, sqlite3.SQLITE_LIMIT_VDBE_OP: 25_000,
+    sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 8, sqlite3.SQLITE_LIMIT_ATTACHED: 0, sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 50, sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER: 10,
+}  # fmt: skip
+_JOURNAL = bytes.fromhex("d9d505f920a163d7")
+"""What a journal of SQLite begins with, and ends with where it names another one."""
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+
+
+class TraceFileError(ValueError):
+    """A file that cannot be read as a trace: what was expected, what was found, what to do."""
+
+
+def guard(db: sqlite3.Connection) -> None:
+    """Set up a connection to a file that somebody else may have written.  Source: sqlite.org/security.html."""
+    for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0", "automatic_index = OFF"):
+        db.execute(f"PRAGMA {pragma}")
+    for category, most in _LIMITS.items():
+        db.setlimit(category, most)
+    if hasattr(db, "setconfig"):  # from Python 3.12 on
+        for name, on in (("DEFENSIVE", True), ("ENABLE_TRIGGER", False), ("ENABLE_VIEW", False)):
+            db.setconfig(getattr(sqlite3, f"SQLITE_DBCONFIG_{name}"), on)
+
+
+def check_header(name: str) -> None:
+    """Refuse what is no SQLite file, or only the beginning of one."""
+    size = os.path.getsize(name)
+    if not os.path.isfile(name):
+        raise TraceFileError(f"{name!r} is not a regular file: give the path of a trace file")
+    try:
+        with open(name, "rb") as stream:
+            head = stream.read(100)
+    except OSError as error:
+        raise TraceFileError(f"{name!r} cannot be read: {error.strerror}") from error
+    if not head:
+        raise TraceFileError(f"{name!r} is empty: a trace file was expected. Record it again.")
+    if not head.startswith(b"SQLite format 3\0") or len(head) < 100:
+        raise TraceFileError(
+            f"{name!r} is no trace: a SQLite file was expected, it begins with {_shown(head[:12])}. "
+            "Traces are written by trace.save(path); a script is recorded with `backstep run`."
+        )
+    if head[18:20] != b"\1\1":
+        raise TraceFileError(f"{name!r} keeps a log beside it (WAL), which no trace does. Record the program again.")
+    page = int.from_bytes(head[16:18], "big")
+    expected = (65536 if page == 1 else page) * int.from_bytes(head[28:32], "big")
+    if head[24:28] == head[92:96] and size < expected:
+        raise TraceFileError(
+            f"{name!r} is cut off: {expected:,} bytes were expected, {size:,} found. Copy it again, or record it again."
+        )
+
+
+def _shown(head: bytes) -> str:
+    """The beginning of a file as one would read it: as text where it is text.
+
+    >>> _shown(b"import torch"), _shown(bytes([0, 1]))
+    ('“import torch”', 'the bytes 00 01')
+    """
+    text = head.decode("latin-1").strip()
+    return f"“{text}”" if text.isascii() and text.isprintable() else f"the bytes {head.hex(' ')}"
+
+
+class Database:
+    """A read-only connection, shared by threads."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._lock = threading.Lock()
+        self._until = float("inf")
+        self._patience = PATIENCE + os.path.getsize(name) / PACE
+        self._db = self._connect(Path(name), "ro")
+        try:
+            self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            if not os.path.exists(name + "-journal"):
+                raise self._failed(error) from error
+            self._recover()
+
+    def _connect(self, path: Path, mode: str) -> sqlite3.Connection:
+        try:
+            address = f"file:{pathname2url(str(path.absolute()))}?mode={mode}"
+            db = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+            weakref.finalize(self, db.close)
+            guard(db)
+            db.set_progress_handler(lambda: time.monotonic() > self._until, 10_000)
+        except sqlite3.Error as error:
+            raise self._failed(error) from error
+        return db
+
+    def _recover(self) -> None:
+        """The writer was killed in the middle of a flush: go back to the one before, on a copy."""
+        self._db.close()
+        with open(self.name + "-journal", "rb") as stream:
+            stream.seek(-min(8, os.path.getsize(stream.name)), os.SEEK_END)
+            if stream.read() == _JOURNAL:  # it names a journal of several files, which SQLite would delete
+                raise self.damaged("the journal beside it belongs to several files, as no trace's does")
+        folder = tempfile.mkdtemp(prefix="backstep-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        copy = Path(folder) / "trace"
+        shutil.copyfile(self.name, copy)
+        shutil.copyfile(self.name + "-journal", f"{copy}-journal")
+        self._db = self._connect(copy, "rw")
+        self.all("SELECT count(*) FROM sqlite_master")
+
+    def all(self, query: str, values: Row = (), most: int = -1) -> list[Row]:
+        """The rows of a query, at most `most`; one that takes longer than a file of this size may is given up."""
+        try:
+            with self._lock:
+                self._until = time.monotonic() + self._patience
+                found = self._db.execute(query, values)
+                return found.fetchall() if most < 0 else found.fetchmany(most)
+        except (sqlite3.Error, UnicodeDecodeError, OverflowError) as error:
+            raise self._failed(error) from error
+
+    def length(self, table: str) -> int:
+        """How many rows a table has that counts them from 0 without gaps (reading finds the gaps)."""
+        last = self.all(f"SELECT max(id) FROM {table}")[0][0]  # noqa: S608 a table of ours
+        if last is not None and not (type(last) is int and 0 <= last < 2**40):
+            raise self.damaged(f"{table} has a row with the id {last}")
+        return 0 if last is None else last + 1
+
+    def _failed(self, error: Exception) -> TraceFileError:
+        return self.damaged(f"SQLite says {str(error)!r}")
+
+    def damaged(self, how: str) -> TraceFileError:
+        """The error for a file that was a trace once."""
+        return TraceFileError(f"{self.name!r} is damaged: {how}. Copy it again, or record the program again.")
+
+
+class Rows(Sequence[T], Generic[T]):
+    """The rows of a table as objects, read in blocks when they are asked for; the last blocks are kept.
+
+    `query` selects the id and what `read` takes; `lost(id)` stands for a row that is not there.  Without it, that is
+    refused.
+    """
+
+    KEPT = 256
+
+    def __init__(
+        self, source: Database, query: str, table: str, read: Callable[[Row], T], length: int, block: int = 256,
+        lost: Callable[[int], T] | None = None,
+    ) -> None:  # fmt: skip
+        self.source, self.size, self._read, self._table, self._lost = source, block, read, table, lost
+        self._query = f"{query} WHERE {table}.id >= ? AND {table}.id < ? ORDER BY {table}.id"
+        self._length = length
+        self._block = functools.lru_cache(maxsize=self.KEPT)(self._load)
+
+    def _load(self, number: int) -> list[T]:
+        return self.between(number * self.size, min((number + 1) * self.size, self._length))
+
+    def between(self, start: int, stop: int) -> list[T]:
+        """The rows from one id up to another, as far as they can be read without those around them."""
+        rows = self.source.all(self._query, (start, stop), stop - start + 1)
+        if [row[0] for row in rows] == list(range(start, stop)):
+            return [self._one(row) for row in rows]
+        if self._lost is None:
+            raise self.source.damaged(f"rows of {self._table} from {start} on are missing")
+        there = {row[0]: row for row in rows}
+        return [self._one(there[n]) if n in there else self._lost(n) for n in range(start, stop)]
+
+    def _one(self, row: Row) -> T:
+        try:
+            return self._read(row)
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+            if isinstance(error, TraceFileError):
+                raise
+            raise self.source.damaged(f"row {row[0]} of {self._table} cannot be read: {error}") from error
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
+    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(self._length)))
+        place = index + self._length if index < 0 else index
+        if not 0 <= place < self._length:
+            raise IndexError(f"{index} is not below the number of {self._table}, {self._length}")
+        return self._block(place // self.size)[place % self.size]
+
+    def __iter__(self) -> Iterator[T]:
+        for number in range(-(-self._length // self.size)):
+            yield from self._block(number)
+
+    def __len__(self) -> int:
+        return self._length
