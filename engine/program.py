@@ -21,6 +21,7 @@ from .trace import (
     CodeEntered,
     CodeLeft,
     DataSet,
+    FlagChanged,
     GradSet,
     HookRan,
     LeafCreated,
@@ -31,13 +32,17 @@ from .trace import (
     WrittenOutside,
 )
 
+NONE_PASSED = "none"
+"""The gradient of a command that passes none, whatever the program passes there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
     """Something the user told autograd to do: `backward` (or `grad`), `zero` the gradient of a leaf, or `set` it.
 
     `after` is the index of the fixed event that it follows (-1: the start).  A command of the recording has its number
-    in `base`; a new one has None.  `gradient` is None for the one recorded (or the implicit 1), else nested lists.
+    in `base`; a new one has None.  `gradient` is None for the one recorded (or the implicit 1), "none" where none is
+    passed, else nested lists; of several roots a list of these.
     """
 
     id: str
@@ -99,6 +104,33 @@ def _command_from(data: Mapping[str, Any]) -> Command:
         data.get("gradient"), bool(data.get("retain_graph")), bool(data.get("create_graph")),
         None if inputs is None else tuple(inputs), data.get("leaf"),
     )  # fmt: skip
+
+
+def given_numbers(trace: Trace, leaves: Mapping[int, Any]) -> dict[int, OpCalled]:
+    """Of edited leaves those that an op computes, as in `(x * 2).requires_grad_()`, by tensor: they get their numbers
+    in its place.  Raises ValueError for what is no leaf of the program.
+    """
+    created = {event.tensor for event in trace.events if isinstance(event, LeafCreated)}
+    wanted = leaves.keys() - created
+    made: dict[int, OpCalled] = {}
+    asked = set()
+    for event in trace.events if wanted else ():
+        if isinstance(event, OpCalled):
+            for out in event.outputs:
+                made.setdefault(out.tensor, event)
+        elif isinstance(event, FlagChanged) and event.flag == "requires_grad" and event.value:
+            asked.add(event.tensor)
+    for tensor in sorted(wanted):
+        name, op = trace.names.get(tensor, f"tensor {tensor}"), made.get(tensor)
+        if op is None:
+            raise ValueError(f"values are edited of a leaf, and the program makes no tensor with the number {tensor}")
+        if tensor not in asked or op.node is not None or op.call is not None:
+            what = f"values are edited of a leaf, and {name} is computed by {op.name}"
+            raise ValueError(f"{what}: edit a leaf that it is computed from")
+        if len(op.outputs) > 1:
+            what = f"values are edited of a leaf, and {name} is one of {len(op.outputs)} results of {op.name}"
+            raise ValueError(f"{what}: write {name}.clone().requires_grad_() in the program, and run it anew")
+    return {tensor: made[tensor] for tensor in wanted}
 
 
 def gradient_tensors(trace: Trace) -> dict[int, int]:

@@ -23,7 +23,7 @@ from .inplace import apply_inplace
 from .mode import mode
 from .node import RemovableHandle, accumulator
 from .op import REGISTRY
-from .program import Command, Edits, backward_command, program
+from .program import NONE_PASSED, Command, Edits, backward_command, program
 from .reading import read
 from .recorder import written_out
 from .rerun import Rerun, Stopped, fitted, needed
@@ -259,7 +259,9 @@ class _Replay(Rerun):
             listed = [command.gradient] if len(roots) == 1 else command.gradient
             free = self.legacy(recorded)
             return [
-                tensor_of(fitted(g, None if free else root._array.shape, str(root._array.dtype), "gradient"))
+                None
+                if g == NONE_PASSED
+                else tensor_of(fitted(g, None if free else root._array.shape, str(root._array.dtype), "gradient"))
                 for g, root in zip(listed, roots, strict=True)
             ]
         if recorded is None or tuple(r.tensor for r in recorded.roots) != command.roots:

@@ -22,7 +22,7 @@ from .held import Held
 from .inplace import DEPRECATIONS, JOINT, apply_inplace, share_data
 from .mode import mode
 from .op import CUSTOM, REGISTRY
-from .program import Edits, calls_of
+from .program import Edits, calls_of, given_numbers
 from .recorder import Recorder
 from .standins import StandIns
 from .tensor import Tensor, tensor_of
@@ -38,6 +38,7 @@ from .trace import (
     LeafCreated,
     ModeChanged,
     OpCalled,
+    Output,
     Refreshed,
     Trace,
     WarningGiven,
@@ -61,6 +62,7 @@ class Rerun:
         self.base = base
         self.edits = edits
         self.live: dict[int, Tensor] = {}  # tensor id in the base -> the tensor that runs now
+        self.instead = {event.index: tensor for tensor, event in given_numbers(base, edits.leaves).items()}
         self.recorder = Recorder()
         self.recorder.stacks = {(frames, number): number for number, frames in enumerate(base.stacks)}
         self.held = Held(base)
@@ -187,14 +189,26 @@ class Rerun:
             self.recorder.log.append(("raised", self.recorder.repeat(event.stack), event))
 
     def called(self, event: OpCalled) -> None:
-        """Run an op again, but for the new history of a base: the write of its view brings that about."""
-        if event.name == RETAKE.name:
+        """Run an op again, but for the new history of a base: the write of its view brings that about.  Where its
+        result is a leaf whose values are edited, they stand in its place."""
+        if event.index in self.instead:
+            self.given(event.outputs[0])
+        elif event.name == RETAKE.name:
             refresh_view(self.tensor(event.outputs[0].tensor))
         elif event.name == CUSTOM.name:
             self.custom(event)
         elif event.name != JOINT.name or "writer" not in event.attrs:
             with contextlib.suppress(PassedOver):
                 self.op(event)
+
+    def given(self, out: Output) -> None:
+        """A leaf of edited values where the program computes it from others."""
+        name = self.base.names.get(out.tensor, f"tensor {out.tensor}")
+        tensor = tensor_of(fitted(self.edits.leaves[out.tensor], out.shape, out.dtype, name))
+        tensor._storage.version = out.version
+        self.live[out.tensor] = tensor
+        self.stored.setdefault(out.storage, tensor)
+        self.recorder.see(tensor, "edited")
 
     def entered(self, event: GroupEntered) -> None:
         """A group begins: what it holds are the tensors that stand for those of the recording."""

@@ -151,7 +151,8 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class LeafCreated(Event):
-    """A tensor that no recorded op computed: `source` is the function that made it, `seen` if it was there before.
+    """A tensor that no recorded op computed: `source` is the function that made it, `seen` if it was there before,
+    `edited` where a replay was given its numbers instead of the op that computes them.
 
     `name` is the qualified name that a parameter or buffer has in its module.
     """

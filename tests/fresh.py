@@ -19,7 +19,7 @@ import pytest
 
 from engine import recording
 from engine.autograd import calls
-from engine.program import Command, Edits, commands
+from engine.program import NONE_PASSED, Command, Edits, commands
 from engine.recorder import Recorder
 from engine.slot import slot
 from engine.tensor import Tensor, tensor_of
@@ -255,8 +255,8 @@ class Fresh:
         return grad
 
 
-def gradient_of(numbers: Any, root: Tensor) -> Tensor:
-    return tensor_of(np.array(numbers, dtype=root._array.dtype))
+def gradient_of(numbers: Any, root: Tensor) -> Tensor | None:
+    return None if numbers == NONE_PASSED else tensor_of(np.array(numbers, dtype=root._array.dtype))
 
 
 def run_fresh(program: Program, base: Trace, plan: Plan) -> Trace:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from engine.program import Command, commands
+from engine.program import NONE_PASSED, Command, commands
 from engine.replay import replay
 from engine.tensor import NON_LEAF_GRAD
 from engine.trace import BackwardEnded, ErrorRaised, LeafCreated, OpCalled, Trace, WarningGiven
@@ -107,7 +107,10 @@ class Draw:
 
     def gradient(self, plan: Plan) -> Plan:
         def alter(command: Command) -> Command:
-            return replace(command, gradient=self.gradient_for(command.roots)) if len(command.roots) == 1 else command
+            if len(command.roots) != 1:
+                return command
+            none = self.random.random() < 0.2
+            return replace(command, gradient=NONE_PASSED if none else self.gradient_for(command.roots))
 
         return self.change(plan, ["backward"], alter)
 

@@ -209,7 +209,7 @@ def head(item: Item, drawing: Drawing) -> tuple[str, str, str]:
     assert item.tensor is not None
     fact = facts.tensors[item.tensor]
     label = facts.name(item.tensor) or (
-        fact.leaf.source if fact.leaf is not None and fact.leaf.source != "seen" else ""
+        fact.leaf.source if fact.leaf is not None and fact.leaf.source not in ("seen", "edited") else ""
     )
     if not label:
         label = expression_of(item.tensor, facts) or _kind(fact)

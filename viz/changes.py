@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.program import Command, Edits, commands
-from engine.trace import Trace
+from engine.program import NONE_PASSED, Command, Edits, commands
+from engine.trace import BackwardStarted, Trace
 
 from . import text
 from .places import places
@@ -32,9 +32,9 @@ def changes(base: Trace, edits: Edits) -> list[Json]:
 
 
 def _leaf(read: Reading, leaf: int, values: Any) -> Json:
-    event = read.facts.tensors[leaf].leaf
+    event = read.facts.trace.events[read.facts.tensors[leaf].event]
     said = f"{read.facts.name(leaf) or 'tensor'} = {_numbers(values)}"
-    return _change("edited", read.code(event.stack) if event is not None else None, said, leaf=leaf)
+    return _change("edited", read.code(event.stack), said, leaf=leaf)
 
 
 def _commands(read: Reading, listed: tuple[Command, ...]) -> Iterator[Json]:
@@ -76,8 +76,8 @@ def _differences(read: Reading, was: Command, now: Command) -> Iterator[str]:
         yield f"from {_names(read, now.roots)}"
     if now.leaf != was.leaf and now.leaf is not None:
         yield f"of {_names(read, (now.leaf,))}"
-    if now.gradient != was.gradient:
-        yield f"gradient {_numbers(now.gradient)}"
+    if now.gradient != was.gradient and not (now.gradient == NONE_PASSED and _passes_none(read, was)):
+        yield "no gradient" if now.gradient == NONE_PASSED else f"gradient {_passed(now)}"
     for flag in ("retain_graph", "create_graph"):
         if getattr(now, flag) != getattr(was, flag):
             yield f"{flag}={getattr(now, flag)}"
@@ -89,9 +89,23 @@ def _call(read: Reading, command: Command) -> str:
     """A command as it would stand in the program."""
     if command.kind != "backward":
         return f"{_names(read, (command.leaf,) if command.leaf is not None else ())}.grad.zero_()"
-    given = [] if command.gradient is None else [_numbers(command.gradient)]
+    given = [] if command.gradient in (None, NONE_PASSED) else [_passed(command)]
     given += [f"{flag}=True" for flag in ("retain_graph", "create_graph") if getattr(command, flag)]
     return f"{_names(read, command.roots)}.backward({', '.join(given)})"
+
+
+def _passes_none(read: Reading, recorded: Command) -> bool:
+    """Whether the program itself passes no gradient in this call."""
+    event = None if recorded.base is None else read.facts.trace.events[recorded.base]
+    return isinstance(event, BackwardStarted) and all(root.implicit for root in event.roots)
+
+
+def _passed(command: Command) -> str:
+    """The gradient of an edited call as Python would write it: of several roots a list, None where none is passed."""
+    several = len(command.roots) > 1 and isinstance(command.gradient, list)
+    if not several:
+        return _numbers(command.gradient)
+    return f"[{', '.join('None' if one == NONE_PASSED else _numbers(one) for one in command.gradient)}]"
 
 
 def _names(read: Reading, tensors: tuple[int, ...]) -> str:

@@ -85,6 +85,8 @@ def _leaf(table: Facts, event: LeafCreated) -> None:
     )  # fmt: skip
     fact.hold(event.version, event.value, event.index)
     table.storages[event.tensor] = event.storage
+    if event.source == "edited":  # it stands in the place of an op, whose number no other one takes
+        table.counted[None] = table.counted.get(None, 0) + 1
     if event.grad is not None:
         _hand(table, event.grad, event.tensor, event.index)
         _hold(table, event.grad, event.tensor, event.index)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.trace import BackwardStarted, OpCalled, Trace
+from engine.trace import BackwardStarted, ErrorRaised, OpCalled, Trace
 
 from . import text
 
@@ -112,7 +112,8 @@ def written_call(call: BackwardStarted, trace: Trace, name: Callable[[int], str 
         return f"{call.function}()"
     roots = [name(root.tensor) or "tensor" for root in call.roots]
     inputs = None if call.inputs is None else "[" + ", ".join(name(t) or "tensor" for t in call.inputs) + "]"
-    passed = [text.brief(trace.value(root.gradient)) for root in call.roots if not root.implicit]
+    each = ["None" if root.implicit else text.brief(trace.value(root.gradient)) for root in call.roots]
+    passed = [] if all(root.implicit for root in call.roots) else each[: _count_passed(call, trace)]
     given = [f"[{', '.join(passed)}]"] if len(roots) > 1 and passed else passed
     given += [f"{flag}=True" for flag in ("retain_graph", "create_graph") if getattr(call, flag)]
     if call.function == "grad":
@@ -121,6 +122,17 @@ def written_call(call: BackwardStarted, trace: Trace, name: Callable[[int], str 
     if len(roots) > 1:
         return f"backward({', '.join([_several(roots), *given])})"
     return f"{roots[0]}.backward({', '.join(given)})"
+
+
+def _count_passed(call: BackwardStarted, trace: Trace) -> int | None:
+    """How many gradients were passed where that was refused because there are more roots; None: as many as roots."""
+    after = trace.events[call.index + 1] if call.index + 1 < len(trace.events) else None
+    refused = COUNTED.match(after.message) if isinstance(after, ErrorRaised) else None
+    return None if refused is None else int(refused[2])
+
+
+COUNTED = re.compile(r"got (\d+) tensors and (\d+) gradients")
+"""The refusal of a call with another number of gradients than of roots."""
 
 
 def _several(names: Sequence[str]) -> str:

@@ -10,23 +10,21 @@ from engine.trace import Escaped, VjpRun
 
 from . import births, text
 from .case import Answer, Case
+from .labels import COUNTED
 from .quoted import source
 
 
 def about(case: Case) -> tuple[int, ...]:
     """The tensors that an error is about which does not name any itself."""
     message = case.event.message
-    counted = _COUNTED.match(message)
+    counted = COUNTED.match(message)
     if counted is not None and case.call is not None:
         return tuple(root.tensor for root in case.call.event.roots[int(counted[2]) :])
     return ()
 
 
-_COUNTED = re.compile(r"got (\d+) tensors and (\d+) gradients")
-
-
 def counted(case: Case) -> Answer:
-    found = _COUNTED.match(case.event.message)
+    found = COUNTED.match(case.event.message)
     assert found is not None
     roots = [root.tensor for root in case.call.event.roots] if case.call is not None else []
     names = text.join([case.named(root) for root in roots]) or "the roots"

@@ -2,6 +2,7 @@
 
 import { indexText, nest, num, parseNumber, toNumber } from "./format.mjs";
 import { h } from "./panels/dom.mjs";
+import { count } from "./panels/read.mjs";
 import { commandOfCall, rowState } from "./state.mjs";
 
 /** Whether a row can be edited at this moment: `{ kind, data, dtype, shape, target }`, or null. */
@@ -15,6 +16,13 @@ export function editable(moment, node, row) {
   if (row.key !== "value" || node.role !== "leaf") return null;
   const tensor = /^t(\d+)(?:@|$)/.exec(node.twin ?? node.id);
   return tensor && { kind: "leaf", target: tensor[1], dtype: value.dtype, shape: value.shape, data: value.data.slice() };
+}
+
+/** The gradient of a call that passes none where 1 cannot be filled in, as `editable` has one that is passed; else null. */
+export function unpassed(moment, node, row) {
+  const { derived, call } = rowState(moment, row);
+  const command = derived === "none passed" && row.cols ? commandOfCall(moment.scene, call) : null;
+  return command && { kind: "gradient", target: command.id, dtype: node.dtype, shape: node.shape, data: Array(count(node.shape)).fill(0) };
 }
 
 /** The edit as it goes to the shell: { command, gradient } or { leaf, values }, nested lists in the tensor's shape. */

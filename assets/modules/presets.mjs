@@ -1,10 +1,11 @@
-// The strip over a root: ones, one-hot, random, zeros for the gradient that one passes.
+// The strip over a root: ones, one-hot, random, zeros for the gradient that one passes, or none.
 
 import { toScreen, toWorld } from "./camera.mjs";
 import { boxOf, shared } from "./card.mjs";
-import { editable, editOf } from "./editor.mjs";
+import { editable, editOf, unpassed } from "./editor.mjs";
 import { keepFocus } from "./footer.mjs";
 import { h } from "./panels/dom.mjs";
+import { NONE_PASSED } from "./panels/edits.mjs";
 
 const [GAP, EDGE] = [10, 8]; // px between the strip and its card, and to the border of the stage
 const BARS = ".bs-tools, .bs-legend, .bs-minimap, #right";
@@ -19,6 +20,7 @@ const WHY = {
   "one-hot": "Only one element counts: click its cell",
   random: "Weights between \u22121 and 1",
   zeros: "Nothing counts",
+  none: "No gradient is passed: 1 is filled in, which only a single number can start with",
 };
 
 export class Presets {
@@ -26,7 +28,7 @@ export class Presets {
     this.stage = stage;
     this.commit = commit;
     this.hot = false;
-    this.buttons = Object.fromEntries(["ones", "one-hot", "random", "zeros"].map((name) => [name,
+    this.buttons = Object.fromEntries(["ones", "one-hot", "random", "zeros", "none"].map((name) => [name,
       h("button.bs-preset", { type: "button", title: WHY[name], "data-preset-cell": name, onclick: (event) => this.choose(name, event) }, name)]));
     this.hint = h("span.bs-preset-hint", { "data-quiet": "" }, "click a cell");
     this.element = h("div.bs-presets", { role: "toolbar", "aria-label": "Gradient you pass", hidden: true },
@@ -65,7 +67,8 @@ export class Presets {
 
   subject(node) {
     const row = node.rows.find((one) => one.key === "seed");
-    return row && this.stage.moment ? editable(this.stage.moment, node, row) : null;
+    const { moment } = this.stage;
+    return row && moment ? editable(moment, node, row) ?? unpassed(moment, node, row) : null;
   }
 
   place() {
@@ -101,7 +104,10 @@ export class Presets {
   choose(name, event) {
     const subject = this.node && this.subject(this.node);
     if (!subject) return;
-    if (name !== "one-hot") {
+    if (name === "none") {
+      this.heat(false);
+      this.commit({ command: subject.target, gradient: NONE_PASSED });
+    } else if (name !== "one-hot") {
       this.heat(false);
       this.commit(editOf(subject, subject.data.map(MAKERS[name])));
     } else if (event.detail === 0) this.next(subject); // by keyboard there is no cell to click: each press takes the next one

@@ -116,6 +116,26 @@ def test_root_is_chosen_and_takes_a_gradient_of_its_shape(view: View) -> None:
     view.undone(base)
 
 
+def test_call_without_a_gradient_raises_torchs_error_and_gets_one_again(view: View) -> None:
+    base = panel(view, WEIGHTS)
+    choose(view, 0)
+    view.page.locator('[data-preset="none"]').click()
+    view.changed(base)
+    error = "grad can be implicitly created only for scalar outputs"
+    assert view.js("backstep.scene().error.message") == error
+    view.until("document.querySelector('#code li.change')?.textContent === 'edited: no gradient'")
+    view.tab("Commands")
+    assert "no gradient" in view.page.locator("#command-list .command").first.inner_text()
+    assert view.page.locator('[data-preset="none"]').get_attribute("aria-pressed") == "true"
+    assert not view.page.locator("#command-grid").is_visible()
+    view.undone(base)
+    none = view.revision()
+    view.js(f"backstep.select({view.node('z')!r})")
+    view.page.locator('[data-preset-cell="ones"]').click()  # the strip on the graph stays with a call that was refused
+    view.changed(none)
+    assert view.js("backstep.scene().error") is None and grad_after(view, "x", 0) == [2, 2, 2, 2]
+
+
 def test_inputs_say_who_receives_a_gradient(view: View) -> None:
     base = panel(view, "?program=three_inputs")
     choose(view, 0)

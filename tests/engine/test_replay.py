@@ -108,6 +108,8 @@ def test_a_write_to_a_view_is_replayed_with_its_base() -> None:
             "before the program makes it: move it further down",
         ),
         (Edits(commands=(Command("a", "zero", 999, leaf=0),)), "follows event 999"),
+        (Edits(leaves={999: [1.0]}), "edited of a leaf, and the program makes no tensor with the number 999"),
+        (Edits(leaves={1: [1.0, 2.0]}), "edited of a leaf, and z is computed by mul: edit a leaf that it is computed"),
     ],
 )
 def test_an_edit_that_does_not_fit_is_refused_with_what_was_expected_and_found(edits: Edits, text: str) -> None:
@@ -119,6 +121,89 @@ def test_an_edit_that_does_not_fit_is_refused_with_what_was_expected_and_found(e
 def test_edits_of_another_form_are_refused(data: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="edits should be"):
         Edits.from_json(data)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (2,), (0,)])
+@pytest.mark.parametrize("needs", [True, False])
+def test_call_without_a_gradient_does_as_in_torch(shape: tuple[int, ...], needs: bool) -> None:
+    """The program passes one; "none" takes it away."""
+    library = pytest.importorskip("torch")
+    x = library.ones(shape, requires_grad=needs)
+    try:
+        (x * 2).backward()
+        theirs = x.grad.tolist()
+    except RuntimeError as error:
+        theirs = str(error)
+    with engine.record() as trace:
+        a = engine.ones(shape, requires_grad=True)
+        b = engine.ones(shape)
+        z, other = a * 2, b * 2
+        z.backward(engine.ones(shape))
+        assert other.shape == z.shape
+    (command,) = commands(trace)
+    root = next(number for number, name in trace.names.items() if name == ("z" if needs else "other"))
+    again = replay(trace, Edits(commands=(replace(command, roots=(root,), gradient="none"),)))
+    errors = [e.message for e in again.events if isinstance(e, ErrorRaised)]
+    assert (errors[0] if errors else again.value(_accumulated(again).after).sample.reshape(shape).tolist()) == theirs
+    assert not errors or isinstance(again.events[-2], ErrorRaised)
+    assert replay(trace, Edits.from_json(again.meta["edits"])).events == again.events
+
+
+def _accumulated(trace: engine.Trace) -> Accumulated:
+    (event,) = [e for e in trace.events if isinstance(e, Accumulated)]
+    return event
+
+
+def test_of_several_roots_each_may_go_without_a_gradient() -> None:
+    with engine.record() as trace:
+        x = engine.tensor([1.0, 2.0], requires_grad=True)
+        a, b = x * 2, (x * x).sum()
+        engine.autograd.backward([a, b], [engine.tensor([1.0, 0.0]), engine.tensor(3.0)])
+    (command,) = commands(trace)
+
+    def errors(gradient: Any) -> list[str]:
+        again = replay(trace, Edits(commands=(replace(command, gradient=gradient),)))
+        return [e.message for e in again.events if isinstance(e, ErrorRaised)]
+
+    assert errors([[1.0, 0.0], "none"]) == []
+    assert errors(["none", 3.0]) == ["grad can be implicitly created only for scalar outputs"]
+
+
+COMPUTED = {
+    "{} * 0.5": "[2.0, 4.0]",
+    "{}.reshape(2)": "[1.0, 2.0]",
+    "{}.detach()": "[1.0, 2.0]",
+}
+
+
+@pytest.mark.parametrize("line", COMPUTED)
+def test_values_of_a_leaf_that_an_op_computes_stand_in_its_place(line: str) -> None:
+    """As if the numbers were written there."""
+
+    def run(made: str) -> engine.Trace:
+        program = (
+            f"c = torch.tensor({COMPUTED[line]})\nw = {made}\nw.requires_grad_()\nwith torch.no_grad():\n    w += 1\n"
+        )
+        with engine.record() as trace:
+            exec(program + "z = (w * w).sum()\nz.backward()", {"torch": engine})
+        return trace
+
+    trace, fresh = run(f"({line.format('c')})"), run("torch.tensor([-3.0, 0.5])")
+    w = next(e.outputs[0].tensor for e in trace.events if isinstance(e, OpCalled))
+    again = replay(trace, Edits(leaves={w: [-3.0, 0.5]}))
+    assert gradient(fresh) == gradient(again) == [-4, 3] and again.meta["doubt"] is None
+    assert [type(e) for e in again.events] == [type(e) for e in fresh.events]
+    assert list(replay(again).events) == list(again.events)
+
+
+def test_values_of_one_of_several_results_are_refused_with_what_to_write() -> None:
+    with engine.record() as trace:
+        first, second = engine.tensor([[1.0, 2.0], [3.0, 4.0]]).unbind()
+        first.requires_grad_()
+        (first * second).sum().backward()
+    (made,) = [e for e in trace.events if isinstance(e, OpCalled) and len(e.outputs) == 2]
+    with pytest.raises(ValueError, match=r"one of 2 results of unbind: write first\.clone\(\)\.requires_grad_\(\)"):
+        replay(trace, Edits(leaves={made.outputs[0].tensor: [5.0, 6.0]}))
 
 
 ZEROED = {

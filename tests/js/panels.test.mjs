@@ -57,6 +57,13 @@ const placed = {
   ...scene,
   places: [{ after: -1, code: null, makes: [] }, { after: 0, code: null, makes: [0] }, { after: 2, code: null, makes: [1] }, { after: 5, code: null, makes: [2] }],
 };
+test("a call that passes no gradient keeps that wherever it is moved to, and in an address", () => {
+  const none = edits.change(placed, edits.NONE, "c0", { gradient: edits.NONE_PASSED });
+  assert.deepEqual(none.commands.map((one) => one.gradient), ["none", null]);
+  assert.equal(places.put(placed, none, none.commands[0], "p5").commands.find((one) => one.id === "c0").gradient, "none");
+  assert.deepEqual(url.view(`?${url.query({ program: "p", edits: none })}`).edits, none);
+});
+
 const ids = (made) => made.commands.map((one) => [one.id, one.after]);
 
 test("a command moves before its neighbour only where its root exists", () => {

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import engine as torch
 from engine.program import Command, Edits, commands
 from engine.replay import replay
 from engine.trace import Trace
@@ -41,6 +42,7 @@ def test_recording_changes_nothing(name: str) -> None:
         ({"create_graph": True, "gradient": [[2.5, 0, 0, 0]]}, "gradient [[2.5 0 0 0]], create_graph=True"),
         ({"inputs": (0,)}, "inputs=x"),
         ({"gradient": [[0.0] * 20]}, "gradient with other numbers"),
+        ({"gradient": "none", "retain_graph": False}, "no gradient, retain_graph=False"),
     ],
 )
 def test_edited_call_says_in_what_it_differs(edit: dict[str, Any], said: str) -> None:
@@ -67,6 +69,42 @@ def test_calls_that_change_places_behind_one_line_are_told_of() -> None:
     first, second, *rest = commands(base)
     found = told(base, [replace(second, after=first.after), first, *rest])
     assert [kind for kind, *_ in found].count("moved") == 1
+
+
+def test_call_that_passes_no_gradient_already_is_not_changed_by_passing_none() -> None:
+    with torch.record() as base:
+        x = torch.tensor(2.0, requires_grad=True)
+        (x * x).backward()
+    (command,) = commands(base)
+    assert [text for *_, text in told(base, [replace(command, gradient="none")])] == []
+    assert [text for *_, text in told(base, [replace(command, gradient=2.0)])] == ["gradient 2"]
+
+
+def test_gradients_of_several_roots_are_written_as_a_list() -> None:
+    with torch.record() as base:
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        a, b = x * 2, (x * x).sum()
+        torch.autograd.backward([a, b], [torch.tensor([1.0, 0.0]), torch.tensor(3.0)])
+    (command,) = commands(base)
+    edits = Edits({}, (replace(command, gradient=["none", 3.0]),))
+    (found,) = changes(base, edits)
+    assert found["text"] == "gradient [None, 3]"
+    made = scene(replay(base, edits), edits=edits.as_json(), changes=[found])
+    assert made["commands"][0]["label"] == "backward([a, b], [None, 3])" and made["commands"][0]["implicit"] is True
+
+
+def test_leaf_that_an_op_computes_is_edited_at_its_line_and_no_other_op_gets_a_new_id() -> None:
+    with torch.record() as base:
+        w = (torch.ones(2) * 0.5).requires_grad_()
+        (w * 3).sum().backward()
+    recorded = scene(base)
+    leaf = next(node for node in recorded["nodes"] if node["label"] == "w")
+    edits = Edits({int(leaf["id"][1:]): [1.0, 2.0]})
+    (found,) = changes(base, edits)
+    assert found["text"] == "w = [1 2]" and found["code"] == leaf["code"]
+    edited = {node["id"]: node["label"] for node in scene(replay(base, edits))["nodes"]}
+    was = {node["id"]: node["label"] for node in recorded["nodes"]}
+    assert was.items() > edited.items() and {"× 0.5", "ones"} == {was[one] for one in was.keys() - edited.keys()}
 
 
 def test_edited_leaf_says_its_values_at_its_line() -> None:

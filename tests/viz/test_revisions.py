@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import engine as torch
 from engine.program import Edits, commands
 from engine.replay import replay
+from engine.trace import ErrorRaised
+from viz.callbacks import asks
 from viz.layouts import views
 from viz.revisions import to_edits
 from viz.scene import scene
@@ -55,3 +60,32 @@ def test_an_edit_of_numbers_lays_out_nothing_anew(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(views, "placed", lambda *given: asked.append(given))
     scene(other)
     assert not asked
+
+
+@pytest.mark.parametrize(("gradient", "fits"), [("none", True), ("nan", True), ("None", False), (["none"], False)])
+def test_that_no_gradient_is_passed_is_asked_for_in_one_word(gradient: Any, fits: bool) -> None:
+    sent = {"id": "c0", "kind": "backward", "after": 1, "root": 1, "gradient": gradient}
+    asked = {"program": "p", "edits": {"leaves": {}, "commands": [sent]}}
+    if fits:
+        assert asks.read(asks.EXPORT, json.dumps(asked).encode()) == asked
+        return
+    with pytest.raises(asks.Misshapen, match="should be numbers; of texts only nan, inf and -inf are"):
+        asks.read(asks.EXPORT, json.dumps(asked).encode())
+
+
+@pytest.mark.parametrize(("gradient", "errors"), [(None, 0), ("none", 1), ([1.0, 2.0], 0)])
+def test_call_without_a_gradient_is_the_same_in_the_file_of_its_revision(
+    gradient: Any, errors: int, tmp_path: Path
+) -> None:
+    with torch.record() as base:
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        z = x * x
+        z.backward(torch.tensor([1.0, 0.0]))
+    (command,) = commands(base)
+    sent = {"id": command.id, "kind": "backward", "after": command.after, "gradient": gradient}
+    edited = replay(base, to_edits(base, {"leaves": {}, "commands": [sent]}))
+    edited.save(str(tmp_path / "edited.trace"))
+    found = torch.Trace.open(str(tmp_path / "edited.trace"))
+    assert found.meta["edits"]["commands"][0]["gradient"] == gradient
+    raised = [[event for event in trace.events if isinstance(event, ErrorRaised)] for trace in (found, replay(found))]
+    assert raised[0] == raised[1] and len(raised[0]) == errors and z.shape == x.shape

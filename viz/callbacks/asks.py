@@ -16,6 +16,8 @@ from typing import Annotated, Any, Literal, Required, get_type_hints
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from engine.program import NONE_PASSED
+
 STRICT = ConfigDict(strict=True, extra="forbid")
 MOST_COMMANDS = 10_000
 LARGEST = 2**64
@@ -55,6 +57,10 @@ def _numbers(value: Any) -> Any:
     return value
 
 
+def _gradient(value: Any) -> Any:
+    return value if value == NONE_PASSED else _numbers(value)
+
+
 def _switches(folds: dict[str, Any]) -> dict[str, Any]:
     if not set(map(type, folds.values())) <= {bool}:
         raise ValueError("should map the id of a group to true or false")
@@ -69,7 +75,7 @@ def _tensors(leaves: dict[str, Any]) -> dict[str, Any]:
     return leaves
 
 
-Numbers = Annotated[Any, AfterValidator(_numbers)]
+Gradient = Annotated[Any, AfterValidator(_gradient)]
 Folds = Annotated[dict[str, Any], AfterValidator(_switches)]
 Leaves = Annotated[dict[str, Any], AfterValidator(_tensors)]
 
@@ -84,7 +90,7 @@ class CommandSpec(TypedDict, total=False):
     root: Index | None
     roots: Annotated[list[Index], Field(fail_fast=True)]
     base: Index | None
-    gradient: Numbers | None
+    gradient: Gradient | None
     retain_graph: bool
     create_graph: bool
     inputs: Annotated[list[Index | None], Field(fail_fast=True)] | None

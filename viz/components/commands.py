@@ -18,6 +18,7 @@ PRESETS = (
     ("one-hot", "one-hot", "Click a cell: only that element counts, one row of the Jacobian"),
     ("zeros", "zeros", "Nothing counts"),
     ("random", "random", "Weights between -1 and 1"),
+    ("none", "none", "No gradient is passed: 1 is filled in, which only a single number can start with"),
     ("case", "as in the program", "The weights that the program passes"),
 )
 

@@ -79,7 +79,7 @@ function row(one, i) {
     one.create_graph ? "create_graph" : null,
     one.inputs ? `inputs: ${one.inputs.map(nameOf).join(", ")}` : null,
   ].filter(Boolean).map((text) => h("span.chip.grey", {}, text));
-  const weights = one.kind === "backward" && one.gradient !== null ? h("span.weights", {}, one.implicit ? "gradient 1, filled in" : `gradient ${brief(scene.values[one.gradient])}`) : null;
+  const weights = one.kind === "backward" && one.gradient !== null ? h("span.weights", {}, one.implicit ? (count(one.shape) === 1 ? "gradient 1, filled in" : "no gradient") : `gradient ${brief(scene.values[one.gradient])}`) : null;
   const small = (act, name, sign, off) => h("button.quiet", { type: "button", "data-do": act, "data-id": one.id, "aria-label": `${name}: ${label}`, title: name, disabled: off }, sign);
   const movable = (by) => places.move(scene, current(), one.id, by) !== null;
   const marks = [one.error ? h("span.chip.red", { title: one.error }, "raised an error") : null, one.changed ? h("span.chip.changed", {}, one.changed) : null];
@@ -300,12 +300,17 @@ function writeValues(shape, value, leaf, fresh) {
   const hint = byId("command-hint");
   const size = count(shape);
   const place = byId("command-grid-place");
-  const editable = shape !== null && size > 0 && size <= MOST_CELLS;
+  const none = !leaf && command(form.id)?.implicit;
+  const editable = shape !== null && size > 0 && size <= MOST_CELLS && !(none && size !== 1);
   place.hidden = !editable;
   if (shape === null) { fill(label); fill(hint, "Sets .grad of every leaf back: the next call adds to nothing."); return; }
   const many = !leaf && command(form.id)?.roots?.length > 1 ? ` of ${node(command(form.id).root)?.label}, the first of its roots` : "";
   fill(label, leaf ? "values" : `gradient${many}`, h("span.hint", {}, ` · ${shapeText(shape)}`));
   document.querySelector('[data-preset="case"]').hidden = leaf ? false : !caseValue();
+  const unpassed = document.querySelector('[data-preset="none"]');
+  unpassed.hidden = leaf;
+  unpassed.setAttribute("aria-pressed", String(Boolean(none)));
+  if (none && size !== 1) { fill(hint, "No gradient is passed, and 1 can be filled in for a single number only. Choose “ones”, or another of these, to pass one."); return; }
   if (!editable) { fill(hint, `${size} elements are too many to edit one by one; the presets set all of them.`); return; }
   const held = value?.data || (value && form.fetched?.of === value ? form.fetched.data : null);
   const data = held || (form.data?.length === size ? form.data : null) || edits.preset("ones", shape);
@@ -345,6 +350,10 @@ function usePreset(name) {
   if (name === "case") {
     if (form.mode === "leaf") send(edits.resetLeaf(current(), edits.tensorOf(form.id)));
     else if (caseValue()) apply(caseValue().value.data, caseValue().implicit);
+    return;
+  }
+  if (name === "none") {
+    send(edits.change(scene, current(), form.id, { gradient: edits.NONE_PASSED }));
     return;
   }
   if (name === "random") seed += 1;
@@ -392,6 +401,8 @@ export function flagChanged(name, value) {
 /** Another root has another shape: a gradient that no longer fits becomes ones. */
 function rootChange(id) {
   const { shape } = node(id);
+  const spec = edits.specs(scene, current()).find((one) => one.id === form.id);
+  if (spec.gradient === edits.NONE_PASSED) return { root: edits.tensorOf(id), gradient: edits.NONE_PASSED };
   const fits = form.data && form.shape && edits.same(shape, form.shape);
   const gradient = count(shape) === 1 ? null : nest(fits ? form.data : edits.preset("ones", shape), shape);
   return { root: edits.tensorOf(id), gradient };
