@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from .argument_types import check_arguments
 from .encoding import Malformed
 from .op import REGISTRY
+from .shapes import shape_of_result
 from .trace import (
     Accumulated,
     AnyEvent,
@@ -88,6 +90,10 @@ class _Seen:
         if call is not None and call not in self.calls:
             raise Malformed(f"{field}: no backward call {call} began before")
 
+    def shape(self, tensor: int | None) -> tuple[int, ...] | None:
+        """That of a tensor, where it is known."""
+        return None if tensor is None else self.tensors[tensor]
+
     def holds(self, value: int, shape: tuple[int, ...], dtype: str) -> None:
         """A value has the shape and dtype that its event says."""
         head = self.head(value)
@@ -110,14 +116,23 @@ class _Seen:
     def op(self, event: OpCalled) -> None:
         if event.name not in REGISTRY and event.name != CUSTOM:
             raise Malformed(f"name: no op is called {event.name[:80]!r}")
+        check_arguments(event.name, event.attrs)
         for given in event.inputs:
             self.has("inputs: tensor", given.tensor)
         self.has("inplace", event.inplace)
         self.ran("call", event.call)
         if event.node is not None:
             self.node(event.node, event)
+        self.result(event)
         for out in event.outputs:
             self.output(out)
+
+    def result(self, event: OpCalled) -> None:
+        """The result has the shape that follows from the inputs and the arguments, where that is known."""
+        shapes = [() if given.tensor is None else self.tensors[given.tensor] for given in event.inputs]
+        shape, found = shape_of_result(event.name, shapes, event.attrs), event.outputs[0].shape
+        if shape is not None and shape != found:
+            raise Malformed(f"outputs: shape: {list(found)}, where {list(shape)} follows from the inputs")
 
     def output(self, out: Output) -> None:
         self.holds(out.value, out.shape, out.dtype)
@@ -143,6 +158,7 @@ class _Seen:
         for saved in node.saved:
             if saved.tensor not in made:
                 self.has("node: saved: tensor", saved.tensor)
+                self.fits("node: saved: value", saved.value, self.shape(saved.tensor))
         shapes = {one.name: self.tensors[one.tensor] for one in event.inputs if one.tensor is not None}
         self.nodes[node.node] = node
         self.outputs[node.node] = [out.shape for out in event.outputs]
@@ -157,10 +173,13 @@ class _Seen:
 
     def tensor(self, event: FlagChanged | Escaped) -> None:
         self.has("tensor", event.tensor)
+        if isinstance(event, Escaped):
+            self.fits("value", event.value, self.tensors[event.tensor])
 
     def grad_set(self, event: GradSet) -> None:
         self.has("tensor", event.tensor)
         self.has("source", event.source)
+        self.fits("value", event.value, self.tensors[event.tensor])
 
     def started(self, event: BackwardStarted) -> None:
         if event.call in self.calls:
@@ -191,12 +210,17 @@ class _Seen:
     def accumulated(self, event: Accumulated) -> None:
         self.ran("call", event.call)
         self.has("tensor", event.tensor)
+        for field, value in (("before", event.before), ("added", event.added), ("after", event.after)):
+            self.fits(field, value, self.tensors[event.tensor])
         self.tensors[event.grad] = None
 
     def hook(self, event: HookRan) -> None:
         self.ran("call", event.call)
         self.has("tensor", event.tensor)
         self.known(event.node)
+        if event.place == "tensor" and event.tensor is not None:
+            for field, value in (("before", event.before), ("after", event.after)):
+                self.fits(field, value, self.tensors[event.tensor])
 
     def known(self, node: int | None) -> None:
         if node is not None and node not in self.nodes:

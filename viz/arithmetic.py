@@ -73,7 +73,8 @@ def vjp_lines(facts: Facts, op: OpCalled, event: VjpRun, held: Mapping[int, int]
     several = len({called(facts, op, argument.name) for _, _, argument in sent}) > 1
     for slot, index, argument in sent:
         name = called(facts, op, argument.name)
-        matrix = jacobian(facts, op, argument.name, text.SMALL**2, held)
+        is_lost = trace.value(index).damaged
+        matrix = None if is_lost else jacobian(facts, op, argument.name, text.SMALL**2, held)
         upstream = _single(trace, event)
         if matrix is not None and upstream is not None and upstream.size == matrix.shape[0]:
             whose = f"local for {name}" if several else "local"

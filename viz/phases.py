@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from engine.trace import BackwardEnded, BackwardStarted, ErrorRaised, GradSet
+from engine.trace import BackwardEnded, BackwardStarted, DataSet, ErrorRaised, GradSet
 
 from .facts import Facts
 from .labels import written_call, written_name
@@ -32,6 +32,8 @@ def label(facts: Facts, call: BackwardStarted | None, stack: int, event: Any) ->
         return told
     if call is not None:
         return written_call(call, facts.trace, facts.name)
+    if isinstance(event, DataSet):
+        return f"{facts.name(event.tensor) or 'tensor'}.data = …"
     owner = event.tensor if isinstance(event, GradSet) else facts.owner.get(event.inplace)
     held = f"{facts.name(owner) or 'tensor'}.grad" if owner is not None else "tensor"
     return f"{held} = …" if isinstance(event, GradSet) else f"{held}.{written_name(event)}()"

@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 
 import engine
 from engine import array
+from engine.argument_types import check_arguments
 from engine.database import Rows, TraceFileError
 from engine.encoding import (
     KINDS,
@@ -554,6 +555,60 @@ def test_field_out_of_bounds_is_refused_by_its_name() -> None:
             read("OpCalled", 1, 0, {**fields, **change})
     with pytest.raises(Malformed, match="stack: 1"):
         read("OpCalled", 1, 1, fields)
+
+
+@pytest.mark.parametrize(("name", "change", "says"), [
+    ("slice", {"end": ""}, "end: int is expected, found ''"),
+    ("slice", {"axis": 0}, "axis: slice has no such argument"),
+    ("slice", {"dim": 2**70}, "dim: int is expected"),
+    ("sum.dim", {"dim": [0.5]}, r"dim: int \| tuple.*is expected"),
+    ("sum.dim", {"dtype": "float32"}, r"dtype: dtype \| None is expected"),
+    ("take_slice", {"path": (("slice", {"dim": 0, "start": 0, "end": "2", "step": 1}, None),)}, "path: path"),
+    ("custom_function", {"function": 3}, "function: names and flags are expected"),
+])  # fmt: skip
+def test_static_argument_of_another_type_is_refused_by_its_name(name: str, change: Any, says: str) -> None:
+    sound: Any = {
+        "slice": {"dim": 0, "start": 0, "end": 2, "step": 1},
+        "sum.dim": {"dim": (0, -1), "keepdim": False, "dtype": None},
+        "take_slice": {"path": (("slice", {"dim": 0, "start": 0, "end": 2, "step": 1}, None),)},
+        "custom_function": {"function": "F", "tensors": (True, False)},
+    }[name]
+    check_arguments(name, sound)
+    with pytest.raises(Malformed, match=f"attrs: {says}"):
+        check_arguments(name, {**sound, **change})
+
+
+def test_every_static_argument_of_every_op_has_a_type() -> None:
+    for op in REGISTRY.values():
+        with pytest.raises(Malformed, match="no such argument"):
+            check_arguments(op.name, {"no such": 0})
+        values = {name: object() for name in op.statics}
+        if values:
+            with pytest.raises(Malformed, match="is expected, found"):
+                check_arguments(op.name, values)
+
+
+@pytest.mark.parametrize(("change", "says"), [
+    ({"outputs": [{"shape": [3]}]}, "outputs: shape: "), ({"node": {"saved": [{"value": 4}]}}, "node: saved: value: "),
+])  # fmt: skip
+def test_shape_that_does_not_follow_from_the_inputs_is_refused(tmp_path: Path, change: Any, says: str) -> None:
+    with engine.record() as trace:
+        x = engine.ones(2, requires_grad=True)
+        y = x * 2
+        (y * y).sum().backward()
+        engine.ones(3)
+    op = next(e for e in trace.events if isinstance(e, tr.OpCalled) and e.inputs[1].tensor is not None)
+    three = next(i for i, value in enumerate(trace.values) if value.shape == (3,))
+    assert op.node is not None
+    if "outputs" in change:
+        altered_op = dataclasses.replace(op, outputs=(dataclasses.replace(op.outputs[0], shape=(3,), value=three),))
+    else:
+        kept = (dataclasses.replace(op.node.saved[0], value=three), *op.node.saved[1:])
+        altered_op = dataclasses.replace(op, node=dataclasses.replace(op.node, saved=kept))
+    events = tuple(altered_op if event is op else event for event in trace.events)
+    save(dataclasses.replace(trace, events=events), tmp_path / "f")
+    with pytest.raises(TraceFileError, match=f"row {op.index} of events: {says}"):
+        open_checked(tmp_path / "f", 100)
 
 
 # -- tables for other tools -------------------------------------------------------------------------------------------
