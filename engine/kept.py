@@ -7,6 +7,7 @@ from collections import deque
 from typing import Any
 
 from . import array
+from .arena import Arena
 from .holders import Names
 from .short import Short, next_id, plain
 from .summary import Summary
@@ -30,6 +31,7 @@ class Kept(Short):
         self.values: list[Any] = []
         self.first = next_id()
         self.large: deque[Summary] = deque()
+        self.whole, self.passing = Arena(), Arena()  # copies that stay, and those that wait for their statistics
         self.waiting = 0
         self.having: dict[int, list[int]] = {}  # by the id of an array: the values that have its memory,
         self.noted = range(0)  # of those in here
@@ -58,7 +60,7 @@ class Kept(Short):
 
     def keep_copy(self, data: Any) -> int:
         """Keep what an array holds now, though it may be written later."""
-        return self.keep(data.copy())
+        return self.keep((self.whole if data.size <= self.limit else self.passing).copy(data))
 
     def keep_now(self, tensor: Any) -> int:
         """Keep what a tensor that is registered next holds now: by reference, as the next write is announced, unless
@@ -200,9 +202,9 @@ class Kept(Short):
         """Let the array that is kept as a value be written."""
         kept = self.values[value]
         if isinstance(kept, Summary):
-            kept.secure()
+            kept.secure(self.passing)
         elif array.is_array(kept):
-            self.values[value] = kept.copy()
+            self.values[value] = self.whole.copy(kept)
 
     def secure(self, data: Any, since: int) -> None:
         """Copy what is kept of an array that is about to be written, among the values from `since` on.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .arena import Arena
 from .array import Array, to_numpy, xp
 
 SAMPLE = 64
@@ -31,11 +32,11 @@ class Summary:
         """The array itself, or its copy, while it waits to be looked at; None afterwards."""
         return self._data
 
-    def secure(self) -> None:
+    def secure(self, arena: Arena) -> None:
         """Let the array be written: a copy is made much sooner than the statistics, which nobody may ask for."""
         data = self._data
         if data is not None:
-            self._data = data.copy()
+            self._data = arena.copy(data)
 
     def settle(self) -> tuple[Any, dict[str, float]]:
         """The sample and the statistics, and let the array go.  Linear in its size.
@@ -84,6 +85,6 @@ def statistics(data: Array) -> dict[str, float]:
         "norm": float(xp.sqrt(xp.square(flat, dtype="float64").sum())),
         "nan": nan,
         "inf": inf,
-        "zeros": int(data.size - xp.count_nonzero(data)),
+        "zeros": int(xp.count_nonzero(data == 0)),
         "size": int(data.size),
     }

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import engine
+from engine.arena import BLOCK, Arena
 from engine.reading import worked_out
 from engine.recorder import Recorder
 from engine.summary import Summary
@@ -79,20 +80,30 @@ def test_value_stays_as_it_was_when_it_was_kept(first: int, kept: list[Watched])
 
 def test_write_in_place_copies_what_is_recorded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     copied: list[int] = []
-    keep, secure = Recorder.keep_copy, Summary.secure
+    copy = Arena.copy
 
-    def kept(self: Recorder, data: Any) -> int:
+    def noted(self: Arena, data: Any) -> Any:
         copied.append(data.size)
-        return keep(self, data)
+        return copy(self, data)
 
-    def secured(self: Summary) -> None:
-        copied.append(self.size)
-        secure(self)
-
-    monkeypatch.setattr(Recorder, "keep_copy", kept)
-    monkeypatch.setattr(Summary, "secure", secured)
+    monkeypatch.setattr(Arena, "copy", noted)
     x = engine.zeros(100)
     with engine.record(limit=10):
         for _ in range(5):
             x.add_(1)
     assert copied == [100] * 5
+
+
+@pytest.mark.parametrize("size", [50_000, 100_000])
+def test_copies_of_a_training_lie_in_blocks(size: int, kept: list[Watched]) -> None:
+    w = engine.ones(size, requires_grad=True)
+    steps = engine.optim.Adam([w])
+    with engine.record():
+        for _ in range(4):
+            w.grad = engine.ones(size)
+            steps.step()
+    held = [value.held if isinstance(value, Summary) else value for value in kept.pop()]
+    blocks = {id(array.base) for array in held if array.base is not None and array.base.nbytes == BLOCK}
+    copies = [array for array in held if array.nbytes == 4 * size and array.base is not None]
+    assert len(copies) > 16
+    assert len(blocks) == 1
