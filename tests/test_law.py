@@ -14,7 +14,7 @@ import pytest
 from engine.program import NONE_PASSED, Command, commands
 from engine.replay import replay
 from engine.tensor import NON_LEAF_GRAD
-from engine.trace import BackwardEnded, ErrorRaised, LeafCreated, OpCalled, Trace, WarningGiven
+from engine.trace import BackwardEnded, ErrorRaised, FlagChanged, LeafCreated, OpCalled, Trace, WarningGiven
 from tests.fresh import Outside, Plan, canonical, run_fresh
 from viz.gallery import Program, gallery
 from viz.programs import record_source
@@ -53,6 +53,7 @@ class Draw:
         self.shapes: dict[int, tuple[int, ...]] = {e.tensor: e.shape for e in events if isinstance(e, LeafCreated)}
         self.born = {e.tensor: e.index for e in events if isinstance(e, LeafCreated)}
         self.differentiable = {e.tensor for e in events if isinstance(e, LeafCreated) and e.requires_grad}
+        self.switched = {e.tensor for e in events if isinstance(e, FlagChanged)}
         for event in events:
             if isinstance(event, OpCalled):
                 self.shapes.update((out.tensor, out.shape) for out in event.outputs)
@@ -135,13 +136,17 @@ class Draw:
 
     def root(self, plan: Plan) -> Plan:
         def alter(command: Command) -> Command:
-            there = [t for t in self.present(command) if t in self.differentiable]
+            there = [t for t in self.present(command) if t in self.differentiable or self.is_refused_now_and_then(t)]
             if not there or self.function(command) != "backward":
                 return command
             roots = (self.random.choice(there),)
             return replace(command, roots=roots, gradient=self.gradient_for(roots))
 
         return self.change(plan, ["backward"], alter)
+
+    def is_refused_now_and_then(self, tensor: int) -> bool:
+        """Whether a call is to start from this tensor all the same.  What becomes a parameter is another object then."""
+        return tensor not in self.switched and self.random.random() < 0.2
 
     def without(self, plan: Plan) -> Plan:
         removable = [c for c in self.commands if self.function(c) != "grad"]

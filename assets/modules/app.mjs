@@ -1,6 +1,7 @@
 // The controller: joins stage, footer, player, keys and editing, and is what `window.backstep` answers from.
 
 import { Bus } from "./bus.mjs";
+import { Choosing } from "./choosing.mjs";
 import { serverCalls } from "./counters.mjs";
 import { CellEditor } from "./editor.mjs";
 import { Footer } from "./footer.mjs";
@@ -31,13 +32,14 @@ export class App {
     this.mirror = new Mirror(stageHost);
     this.editor = new CellEditor(this.stage, (edit) => this.edit(edit));
     this.presets = new Presets(this.stage, (edit) => this.edit(edit));
+    this.choosing = new Choosing(this.stage);
     this.search = new Search(this.stage, { choose: (found) => this.find(found), moved: () => this.panned() });
     this.tools = toolbar({ search: () => this.search.toggle(), zoomIn: () => this.stage.zoom(1.2), zoomOut: () => this.stage.zoom(1 / 1.2), fit: () => this.stage.fitMore(),
       follow: () => this.toggleFollow(), cells: () => this.toggleCells() });
     this.legend = new Legend(this.stage);
     this.stage.layer.append(this.tools.element, this.legend.strip, this.legend.panel);
     listen(this.stage, { select: (id) => this.select(id), fold: (id) => this.fold(id), edit: (...spot) => this.editor.start(...spot),
-      cellClick: (...spot) => this.presets.cellClick(...spot), panned: () => this.panned() });
+      cellClick: (...spot) => this.presets.cellClick(...spot), choose: (node) => this.choosing.take(node), panned: () => this.panned() });
     this.stage.onHover = (id) => this.hovered(id);
     this.footer = new Footer(footerHost, {
       seek: (t) => this.player.seek(t), scrubbing: (on) => this.scrubbing(on),
@@ -64,6 +66,7 @@ export class App {
       return;
     }
     this.asked = null;
+    if (this.scene?.revision.id !== scene.revision.id || this.scene.program.id !== scene.program.id) this.choosing.end();
     const same = this.scene?.program.id === scene.program.id;
     const t = same ? clampTime(scene, Math.round(this.player.t)) : 0;
     this.scene = scene;
@@ -129,6 +132,14 @@ export class App {
     if (this.mirror) this.mirror.update(this.stage);
   }
 
+  /** Lets a node be chosen on the graph (see Choosing.begin); without a question, no longer. */
+  choose(ask = null) {
+    this.player.pause();
+    this.choosing?.end();
+    if (ask) this.choosing.begin(ask);
+    this.presets?.update();
+  }
+
   hovered(id) {
     this.presets.update();
     this.bus.emit("hover", id);
@@ -156,7 +167,7 @@ export class App {
 
   /** Selects the next node of the order of execution; false at its end, so that Tab leaves the stage. */
   selectNext(by) {
-    const { order } = this.index;
+    const order = this.choosing.on ? this.index.order.filter((id) => this.choosing.allows(this.index.nodes.get(id))) : this.index.order;
     const now = order.indexOf(this.stage.selection);
     const next = now < 0 ? (by > 0 ? 0 : order.length - 1) : now + by;
     if (next < 0 || next >= order.length) return false;
@@ -182,13 +193,17 @@ export class App {
     const node = this.index.nodes.get(this.stage.selection);
     if (!node) return false;
     if (node.kind === "group") return this.fold(node.id);
+    if (this.choosing.on) {
+      this.choosing.take(node);
+      return true;
+    }
     const rows = ["seed", "value"].map((key) => node.rows.find((one) => one.key === key));
     if (!rows.some((row) => row && this.editor.start(node, row, 0))) this.bus.emit("enter", node.id);
     return true;
   }
 
   escape() {
-    if (this.legend.toggle(false)) return true;
+    if (this.legend.toggle(false) || this.choosing.end(true)) return true;
     if (this.presets.hot) {
       this.presets.heat(false);
       this.presets.update();
@@ -301,7 +316,7 @@ export class App {
       step: () => this.player.forward(), back: () => this.player.back(), speed: (speed) => this.setSpeed(speed),
       select: (id) => this.select(id), selection: () => this.stage?.selection ?? null, reveal: (id) => this.stage?.reveal(id), uncover: (id, from) => this.stage?.uncover(id, from),
       on: (event, listener) => this.bus.on(event, listener), emit: (event, ...payload) => this.bus.emit(event, ...payload),
-      edit: (change) => this.edit(change), fold: (id) => this.fold(id), fit: () => this.stage?.fit(), light: (term) => this.stage?.light(term), help: () => this.help(),
+      edit: (change) => this.edit(change), choose: (ask) => this.choose(ask), choosing: () => Boolean(this.choosing?.on), fold: (id) => this.fold(id), fit: () => this.stage?.fit(), light: (term) => this.stage?.light(term), help: () => this.help(),
       clearPending: () => this.stage && (this.stage.pending.clear(), this.stage.touch("graph")),
       picture: () => this.picture(), state: () => this.state(), screenPos: (id, row, cell) => this.stage?.screenPos(id, row, cell) ?? null,
       frameCount: () => this.frames, serverCalls,

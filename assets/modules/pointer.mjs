@@ -40,7 +40,7 @@ function edgeAt(stage, x, y) {
   }) ?? null;
 }
 
-/** `acts`: { select(id), fold(id), edit(node, row, cell) → bool, cellClick(node, row, cell) → bool, panned() }. */
+/** `acts`: { select(id), fold(id), edit(node, row, cell) → bool, cellClick(node, row, cell) → bool, choose(node), panned() }. */
 export function listen(stage, acts) {
   const tip = h("div.bs-tip", { role: "tooltip", hidden: true });
   stage.layer.append(tip);
@@ -90,6 +90,9 @@ export function listen(stage, acts) {
 function press(stage, acts, event) {
   const found = pick(stage, event.clientX, event.clientY);
   if (found.fold) acts.fold((found.node ?? found.group).id);
+  else if (stage.choosing) {
+    if (found.node ?? found.group) acts.choose(found.node ?? found.group);
+  }
   else if (found.node && found.cell >= 0 && acts.cellClick(found.node, found.row, found.cell)) return;
   else acts.select((found.node ?? found.group)?.id ?? (found.edge ? nearOp(stage, found.edge) : null));
 }
@@ -102,6 +105,7 @@ function nearOp(stage, edge) {
 function doublePress(stage, acts, event) {
   const found = pick(stage, event.clientX, event.clientY);
   if (found.node?.kind === "group" || found.group) acts.fold((found.node ?? found.group).id);
+  else if (stage.choosing) return;
   else if (found.node && found.cell >= 0 && acts.edit(found.node, found.row, found.cell)) return;
   else if (found.node) stage.reveal(found.node.id);
 }
@@ -110,6 +114,7 @@ function hover(stage, tip, event) {
   const found = pick(stage, event.clientX, event.clientY);
   setHover(stage, tip, found, event);
   stage.host.classList.toggle("bs-over", Boolean(found.node || found.fold || found.edge));
+  stage.host.classList.toggle("bs-refused", Boolean(stage.choosing && found.node && !found.fold && !stage.choosing.allows(found.node)));
 }
 
 function setHover(stage, tip, found, event = null) {
@@ -133,6 +138,7 @@ function setHover(stage, tip, found, event = null) {
 }
 
 function hoverText(stage, { node, row, cell, group, edge, wire }) {
+  if (stage.choosing && (node || group)) return stage.choosing.refusal(node ?? group) ?? `Choose ${node.label}`;
   if (wire) return wireText(wire);
   if (node && row && cell >= 0) {
     const { value, derived } = rowState(stage.moment, row);

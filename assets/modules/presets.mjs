@@ -41,7 +41,11 @@ export class Presets {
 
   /** Shows the strip over the root that is selected or pointed at; it waits for a pointer that is on its way to it. */
   update() {
-    const { index, selection, hover } = this.stage;
+    const { index, selection, hover, choosing } = this.stage;
+    if (choosing) {
+      this.hide();
+      return;
+    }
     const candidate = [hover, selection].map((id) => id && index?.nodes.get(id)).find((node) => node && this.subject(node));
     clearTimeout(this.leaving);
     if (candidate) this.show(candidate);

@@ -31,6 +31,7 @@ export function paintPulses(context, view, frame) {
   if (frame.hover && frame.hover !== frame.selection) paintHover(brush, frame.hover);
   paintTwins(brush, frame.hover ?? frame.selection);
   if (frame.lit) paintLit(brush, frame.lit);
+  for (const node of frame.choosable ?? []) paintChoosable(brush, node, node.id === frame.hover || node.id === frame.selection);
   if (frame.wires.length && brush.detail > 0) {
     paintWires(brush, frame.wires, frame.hoveredWire);
     for (const op of new Set(frame.wires.map((wire) => wire.op))) paintOver(brush, op);
@@ -70,6 +71,15 @@ function paintLit(brush, { id, gradient }) {
   if (!node) return;
   ring(brush, node, gradient ? tokens.glow : tokens.line, 10, 8);
   ring(brush, node, gradient ? tokens.gradient : tokens.ink, 3, 5);
+}
+
+/** What can be chosen now for a panel: a broken ring, a whole one where it is pointed at. */
+function paintChoosable(brush, node, chosen) {
+  const { context, tokens } = brush;
+  ring(brush, node, tokens.rootTint, 10, 8);
+  if (!chosen) context.setLineDash([7, 5]);
+  ring(brush, node, tokens.root, 3, 8);
+  context.setLineDash([]);
 }
 
 /** The other places of the same tensor: outlined, and joined with a dotted line. */

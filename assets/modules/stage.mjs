@@ -35,7 +35,7 @@ export class Stage {
     host.tabIndex = 0;
     host.append(this.graph, this.pulses, this.layer, this.minimap.element);
     Object.assign(this, { camera: { x: 0, y: 0, zoom: 1 }, view: { width: 0, height: 0, dpr: 1 }, index: null, plane: null, t: 0,
-      selection: null, hover: null, hoveredWire: null, lit: null, allWires: false, follow: true, pending: new Map(), visible: [], glide: null,
+      selection: null, hover: null, hoveredWire: null, lit: null, choosing: null, allWires: false, follow: true, pending: new Map(), visible: [], glide: null,
       dirty: new Set(), asked: false, wires: [] });
     this.tokens = readTokens();
     this.paint = this.paint.bind(this);
@@ -275,6 +275,7 @@ export class Stage {
     }
     frame.rest = this.glide?.to ?? camera; // numbers stand where they will, also on the way there
     frame.over = this.over(frame.rest);
+    frame.choosable = this.choosing ? this.visible.filter((node) => this.choosing.allows(node)) : [];
     paintPulses(this.pulses.getContext("2d"), this.view, frame);
     this.dirty.clear();
     this.hooks.painted();

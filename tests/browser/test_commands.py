@@ -19,6 +19,15 @@ a = x * 2
 b = x * x
 torch.autograd.backward([a, b], [torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0])], retain_graph=True)
 """
+ROOTS = """
+import engine as torch
+
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+c = torch.tensor([3.0, 3.0])
+y = x * c
+loss = (y * y).sum()
+loss.backward()
+"""
 LARGE = """
 import engine as torch
 
@@ -134,6 +143,41 @@ def test_call_without_a_gradient_raises_torchs_error_and_gets_one_again(view: Vi
     view.page.locator('[data-preset-cell="ones"]').click()  # the strip on the graph stays with a call that was refused
     view.changed(none)
     assert view.js("backstep.scene().error") is None and grad_after(view, "x", 0) == [2, 2, 2, 2]
+
+
+def test_root_is_chosen_on_the_graph_by_click_and_by_keys(
+    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+) -> None:
+    script = tmp_path / "roots.py"
+    script.write_text(ROOTS)
+    view = view_of(start("run", str(script)))
+    base = panel(view, "?" + view.app.address.split("/?")[1])
+    choose(view, 0)
+    button = view.page.get_by_role("button", name="Choose on the graph")
+    button.click()
+    bar = view.page.locator(".bs-choosing-bar")
+    assert "Choose where loss.backward() starts" in bar.inner_text()
+    view.click("×")
+    assert "× is an op. Choose a tensor: y is what it computes." in bar.inner_text()
+    view.page.keyboard.press("Escape")
+    assert not bar.is_visible() and view.js("document.activeElement.id") == "command-pick"
+    view.page.keyboard.press("Enter")
+    view.until("backstep.choosing()")
+    while view.js("backstep.selection()") != view.node("c"):
+        view.page.keyboard.press("Tab")
+    view.page.keyboard.press("Enter")
+    view.changed(base)
+    refused = "element 0 of tensors does not require grad and does not have a grad_fn"
+    assert view.js("backstep.scene().error.message") == refused
+    view.undone(base)
+    view.page.keyboard.press("Control+z")
+    view.until(f"backstep.scene().revision.id === {base!r}")
+    view.tab("Commands")
+    button.click()
+    view.click("y", "value", 1)
+    view.changed(base)
+    assert view.js("backstep.scene().commands[0].root") == view.node("y") == view.js("backstep.selection()")
+    assert grad_after(view, "x", 0) == [3, 3] and not view.js("backstep.choosing()")
 
 
 def test_inputs_say_who_receives_a_gradient(view: View) -> None:

@@ -7,6 +7,7 @@ import * as chapters from "../../assets/modules/panels/chapters.mjs";
 import * as places from "../../assets/modules/panels/places.mjs";
 import * as sums from "../../assets/modules/panels/sums.mjs";
 import * as read from "../../assets/modules/panels/read.mjs";
+import * as roots from "../../assets/modules/panels/roots.mjs";
 import * as url from "../../assets/modules/panels/url.mjs";
 
 const value = (shape, data) => ({ shape, dtype: "float32", data, strip: null, stats: { min: 0, max: 0, mean: 0, norm: 0, nan: 0, inf: 0, zeros: 0, size: data.length } });
@@ -62,6 +63,36 @@ test("a call that passes no gradient keeps that wherever it is moved to, and in 
   assert.deepEqual(none.commands.map((one) => one.gradient), ["none", null]);
   assert.equal(places.put(placed, none, none.commands[0], "p5").commands.find((one) => one.id === "c0").gradient, "none");
   assert.deepEqual(url.view(`?${url.query({ program: "p", edits: none })}`).edits, none);
+});
+
+const grown = {
+  ...placed,
+  places: [...placed.places, { after: 6, code: null, makes: [1] }], // a write into what the second line made
+  nodes: [...placed.nodes, { ...tensor("t0", 0), role: "leaf", label: "x" }, { ...tensor("t3", 0), role: "constant", label: "c" }, { ...tensor("t1.1", 5), label: "z v1" },
+    { ...tensor("t0@n1", 0), kind: "stub" }, { id: "n1", kind: "op", label: "sum", tracks: { state: [[0, "idle"]] } }, { id: "g1", kind: "group", tracks: { state: [[0, "idle"]] } }],
+  edges: [{ source: "t1", target: "n1" }, { source: "n1", target: "t1" }],
+};
+
+test("a call can start from every tensor, of each from one card, results before leaves and constants", () => {
+  const labels = (shown) => roots.rootsOf(grown, shown).map((one) => one.id);
+  assert.deepEqual(labels(null), ["t2", "t1.1", "t0", "t3"]);
+  assert.deepEqual(labels("t1"), ["t2", "t1", "t0", "t3"]);
+});
+
+test("what a call cannot start from says why; what torch refuses can be chosen", () => {
+  const spec = { after: 4 };
+  const why = (id) => roots.whyNoRoot(grown, spec, 2, { label: id, ...grown.nodes.find((one) => one.id === id) });
+  assert.deepEqual(["t0", "t0@n1", "t1", "t3"].map(why), [null, null, null, null]);
+  assert.match(why("t2"), /^t2 is not yet computed where this call runs\. Move the call further down/);
+  assert.match(why("n1"), /^sum is an op\. Choose a tensor/);
+  assert.match(why("g1"), /a group of ops\. Choose a tensor in it; a double click opens/);
+  assert.match(roots.whyNoRoot(grown, spec, 2, { id: "g1", label: "open", members: [] }), /a group of ops/);
+});
+
+test("a call stands before what is written later into the tensor that it starts from", () => {
+  const all = edits.specs(grown, edits.NONE);
+  assert.ok(places.spots(grown, edits.NONE, all[0]).some((one) => one.after === 2));
+  assert.ok(places.isThere(grown, all[0], 1) && !places.isThere(grown, { after: 1 }, 1) && places.isThere(grown, { after: null }, 2));
 });
 
 const ids = (made) => made.commands.map((one) => [one.id, one.after]);

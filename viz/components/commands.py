@@ -22,6 +22,7 @@ PRESETS = (
     ("case", "as in the program", "The weights that the program passes"),
 )
 
+PICK = "Click a tensor of the graph, or go to it with Tab and press Enter; Escape cancels"
 RETAIN = "Keep the saved tensors, so that the graph can be run again"
 CREATE = "Record this backward too, so that it can be differentiated"
 
@@ -54,7 +55,21 @@ def command_form() -> list[Any]:
         html.H2(id="command-title"),
         html.Div(id="command-place-row", className="place-row"),
         html.Div(
-            dmc.Select(id="command-root", label="Start from", size="sm", data=[], allowDeselect=False, searchable=True),
+            [
+                dmc.Select(
+                    id="command-root", label="Start from", size="sm", data=[], allowDeselect=False, searchable=True
+                ),
+                html.Button(
+                    "On the graph",
+                    id="command-pick",
+                    className="btn",
+                    type="button",
+                    title=PICK,
+                    **also(
+                        data_do="pick", aria_label="Choose on the graph", aria_description=PICK, aria_pressed="false"
+                    ),
+                ),
+            ],
             id="command-root-row",
         ),
         html.Div(

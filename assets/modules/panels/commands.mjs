@@ -7,8 +7,10 @@ import * as edits from "./edits.mjs";
 import { errorSign } from "./errors.mjs";
 import * as inspector from "./inspector.mjs";
 import { fillGrid, gridCell, showGrid } from "./matrix.mjs";
+import * as panels from "./panels.mjs";
 import * as places from "./places.mjs";
 import { brief, count, lineText } from "./read.mjs";
+import { rootsOf, whyNoRoot } from "./roots.mjs";
 import * as session from "./session.mjs";
 
 const MOST_FETCHED = 4096; // elements of a value that the details carry (see docs/scene-format.md)
@@ -104,7 +106,7 @@ function leaves() {
 }
 
 function writeAdd() {
-  const roots = rootsOf();
+  const roots = rootsOf(scene);
   const all = places.sequence(scene, edits.specs(scene, current()));
   if (!all.some((one) => one.key === where)) where = "";
   fill(byId("command-add"),
@@ -122,12 +124,6 @@ function placeText({ place, spec }) {
   return `after line ${place.code.line} · ${lineText(place.code, scene.program.files).slice(0, 40)}`;
 }
 
-/** The tensors that backward can start from, the last computed first. */
-function rootsOf() {
-  const found = scene.nodes.filter((one) => one.kind === "tensor" && one.role !== "constant" && one.role !== "leaf");
-  return found.sort((a, b) => edits.tensorOf(b.id) - edits.tensorOf(a.id));
-}
-
 function clicked(event) {
   const preset = event.target.closest("[data-preset]");
   if (preset) { usePreset(preset.dataset.preset); return; }
@@ -140,6 +136,7 @@ function clicked(event) {
     up: () => send(places.move(scene, current(), id, -1)),
     down: () => send(places.move(scene, current(), id, 1)),
     duplicate,
+    pick,
     remove: () => { if (form?.id === id) close(); send(edits.remove(scene, current(), id)); },
     leaf: () => (form?.id === id ? close() : chooseLeaf(id)),
     "add-backward": addBackward,
@@ -186,7 +183,7 @@ function addZero() {
 }
 
 function addBackward() {
-  const root = rootsOf()[0];
+  const root = rootsOf(scene)[0];
   const gradient = count(root.shape) === 1 ? null : nest(edits.preset("ones", root.shape), root.shape);
   const { next, ids } = insert([{ kind: "backward", root: edits.tensorOf(root.id), gradient }]);
   send(next, () => choose(ids[0]));
@@ -222,6 +219,7 @@ function chooseLeaf(id) {
 }
 
 export function close() {
+  if (form && player.choosing()) player.choose();
   form = null;
   byId("command-form").hidden = true;
   if (scene) writeList();
@@ -284,7 +282,8 @@ function leafValue(one) {
 }
 
 function writeFlags(one) {
-  const options = rootsOf().map((each) => ({ value: each.id, label: `${each.label} · ${shapeText(each.shape)}` }));
+  const said = ({ label, shape, role }) => [label, shapeText(shape), role === "leaf" || role === "constant" ? role : null].filter(Boolean).join(" · ");
+  const options = rootsOf(scene, one.root).map((each) => ({ value: each.id, label: said(each) }));
   const inputs = (one.inputs || []).map((id) => `t${edits.tensorOf(id)}`);
   const leafs = [...new Set([...leafNodes().map((each) => each.id), ...inputs])].map((id) => ({ value: id, label: nameOf(id) }));
   const same = { root: one.root, retain: one.retain_graph, create: one.create_graph, inputs };
@@ -396,6 +395,26 @@ export function flagChanged(name, value) {
   const tensors = name === "inputs" ? (value.length ? value.map(edits.tensorOf) : null) : null;
   const changes = { root: () => rootChange(value), retain: () => ({ retain_graph: value }), create: () => ({ create_graph: value, ...(value ? { retain_graph: true } : {}) }), inputs: () => ({ inputs: tensors }) };
   send(edits.change(scene, current(), form.id, changes[name]()));
+}
+
+/** The root is chosen on the graph; pressed once more, the button takes that back. */
+function pick() {
+  if (player.choosing()) { player.choose(); return; }
+  const one = command(form.id);
+  const spec = edits.specs(scene, current()).find((each) => each.id === one.id);
+  const over = panels.isNarrow() && panels.isOpen("right"); // the panel lies on the graph
+  if (over) panels.toggle("right", false);
+  byId("command-pick").setAttribute("aria-pressed", "true");
+  player.choose({
+    text: `Choose where ${short({ ...one, label: labelOf(one) })} starts`,
+    why: (node) => whyNoRoot(scene, spec, one.start, node),
+    take: (node) => { const id = node.twin ?? node.id; player.select(id); flagChanged("root", rootsOf(scene, one.root).find((each) => edits.tensorOf(each.id) === edits.tensorOf(id)).id); },
+    ended: (cancelled) => {
+      byId("command-pick").setAttribute("aria-pressed", "false");
+      if (over) panels.toggle("right", true);
+      if (cancelled) byId("command-pick").focus({ preventScroll: true });
+    },
+  });
 }
 
 /** Another root has another shape: a gradient that no longer fits becomes ones. */

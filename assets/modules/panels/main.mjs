@@ -128,7 +128,7 @@ function fold(id) {
 
 /** A selection on a narrow screen opens the panel that tells about it, and shows the inspector. */
 function reveal(id) {
-  if (quiet || !panels.isNarrow() || !session.state().scene) return;
+  if (quiet || player.choosing() || !panels.isNarrow() || !session.state().scene) return;
   panels.toggle("right", true);
   player.uncover(id, byId("right").getBoundingClientRect().left);
 }

@@ -10,11 +10,16 @@ export function sequence(scene, list) {
   return [...lines, ...commands].sort((a, b) => (a.after === b.after ? (a.spec ? 1 : 0) - (b.spec ? 1 : 0) : a.after - b.after));
 }
 
-/** The event behind which all that a command names exists; -1 where the program's lines make none of it. */
+/** The event behind which a tensor exists, whatever writes into it later; -1 where no line of the program makes it. */
+const madeAt = (scene, tensor) => (scene.places || []).find((place) => place.makes.includes(tensor))?.after ?? -1;
+
+/** Whether a tensor exists where a command stands. */
+export const isThere = (scene, spec, tensor) => madeAt(scene, tensor) <= order(spec.after);
+
+/** The event behind which all that a command names exists. */
 function neededAt(scene, spec) {
-  const wanted = new Set([spec.root, spec.leaf, ...(spec.inputs || [])].filter((one) => one !== null && one !== undefined));
-  const made = (scene.places || []).filter((place) => place.makes.some((tensor) => wanted.has(tensor)));
-  return made.length ? made[made.length - 1].after : -1;
+  const wanted = [spec.root, spec.leaf, ...(spec.inputs || [])].filter((one) => one !== null && one !== undefined);
+  return Math.max(-1, ...wanted.map((tensor) => madeAt(scene, tensor)));
 }
 
 /** The places where a command can stand: those of the sequence without it, behind which what it needs exists. */
