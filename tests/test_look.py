@@ -97,7 +97,7 @@ def test_tokens_that_are_used_are_defined() -> None:
         used = set(re.findall(r"var\(--([\w-]+)|token\(\"--([\w-]+)", file.read_text()))
         names = {name for pair in used for name in pair if name}
         own = set(re.findall(r"--([\w-]+):", file.read_text()))
-        placed = {name for name in names if name.endswith("-set")}  # sizes that panels.mjs and early.js set
+        placed = {name for name in names if name.endswith("-set")}  # sizes that panels.mjs, commands.mjs and early.js set
         assert names - known - own - placed == set(), file.name
 
 

@@ -54,7 +54,7 @@ function keyTable(app) {
 }
 
 const TYPED = "input, textarea, [contenteditable='true'], .ag-root-wrapper";
-const OWN_KEYS = `${TYPED}, select, [role=grid], [role=dialog], [role=menu], [role=listbox], [role=combobox]`;
+const OWN_KEYS = `${TYPED}, select, dialog, [role=grid], [role=dialog], [role=menu], [role=listbox], [role=combobox]`;
 const PRESSED = "button, a[href], summary, [role=button], [role=tab], [role=switch], [role=checkbox], [role=menuitem]";
 const MOVED = "[role=tablist], [role=radiogroup]";
 

@@ -30,9 +30,14 @@ CREATE = "Record this backward too, so that it can be differentiated"
 def commands_panel() -> html.Div:
     return html.Div(
         [
-            html.Div(id="command-error"),
-            html.Div(id="command-list"),
-            html.Div(id="command-add", className="row wrap"),
+            html.Div(
+                [
+                    html.Div(id="command-list"),
+                    html.Div(id="command-add", className="row wrap"),
+                    html.Div(id="command-error"),
+                ],
+                id="command-calls",
+            ),
             html.Div(command_form(), id="command-form", hidden=True, className="form"),
         ],
         id="commands",

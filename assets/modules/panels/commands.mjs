@@ -14,6 +14,7 @@ import { rootsOf, whyNoRoot } from "./roots.mjs";
 import * as session from "./session.mjs";
 
 const MOST_FETCHED = 4096; // elements of a value that the details carry (see docs/scene-format.md)
+const MOST_OF_PANEL = 0.5; // what the calls keep of their panel while the form is open
 const MOST_CELLS = 40000; // more are not edited one by one, only by a preset
 
 let scene = null;
@@ -253,7 +254,17 @@ function reopen(fresh = false) {
   form.shape = shape;
   form.dtype = (value ?? (leaf ? one : node(one.root)))?.dtype;
   writeValues(shape, value, leaf, fresh);
-  if (fresh) requestAnimationFrame(() => byId("command-form").scrollIntoView({ block: "nearest" }));
+  if (fresh) keepRow();
+}
+
+/** What was chosen stays under the pointer: the form leaves it its room, up to half of the panel. */
+function keepRow() {
+  const [panel, calls] = [byId("commands"), byId("command-calls")];
+  const row = calls.querySelector(":is(li.chosen, .pill[aria-pressed=true])");
+  if (!row) return;
+  const foot = row.getBoundingClientRect().bottom - panel.getBoundingClientRect().top;
+  panel.style.setProperty("--calls-set", `${Math.round(Math.min(foot, MOST_OF_PANEL * panel.clientHeight))}px`);
+  requestAnimationFrame(() => row.scrollIntoView({ block: "nearest" }));
 }
 
 /** Where the command stands, in a list of all places where it can. */

@@ -21,6 +21,7 @@ let kept = {};
 export function setUp() {
   kept = read();
   for (const name of Object.keys(SPLITS)) separate(name, byId(`split-${name}`));
+  ["left", "right"].forEach(say);
   new ResizeObserver(tell).observe(byId("left"));
   new ResizeObserver(tell).observe(byId("right"));
   new ResizeObserver(tell).observe(byId("story"));
@@ -40,8 +41,10 @@ export function toggle(side, open = !isOpen(side)) {
 function put(side, open) {
   if (side === "right") root.dataset.right = open ? "open" : "closed";
   else root.toggleAttribute("data-left-closed", !open);
-  byId(side === "right" ? "act-panel" : "act-left")?.setAttribute("aria-expanded", String(open));
+  say(side);
 }
+
+const say = (side) => byId(side === "right" ? "act-panel" : "act-left")?.setAttribute("aria-expanded", String(isOpen(side)));
 
 function read() {
   try { return JSON.parse(localStorage.getItem(KEPT)) || {}; } catch { return {}; }

@@ -151,10 +151,11 @@ function told(number, hint, again) {
     prose(one.text),
     one.now === undefined ? null : h("div.since", {}, h("p", {}, "You changed the program: the text above tells of the recording."), one.now ? h("p", {}, h("b", {}, "Now: "), one.now) : null),
     legacy ? h("p.hint", {}, "Runs by the rule of PyTorch 0.3: ", h("code", {}, "legacy_broadcasting()")) : null,
-    one.fix && scene.error?.fix?.edits ? h("button.btn.primary", { type: "button", "data-turn": "fix", onclick: () => session.edit(scene.error.fix.edits) }, "Try it: change the call") : null,
-    other ? h("div.row.wrap", {}, otherButton(other)) : null,
-    h("p.hint.story-hint", {}, h("kbd", {}, "Space"), h("span.fitting", {}, hint.split(/(?=: )/).map((part) => h("span", {}, part))),
-      again ? h("button.link", { type: "button", "data-turn": "0", onclick: replay }, "watch again") : null));
+    h("div.story-acts", {},
+      one.fix && scene.error?.fix?.edits ? h("button.btn.primary", { type: "button", "data-turn": "fix", onclick: () => session.edit(scene.error.fix.edits) }, "Try it: change the call") : null,
+      other ? otherButton(other) : null,
+      h("p.hint.story-hint", {}, h("kbd", {}, "Space"), h("span.fitting", {}, hint.split(/(?=: )/).map((part) => h("span", {}, part))),
+        again ? h("button.link", { type: "button", "data-turn": "0", onclick: replay }, "watch again") : null)));
 }
 
 /** All chapters, unseen, behind the one that is read: the tallest keeps the room, so that the code below stays where it is. */
