@@ -22,14 +22,14 @@ CELL_ROW, LABEL, STRIP = 34, 22, 46
 CHIPS = 28
 STRIP_WIDTH = 212
 COLUMN, WIDEST_COLUMN = 46, 80
-FEW_COLUMNS = {1: 76, 2: 68, 3: 56}
+FEW_COLUMNS = {1: 76, 2: 68, 3: 62}
 """Where there are few, there is room for longer numbers: a sign and four digits at the least zoom of a whole graph."""
 NARROWEST = 100
 LEAST = 12 / 13
 """A zoom down to which small text of the graph has its size; further down it keeps its px (assets/modules/text.mjs)."""
-GROWN = 1.5
-"""Width of a name at the least zoom of a whole graph, narrowed as far as it may be, against its estimate."""
-GROWN_NAME = 1.42
+GROWN = 1.53
+"""Width of a name at the least zoom of a whole graph against its estimate."""
+GROWN_NAME = 1.46
 """The same of a name in the semi-bold letters of the first line."""
 BADGE = 21
 """How far a badge reaches into an op (assets/modules/marks.mjs), with some air: no name stands under one."""
@@ -86,7 +86,7 @@ def rows(item: Item, drawing: Drawing) -> list[dict[str, Any]]:
 def card_size(label: str, sub: str, card_rows: Sequence[dict[str, Any]], zoom: float = 1.0) -> Size:
     """The natural size of a tensor card; with a `zoom` below 1, the size in which its text has room there as well.
 
-    Name and shape have room at the least zoom of a whole graph too, narrowed as far as they may be.
+    Name and shape have room at the least zoom of a whole graph too.
     """
     much = grown(zoom)
     columns = max((row["cols"] for row in card_rows), default=0)

@@ -3,12 +3,10 @@
 import { cellOf, holding, PAD, rowsOf } from "./card.mjs";
 import { DAMAGED, fitNum, fitRow, num, shapeText, statsText, toNumber, truth } from "./format.mjs";
 import { flowsAt, ghostOf, nodeState, rowState } from "./state.mjs";
-import { cut, SQUEEZE, squeezed, widthOf } from "./text.mjs";
+import { cut, fitting, widthOf } from "./text.mjs";
 
 const AIR = 3; // units between a number and the border of its cell,
-const LEAST_AIR = 1; // and where three digits have no room otherwise,
-const TIGHT = 0.6; // for which text is narrowed so far
-const LEAST = 3; // letters of a number, however narrow its cell
+const LEAST_AIR = 1; // and where it is written in the smaller size
 
 export function paintRows(brush, node) {
   const { moment } = brush;
@@ -27,9 +25,9 @@ function paintLabel({ write, context, font, tokens }, node, place, state) {
   const empty = state.value === null;
   const labels = row.key === "seed" ? seedLabels(row, node, state) : gradLabels(row.label || ".grad", empty, state.past);
   const room = node.w - 2 * PAD - (row.key === "seed" ? 16 : 0);
-  const text = squeezed(context, font.plain, labels, room);
-  write(text, place.x, place.labelY, font.plain, tokens.soft, "left", room);
-  if (row.key === "seed" && !empty && row.cols) pencil(context, place.x + Math.min(widthOf(context, font.plain, text), room) + 5, place.labelY, tokens.root);
+  const text = fitting(context, font.plain, labels, room);
+  write(text, place.x, place.labelY, font.plain, tokens.soft);
+  if (row.key === "seed" && !empty && row.cols) pencil(context, place.x + widthOf(context, font.plain, text) + 5, place.labelY, tokens.root);
 }
 
 /** Ways to name the gradient that is passed, the longest first; one of another shape than its root (it is refused) by its shape, one that was made of another, or of nothing, by how. */
@@ -70,11 +68,11 @@ function paintCells(brush, node, at, state, future) {
   const lit = row.key === "value" && data ? litCells(moment, node, count) : null;
   const typedAt = (cell) => pending?.get(`${node.id}|${row.key}|${cell}`);
   const shown = Array.from({ length: count - (place.more ? 1 : 0) }, (_, cell) => typedAt(cell) ?? data?.[cell] ?? null);
-  const line = lineOf(brush.font, shown, place.cellW - 2 * AIR, { truths: state.value?.dtype === "bool" });
+  const line = lineOf(brush.font, shown, place.cellW, { truths: state.value?.dtype === "bool", small: ghost !== null });
   for (let cell = 0; cell < count; cell++) {
     const box = cellOf(place, cell);
     if (place.more && cell === count - 1) {
-      brush.write(`+${place.more}`, box.x + box.w / 2, box.y + box.h / 2, brush.font.small, brush.tokens.soft, "center", box.w);
+      brush.write(`+${place.more}`, box.x + box.w / 2, box.y + box.h / 2, brush.font.small, brush.tokens.soft, "center");
       continue;
     }
     const [typed, value] = [typedAt(cell), shown[cell]];
@@ -88,32 +86,20 @@ function paintCells(brush, node, at, state, future) {
     const [first, last] = [cellOf(place, 0), cellOf(place, count - 1)];
     const width = last.x + last.w - first.x;
     const text = cut(brush.context, brush.font.small, width > 120 ? DAMAGED : "damaged", width);
-    brush.write(text, first.x + width / 2, first.y + (last.y + last.h - first.y) / 2, brush.font.small, brush.tokens.error, "center", width);
+    brush.write(text, first.x + width / 2, first.y + (last.y + last.h - first.y) / 2, brush.font.small, brush.tokens.error, "center");
   }
 }
 
 /**
- * How the numbers of a row are written in places of `width` units: `{ texts, small, letters, most }`.  All of them alike: in the
- * smaller size where the larger one has no room for one, in as many digits as fit, and narrowed by as much (`most` is the width of a text);
- * for three digits narrowed further, and closer to the borders.
+ * How the numbers of a row are written in cells of `width` units: `{ texts, small, letters, truths }`.  All of them alike: in the smaller
+ * size where that is asked for or the larger one has no room for one, and in as many digits as have room; letters are never narrowed.
  */
-export function lineOf(font, values, width, { truths = false, least = false } = {}) {
+export function lineOf(font, values, width, { truths = false, small: asked = false } = {}) {
   const written = (value, room) => (value === null ? "" : truth(value, room));
-  const small = least || values.some((value) => (truths ? written(value) : num(value)).length * font.cellPitch > width);
-  const pitch = small ? font.smallPitch : font.cellPitch;
-  const fitting = Math.max(LEAST, Math.floor(width / (small ? pitch * SQUEEZE : pitch))); // digits may be narrowed before they are left out
-  const wide = width + 2 * (AIR - LEAST_AIR);
-  const letters = small && !truths ? lettersFor(values, fitting, Math.floor(wide / (pitch * TIGHT))) : fitting;
-  const texts = truths ? values.map((value) => written(value, letters)) : fitRow(values, letters, letters > fitting ? [] : undefined);
-  const longest = Math.max(1, ...texts.map((text) => text.length));
-  const narrowed = Math.min(1, (longest > fitting ? wide : width) / (pitch * longest));
-  return { texts, small, letters, truths, most: (text) => Math.ceil(text.length * pitch * narrowed) };
-}
-
-/** How many letters a row has: as many as fit, or up to `most` where so many are three digits of a number. */
-function lettersFor(values, fitting, most) {
-  const three = values.map((value) => num(value, 3).length).filter((length) => length <= most);
-  return Math.max(fitting, ...three);
+  const large = Math.floor((width - 2 * AIR) / font.cellPitch);
+  const small = asked || values.some((value) => (truths ? written(value) : num(value)).length > large);
+  const letters = small ? Math.floor((width - 2 * LEAST_AIR) / font.smallPitch) : large;
+  return { texts: truths ? values.map((value) => written(value, letters)) : fitRow(values, letters), small, letters, truths };
 }
 
 /** Cells through which the gradient of the current step goes, where it goes through some and not through others. */
@@ -173,25 +159,22 @@ function paintNumber({ context, write, font, tokens, detail }, box, { value, tex
   } else {
     const face = line.small ? (look.strong ? font.smallStrong : font.small) : look.strong ? font.cellStrong : font.cell;
     const middle = box.y + box.h / 2;
-    write(text, box.x + box.w / 2, ghost === null ? middle : middle + 6.5, face, look.ink, "center", line.most(text));
+    write(text, box.x + box.w / 2, ghost === null ? middle : middle + box.h / 4, face, look.ink, "center");
     if (ghost !== null) paintGhost({ context, write, font, tokens }, box, line.truths ? truth(ghost, line.letters) : fitNum(ghost, line.letters));
   }
   context.globalAlpha /= look.alpha;
 }
 
-/** The old value, struck through, above the new one. */
+/** The old value over the new one, on a ground of its own in the upper half of the cell, struck through by a hair. */
 function paintGhost({ context, write, font, tokens }, box, text) {
-  const x = box.x + box.w / 2;
-  const y = box.y + box.h / 2 - 7;
-  const wide = Math.min(widthOf(context, font.small, text), box.w - 2 * AIR);
-  write(text, x, y, font.small, tokens.changed, "center", wide);
-  const half = wide / 2 + 2;
-  context.strokeStyle = tokens.changed;
-  context.lineWidth = 1.2;
+  const [x, y, half] = [box.x + box.w / 2, box.y + box.h / 4, box.h / 2];
   context.beginPath();
-  context.moveTo(x - half, y + 0.5);
-  context.lineTo(x + half, y + 0.5);
-  context.stroke();
+  context.roundRect(box.x + 1, box.y + 1, box.w - 2, half - 1, [4, 4, 0, 0]);
+  context.fillStyle = tokens.changedTint;
+  context.fill();
+  write(text, x, y, font.small, tokens.changed, "center");
+  const reach = widthOf(context, font.small, text) / 2 + 3;
+  context.fillRect(x - reach, y - 0.5, 2 * reach, 1);
 }
 
 function dash({ context, tokens }, box) {

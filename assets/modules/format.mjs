@@ -74,26 +74,31 @@ export function withMinus(text) {
   return text.replace(/(^|[\s(\u00b7]|(?<![\w)\]])\[+)-(?=\.?\d|inf\b)/g, `$1${MINUS}`);
 }
 
+/** What stands for a number that no text of its cell's width is true to. */
+const NO_ROOM = "\u2026";
+
 /**
- * The most exact text of a number that has at most `room` characters (the shortest one where none has), and no more digits than
- * `num` writes, or than `digits` are asked for.  What is no whole number is not written as one: one letter more is narrowed instead.  What
- * has more than the one or two digits that have room begins with `≈`.
+ * The most exact text of a number that has at most `room` characters, with no more digits than `num` writes, or than `digits` are
+ * asked for.  What has more than the one or two digits that have room begins with `≈`; where not even that has room, an
+ * ellipsis stands for it.
  */
 export function fitNum(value, room, digits = 5) {
+  const all = num(value);
+  const fewer = [4, 3, 2, 1].filter((most) => most < digits);
+  return [shorter(all, num(value, digits)), ...fewer.flatMap((most) => ways(value, most))].map((text) => (isRounded(text, value) ? `\u2248${text}` : text)).find((text) => text.length <= room) ?? NO_ROOM;
+}
+
+/** A number in `most` digits: as it is written mostly, and as a large one can be too. */
+function ways(value, most) {
   const x = toNumber(value);
-  const most = num(value);
-  let text = shorter(most, num(value, digits));
-  for (let fewer = 4; fewer >= 1 && text.length > room; fewer--) text = shorter(num(value, fewer), text);
+  const large = Number.isFinite(x) && Math.abs(x) >= 1000;
+  return [num(value, most), ...(large ? [(x < 0 ? MINUS : "") + scientific(Math.abs(x), most)] : [])];
+}
+
+/** Whether a text says less than three digits of a number that has so many, or that one is whole that is not. */
+function isRounded(text, value) {
   const whole = (one) => /^\D?\d+$/.test(one);
-  if (whole(text) && !whole(most) && Math.abs(x) < 1000) {
-    text = [4, 3, 2].map((more) => num(value, more)).find((one) => one.length <= room + 1 && !whole(one)) ?? text;
-  }
-  if (text.length > room && Number.isFinite(x) && Math.abs(x) >= 1000) {
-    const sign = x < 0 ? MINUS : "";
-    text = shorter(sign + scientific(Math.abs(x), room >= 6 ? 2 : 1), text);
-  }
-  const rounded = digitsIn(text) < Math.min(3, digitsIn(num(value, 3)));
-  return rounded || (whole(text) && !whole(most) && Math.abs(x) < 1000) ? `\u2248${text}` : text;
+  return digitsIn(text) < Math.min(3, digitsIn(num(value, 3))) || (whole(text) && !whole(num(value)) && Math.abs(toNumber(value)) < 1000);
 }
 
 /** How many significant digits a text has. */
@@ -101,11 +106,11 @@ const digitsIn = (text) => text.replace(/e.*/, "").replace(/\D/g, "").replace(/^
 
 /**
  * The numbers of one row, each in at most `room` characters: all of them in as many digits as the longest has room for, so that
- * none seems to be rounder than its neighbours; what has no room for three takes none from the others.  `more` has how many are tried before three.  "" for what is not known.
+ * none seems to be rounder than its neighbours; what has no room for three takes none from the others.  "" for what is not known.
  */
-export function fitRow(values, room, more = [5, 4]) {
+export function fitRow(values, room) {
   const able = values.filter((value) => num(value, 3).length <= room);
-  const digits = more.find((some) => able.every((value) => shorter(num(value), num(value, some)).length <= room)) ?? 3;
+  const digits = [5, 4].find((some) => able.every((value) => shorter(num(value), num(value, some)).length <= room)) ?? 3;
   return values.map((value) => fitNum(value, room, digits));
 }
 

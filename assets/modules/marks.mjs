@@ -2,7 +2,7 @@
 
 import { foldMark } from "./card.mjs";
 import { savedState } from "./state.mjs";
-import { squeezed, widthOf } from "./text.mjs";
+import { fitting, widthOf } from "./text.mjs";
 
 const BADGE = 8;
 /** Where the badge of an op is, from its corner: on its outline, over the line of its name; and how much of that line it may want for itself. */
@@ -67,8 +67,8 @@ export function paintChip(brush, node) {
   if (state === "none" || !node.saved.length) return;
   const names = savedNames(node);
   const room = node.w - 32;
-  const text = squeezed(context, font.plain, [`${state} ${names}`, state], room); // the names are in the tooltip and the inspector too
-  const w = Math.min(widthOf(context, font.plain, text), room) + 16;
+  const text = fitting(context, font.plain, [`${state} ${names}`, state], room); // the names are in the tooltip and the inspector too
+  const w = widthOf(context, font.plain, text) + 16;
   const [x, y] = [node.x - w / 2, node.y + node.h / 2 - 33];
   context.beginPath();
   context.roundRect(x, y, w, 22, 6);
@@ -77,7 +77,7 @@ export function paintChip(brush, node) {
   context.setLineDash(state === "freed" ? [1, 4] : [4, 3]);
   context.stroke();
   context.setLineDash([]);
-  write(text, node.x, y + 11, font.plain, state === "kept" ? tokens.ink : state === "freed" ? tokens.freed : tokens.soft, "center", room);
+  write(text, node.x, y + 11, font.plain, state === "kept" ? tokens.ink : state === "freed" ? tokens.freed : tokens.soft, "center");
   if (state === "freed") context.fillRect(x + 8, y + 11, w - 16, 1.2);
 }
 

@@ -10,7 +10,7 @@ import { paintCallout } from "./message.mjs";
 import { STACK } from "./plane.mjs";
 import { findingsAt, isFaint, nodeState, runIn } from "./state.mjs";
 import { at } from "./timeline.mjs";
-import { cutName, fitting, fontsAt, SQUEEZE, squeezed, widthOf, writer } from "./text.mjs";
+import { cutName, fitting, fontsAt, widthOf, writer } from "./text.mjs";
 
 const LATER = [4, 4]; // dashes of the outline of what is not computed yet
 const LONGEST = "gradient norm 0.00123"; // of what a folded group says of its gradient
@@ -66,7 +66,7 @@ function paintGroups(brush, seen) {
 
 function groupName({ context, write }, box, name, font, colour, from = GROUP_TITLE) {
   const room = box[2] - box[0] - from - 8;
-  write(cutName(context, font, name, room / SQUEEZE), box[0] + from, box[1] + 18, font, colour, "left", room);
+  write(cutName(context, font, name, room), box[0] + from, box[1] + 18, font, colour);
 }
 
 /** The box of an open group; open at the side where it goes on in another line. */
@@ -189,14 +189,14 @@ function paintOp(brush, node, look) {
   const middle = node.y - node.h / 2 + 28;
   const written = withMinus(node.label);
   const room = node.w - 2 * (detail < 2 ? 8 : OP_BADGE.room);
-  const label = squeezed(context, font.title, [written, written.split(" ")[0]], room);
+  const label = fitting(context, font.title, [written, written.split(" ")[0]], room);
   if (detail < 2) {
-    write(label, node.x, node.y, font.title, tokens.ink, "center", room);
+    write(label, node.x, node.y, font.title, tokens.ink, "center");
     return;
   }
   const sub = node.sub === node.label ? "" : node.sub; // CopySlices is called so in both lines
-  write(label, node.x, sub ? middle - 11 : middle, font.title, tokens.ink, "center", room);
-  if (sub) write(squeezed(context, font.plain, [sub], node.w - 12), node.x, middle + 11, font.plain, node.id === brush.moment.active ? tokens.ink : tokens.soft, "center", node.w - 12);
+  write(label, node.x, sub ? middle - 11 : middle, font.title, tokens.ink, "center");
+  if (sub) write(fitting(context, font.plain, [sub], node.w - 12), node.x, middle + 11, font.plain, node.id === brush.moment.active ? tokens.ink : tokens.soft, "center");
   if (node.h >= 80) paintChip(brush, node);
 }
 
@@ -204,16 +204,12 @@ function head(brush, node, indent = 14, right = 12) {
   const { context, write, font, tokens } = brush;
   const [x0, y0, x1] = boxOf(node);
   const wide = node.w - indent - right;
-  const title = cutName(context, font.title, node.label, wide / SQUEEZE);
-  const long = widthOf(context, font.title, title);
-  const [shape] = node.sub.split(" \u00b7 "); // where both have no room, nothing else says it; the role is said by bar, stub and row too
-  const least = SQUEEZE * widthOf(context, font.plain, shape);
-  const both = brush.detail === 2 && SQUEEZE * long + 10 + least <= wide;
-  const room = Math.max(wide - 10 - long, both ? least : 0);
-  write(title, x0 + indent, y0 + 20, font.title, tokens.ink, "left", both ? wide - 10 - room : wide);
+  const title = cutName(context, font.title, node.label, wide);
+  write(title, x0 + indent, y0 + 20, font.title, tokens.ink);
   if (brush.detail < 2) return;
-  const sub = squeezed(context, font.plain, [node.sub, shape, ""], room);
-  if (sub) write(sub, x1 - right, y0 + 20, font.plain, tokens.soft, "right", room);
+  const [shape] = node.sub.split(" \u00b7 "); // the role is said by bar, stub and row too
+  const sub = fitting(context, font.plain, [node.sub, shape, ""], wide - 10 - widthOf(context, font.title, title));
+  if (sub) write(sub, x1 - right, y0 + 20, font.plain, tokens.soft, "right");
 }
 
 function roleBar({ context, tokens }, node) {
@@ -235,8 +231,8 @@ function paintCard(brush, node, look) {
 function paintStub(brush, node, look) {
   const { context, write, font, tokens } = brush;
   shape(brush, node, look, 19);
-  const text = cutName(context, font.title, node.label, (node.w - 40) / SQUEEZE);
-  write(text, node.x - 8, node.y, font.title, tokens.ink, "center", node.w - 40);
+  const text = cutName(context, font.title, node.label, node.w - 40);
+  write(text, node.x - 8, node.y, font.title, tokens.ink, "center");
   const [x, y] = [node.x + node.w / 2 - 20, node.y];
   context.strokeStyle = look.stroke === tokens.saved ? tokens.soft : look.stroke;
   context.lineWidth = 1.5;
@@ -259,17 +255,17 @@ function paintGroupCard(brush, node, look) {
   paintFold(brush, box, true);
   if (brush.detail < 2) return;
   const run = runIn(moment, node);
-  const line = (text, y, colour) => write(text, box[0] + 14, box[1] + y, font.plain, colour, "left", node.w - 24);
-  if (run) line(squeezed(context, font.plain, runTexts(run), node.w - 24), 40, tokens.ink);
+  const line = (text, y, colour) => write(text, box[0] + 14, box[1] + y, font.plain, colour);
+  if (run) line(fitting(context, font.plain, runTexts(run), node.w - 24), 40, tokens.ink);
   else line(fitting(context, font.plain, partsTexts(node), node.w - 28), 40, tokens.soft);
   if (run?.ways.length) { // what came back into the group belongs to another step
-    const way = run.ways.map(withMinus).find((one) => widthOf(context, font.plain, one) * SQUEEZE <= node.w - 24);
+    const way = run.ways.map(withMinus).find((one) => widthOf(context, font.plain, one) <= node.w - 24);
     return way && line(way, 62, look.stroke);
   }
   const id = at(node.tracks.upstream, moment.t);
   if (id !== null && node.h >= 70) {
     const norm = normText(moment.scene.values[id], 3);
-    const long = widthOf(context, font.plain, LONGEST) * SQUEEZE <= node.w - 24; // equal cards say the same, whatever the number
+    const long = widthOf(context, font.plain, LONGEST) <= node.w - 24; // equal cards say the same, whatever the number
     line(`${long ? "gradient " : ""}${norm}`, 62, tokens.gradient);
   }
 }

@@ -1,16 +1,15 @@
 // The upper canvas: what moves or glows: pulses with their numbers, the active node, wires, what is pointed at.
 
 import { cellOf, rowsOf, shownAs } from "./card.mjs";
-import { lineOf } from "./cards.mjs";
 import { pointAlong } from "./curve.mjs";
 import { gradientWidth, paintEdges } from "./edges.mjs";
-import { MINUS, toNumber } from "./format.mjs";
+import { fitNum, fitRow, MINUS, toNumber } from "./format.mjs";
 import { linesOn, placedLabels } from "./labels.mjs";
 import { brushFor, paintOver, ring } from "./paint.mjs";
 import { gradientRoute } from "./plane.mjs";
 import { flowsAt, isOdd, signOf } from "./state.mjs";
 import { at, changedBy } from "./timeline.mjs";
-import { fontsAt, SQUEEZE } from "./text.mjs";
+import { fontsAt } from "./text.mjs";
 import { paintWires } from "./wiring.mjs";
 
 const APART = 26; // units from one pulse to the next of a file
@@ -221,23 +220,23 @@ function paintAdding(brush, node) {
   const added = after.map((value, cell) => toNumber(value) - (before ? toNumber(before[cell]) : 0));
   const pills = pillsOf(font, place, added);
   context.globalAlpha = Math.min(1, (1 - moment.progress) * 5);
-  for (const { cell, text, w, most } of pills) {
+  for (const { cell, text, w } of pills) {
     const box = cellOf(place, cell);
     const [x, y] = [box.x + box.w / 2, box.y + box.h + 22 - sink * 22 - box.h / 2 * sink];
     context.beginPath();
     context.roundRect(x - w / 2, y - PILL.h / 2, w, PILL.h, PILL.h / 2);
     context.fillStyle = tokens.gradient;
     context.fill();
-    write(text, x, y, font.smallStrong, tokens.onGradient, "center", most);
+    write(text, x, y, font.smallStrong, tokens.onGradient, "center");
   }
   context.globalAlpha = 1;
 }
 
-/** What is added to the cells of a row, as pills that do not meet: `[{ cell, text, w, most }]`; none where nothing is. */
+/** What is added to the cells of a row, as pills that do not meet: `[{ cell, text, w }]`; none where nothing is. */
 export function pillsOf(font, place, added) {
   const room = place.pitchX - PILL.apart - 2 * PILL.pad;
-  const sizes = lineOf(font, added.map(Math.abs), room - font.smallPitch * SQUEEZE, { least: true }).texts; // beside its sign
-  const texts = sizes.map((size, cell) => `${added[cell] > 0 ? "+" : added[cell] < 0 ? MINUS : ""}${size}`);
-  const pitch = font.smallPitch * Math.min(1, room / (font.smallPitch * Math.max(...texts.map((text) => text.length))));
-  return texts.map((text, cell) => ({ cell, text, most: text.length * pitch, w: text.length * pitch + 2 * PILL.pad })).filter(({ cell }) => added[cell] !== 0);
+  const letters = Math.floor(room / font.smallPitch);
+  const sizes = fitRow(added.map(Math.abs), letters - 1); // beside its sign
+  const texts = sizes.map((size, cell) => (added[cell] > 0 ? `+${size}` : added[cell] < 0 ? `${MINUS}${size}` : fitNum(added[cell], letters)));
+  return texts.map((text, cell) => ({ cell, text, w: text.length * font.smallPitch + 2 * PILL.pad })).filter(({ cell }) => added[cell] !== 0);
 }

@@ -107,14 +107,12 @@ export class SvgContext {
     this.put("rect", { x: short(x), y: short(y), width: short(w), height: short(h), ...this.filling() }, [x, y, x + w, y + h]);
   }
 
-  /** Text stays text; one that is wider than `most` is narrowed. */
-  fillText(text, x, y, most = Infinity) {
+  /** Text stays text. */
+  fillText(text, x, y) {
     const [, weight, size, family] = FONT.exec(this.font);
-    const wide = widthOf(this.ruler, this.font, text);
-    const width = Math.min(wide, most);
+    const width = widthOf(this.ruler, this.font, text);
     const [anchor, part] = ANCHORS[this.textAlign];
-    const narrowed = wide > most ? { textLength: short(most), lengthAdjust: "spacingAndGlyphs" } : {};
-    this.put("text", { x: short(x), y: short(y), "font-family": family, "font-size": size, "font-weight": weight, "text-anchor": anchor, ...narrowed,
+    this.put("text", { x: short(x), y: short(y), "font-family": family, "font-size": size, "font-weight": weight, "text-anchor": anchor,
       ...this.filling() }, [x - part * width, y - size, x + (1 - part) * width, y + size * 0.3], escaped(text));
   }
 

@@ -100,20 +100,13 @@ export function wrap(context, font, text, room, most) {
   return [...lines, cut(context, font, line, room)];
 }
 
-export const SQUEEZE = 0.78; // text may be narrowed so far before it is cut
-
-/** The text for a place that is a little narrow: the first of some ways to say it that fits when narrowed; else the last, cut. */
-export function squeezed(context, font, ways, room) {
-  return ways.find((text) => widthOf(context, font, text) * SQUEEZE <= room) ?? cut(context, font, ways.at(-1), room);
-}
-
-/** A function that writes one text: `write(text, x, y, font, colour, align, most)`, y being the middle of the line, `most` its width. */
+/** A function that writes one text: `write(text, x, y, font, colour, align)`, y being the middle of the line. */
 export function writer(context) {
   context.textBaseline = "alphabetic";
-  return (text, x, y, font, colour, align = "left", most = undefined) => {
+  return (text, x, y, font, colour, align = "left") => {
     context.font = font;
     context.fillStyle = colour;
     context.textAlign = align;
-    context.fillText(text, x, y + baseline(font), most);
+    context.fillText(text, x, y + baseline(font));
   };
 }

@@ -17,6 +17,7 @@ const BEND = 6; // how far from a card's side one runs down along it
 const [FULL, HOLLOW, INSIDE] = [2.6, 4, 1.4]; // width of a line on which a gradient goes, of one with a negative number, and what is left free in that
 const MANY = 8; // lines of which more are thinner, to be told apart where they lie close
 const THIN = 0.7;
+const DOT = 3.2; // radius of the end of a line, which touches its cell and covers nothing in it
 export const PAST = 0.75; // strength of a gradient that an earlier step has sent
 const LANE = 14; // from a wire to the next one that ends in the same cell
 const ONE = { i: 0, n: 1 };
@@ -248,7 +249,7 @@ function anchor(node, row, cell, op, { i, n } = ONE) {
   const [line, column] = [Math.floor(cell / cols), cell % cols];
   const part = (cell * n + i + 0.5) / (rows * cols * n) - 0.5;
   const last = (row.leaves || row.row === rowsOf(node).at(-1).row) && line === rows - 1;
-  if (last && !above && (!row.border || cols > 1)) return { ...frame, x: box.x + box.w / 2 + (i - (n - 1) / 2) * Math.min(LANE, box.w / (n + 1)), part, y: row.border ? frame.under : box.y + box.h, ny: 1 };
+  if (last && !above && (!row.border || cols > 1)) return { ...frame, x: box.x + box.w / 2 + (i - (n - 1) / 2) * Math.min(LANE, box.w / (n + 1)), part, y: row.border ? frame.under : box.y + box.h + DOT, ny: 1 };
   const y = row.leaves && cols === 1 ? box.y + box.h / 2 + HEAD + 4 : box.y + (box.h * (column * n + i + 1)) / (cols * n + 1); // one alone leaves under the arrowhead of its value
   return { ...frame, x: node.x + (frame.towards * node.w) / 2, y, part, aside: true };
 }
@@ -345,7 +346,7 @@ export function paintWires(brush, wires, hovered) {
     draw(hollow, colour, HOLLOW * thin, alpha);
     draw(hollow, tokens.bg, INSIDE * thin);
     context.globalAlpha = alpha;
-    dots(brush, own, colour, 3.2);
+    dots(brush, own, colour, DOT);
     arrows(brush, own.filter((line) => line.live), colour);
     context.globalAlpha = 1;
   }

@@ -14,7 +14,10 @@ WATCH = """
   const paint = CanvasRenderingContext2D.prototype.fillText;
   CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
     const size = parseFloat(/([\\d.]+)px/.exec(this.font)[1]) * this.getTransform().a / devicePixelRatio;
-    if (String(text).endsWith("\u2026") && this.canvas.closest("#stage")) window.cut = [...window.cut ?? [], text];
+    const second = /^[A-Z][A-Za-z]{5,}\u2026$/; // the name of an op's node, of which enough is said to know it
+    const isCut = String(text).endsWith("\u2026") && !second.test(text) && this.canvas.closest("#stage");
+    if (isCut) window.cut = [...window.cut ?? [], text];
+    if (rest.length > 2) window.narrowed = [...window.narrowed ?? [], text];
     texts.set(String(text), Math.min(size, texts.get(String(text)) ?? Infinity));
     return paint.call(this, text, ...rest);
   };
@@ -42,6 +45,7 @@ def test_painted_text_has_twelve_px_and_canvases_have_the_pixels_of_the_screen(
             assert len(painted) > 10, program
             small[program] = [(text, size) for text, size in painted if size < 11.99]
             assert view.js("window.cut ?? []") == [], f"{program}: a label on the graph is cut"
+            assert view.js("window.narrowed ?? []") == [], f"{program}: letters are narrowed"
             sharp = view.js(
                 "[...document.querySelectorAll('#stage > canvas, #timeline canvas')].map(one => "
                 "[one.width / one.getBoundingClientRect().width, one.height / one.getBoundingClientRect().height])"

@@ -24,23 +24,24 @@ test("five digits stand where a number has no more, and where four would pass fo
   assert.equal(num(Math.fround(2.8799004554748535)), "2.88");
 });
 
-test("fitNum keeps to its room where a number allows it", () => {
-  for (const value of [0.333333, 12345.678, 1.6667e-2, -0.14285714, 8.125, 123456, -7]) {
-    assert.ok(fitNum(value, 5).length <= 6, `${value}: ${fitNum(value, 5)}`);
+test("fitNum keeps to its room, and says where a number has more digits than it", () => {
+  for (const value of [0.333333, 12345.678, 1.6667e-2, -0.14285714, 8.125, 123456, -7, 0.99963, "nan", "-inf", -1.25e-5]) {
+    for (let room = 1; room < 12; room++) assert.ok(fitNum(value, room).length <= room, `${value}: ${fitNum(value, room)} in ${room}`);
   }
   assert.equal(fitNum(0.333333, 5), "0.333");
   assert.equal(fitNum(8.125, 6), "8.125");
-  assert.equal(fitNum(123456, 4), "\u22481e5", "what has more digits than have room says so");
-  assert.equal(fitNum(1.25e-5, 6), "\u22481.3e-5");
+  assert.equal(fitNum(123456, 4), "\u22481e5");
+  assert.equal(fitNum(1.25e-5, 6), "\u22481e-5");
   assert.equal(fitNum(1.25e-5, 7), "1.25e-5");
   assert.equal(fitNum(1e-5, 4), "1e-5");
   assert.equal(fitNum(0.33024, 4), "0.33", "three digits, the last one a zero");
   assert.equal(fitNum("inf", 4), "inf");
+  assert.equal(fitNum(-0.0833, 5), "\u2026", "what no text of five letters is true to");
 });
 
 test("fitNum writes what is no whole number never as one, and no more digits than the sentences", () => {
-  assert.equal(fitNum(0.99963, 5), "0.9996");
-  assert.equal(fitNum(0.99963, 3), "\u22481");
+  assert.equal(fitNum(0.99963, 6), "0.9996");
+  assert.equal(fitNum(0.99963, 5), "\u22481");
   assert.equal(fitNum(-1.9998, 3), "\u2248\u22122");
   assert.equal(fitNum(Math.E, 8), "2.718");
   assert.equal(fitNum(3, 1), "3");
@@ -50,8 +51,8 @@ test("the numbers of a row have as many digits as the longest of them has room f
   assert.deepEqual(fitRow([1.9590, -4.8722], 6), ["1.959", "\u22124.872"]);
   assert.deepEqual(fitRow([1.9590, -4.8722], 5), ["1.96", "\u22124.87"]);
   assert.deepEqual(fitRow([-0.0625, 1 / 6], 7), ["\u22120.0625", "0.1667"]);
-  assert.deepEqual(fitRow([-0.0625, 1 / 6], 6), ["\u2248\u22120.063", "0.1667"]);
-  assert.deepEqual(fitRow([1 / 60, 1 / 7, 1.25e-5], 6), ["0.0167", "0.143", "\u22481.3e-5"]);
+  assert.deepEqual(fitRow([-0.0625, 1 / 6], 6), ["\u2248\u22120.06", "0.1667"]);
+  assert.deepEqual(fitRow([1 / 60, 1 / 7, 1.25e-5], 6), ["0.0167", "0.143", "\u22481e-5"]);
   assert.deepEqual(fitRow([0.016667, 3], 8), ["0.016667", "3"], "what five digits are all of has five");
   assert.deepEqual(fitRow([0.2447, 123456, "nan", null], 5), ["0.245", "\u22481e5", "nan", ""], "what has no room for three digits takes none from the others");
 });

@@ -123,11 +123,11 @@ function wiresAmiss(scene, index) {
       const data = brought && scene.values[brought.value]?.data;
       const alone = wiresAt(moment, []).filter((one) => one.live && one.edge === wire.edge && one.from === wire.from).length === 1;
       if (wire.live && data && data[wire.from] === 0 && alone) say("brings a zero");
-      for (const [node, own, cell] of [[wire.source, source, wire.from], [wire.output, output, wire.to]]) {
+      for (const node of [wire.source, wire.output]) {
         for (const place of rowsOf(node).filter((one) => one.row.cols)) {
           for (let i = 0; i < place.row.rows * place.row.cols; i++) {
             const { x, y, w, h } = cellOf(place, i);
-            if ((place.row !== own?.row || own.border || i !== cell) && crossesBox(wire.flat, [x + 1, y + 1, x + w - 1, y + h - 1])) say(`is over a cell of ${node.id}`);
+            if (crossesBox(wire.flat, [x + 1, y + 1, x + w - 1, y + h - 1])) say(`is over a cell of ${node.id}`);
           }
         }
       }
@@ -251,10 +251,10 @@ function noting(letters = {}) {
     canvas: { width: 0, height: 0 }, globalAlpha: 1, font: "", textAlign: "left",
     measureText: (text) => ({ width: measured(text) }),
     arc: (x, y, radius) => radius > BADGE - 2 && badges.push([x, y]),
-    fillText: (text, x, y, most = Infinity) => {
-      const w = Math.min(own.measureText(text).width, most);
+    fillText: (text, x, y) => {
+      const w = own.measureText(text).width;
       const left = x - w * { left: 0, center: 0.5, right: 1 }[own.textAlign];
-      if (text) texts.push({ text, box: [left, y - ASCENT * sizeOf(), left + w, y] });
+      if (text) texts.push({ text, font: own.font, box: [left, y - ASCENT * sizeOf(), left + w, y] });
     },
   };
   return { texts, badges, context: new Proxy(own, { get: (it, name) => it[name] ?? (() => {}) }) };
@@ -298,6 +298,15 @@ function rim(node, [a, b, c, d]) {
   return Math.min(...corners);
 }
 
+const EASY = 0.77; // from this zoom on every number is read
+const SAID = 6; // letters of an op's name that are read before it is cut
+
+/** Whether a text is what an op says, or so much of it that one knows what it is; what it is called with is in its tooltip too. */
+const begins = (text, said) => text === said || text === said.split(" ")[0] || (text.endsWith("\u2026") && said.startsWith(text.slice(0, -1)) && text.length > SAID);
+
+/** Whether a text is the name of a group, cut before the round or the call that tells it from its neighbours. */
+const isCutName = (text, name) => / \u00b7 [^\u2026]+$/.test(text) && text.includes("\u2026") && name.endsWith(text.split("\u2026")[1]);
+
 /** What a card does not say as its graph opens: its shape, that what is passed is a gradient, the whole of its name; text on an op's outline. */
 function headsCut(scene, index, plane) {
   const found = new Set();
@@ -307,20 +316,22 @@ function headsCut(scene, index, plane) {
     const [x0, y0, x1, y1] = plane.framed;
     const view = { width: (x1 - x0 + 200) * zoom, height: (y1 - y0 + 200) * zoom, dpr: 1 };
     const { texts, context: canvas } = noting(LETTERS);
+    const say = (what) => found.add(`zoom ${zoom.toFixed(3)}: ${what}`);
     const camera = { x: (x0 + x1) / 2, y: (y0 + y1) / 2, zoom };
     const tokens = { ...TOKENS, font: "y" }; // widths are remembered by font
     paintGraph(canvas, view, { moment, plane, camera, tokens, wires: [], pending: new Map(), selection: null });
+    if (zoom > EASY && texts.some(({ text, font }) => text === "\u2026" && font.endsWith(TOKENS.mono))) say("a number has no room");
     for (const node of scene.nodes) {
       const [left, top, right, bottom] = boxOf(node);
       const own = texts.filter(({ box: [a, , b, d] }) => a > left - 1 && b < right + 1 && d > top && d < bottom).map(({ text }) => text);
-      const say = (what) => found.add(`zoom ${zoom.toFixed(3)}: ${node.label} ${what}, but ${own}`);
+      const lacks = (what) => say(`${node.label} ${what}, but ${own}`);
       const [shape] = node.sub.split(" \u00b7 ");
-      if (node.kind === "op") for (const { text } of texts.filter(({ box }) => rim(node, box) < RIM)) say(`has ${text} on its outline`);
-      if (node.kind === "op" && node.sub && !own.includes(node.sub)) say(`does not say ${node.sub}`);
+      if (node.kind === "op") for (const { text } of texts.filter(({ box }) => rim(node, box) < RIM)) lacks(`has ${text} on its outline`);
       if (!zooms.includes(zoom)) continue; // the least of all: there heads may leave out more
-      if (!own.includes(withMinus(node.label)) && !own.includes(node.label)) say("is cut");
-      if (node.rows.length && !own.some((text) => text === shape || text.startsWith(`${shape} `))) say(`does not say ${shape}`);
-      if (node.rows.some((row) => row.key === "seed" && rowState(moment, row).value) && !own.some((text) => /^gradient|other call/.test(text))) say("does not say what is passed");
+      if (node.kind === "op" && !own.some((text) => begins(text, node.sub))) lacks(`does not say ${node.sub}`);
+      if (!own.some((text) => (node.kind === "op" ? begins(text, withMinus(node.label)) : text === node.label || isCutName(text, node.label)))) lacks("is cut");
+      if (node.rows.length && node.shape?.length && !own.some((text) => text === shape || text.startsWith(`${shape} `))) lacks(`does not say ${shape}`);
+      if (node.rows.some((row) => row.key === "seed" && rowState(moment, row).value) && !own.some((text) => /^gradient|other call/.test(text))) lacks("does not say what is passed");
     }
   }
   return [...found];

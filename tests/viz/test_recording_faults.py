@@ -162,7 +162,10 @@ def test_exception_that_cannot_be_shown_is_named(script: Script) -> None:
 # -- the end of whoever started it -------------------------------------------------------------------------------------
 
 FOREVER = SMALL + "print('running', flush=True)\nwhile True:\n    pass\n"
-COMMAND = "import sys\nfrom viz.cli import main\nsys.exit(main(['run', '--no-browser', sys.argv[1]]))\n"
+COMMAND = (  # whoever runs the tests may have it ignore SIGHUP, as nohup does
+    "import signal, sys\nsignal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
+    "from viz.cli import main\nsys.exit(main(['run', '--no-browser', sys.argv[1]]))\n"
+)
 
 
 @pytest.mark.parametrize(
