@@ -1,7 +1,7 @@
 // What is pressed on a page, and whether it and its neighbours stay where they are: for test_steady.py.
 () => {
     const CONTROLS = 'button, summary, select, input, [role=tab], #code li.has';
-    const GOES = '[data-turn=other], [data-do=up], [data-do=down], [data-do=duplicate], [data-do=remove], [data-do|=add], [data-do=show-error], #inspect .hint > .link, .earlier, #act-share, [data-act^=tour], [data-preset-cell=none], [data-preset=none]';
+    const GOES = '[data-turn=other], [data-do=up], [data-do=down], [data-do=duplicate], [data-do=remove], [data-do|=add], [data-do=show-error], #inspect .hint > .link, .earlier, #act-share, [data-act^=tour], [data-preset-cell=none], [data-preset=none], #command-pick';
     const rect = one => one.getBoundingClientRect();
     const middle = one => (r => [r.x + r.width / 2, r.y + r.height / 2])(rect(one));
     const whole = one => one.closest('label, .mantine-Input-wrapper, .mantine-Switch-root') ?? one;
