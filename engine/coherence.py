@@ -11,8 +11,8 @@ from typing import Any
 
 from .argument_types import check_arguments
 from .encoding import Malformed
-from .op import REGISTRY
-from .shapes import shape_of_result
+from .op import CUSTOM, REGISTRY
+from .shapes import result_shape
 from .trace import (
     Accumulated,
     AnyEvent,
@@ -38,7 +38,8 @@ from .trace import (
 
 Head = tuple[tuple[int, ...], str]
 """Shape and dtype of a value."""
-CUSTOM = "custom_function"
+_DIMENSIONS = frozenset({"dim", "dim0", "dim1", "dim2", "dims", "dimension"})
+"""The static arguments that are dimensions of an input or of the result."""
 
 
 def check(
@@ -114,8 +115,9 @@ class _Seen:
         self.tensors[event.tensor] = event.shape
 
     def op(self, event: OpCalled) -> None:
-        if event.name not in REGISTRY and event.name != CUSTOM:
+        if event.name not in REGISTRY and event.name != CUSTOM.name:
             raise Malformed(f"name: no op is called {event.name[:80]!r}")
+        _check_inputs(event)
         check_arguments(event.name, event.attrs)
         for given in event.inputs:
             self.has("inputs: tensor", given.tensor)
@@ -129,8 +131,16 @@ class _Seen:
 
     def result(self, event: OpCalled) -> None:
         """The result has the shape that follows from the inputs and the arguments, where that is known."""
-        shapes = [() if given.tensor is None else self.tensors[given.tensor] for given in event.inputs]
-        shape, found = shape_of_result(event.name, shapes, event.attrs), event.outputs[0].shape
+        found = event.outputs[0].shape
+        given = [() if one.tensor is None else self.tensors[one.tensor] for one in event.inputs]
+        shapes = [shape for shape in given if shape is not None]
+        if len(shapes) < len(given):
+            return
+        _check_dimensions(event, max(1, *map(len, [found, *shapes])))
+        try:
+            shape = result_shape(event.name, shapes, event.attrs)
+        except (ValueError, IndexError, KeyError, TypeError) as error:
+            raise Malformed(f"inputs: {event.name} takes no tensors of shapes {shapes}"[:400]) from error
         if shape is not None and shape != found:
             raise Malformed(f"outputs: shape: {list(found)}, where {list(shape)} follows from the inputs")
 
@@ -251,6 +261,23 @@ class _Seen:
         if not self.codes:
             raise Malformed("no code was entered")
         self.codes -= 1
+
+
+def _check_inputs(event: OpCalled) -> None:
+    """Inputs have the names that the op knows."""
+    op = REGISTRY.get(event.name, CUSTOM)
+    for name in (given.name for given in event.inputs):
+        base, bracket, _ = name.partition("[")
+        if base not in op.inputs or bool(bracket) != (base in op.lists):
+            raise Malformed(f"inputs: {name[:80]!r} is no input of {event.name[:80]}")
+
+
+def _check_dimensions(event: OpCalled, rank: int) -> None:
+    """Dimensions that arguments name are there, in tensors of at most `rank` of them."""
+    for name in _DIMENSIONS & event.attrs.keys():
+        dims = event.attrs[name]
+        if not all(-rank <= dim < rank for dim in ((dims,) if isinstance(dims, int) else dims or ())):
+            raise Malformed(f"attrs: {name}: {str(dims)[:80]} for tensors of at most {rank} dimensions")
 
 
 _TESTS: Mapping[type, Callable[[_Seen, Any], None]] = {

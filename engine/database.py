@@ -6,6 +6,7 @@ Every complaint of SQLite becomes a TraceFileError; what the rows mean is said i
 from __future__ import annotations
 
 import functools
+import math
 import os
 import shutil
 import sqlite3
@@ -14,6 +15,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
 from urllib.request import pathname2url
@@ -89,13 +91,20 @@ def _shown(head: bytes) -> str:
     return f"“{text}”" if text.isascii() and text.isprintable() else f"the bytes {head.hex(' ')}"
 
 
+@dataclass
+class _Deadline:
+    """When a query is given up."""
+
+    at: float = math.inf
+
+
 class Database:
     """A read-only connection, shared by threads."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._lock = threading.Lock()
-        self._until = float("inf")
+        self._deadline = _Deadline()
         self._patience = PATIENCE + os.path.getsize(name) / PACE
         self._db = self._connect(Path(name), "ro")
         try:
@@ -111,7 +120,8 @@ class Database:
             db = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
             weakref.finalize(self, db.close)
             guard(db)
-            db.set_progress_handler(lambda: time.monotonic() > self._until, 10_000)
+            deadline = self._deadline  # a handler that held `self` would keep the connection open for ever
+            db.set_progress_handler(lambda: time.monotonic() > deadline.at, 10_000)
         except sqlite3.Error as error:
             raise self._failed(error) from error
         return db
@@ -135,7 +145,7 @@ class Database:
         """The rows of a query, at most `most`; one that takes longer than a file of this size may is given up."""
         try:
             with self._lock:
-                self._until = time.monotonic() + self._patience
+                self._deadline.at = time.monotonic() + self._patience
                 found = self._db.execute(query, values)
                 return found.fetchall() if most < 0 else found.fetchmany(most)
         except (sqlite3.Error, UnicodeDecodeError, OverflowError) as error:
@@ -175,10 +185,7 @@ class Rows(Sequence[T], Generic[T]):
         self._block = functools.lru_cache(maxsize=self.KEPT)(self._load)
 
     def _load(self, number: int) -> list[T]:
-        return self.between(number * self.size, min((number + 1) * self.size, self._length))
-
-    def between(self, start: int, stop: int) -> list[T]:
-        """The rows from one id up to another, as far as they can be read without those around them."""
+        start, stop = number * self.size, min((number + 1) * self.size, self._length)
         rows = self.source.all(self._query, (start, stop), stop - start + 1)
         if [row[0] for row in rows] == list(range(start, stop)):
             return [self._one(row) for row in rows]

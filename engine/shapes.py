@@ -47,12 +47,16 @@ def shape_of_result(name: str, shapes: Sequence[Sizes | None], attrs: Mapping[st
     if len(known) < len(shapes):
         return tuple(attrs[SIZED[name]]) if name in SIZED else None
     try:
-        return _shape(name, known, attrs)
+        return result_shape(name, known, attrs)
     except (ValueError, IndexError, KeyError, TypeError):
         return None
 
 
-def _shape(name: str, shapes: list[Sizes], attrs: Mapping[str, Any]) -> Sizes | None:
+def result_shape(name: str, shapes: Sequence[Sizes], attrs: Mapping[str, Any]) -> Sizes | None:
+    """As `shape_of_result`, of inputs whose shapes are all known.
+
+    Raises ValueError, IndexError, KeyError or TypeError where no op could have been called so.
+    """
     if name in SIZED:
         return tuple(attrs[SIZED[name]])
     if name in ELEMENTWISE:

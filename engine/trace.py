@@ -392,6 +392,11 @@ class GroupLeft(Event):
     """The innermost group that was entered ended."""
 
 
+@dataclass(frozen=True, slots=True)
+class Damaged(Event):
+    """In place of an event that is damaged in its file: what happened here is not known."""
+
+
 AnyEvent = (
     LeafCreated
     | OpCalled
@@ -413,6 +418,7 @@ AnyEvent = (
     | BackwardEnded
     | GroupEntered
     | GroupLeft
+    | Damaged
 )
 
 

@@ -29,7 +29,7 @@ from .database import Database, Row, Rows, TraceFileError, check_header
 from .encoding import NUMPY, Malformed, decode, encode, event_fields, events_from, from_bytes, little, shape_of
 from .reading import value_of
 from .summary import SAMPLE
-from .trace import AnyEvent, Frame, Trace, Value
+from .trace import AnyEvent, Damaged, Frame, Trace, Value
 
 SCHEMA = 2
 """The version of the tables.  It grows when an older reader would misread them.  1 had no checksums of rows."""
@@ -323,19 +323,17 @@ def open_trace(path: str | os.PathLike[str]) -> Trace:
 def open_checked(path: str | os.PathLike[str], most: int) -> Trace:
     """A trace of unknown origin, of which the first `most` events were read and fit together.
 
-    It ends before the first event that is damaged, and says so in `meta["damaged"]`.  Raises as `open_trace` does, also
-    where events contradict each other.
+    It ends with the first event that is damaged, and says so in `meta["damaged"]`: what that event did, and so what
+    held from then on, is not known.  Raises as `open_trace` does, also where events contradict each other.
     """
     trace = open_trace(path)
     rows = trace.events
     assert isinstance(rows, Rows)
-    try:
-        for start in range(0, min(most, len(rows)), rows.size):
-            rows[start]
-    except DamagedRow as error:
-        behind = f"the events from number {error.row + 1:,} on"
+    lost = next((event.index for event in itertools.islice(rows, most) if isinstance(event, Damaged)), None)
+    if lost is not None:
+        behind = f"the events from number {lost + 1:,} on"
         told = {**trace.meta, "damaged": [*trace.meta.get("damaged", ()), behind]}
-        trace = dataclasses.replace(trace, events=_first(rows, error.row), meta=told)
+        trace = dataclasses.replace(trace, events=rows[: lost + 1], meta=told)
     try:
         check(itertools.islice(trace.events, most), _heads(rows.source), lambda value: trace.values[value].damaged)
     except Malformed as error:
@@ -392,12 +390,6 @@ def _trace(source: _File) -> Trace:
     )
 
 
-def _first(rows: Rows[AnyEvent], count: int) -> tuple[AnyEvent, ...]:
-    """The first so many rows, though the one behind them cannot be read."""
-    full = count // rows.size * rows.size
-    return (*(rows[n] for n in range(full)), *rows.between(full, count))
-
-
 def tally(path: str | os.PathLike[str]) -> dict[str, int]:
     """How many events of each kind a file has, and as `nodes` how many ops are differentiable; none are read.
 
@@ -421,14 +413,6 @@ _LOST = {
     "meta": "what the recording tells of itself", "files": "the text of a file", "names": "the name of a tensor",
     "stacks": "where some steps stand in the program",
 }  # fmt: skip
-
-
-class DamagedRow(TraceFileError):
-    """A row of the events that does not fit its checksum: `row` is its number."""
-
-    def __init__(self, text: str, row: int) -> None:
-        self.row = row
-        super().__init__(text)
 
 
 class _File(Database):
@@ -503,7 +487,7 @@ class _File(Database):
         return f"SELECT {columns}{self.sum} FROM {table}"  # noqa: S608 names of ours
 
     def checked(self, table: str, read: Callable[[Row], Any]) -> Callable[[Row], Any]:
-        """How to read a row that ends with its checksum: a damaged stack has no frames, a damaged event is refused."""
+        """How to read a row that ends with its checksum: a damaged stack has no frames."""
         if not self.sum:
             return read
 
@@ -514,7 +498,7 @@ class _File(Database):
             if table == "stacks":
                 self.lost.append(_LOST[table])
                 return ()
-            raise DamagedRow(str(self.damaged(f"row {row[0]} of {table} does not fit its checksum")), row[0])
+            return Damaged(row[0], -1)
 
         return read_checked
 

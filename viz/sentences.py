@@ -14,6 +14,7 @@ from engine.trace import (
     Accumulated,
     AnyEvent,
     BackwardEnded,
+    Damaged,
     DataSet,
     ErrorRaised,
     GradSet,
@@ -67,6 +68,8 @@ def say(step: Step, drawing: Drawing) -> str:
             return f"The program gives {name} other elements through .data: {held}. No version counts it."
         case GradSet():
             return _grad_set(event, facts)
+        case Damaged():
+            return "The file is damaged here: this event and those after it cannot be read."
         case ErrorRaised():
             first = text.one_line(first_of(event.message), 240)
             return f"{event.type}: {first}" + ("" if first.endswith("…") else ".")

@@ -14,6 +14,7 @@ from engine.trace import (
     Accumulated,
     BackwardEnded,
     BackwardStarted,
+    Damaged,
     DataSet,
     ErrorRaised,
     GradSet,
@@ -59,6 +60,8 @@ def timeline(drawing: Drawing) -> Timeline:
                 player.end(event)
             case ErrorRaised():
                 player.error(event)
+            case Damaged():
+                player.damaged(event)
             case WarningGiven():
                 player.line.warnings.append((player.now, event.message))
                 player.line.marks.append((player.now, "warning", event.category))
@@ -405,6 +408,12 @@ class _Player:
         for element in self.touched:
             if self.line.at(element, "state", self.now) in ("waiting", "ready"):
                 self.state(element, self.now, "idle")
+
+    def damaged(self, event: Damaged) -> None:
+        """The end of what a file has that is damaged: a step in its place."""
+        self.step("error", event, None, "damaged in the file")
+        self.line.phases[-1].failed = True
+        self.line.marks.append((self.now - 1, "error", "damaged in the file"))
 
     def error(self, event: ErrorRaised) -> None:
         op = self.facts.op_of_node.get(event.node) if event.node is not None else None

@@ -11,6 +11,7 @@ import contextlib
 import copy
 import json
 import logging
+import math
 import os
 import random
 import resource
@@ -21,12 +22,16 @@ import tempfile
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.database import TraceFileError
-from engine.tracefile import APPLICATION, SCHEMA, checksum, digest_of, save, tables
+from engine.encoding import event_fields, values_equal
+from engine.trace import Damaged, Trace
+from engine.tracefile import APPLICATION, SCHEMA, checksum, digest_of, open_checked, save, tables
 from viz.programs import from_file, record_source
+from viz.reading import _readings
 from viz.revisions import Computed
+from viz.shortened import MOST
 from viz.store import Catalogue, Problem, Store
 
 Rows = dict[str, list[list[Any]]]
@@ -43,15 +48,20 @@ w = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
 h = (w @ x).relu()
 h.retain_grad()
 h.register_hook(lambda grad: grad * 2)
-loss = (h * 0.5).sum()
-loss.backward(retain_graph=True)
-print(loss.item())
-x.grad.zero_()
-loss.backward()
+h.sum().backward()
 """,
     """
 import engine as torch
-from engine import nn
+x = torch.tensor(3.0, requires_grad=True)
+y = x * x * 0.5
+y.backward(retain_graph=True)
+print(y.item())
+x.grad.zero_()
+y.backward()
+y.backward()
+""",
+    """
+import engine as torch
 class Twice(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -60,13 +70,11 @@ class Twice(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad):
         return grad * 2
-torch.manual_seed(0)
-net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+net = torch.nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for step in range(2):
     opt.zero_grad()
-    loss = Twice.apply(net(torch.ones(4, 2))).mean()
-    loss.backward()
+    Twice.apply(net(torch.ones(2))).sum().backward()
     opt.step()
 """,
     """
@@ -74,14 +82,18 @@ import engine as torch
 x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
 y = x.clone()
 y[0] = 3.0
-z = torch.cat([y, y.T]).pow(2)
-g, = torch.autograd.grad(z.sum(), x, create_graph=True)
+torch.cat([y, y.T]).sum(0)[:2].pow(2).sum().backward()
+""",
+    """
+import engine as torch
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+g, = torch.autograd.grad(x.exp().sum(), x, create_graph=True)
 g.sum().backward()
 x.grad = None
 with torch.no_grad():
     x += 1
-    x.data = torch.zeros(2, 2)
-a = y.exp()
+    x.data = torch.zeros(2)
+a = x.exp()
 a.add_(1)
 a.sum().backward()
 """,
@@ -91,63 +103,62 @@ a.sum().backward()
 # -- sound rows -------------------------------------------------------------------------------------------------------
 
 
-def sound(folder: Path) -> list[Rows]:
-    """The rows of the programs' traces, by table, without checksums and digests; JSON as data."""
+class Sound(NamedTuple):
+    """A program's trace as it was recorded, and the rows of its file without checksums, by table; JSON as text."""
+
+    trace: Trace
+    rows: Rows
+
+
+def sound(folder: Path) -> list[Sound]:
+    """The traces that are altered."""
     found = []
     for number, source in enumerate(PROGRAMS):
         (folder / f"p{number}.py").write_text(source)
-        save(record_source(source, folder / f"p{number}.py"), folder / "sound")
+        trace = record_source(source, folder / f"p{number}.py")
+        save(trace, folder / "sound")
         with contextlib.closing(sqlite3.connect(folder / "sound")) as db:
-            found.append({table: [list(row) for row in db.execute(f"SELECT * FROM {table}")]  # noqa: S608
-                          for table in COLUMNS})  # fmt: skip
-    return [_as_data(rows) for rows in found]
+            rows = {table: [list(row[:-1]) for row in db.execute(f"SELECT * FROM {table}")]  # noqa: S608
+                    for table in TABLES}  # fmt: skip
+        found.append(Sound(trace, rows))
+    return found
 
 
-COLUMNS = {
-    "meta": ("key", "value"), "files": ("name", "text"), "stacks": ("id", "frames"),
-    "events": ("id", "kind", "stack", "fields"),
-    "contents": ("id", "digest", "dtype", "shape", "whole", "data", "stats"),
-    "tensor_values": ("id", "content"), "names": ("tensor", "name"),
-}  # fmt: skip
+TABLES = ("meta", "files", "stacks", "events", "contents", "tensor_values", "names")
 _JSON = {"meta": (1,), "stacks": (1,), "events": (3,), "contents": (3, 6)}
+"""The columns that hold JSON."""
 
 
-def _as_data(rows: Rows) -> Rows:
-    for table, columns in _JSON.items():
-        for row in rows[table]:
-            for column in columns:
-                row[column] = None if row[column] is None else json.loads(row[column])
-    return {table: [row[: len(COLUMNS[table])] for row in found] for table, found in rows.items()}
-
-
-def written(rows: Rows, path: Path) -> None:
-    """The rows as a file of the schema, with the checksums that they should have."""
+def written(rows: Rows, path: Path, sums: bool = True) -> None:
+    """The rows as a file of the schema, with the checksums that they should have, or with those that they had."""
     with contextlib.closing(sqlite3.connect(":memory:")) as db:
         db.execute(f"PRAGMA application_id = {APPLICATION}")
         db.execute(f"PRAGMA user_version = {SCHEMA}")
         db.executescript(tables(SCHEMA))
-        lengths = {name: len(rows[table]) for name, table in
-                   (("events", "events"), ("stacks", "stacks"), ("values", "tensor_values"))}  # fmt: skip
-        for row in rows["meta"]:
-            if row[0] == "counts":
-                row[1] = {"$": "dict", "items": [[key, n] for key, n in lengths.items()]}
+        lengths = {"events": len(rows["events"]), "stacks": len(rows["stacks"]), "values": len(rows["tensor_values"])}
         for table, found in rows.items():
             for row in found:
-                shown = [_text(cell) if column in _JSON.get(table, ()) and cell is not None else cell
-                         for column, cell in enumerate(row)]  # fmt: skip
-                if table == "contents":
-                    cells: Any = shown
-                    number, _, dtype, shape, whole, data, stats = cells
-                    with contextlib.suppress(TypeError):
-                        shown[1] = digest_of(dtype, shape, whole, stats, data)
-                    told = checksum(number, bytes(cells[1]).hex(), dtype, shape, whole, stats)
-                else:
-                    told = checksum(*shown)
+                if sums and table == "meta" and row[0] == "counts":
+                    row[1] = json.dumps({"$": "dict", "items": [[key, n] for key, n in lengths.items()]})
+                told = _checksum(table, row) if sums or len(row) == WIDTHS[table] else row.pop()
                 with contextlib.suppress(sqlite3.Error, OverflowError, UnicodeEncodeError):
-                    marks = ", ".join("?" * (len(shown) + 1))
-                    db.execute(f"INSERT INTO {table} VALUES ({marks})", (*shown, told))  # noqa: S608
+                    marks = ", ".join("?" * (len(row) + 1))
+                    db.execute(f"INSERT INTO {table} VALUES ({marks})", (*row, told))  # noqa: S608
         db.commit()
         path.write_bytes(db.serialize())
+
+
+WIDTHS = {"meta": 2, "files": 2, "stacks": 2, "events": 4, "contents": 7, "tensor_values": 2, "names": 2}
+"""The columns of a table, but for the checksum."""
+
+
+def _checksum(table: str, row: list[Any]) -> int:
+    if table != "contents":
+        return checksum(*row)
+    number, _, dtype, shape, whole, data, stats = row
+    with contextlib.suppress(TypeError, AttributeError, UnicodeEncodeError):
+        row[1] = digest_of(dtype, shape, whole, stats, data)
+    return checksum(number, bytes(row[1]).hex() if isinstance(row[1], bytes) else row[1], dtype, shape, whole, stats)
 
 
 def _text(data: Any) -> str:
@@ -183,14 +194,16 @@ def _inside(data: Any, path: tuple[Any, ...]) -> Any:
     return data
 
 
-def alter_field(rows: Rows, rng: random.Random) -> None:
-    """Something inside an event becomes something else, or goes, or stands twice."""
-    fields = rng.choice(rows["events"])[3]
-    places = list(_places(fields))
+def alter_json(row: list[Any], column: int, rng: random.Random) -> None:
+    """Something inside the JSON of a row becomes something else, or goes, or stands twice."""
+    if row[column] is None:
+        return
+    data = json.loads(row[column])
+    places = list(_places(data))
     if not places:
         return
     path = rng.choice(places)
-    parent, key = _inside(fields, path[:-1]), path[-1]
+    parent, key = _inside(data, path[:-1]), path[-1]
     match rng.randrange(5):
         case 0 if isinstance(parent, dict):
             del parent[key]
@@ -202,6 +215,24 @@ def alter_field(rows: Rows, rng: random.Random) -> None:
             parent[key] += rng.choice([-1, 1, 2, 5])
         case _:
             parent[key] = _odd(rng)
+    row[column] = _text(data)
+
+
+def alter_field(rows: Rows, rng: random.Random) -> None:
+    """A field of an event, or a part of it."""
+    alter_json(rng.choice(rows["events"]), 3, rng)
+
+
+def alter_argument(rows: Rows, rng: random.Random) -> None:
+    """A static argument of an op, or a part of it."""
+    ops = [row for row in rows["events"] if row[1] == "OpCalled" and '"attrs":{"$":"dict","items":[]}' not in row[3]]
+    if ops:
+        row = rng.choice(ops)
+        data = json.loads(row[3])
+        held = [_text(data["attrs"])]
+        alter_json(held, 0, rng)
+        data["attrs"] = json.loads(held[0])
+        row[3] = _text(data)
 
 
 def alter_order(rows: Rows, rng: random.Random) -> None:
@@ -227,8 +258,9 @@ def alter_cell(rows: Rows, rng: random.Random) -> None:
     """A cell of any table has another value."""
     table = rng.choice([table for table, found in rows.items() if found])
     row = rng.choice(rows[table])
-    column = rng.randrange(len(row))
-    row[column] = _odd(rng) if column in _JSON.get(table, ()) else _plain(_odd(rng))
+    column = rng.randrange(WIDTHS[table])
+    odd = _odd(rng)
+    row[column] = _text(odd) if column in _JSON.get(table, ()) else _plain(odd)
 
 
 def _plain(value: Any) -> Any:
@@ -236,22 +268,18 @@ def _plain(value: Any) -> Any:
 
 
 def alter_part(rows: Rows, rng: random.Random) -> None:
-    """Something inside the JSON of another table becomes something else."""
+    """Something inside the JSON of another table."""
     table = rng.choice(["meta", "stacks", "contents"])
-    row = rng.choice(rows[table])
-    column = rng.choice(_JSON[table])
-    if places := list(_places(row[column])):
-        path = rng.choice(places)
-        _inside(row[column], path[:-1])[path[-1]] = _odd(rng)
+    alter_json(rng.choice(rows[table]), rng.choice(_JSON[table]), rng)
 
 
 def alter_value(rows: Rows, rng: random.Random) -> None:
-    """A value stands for another content, or a content has another size."""
+    """A value stands for another content, or a content is another one."""
     if rng.random() < 0.5:
         rng.choice(rows["tensor_values"])[1] = rng.randrange(len(rows["contents"]))
     else:
         row, other = rng.choice(rows["contents"]), rng.choice(rows["contents"])
-        row[2:] = copy.deepcopy(other[2:])
+        row[2:7] = other[2:7]
 
 
 def damaged(raw: bytearray, rng: random.Random) -> None:
@@ -266,38 +294,55 @@ def damaged(raw: bytearray, rng: random.Random) -> None:
 
 
 ALTERATIONS: list[Callable[[Rows, random.Random], None]] = [
-    *[alter_field] * 6, *[alter_order] * 2, alter_cell, alter_part, alter_value,
+    *[alter_field] * 5, alter_argument, *[alter_order] * 2, alter_cell, alter_part, alter_value,
 ]  # fmt: skip
 
 
-def craft(base: list[Rows], number: int, path: Path) -> str:
-    """Write the file of a number; the name of what was done to it."""
+class Crafted(NamedTuple):
+    """A file: what it was made of, what was done to it, and whether its checksums were made to fit."""
+
+    sound: Sound
+    done: str
+    fits: bool
+
+
+def craft(base: list[Sound], number: int, path: Path) -> Crafted:
+    """Write the file of a number: of four, one has the checksums that it had, and one of eight flipped bytes."""
     rng = random.Random(number)  # noqa: S311 it is to be the same again
-    rows = copy.deepcopy(rng.choice(base))
+    chosen = rng.choice(base)
+    rows = {table: [list(row) for row in found] for table, found in chosen.rows.items()}
     if number % 8 == 0:
         written(rows, path)
         raw = bytearray(path.read_bytes())
         damaged(raw, rng)
         path.write_bytes(raw)
-        return "damaged"
+        return Crafted(chosen, "damaged", fits=False)
+    fits = number % 8 != 4
+    if not fits:
+        for table, found in rows.items():
+            for row in found:
+                row.append(_checksum(table, row))
     alteration = rng.choice(ALTERATIONS)
     alteration(rows, rng)
-    written(rows, path)
-    return alteration.__name__
+    written(rows, path, fits)
+    return Crafted(chosen, alteration.__name__, fits)
 
 
 # -- opening ----------------------------------------------------------------------------------------------------------
 
 
-def opened(path: Path) -> str:
-    """Open a file as the command and a browser do: "refused", or "shown" with some details."""
+def opened(path: Path, file: Crafted) -> str:
+    """Open a file as the command and a browser do: "refused", or "shown" with some details, and nothing untrue."""
     try:
         program = from_file(path)
+        if not file.fits:
+            nothing_untrue(open_checked(path, MOST), file.sound.trace)
         store = Store(Catalogue([program]), Computed())
         revision = store.revision(program.id, None)
         scene = store.scene(revision, None, {}, "").json()
-        for element in [node["id"] for node in scene["nodes"][:4]] + [node["id"] for node in scene["nodes"][-2:]]:
-            store.details(revision, element)
+        holds_together(scene)
+        for element in [node["id"] for node in scene["nodes"][:3]] + [node["id"] for node in scene["nodes"][-2:]]:
+            holds_together(store.details(revision, element).json())
     except (TraceFileError, Problem) as error:
         if len(str(error)) > 2000 or "Traceback" in str(error):
             raise AssertionError("a refusal is one sentence") from error
@@ -305,12 +350,44 @@ def opened(path: Path) -> str:
     return "shown"
 
 
+def nothing_untrue(found: Trace, was: Trace) -> None:
+    """Of a file whose checksums do not fit, each event, value and name is what was saved, or is not there.
+
+    The scene is a function of the trace, so that nothing in it can be another number either.
+    """
+    lost = [event.index for event in found.events if isinstance(event, Damaged)]
+    whole = tuple(found.events)[: lost[0] if lost else None]
+    assert list(map(event_fields, whole)) == list(map(event_fields, was.events[: len(whole)])), "another event"
+    for value, original in zip(found.values, was.values, strict=True):
+        assert value.damaged or values_equal(value, original), "another value"
+    for stack, frames in zip(found.stacks, was.stacks, strict=True):
+        assert not stack or stack == frames, "another place in the program"
+    assert found.names.items() <= was.names.items() and found.files.items() <= was.files.items(), "another name"
+    known = {key: value for key, value in found.meta.items() if key not in ("damaged", "incomplete")}
+    assert known.items() <= was.meta.items() and found.argv in ((), was.argv), "something else of the recording"
+
+
+def holds_together(shown: Any) -> None:
+    """What the browser gets is JSON, and each value in it has as many elements as its shape says."""
+    json.dumps(shown, allow_nan=False)
+    waiting = [shown]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            waiting += one.values()
+            if one.keys() >= {"shape", "dtype", "data", "stats"}:
+                size = math.prod(one["shape"])
+                assert one["stats"]["size"] == size and (one["data"] is None or len(one["data"]) == size), "a size"
+                assert one["data"] is None or not one.get("damaged"), "numbers of a damaged value"
+        elif isinstance(one, list):
+            waiting += one
+
+
 def _late(*_: object) -> None:
     raise TimeoutError(f"longer than {SECONDS} s")
 
 
 def main(first: int, last: int) -> None:
-
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
     logging.disable(logging.CRITICAL)
     signal.signal(signal.SIGALRM, _late)
@@ -320,24 +397,21 @@ def main(first: int, last: int) -> None:
         base = sound(folder)
         path = folder / "f.backstep"
         for number in range(first, last):
-            done = craft(base, number, path)
+            file = craft(base, number, path)
             signal.alarm(SECONDS)
             try:
-                ends[opened(path)] += 1
+                ends[opened(path, file)] += 1
             except BaseException as error:  # noqa: BLE001 all of it is told
-                where = [
-                    f"{Path(f.filename).name}:{f.lineno} {f.name}" for f in traceback.extract_tb(error.__traceback__)
-                ]
-                told = {
-                    "number": number,
-                    "done": done,
-                    "error": f"{type(error).__name__}: {error}"[:200],
-                    "at": where[-4:],
-                }
-                print(json.dumps(told), flush=True)
+                print(json.dumps(_told(number, file, error)), flush=True)
             finally:
                 signal.alarm(0)
+                _readings.clear()  # the memory of one file counts
     print(json.dumps({"ends": ends, "peak": _peak()}), flush=True)
+
+
+def _told(number: int, file: Crafted, error: BaseException) -> dict[str, Any]:
+    where = [f"{Path(f.filename).name}:{f.lineno} {f.name}" for f in traceback.extract_tb(error.__traceback__)]
+    return {"number": number, "done": file.done, "error": f"{type(error).__name__}: {error}"[:200], "at": where[-4:]}
 
 
 def _peak() -> int:

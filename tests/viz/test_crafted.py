@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-FILES = int(os.environ.get("BACKSTEP_CRAFTED_FILES", "160"))
-"""How many: `BACKSTEP_CRAFTED_FILES=10000` tries more than there is time for at every change."""
+import engine
+from engine.trace import VjpRun
+from engine.tracefile import save
+from viz.programs import from_file
+from viz.revisions import Computed
+from viz.store import Catalogue, Store
+
+FILES = int(os.environ.get("BACKSTEP_CRAFTED_FILES", "1000"))
+"""How many: `BACKSTEP_CRAFTED_FILES=10000` tries more than there is time for at every change.
+It takes some 15 ms for each.  Those of other numbers: `python -m tests.viz.crafted FIRST LAST`."""
 MEMORY = 500 * 2**20
 
 
@@ -24,3 +34,23 @@ def test_crafted_files_are_shown_or_refused_in_a_sentence() -> None:
     assert lines[:-1] == []
     assert min(lines[-1]["ends"].values()) > FILES // 10
     assert lines[-1]["peak"] < MEMORY
+
+
+def test_damaged_event_is_a_step_in_its_place(tmp_path: Path) -> None:
+    with engine.record() as trace:
+        x = engine.tensor(3.0, requires_grad=True)
+        y = x * x
+        (y * 2.0).backward()
+    save(trace, tmp_path / "f")
+    last = next(event.index for event in trace.events if isinstance(event, VjpRun))
+    with contextlib.closing(sqlite3.connect(tmp_path / "f")) as db:
+        db.execute("UPDATE events SET fields = replace(fields, 'true', 'false') WHERE id = ?", (last,))
+        db.commit()
+    program = from_file(tmp_path / "f")
+    store = Store(Catalogue([program]), Computed())
+    scene = store.scene(store.revision(program.id, None), None, {}, "").json()
+    assert [step["name"] for step in scene["steps"]] == ["mul", "mul", "damaged in the file"]
+    assert scene["steps"][-1]["say"] == "The file is damaged here: this event and those after it cannot be read."
+    assert scene["steps"][-1]["kind"] == "error" and scene["error"] is None
+    assert f"from number {last + 1} on cannot be read" in scene["program"]["note"]
+    json.dumps(store.scene(store.revision(program.id, {"leaves": {"0": 2.0}, "commands": None}), None, {}, "").json())
