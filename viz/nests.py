@@ -29,34 +29,50 @@ def length(loop: ast.For | ast.While | ast.AsyncFor, tree: ast.Module) -> int | 
     return _count(loop.iter, tree)
 
 
-def _count(node: ast.expr, tree: ast.Module) -> int | None:
+def _count(node: ast.expr, tree: ast.Module, known: dict[str, int | None] | None = None) -> int | None:
+    """How many elements an expression has.
+
+    `known` are the names that were looked up, each once and before its value: `n = list(n)` ends, and so does a
+    chain of `zip(b, b)`.
+    """
+    known = {} if known is None else known
     if isinstance(node, (ast.List, ast.Tuple)):
         return None if any(isinstance(e, ast.Starred) for e in node.elts) else len(node.elts)
     if isinstance(node, ast.Name):
-        bound = _bound(node.id, tree)
-        return None if bound is None or isinstance(bound, ast.Name) else _count(bound, tree)
+        if node.id not in known:
+            known[node.id] = None
+            bound = _bound(node.id, tree)
+            known[node.id] = None if bound is None or isinstance(bound, ast.Name) else _count(bound, tree, known)
+        return known[node.id]
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.keywords:
         return None
     if node.func.id == "range":
-        limits = [_number(argument, tree) for argument in node.args]
-        known = [limit for limit in limits if limit is not None]
-        return len(range(*known)) if known and len(known) == len(limits) and 0 not in known[2:] else None
+        return _extent([_number(argument, tree) for argument in node.args])
     if node.func.id in ("enumerate", "reversed", "list", "tuple", "sorted") and len(node.args) == 1:
-        return _count(node.args[0], tree)
+        return _count(node.args[0], tree, known)
     if node.func.id == "zip" and node.args:
-        counts = [_count(argument, tree) for argument in node.args]
+        counts = [_count(argument, tree, known) for argument in node.args]
         return None if None in counts else min(count for count in counts if count is not None)
     return None
 
 
+def _extent(limits: Sequence[int | None]) -> int | None:
+    """The length of `range(*limits)`; None where a limit is not known, and for what Python refuses."""
+    known = [limit for limit in limits if limit is not None]
+    if len(known) < len(limits) or not 1 <= len(known) <= 3 or 0 in known[2:]:
+        return None
+    start, stop, step = (0, *known, 1) if len(known) == 1 else (*known, 1)[:3]
+    return max(0, -((start - stop) // step))  # len() itself overflows above 2**63
+
+
 def _number(node: ast.expr, tree: ast.Module) -> int | None:
+    sign = 1
     if isinstance(node, ast.Name):
         bound = _bound(node.id, tree)
         node = bound if bound is not None else node
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = _number(node.operand, tree)
-        return None if inner is None else -inner
-    return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
+    while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        sign, node = -sign, node.operand
+    return sign * node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
 
 
 def _bound(name: str, tree: ast.Module) -> ast.expr | None:
