@@ -11,7 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from engine.trace import BackwardStarted, GroupEntered, GroupLeft, OpCalled, Trace
 
@@ -41,7 +41,8 @@ class Grouping:
 
     `calls` are the groups that are one call of a function or a module each, `callers` the positions that call them,
     `library` those of what a function of the library runs, `loops` those that are a round, with its loop, `parts` runs
-    of so many members that they do not fit on a screen.
+    of so many members that they do not fit on a screen.  `rounds` are the names of the rounds around each op that is in
+    a loop, outermost first: `("epoch = 0", "i = 3")`; `rounds_of_calls` the same of each backward call.
     """
 
     labels: Mapping[str, str]
@@ -52,6 +53,8 @@ class Grouping:
     loops: Mapping[str, Loop] = field(default_factory=dict)
     parts: frozenset[str] = frozenset()
     callers: Mapping[str, object] = field(default_factory=dict)
+    rounds: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    rounds_of_calls: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     def path(self, group: str | None) -> list[str]:
         """The group and those around it, innermost first."""
@@ -96,6 +99,7 @@ def groups(trace: Trace) -> Grouping:
             label = source(trace, frames[-1]) if frames else "backward"
             reader.backward = reader.open(around, f"recorded by {label}", ("backward", event.call))
     _nest(reader.top, reader)
+    rounds, of_calls = _rounds_around_all(reader.top)
     _wrap(reader.top, reader)
     for scope in unroll(reader.top, reader):
         _cut(scope, reader)
@@ -107,7 +111,7 @@ def groups(trace: Trace) -> Grouping:
     if k > MOST_MEMBERS:
         for scope in inner_first(reader.top):
             _cut(scope, reader)
-    return _collect(reader.top)
+    return replace(_collect(reader.top), rounds=rounds, rounds_of_calls=of_calls)
 
 
 def _continues(trace: Trace, last: OpCalled, event: OpCalled) -> bool:
@@ -162,6 +166,23 @@ def _rounds_around(outer: Scope, reader: Reader) -> list[Scope]:
         made.append(scope)
     made[-1].members += after
     return made
+
+
+def _rounds_around_all(top: Scope) -> tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]]:
+    """The names of the rounds around each op, and each backward call, that is in a loop, outermost first."""
+    ops: dict[int, tuple[str, ...]] = {}
+    calls: dict[int, tuple[str, ...]] = {}
+    todo: list[tuple[Scope, tuple[str, ...]]] = [(top, ())]
+    while todo:
+        scope, names = todo.pop()
+        if names and scope.key[:1] == ("backward",) and isinstance(scope.key[-1], int):
+            calls[scope.key[-1]] = names
+        for member in scope.members:
+            if isinstance(member, Scope):
+                todo.append((member, (*names, member.round_name) if member.round else names))
+            elif names:
+                ops[member] = names
+    return ops, calls
 
 
 def _wrap(top: Scope, reader: Reader) -> None:

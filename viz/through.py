@@ -29,7 +29,8 @@ MOST = 256
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One round: `element` is the id of its card, `moments` are (event, trace value) from which on it has a number."""
+    """One round: `label` names it, `element` is the id of its card, `moments` are (event, trace value) from which on it
+    has a number."""
 
     label: str
     element: str | None
@@ -47,7 +48,9 @@ def through(read: Reading, item: Item) -> Json | None:
             return None
         title = f"norm of the gradient that comes to {event.node.name}"
         ops = _again(read, item.op)
-        return _series(read, title, "norm", [_gradient(facts, op, 0, None) for op in ops], ops.index(item.op))
+        names = _rounds(read, ops)
+        points = [_gradient(facts, op, 0, None, name) for op, name in zip(ops, names, strict=True)]
+        return _series(read, title, "norm", points, ops.index(item.op))
     if item.tensor is None:
         return None
     return _of_leaf(read, item.tensor) or _of_results(read, item)
@@ -68,7 +71,9 @@ def _of_leaf(read: Reading, tensor: int) -> Json | None:
     facts = read.facts
     found = [e for e in facts.trace.events if isinstance(e, Accumulated) and e.tensor == tensor and not e.retained]
     name = facts.name(tensor) or "the leaf"
-    points = [Point(f"call {e.call + 1}", None, ((e.index, e.added),)) for e in found]
+    rounds = read.drawing.grouping.rounds_of_calls
+    labels = _told_apart([rounds.get(e.call, ()) for e in found], [f"call {e.call + 1}" for e in found])
+    points = [Point(label, None, ((e.index, e.added),)) for label, e in zip(labels, found, strict=True)]
     return _series(read, f"norm of what each call adds to {name}.grad", "norm", points)
 
 
@@ -83,10 +88,11 @@ def _of_results(read: Reading, item: Item) -> Json | None:
     ops = _again(read, op)
     name = facts.name(item.tensor) or "the result"
     outs = [facts.ops[k].event.outputs[place] for k in ops]
+    rounds = _rounds(read, ops)
     if item.role == "root" and all(text.size(out.shape) == 1 for out in outs):
         points = [
-            Point(f"{name} {n}", read.drawing.card(out.tensor), ((facts.ops[k].event.index, out.value),))
-            for n, (k, out) in enumerate(zip(ops, outs, strict=True), 1)
+            Point(label, read.drawing.card(out.tensor), ((facts.ops[k].event.index, out.value),))
+            for label, k, out in zip(rounds, ops, outs, strict=True)
         ]
         return _series(read, f"{name}, round by round", "size", points, ops.index(op))
     cards = [read.drawing.card(out.tensor) for out in outs]
@@ -94,7 +100,10 @@ def _of_results(read: Reading, item: Item) -> Json | None:
     for event in facts.trace.events:
         if isinstance(event, Accumulated) and event.retained and event.tensor in kept:
             kept[event.tensor].append(event)
-    points = [_gradient(facts, k, place, card, kept[out.tensor]) for k, card, out in zip(ops, cards, outs, strict=True)]
+    points = [
+        _gradient(facts, k, place, card, label, kept[out.tensor])
+        for k, card, label, out in zip(ops, cards, rounds, outs, strict=True)
+    ]
     roots = {facts.name(root) for root in facts.roots}
     loss = roots.pop() if len(roots) == 1 else None
     return _series(read, f"norm of ∂{loss or 'L'}/∂{name}, round by round", "norm", points, ops.index(op))
@@ -119,7 +128,32 @@ def _again(read: Reading, op: int) -> list[int]:
     return [k for k in alike if places[k] == places[op]]
 
 
-def _gradient(facts: Facts, op: int, place: int, card: str | None, kept: Sequence[Accumulated] = ()) -> Point:
+def _rounds(read: Reading, ops: Sequence[int]) -> list[str]:
+    """A name for each of the ops that one place of the program ran."""
+    rounds = read.drawing.grouping.rounds
+    return _told_apart([rounds.get(op, ()) for op in ops], [f"round {n}" for n in range(1, len(ops) + 1)])
+
+
+def _told_apart(rounds: Sequence[tuple[str, ...]], counted: Sequence[str]) -> list[str]:
+    """What tells rounds apart, `t = 3`: the names of the loops around each, without what is the same for all.
+
+    Where two have the same, as in a comprehension, or a loop has no name that says more, all are `counted` instead.
+
+    >>> _told_apart([("step = 0", "t = 4"), ("step = 0", "t = 5")], ["round 1", "round 2"])
+    ['t = 4', 't = 5']
+    >>> _told_apart([("step = 0",), ("step = 0",)], ["round 1", "round 2"])
+    ['round 1', 'round 2']
+    """
+    if len({len(names) for names in rounds}) == 1:
+        told = [n for n, column in enumerate(zip(*rounds, strict=True)) if len(set(column)) > 1]
+        rounds = [tuple(names[n] for n in told) for names in rounds]
+    labels = [", ".join(names) for names in rounds]
+    return labels if all(labels) and len(set(labels)) == len(labels) else list(counted)
+
+
+def _gradient(
+    facts: Facts, op: int, place: int, card: str | None, label: str, kept: Sequence[Accumulated] = ()
+) -> Point:
     """The gradient that came to one output of an op, by each call: when it was `kept`, else when the op's VJP runs."""
     moments = [(event.index, event.added) for event in kept]
     told = {event.call for event in kept}
@@ -129,7 +163,7 @@ def _gradient(facts: Facts, op: int, place: int, card: str | None, kept: Sequenc
             upstream = event.upstream[place]
             if upstream is not None:
                 moments.append((index, upstream))
-    return Point("", card or facts.ops[op].id, tuple(sorted(moments)))
+    return Point(label, card or facts.ops[op].id, tuple(sorted(moments)))
 
 
 def _series(read: Reading, title: str, kind: str, points: Sequence[Point], here: int | None = None) -> Json | None:
@@ -146,7 +180,7 @@ def _series(read: Reading, title: str, kind: str, points: Sequence[Point], here:
         "title": title, "kind": kind, "of": len(points),
         "points": [
             {
-                "label": point.label or f"round {n}", "element": point.element, "here": n - 1 == here,
+                "label": point.label, "element": point.element, "here": n - 1 == here,
                 "track": [[0, None], *([step_of[at] + 1, size(value)] for at, value in point.moments if at in step_of)],
             }
             for n, point in chosen

@@ -44,12 +44,12 @@ def test_norms_of_states_are_bars_that_come_as_the_gradient_does(view: View) -> 
 def test_a_click_on_a_bar_leads_to_its_round(view: View) -> None:
     open_unfolded(view, "?program=rnn_twenty&step=0")
     view.js(f"backstep.select({at_state(view, 20)!r})")
-    view.page.get_by_role("button", name="round 4: 6.39e-7").click()
+    view.page.get_by_role("button", name="t = 3: 6.39e-7").click()
     fourth = at_state(view, 4)
     view.until(f"backstep.selection() === {fourth!r}")
     step = view.js("backstep.scene().steps[backstep.t() - 1]")
     assert (step["kind"], step["name"]) == ("vjp", "TanhBackward0")
-    view.until("document.querySelector('.series .bar[aria-current]').title.startsWith('round 4')")
+    view.until("document.querySelector('.series .bar[aria-current]').title.startsWith('t = 3:')")
 
 
 def test_a_chapter_about_the_inspector_opens_it_where_it_is_closed(view: View) -> None:

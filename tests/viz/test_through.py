@@ -121,3 +121,26 @@ def test_a_nan_on_its_way_is_told(tmp_path: Path) -> None:
     )
     assert last(series(read, "h"))[-1] == 1.0
     assert "inf" in last(series(read, "h")) or "nan" in last(series(read, "h"))
+
+
+NESTED = """
+w = torch.tensor([0.5], requires_grad=True)
+for step in (10, 20, 30):
+    h = torch.ones(1)
+    for t in range(2, 4):
+        h = torch.tanh(h * w)
+    loss = (h ** 2).sum()
+    loss.backward()
+"""
+
+
+def labels(found: Any) -> list[str]:
+    return [point["label"] for point in found["points"]]
+
+
+def test_bars_are_named_by_the_variables_of_the_loops_that_tell_them_apart(tmp_path: Path) -> None:
+    read = run(NESTED, tmp_path)
+    assert labels(series(read, "loss")) == ["step = 10", "step = 20", "step = 30"]
+    assert labels(series(read, "w")) == ["step = 10", "step = 20", "step = 30"]  # what each call brought
+    assert labels(series(read, "h")) == [f"step = {step}, t = {t}" for step in (10, 20, 30) for t in (2, 3)]
+    assert labels(series(program("rnn_twenty"), "h"))[:2] == ["t = 0", "t = 1"]
