@@ -145,7 +145,7 @@ class Draw:
         return self.change(plan, ["backward"], alter)
 
     def is_refused_now_and_then(self, tensor: int) -> bool:
-        """Whether a call is to start from this tensor all the same.  What becomes a parameter is another object then."""
+        """Whether a call starts from this tensor all the same.  What becomes a parameter is another object then."""
         return tensor not in self.switched and self.random.random() < 0.2
 
     def without(self, plan: Plan) -> Plan:
