@@ -165,6 +165,15 @@ def _no_history(case: Case) -> Answer:
         frozen = [leaf for leaf in leaves if leaf in case.facts.tensors and case.facts.tensors[leaf].flags]
         if frozen:
             return _frozen(case, name, frozen)
+        if leaves and not any(case.facts.tensors[leaf].dtype.startswith("float") for leaf in leaves):
+            return _whole(name)
+        if leaves == [root]:
+            why = f"{name} is not computed from anything, and does not require a gradient itself."
+            return (
+                why,
+                f"Create {name} with requires_grad=True, or start from what is computed from a leaf that has it.",
+                None,
+            )
         names = text.join([n for n in (case.facts.trace.names.get(t) for t in leaves) if n]) or "any of its inputs"
         why = f"Nothing that {name} was computed from requires a gradient, so no graph leads from it to a leaf."
         return why, f"Create {names} with requires_grad=True before {name} is computed.", None
@@ -182,6 +191,12 @@ def _no_history(case: Case) -> Answer:
             None,
         )
     return _switched_off(case, where, cut, name)
+
+
+def _whole(name: str) -> Answer:
+    """The root is made of whole numbers alone."""
+    why = f"{name} is made of whole numbers, or True and False: they cannot move a little, so they have no gradient."
+    return why, "Start from what is computed from a leaf of floating point numbers that requires a gradient.", None
 
 
 def _switched_off(case: Case, where: str, cut: OpCalled, name: str) -> Answer:

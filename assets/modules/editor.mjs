@@ -3,7 +3,7 @@
 import { indexText, nest, num, parseNumber, toNumber } from "./format.mjs";
 import { h } from "./panels/dom.mjs";
 import { count } from "./panels/read.mjs";
-import { commandOfCall, rowState } from "./state.mjs";
+import { commandOfCall, isLeaf, rowState } from "./state.mjs";
 
 /** Whether a row can be edited at this moment: `{ kind, data, dtype, shape, target }`, or null. */
 export function editable(moment, node, row) {
@@ -13,7 +13,7 @@ export function editable(moment, node, row) {
     const command = commandOfCall(moment.scene, call);
     return command && { kind: "gradient", target: command.id, dtype: value.dtype, shape: value.shape, data: value.data.slice() };
   }
-  if (row.key !== "value" || node.role !== "leaf") return null;
+  if (row.key !== "value" || !isLeaf(node)) return null;
   const tensor = /^t(\d+)(?:@|$)/.exec(node.twin ?? node.id);
   return tensor && { kind: "leaf", target: tensor[1], dtype: value.dtype, shape: value.shape, data: value.data.slice() };
 }

@@ -3,7 +3,7 @@
 import { boxesOf, cellAt, contains, foldMark, boxOf } from "./card.mjs";
 import { toWorld } from "./camera.mjs";
 import { element, indexText } from "./format.mjs";
-import { placeAt, rowState } from "./state.mjs";
+import { isLeaf, placeAt, rowState } from "./state.mjs";
 import { h } from "./panels/dom.mjs";
 import { wireAt, wireText } from "./wiring.mjs";
 
@@ -144,7 +144,7 @@ function hoverText(stage, { node, row, cell, group, edge, wire }) {
     const { value, derived } = rowState(stage.moment, row);
     const name = row.key === "value" ? node.label : row.key === "grad" ? `${node.label}.grad` : `gradient for ${node.label}`;
     const number = !value?.data ? "none yet" : cell < value.data.length ? element(value, cell, 9) : "nothing: too few are passed";
-    const how = row.key === "seed" || (row.key === "value" && node.role === "leaf") ? "  \u00b7  double click to edit" : "";
+    const how = row.key === "seed" || (row.key === "value" && isLeaf(node)) ? "  \u00b7  double click to edit" : "";
     return `${name}${indexText(cell, cell < value?.data?.length ? value.shape : node.shape ?? [])} = ${number}${derived ? `, ${derived}` : ""}${how}`;
   }
   if (node) return node.kind === "group" ? `${node.title || node.label}  \u00b7  double click to unfold` : node.title || node.label;

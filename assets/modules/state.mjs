@@ -251,6 +251,12 @@ export function wiredOps(index, id) {
   return near.map((other) => index.nodes.get(other)).filter((other) => other?.kind === "op");
 }
 
+/** Whether a card is a leaf's, also where a call starts from it: a root that is computed has a row for what is passed. */
+export function isLeaf({ role, rows }) {
+  const has = (key) => rows.some((row) => row.key === key);
+  return role === "leaf" || (role === "root" && has("grad") && !has("seed"));
+}
+
 /** The command behind the backward call that a seed row belongs to. */
 export function commandOfCall(scene, call) {
   const phase = scene.phases.find((one) => one.kind === "backward" && one.call === call);

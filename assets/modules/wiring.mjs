@@ -3,7 +3,7 @@
 import { boxOf, cellOf, cornerOf, rowsOf } from "./card.mjs";
 import { distanceTo, flatten, pointAlong, changesLine } from "./curve.mjs";
 import { indexText, num, toNumber } from "./format.mjs";
-import { wiredOps, wiresOf as allWiresOf } from "./state.mjs";
+import { isLeaf, wiredOps, wiresOf as allWiresOf } from "./state.mjs";
 import { at } from "./timeline.mjs";
 
 const SPREAD = 0.62; // part of the pill's side over which wires enter,
@@ -60,7 +60,7 @@ function liveWires(moment) {
   const node = active === null ? null : index.nodes.get(active);
   let wires = [];
   if (node?.kind === "op" && step.kind === "vjp") wires = wiresOf(moment, node);
-  else if (node?.role === "leaf" && step.kind === "accumulate") {
+  else if (node && isLeaf(node) && step.kind === "accumulate") {
     wires = wiredOps(index, active).flatMap((op) => wiresOf(moment, op)).filter((wire) => wire.source === node);
   }
   const carrying = anyDrawn(wires.filter((wire) => wire.carries));

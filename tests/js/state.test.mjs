@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { commandOfCall, describe, edgeState, findingsAt, flowsAt, ghostOf, nodeState, prepare, rowState, savedState, signOf, stateAt, wiredOps, wiresOf }
+import { commandOfCall, describe, edgeState, findingsAt, flowsAt, ghostOf, isLeaf, nodeState, prepare, rowState, savedState, signOf, stateAt, wiredOps, wiresOf }
   from "../../assets/modules/state.mjs";
 import { case1 } from "./fixtures/case1.mjs";
 import { kitchen } from "./fixtures/kitchen.mjs";
@@ -14,6 +14,12 @@ const grad = (t, from = index) => describe(moment(t, from)).nodes.t0.rows.grad;
 test("founding case 1 plays to the known gradients", () => {
   assert.deepEqual([3, 4, 5, 7, 8, 10, 11, 14].map((t) => grad(t)), [null, [2, 0, 0, 0], [0, 0, 0, 0], [0, 2, 0, 0], [0, 0, 0, 0], [2, 2, 2, 2],
     [0, 0, 0, 0], [2, 2, 2, 2]]);
+});
+
+test("a leaf from which a call starts is a leaf all the same", () => {
+  const card = (role, ...keys) => ({ role, rows: keys.map((key) => ({ key })) });
+  assert.deepEqual([card("leaf", "value"), card("root", "value", "grad"), card("root", "value", "grad", "seed"), card("root", "value", "seed"), card("inner", "value", "grad")]
+    .map(isLeaf), [true, true, false, false, false]);
 });
 
 test("before the first step nothing runs, after the last all is done", () => {

@@ -63,6 +63,11 @@ def test_a_gradient_of_another_shape_is_spread_where_it_can_be(tmp_path: Path) -
 def test_no_grad_fn_names_the_leaf_or_the_cut(tmp_path: Path) -> None:
     _, plain = explained(HEAD + "x = torch.ones(1)\ny = x * 2\ny.backward()\n", tmp_path)
     assert plain.fix == "Create x with requires_grad=True before y is computed."
+    _, alone = explained(HEAD + "x = torch.ones(1)\nx.backward()\n", tmp_path)
+    assert alone.why == "x is not computed from anything, and does not require a gradient itself."
+    for whole in ("x.backward()", "(x * 2).backward()"):
+        _, found = explained(HEAD + f"x = torch.arange(1)\n{whole}\n", tmp_path)
+        assert "whole numbers" in found.why and "requires_grad=True" not in found.fix
     source = HEAD + "x = torch.ones(1, requires_grad=True)\nh = x.detach()\ny = h * 2\ny.backward()\n"
     _, cut = explained(source, tmp_path)
     assert "detach() cuts it off" in cut.why and "line 3" in cut.why

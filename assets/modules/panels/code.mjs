@@ -1,4 +1,5 @@
 // The program, with the current expression marked by line and columns. A click on code selects what it computed.
+import { isLeaf } from "../state.mjs";
 import { currentStep } from "../timeline.mjs";
 import { byId, fill, h } from "./dom.mjs";
 import { button as what } from "./explain.mjs";
@@ -51,7 +52,8 @@ export function seek(t) {
   const call = step?.from || null;
   const back = step ? step.kind === "vjp" || step.kind === "accumulate" : false;
   const tone = step?.kind === "error" ? "err" : back ? "bwd" : step?.kind === "write" ? "plain" : "fwd";
-  const keeps = step?.kind === "accumulate" && scene.nodes.find((node) => node.id === step.at)?.role !== "leaf"; // by retain_grad()
+  const receiver = step?.kind === "accumulate" ? scene.nodes.find((node) => node.id === step.at) : null;
+  const keeps = Boolean(receiver) && !isLeaf(receiver); // by retain_grad()
   said = keeps ? "this tensor keeps its gradient" : step ? WORDS[step.kind] : "";
   const key = JSON.stringify([at, call, tone, said, picked, file]);
   if (key === marked) return;

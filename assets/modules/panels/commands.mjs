@@ -1,6 +1,7 @@
 // The commands panel: the program's calls as a list, and the form in which one of them, or a leaf, is edited.
 // Every change becomes Edits and goes to the server at once; the form then shows what came back.
 import { nest, parseNumber, shapeText } from "../format.mjs";
+import { isLeaf } from "../state.mjs";
 import { at as trackAt } from "../timeline.mjs";
 import { byId, fill, h, setProps } from "./dom.mjs";
 import * as edits from "./edits.mjs";
@@ -52,7 +53,7 @@ const node = (id) => scene.nodes.find((one) => one.id === id);
 const command = (id) => scene.commands.find((one) => one.id === id);
 const current = () => session.state().edits;
 /** Leaves that can be edited: a leaf that the program writes into is one leaf, with its first values. */
-const leafNodes = () => scene.nodes.filter((one) => one.kind === "tensor" && one.role === "leaf" && !one.id.includes("."));
+const leafNodes = () => scene.nodes.filter((one) => one.kind === "tensor" && isLeaf(one) && !one.id.includes("."));
 const nameOf = (id) => (node(`t${edits.tensorOf(id)}`) ?? node(id))?.label ?? "a tensor without a card";
 const send = (next, after) => next && session.edit(next, after);
 const list = () => edits.listed(scene, current(), labels.get(scene.program.id));

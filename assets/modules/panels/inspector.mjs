@@ -1,6 +1,7 @@
 // The inspector: what is selected, at this step. Details come once per element and revision and hold all moments, so
 // that stepping asks the server nothing; with nothing selected the panel shows the present step from the scene alone.
 import { DAMAGED, normText, num, shapeText, truths, withMinus } from "../format.mjs";
+import { isLeaf } from "../state.mjs";
 import { at as trackAt, currentStep, spoken } from "../timeline.mjs";
 import { byId, fill, h, setProps } from "./dom.mjs";
 import { errorBox, findingBoxes } from "./errors.mjs";
@@ -156,7 +157,7 @@ function bodyOf(node, details, time) {
   const parts = told || details.kind === "op" ? [moment(details, time)] : [];
   if (details.kind === "tensor") parts.push(held(node, time, details));
   if (details.kind === "tensor") parts.push(throughTime(details.through, time, goTo));
-  if (details.ledger.length || node.role === "leaf") parts.push(ledger(node, details, time));
+  if (details.ledger.length || isLeaf(node)) parts.push(ledger(node, details, time));
   if (details.saved.length) parts.push(saved(details, time));
   if (details.kind !== "tensor") parts.push(throughTime(details.through, time, goTo));
   if (details.check) parts.push(check(details.check));
@@ -230,7 +231,7 @@ const RETAINS = {
 /** What would bring one: a leaf waits for a call, any other tensor was not asked to keep it. */
 const noGradient = (node, track, time) => (track?.some(([from, held]) => from <= time && held !== null) ? "None: the program has dropped what had arrived."
   : node.retains ? RETAINS[node.retains]
-  : node.role === "leaf" ? `None: no gradient has arrived. The first backward() that reaches ${node.label} writes one here.`
+  : isLeaf(node) ? `None: no gradient has arrived. The first backward() that reaches ${node.label} writes one here.`
   : `None: only leaves keep their gradient. ${node.label}.retain_grad() before the call would keep this one${namesake(node) ? "; the one in the program is for another tensor of this name" : ""}.`);
 
 const namesake = (node) => scene.nodes.some((one) => one.retains && one.id !== node.id && one.label === node.label);
@@ -272,7 +273,7 @@ function ledgerTable(node, before, rows, now, time) {
   const key = `${scene.revision.id}|${node.id}`;
   if (opened.key !== key) opened = { key, rows: 0 };
   const shown = latest(rows, opened.rows);
-  return section(`${node.role === "leaf" ? "Leaf " : ""}${node.label} · ledger of .grad`, h("div.sum", {},
+  return section(`${isLeaf(node) ? "Leaf " : ""}${node.label} · ledger of .grad`, h("div.sum", {},
     plain("before", before),
     shown.earlier ? earlierRow(shown.earlier) : null,
     shown.rows.map((row) => h("button.sum-line", {
