@@ -170,13 +170,18 @@ class _Outcome:
         self.exit: dict[str, Any] | None = None
 
     def run(self, code: types.CodeType, module: types.ModuleType) -> None:
-        """Execute the script to its end, however it ends."""
+        """Execute the script to its end, however it ends, and its threads to theirs: what they do is recorded too."""
         try:
             exec(code, module.__dict__)  # noqa: S102 the user asked for this script to be run
         except SystemExit as error:
             self.exited(error)
         except BaseException as error:  # noqa: BLE001 printed and recorded, as Python would print it
             self.raised(error)
+        try:
+            threading._shutdown()  # type: ignore[attr-defined]  # what Python itself calls when a script has ended
+        except KeyboardInterrupt as error:  # a thread goes on and on
+            if not self.interrupted:
+                self.raised(error)
 
     def exited(self, error: SystemExit) -> None:
         """sys.exit(...): a number is the status, None is 0, anything else is printed."""
@@ -201,6 +206,7 @@ class _Outcome:
             self.note = note
         if slot.active is self.recorder:
             self.recorder.error(error)
+            slot.active = None  # a recording ends with the error that ended its program, whatever threads do then
         self.error = type(error).__name__
         self.interrupted = isinstance(error, KeyboardInterrupt)
         self.status = 130 if self.interrupted else 1
@@ -256,10 +262,9 @@ def _is_ours(filename: str, interrupted: bool) -> bool:
 
 
 def _mark(ended: str) -> None:
-    """Tell the starting process that the script has ended, unless threads of it go on: Python waits for those."""
-    if not any(t is not threading.main_thread() and not t.daemon for t in threading.enumerate()):
-        with contextlib.suppress(OSError):  # the folder went with the process that started this one
-            open(ended, "w").close()
+    """Tell the starting process that the script has ended."""
+    with contextlib.suppress(OSError):  # the folder went with the process that started this one
+        open(ended, "w").close()
 
 
 def _finish(stream: Stream, outcome: _Outcome) -> str:

@@ -34,6 +34,35 @@ def test_script_is_recorded_with_names_and_places(script: Script) -> None:
     assert array(trace, arrived.after).tolist() == [2, 4]
 
 
+THREAD = """
+import threading
+import engine as torch
+x = torch.ones(2, requires_grad=True)
+def work():
+    threading.main_thread().join()
+    (x * 2).sum().backward()
+threading.Thread(target=work).start()
+"""
+
+
+def test_what_a_thread_does_after_the_last_line_is_recorded(script: Script) -> None:
+    recording, trace = script(THREAD)
+    assert (recording.returncode, recording.explanation) == (0, "")
+    assert [event.name for event in trace.events if isinstance(event, OpCalled)] == ["mul", "sum"]
+    assert kinds(trace).count("Accumulated") == 1
+
+
+def test_recording_ends_with_the_error_whatever_threads_do_then(script: Script) -> None:
+    _, trace = script(THREAD + "1 / 0\n")
+    assert raised(trace).message == "division by zero" and "OpCalled" not in kinds(trace)
+
+
+def test_script_with_an_idle_pool_of_threads_ends(script: Script) -> None:
+    text = "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\n"
+    recording, trace = script(SMALL + text + "pool.submit(lambda: x * 2).result()\n")
+    assert recording.returncode == 0 and kinds(trace)[-1] == "OpCalled"
+
+
 ENVIRONMENT = """
 import sys, os, json, pickle, __main__
 class Mine: pass
