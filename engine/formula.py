@@ -50,6 +50,10 @@ class Formula:
     words: Mapping[str, str]
 
 
+MOST = 64
+"""Formulas of one call: of a list of more inputs, those of the first are told."""
+
+
 def formulas(
     name: str,
     attrs: Mapping[str, Any],
@@ -72,7 +76,7 @@ def formulas(
     call = _Call(name, op, attrs, inputs, outputs, names or {}, taken)
     found: dict[str, Formula] = {}
     for target, given in inputs.items():
-        if target.partition("[")[0] in op.rules and isinstance(given, tuple):
+        if len(found) < MOST and target.partition("[")[0] in op.rules and isinstance(given, tuple):
             found[target] = call.formula(target, given)
     return found
 
@@ -118,6 +122,8 @@ class _Call:
         }  # fmt: skip
         for name in op.inputs:
             self.values[name], self.values[f"{name}_sizes"] = self.given(name)
+        self.cotangents: dict[str, Any] = {}
+        """What the rules that were run gave."""
 
     def given(self, name: str) -> tuple[Any, Any]:
         """The symbol (number, list) and the sizes of an input."""
@@ -162,8 +168,10 @@ class _Call:
     def run(self, target: str, shape: Sizes) -> Symbol:
         """The rule on symbols, and the sum over what broadcasting stretched, which the loop adds."""
         name, _, place = target.partition("[")
-        rule = self.op.rules[name]
-        found = rule(*[self.values[need] for need in inspect.signature(rule).parameters])
+        if name not in self.cotangents:  # the rule of a list gives those of all its inputs
+            rule = self.op.rules[name]
+            self.cotangents[name] = rule(*[self.values[need] for need in inspect.signature(rule).parameters])
+        found = self.cotangents[name]
         if place:
             found = found[int(place.rstrip("]"))]
         if not isinstance(found, Symbol):

@@ -52,20 +52,21 @@ def lettered(
     """
     used = {*taken, *names.values()}
     found: dict[str, str] = {}
+    offered: dict[str, Iterator[str]] = {}
+
+    def free(letters: str) -> str:  # what was passed over is still used: no search begins anew
+        return next(name for name in offered.setdefault(letters, _names(letters)) if name not in used)
+
     for nr in range(outputs):
         key = result_key(nr, outputs)
-        found[key] = names.get(key) or _free(OUTPUTS.get(op, "")[nr : nr + 1] + RESULTS, used)
+        found[key] = names.get(key) or free(OUTPUTS.get(op, "")[nr : nr + 1] + RESULTS)
         used.add(found[key])
     for key in inputs:
         role = key.partition("[")[0]
         preferred = role if len(role) == 1 else OF_ROLE.get(role, "")
-        found[key] = names.get(key) or _free(preferred + LETTERS, used)
+        found[key] = names.get(key) or free(preferred + LETTERS)
         used.add(found[key])
     return found
-
-
-def _free(letters: str, used: Collection[str]) -> str:
-    return next(name for name in _names(letters) if name not in used)
 
 
 def _names(letters: str) -> Iterator[str]:

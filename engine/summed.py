@@ -45,6 +45,8 @@ def _product(p: Printer, x: Symbol, places: Places) -> Printed:
     """A matrix product as the sum that it is."""
     a, b = operand(x, 0), operand(x, 1)
     assert x.op is not None
+    if not (sizes_of(a) and sizes_of(b)):
+        raise NoIndices
     shared = None if sizes_of(a)[-1] == 1 else p.letter(sizes_of(a)[-1])
     matrices = x.op.name in MATRICES
     left = [*(places[:-1] if matrices else places), shared]

@@ -24,12 +24,24 @@ from typing import Any, Self
 import numpy as np
 
 from . import trace as trace_module
+from .argument_types import check_arguments
 from .coherence import Head, check
 from .database import Database, Row, Rows, TraceFileError, check_header
-from .encoding import NUMPY, Malformed, decode, encode, event_fields, events_from, from_bytes, little, shape_of
+from .encoding import (
+    MOST_LISTED,
+    NUMPY,
+    Malformed,
+    decode,
+    encode,
+    event_fields,
+    events_from,
+    from_bytes,
+    little,
+    shape_of,
+)
 from .reading import value_of
 from .summary import SAMPLE
-from .trace import AnyEvent, Damaged, Frame, Trace, Value
+from .trace import AnyEvent, Damaged, Frame, OpCalled, Trace, Value
 
 SCHEMA = 2
 """The version of the tables.  It grows when an older reader would misread them.  1 had no checksums of rows."""
@@ -75,15 +87,16 @@ def _expected(schema: int) -> frozenset[tuple[Any, ...]]:
 _MASTER = "SELECT type, name, tbl_name, sql FROM sqlite_master"
 
 
+SMALLER = "Split the op, or record less of the program."
+ROOM = "Give a path in a folder that exists and may be written, on a disk with room."
+
+
 class CannotWrite(TraceFileError):
     """A trace that could not be written: `reason` says why in a few words ("the disk is full")."""
 
-    def __init__(self, path: str, reason: str) -> None:
-        self.reason = reason
-        super().__init__(
-            f"cannot write a trace to {path!r}: {reason}. Give a path in a folder that exists and may be written, on a "
-            "disk with room."
-        )
+    def __init__(self, path: str, reason: str, remedy: str = ROOM) -> None:
+        self.reason, self.remedy = reason, remedy
+        super().__init__(f"cannot write a trace to {path!r}: {reason}. {remedy}")
 
 
 class Writer:
@@ -124,11 +137,22 @@ class Writer:
     def event(self, event: AnyEvent) -> None:
         """Append an event."""
         row = (self._counts["events"], type(event).__name__, event.stack, dumps(event_fields(event)))
+        if len(row[3]) > 2 * MOST_LISTED:  # a shorter one is within every limit of reading
+            self._check_readable(row)
         self._execute("INSERT INTO events VALUES (?, ?, ?, ?, ?)", (*row, checksum(*row)))
         self._counts["events"] += 1
         self._waiting += 1
         if self._waiting >= self.every or time.monotonic() - self._flushed >= self.seconds:
             self.flush()
+
+    def _check_readable(self, row: Row) -> None:
+        """An event beyond the limits of reading ends the recording: behind it, no file of it could be opened."""
+        try:
+            event = _event_reader({})(row)
+            if isinstance(event, OpCalled):
+                check_arguments(event.name, event.attrs)
+        except Malformed as error:
+            raise CannotWrite(self.path, f"event {row[0] + 1:,} is too large ({error})", SMALLER) from error
 
     def value(self, value: Value) -> None:
         """Append a value; equal ones are kept once."""
@@ -290,7 +314,7 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
             writer.meta("meta", dict(trace.meta))
         os.replace(beside, target)
     except CannotWrite as error:
-        raise CannotWrite(os.fspath(path), error.reason) from error
+        raise CannotWrite(os.fspath(path), error.reason, error.remedy) from error
     except OSError as error:
         raise CannotWrite(os.fspath(path), _reason(error, target)) from error
     finally:

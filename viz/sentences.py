@@ -134,7 +134,7 @@ def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
 def _returned(event: VjpRun, facts: Facts) -> str:
     """What `autograd.grad` gives to the program, where this is the last that it does."""
     call, events = facts.calls.get(event.call), facts.trace.events
-    if call is None or call.vjps[-1] != event.index or call.end >= len(events):
+    if call is None or call.vjps[-1:] != [event.index] or call.end >= len(events):
         return ""
     frame = facts.frame(call.event.stack)
     if frame is not None and not _GRAD.search(source(facts.trace, frame)):
@@ -183,20 +183,24 @@ def _ways(event: VjpRun, op: OpCalled, facts: Facts) -> list[str]:
 def sent(event: VjpRun, op: OpCalled, facts: Facts) -> list[Sent]:
     """What a rule sends, with the names of what receives it: two of one name are told apart by what made them."""
     by_slot = {slot: op.inputs[position] for position, slot in slots(op).items()}
+    several = sum(cotangent is not None for cotangent in event.unsummed) > 1
     found = [
-        _sent(event, op, slot, by_slot[slot], facts)
+        _sent(event, op, slot, by_slot[slot], facts, several)
         for slot, cotangent in enumerate(event.cotangents)
         if cotangent is not None and slot in by_slot
     ]
     told = []
-    for one in found:
-        alike = any(o.name == one.name and o.end != one.end and o.value != one.value for o in found)
+    ways = {(one.name, one.end, one.value) for one in found}
+    named = Counter(name for name, _, _ in ways)
+    ended, valued = Counter((name, end) for name, end, _ in ways), Counter((name, value) for name, _, value in ways)
+    for one in found:  # is there one of this name with another end and another value? Counted, as there may be many
+        alike = named[one.name] - ended[one.name, one.end] - valued[one.name, one.value] + 1 > 0
         made = made_by(one.op, facts) if alike and one.op is not None else None
         told.append(replace(one, name=f"{one.name} of {made}") if made else one)
     return told
 
 
-def _sent(event: VjpRun, op: OpCalled, slot: int, argument: Input, facts: Facts) -> Sent:
+def _sent(event: VjpRun, op: OpCalled, slot: int, argument: Input, facts: Facts, several: bool) -> Sent:
     edge = op.node.edges[slot] if op.node is not None and slot < len(op.node.edges) else None
     tensor, name = argument.tensor, called(argument.tensor, facts, " ").strip()
     behind = facts.op_of_node.get(edge.node) if edge is not None and edge.node is not None else None
@@ -208,7 +212,6 @@ def _sent(event: VjpRun, op: OpCalled, slot: int, argument: Input, facts: Facts)
         name, behind = (node.name, behind) if node is not None else (unnamed(tensor, facts), None)
     fold = ""
     if slot < len(event.unsummed) and event.unsummed[slot] is not None:
-        several = sum(cotangent is not None for cotangent in event.unsummed) > 1
         fold = " (summed)" if several else " (summed over the broadcast dimensions)"
     end = edge.node if edge is not None and edge.node is not None else tensor
     return Sent(slot, value(facts.trace, event.cotangents[slot]), name, is_leaf, fold, end, behind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import re
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine.formula import Formula, formulas, formulas_of
+from engine.formula import MOST, Formula, formulas, formulas_of
 from engine.op import REGISTRY, call_kernel
 from engine.printer import Printer
 from engine.simplify import simplified
@@ -20,6 +21,7 @@ from engine.styles import TEX, TEXT
 from engine.symbol import Symbol, Undecided, evaluate, noted, shown_number
 from engine.trace import LeafCreated, OpCalled
 from engine.words import MISSING, WORDS
+from tests.lines import lines_of
 from tests.samples import SAMPLES
 
 RNG = np.random.default_rng(7)
@@ -386,3 +388,14 @@ def test_more_dimensions_than_letters_fall_back_to_words() -> None:
     shape = (2,) * 12
     said = formulas("sum", {}, {"self": shape}, [()], {"self": "x", "result": "z"})["self"]
     assert said.text == "x̄ = expand(z̄)" and said.expression is not None
+
+
+def test_formulas_of_a_long_list_take_their_time_once() -> None:
+    """The rule of a list is run once for all of its inputs, and no more formulas are told than one reads."""
+
+    def told(length: int) -> dict[str, Formula]:
+        return formulas("stack", {"dim": 0}, {f"tensors[{nr}]": () for nr in range(length)}, [(length,)])
+
+    assert len(told(200)) == MOST
+    few, many = (lines_of(functools.partial(told, length)) for length in (200, 400))
+    assert many < 2.2 * few

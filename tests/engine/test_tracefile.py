@@ -708,6 +708,26 @@ def test_recording_killed_within_a_flush_opens_up_to_the_one_before(tmp_path: Pa
     assert len(open_trace(tmp_path / "f").events) == 40
 
 
+def test_event_beyond_the_limits_of_reading_is_not_written(tmp_path: Path) -> None:
+    def event(inputs: int) -> tr.OpCalled:
+        given = tuple(tr.Input(f"tensors[{nr}]", 0) for nr in range(inputs))
+        return tr.OpCalled(
+            1, -1, "stack", given, {"dim": 0}, (tr.Output(1, 0, 0, (2,), "float32", False, 0),), None, None, None
+        )
+
+    writer = Writer(tmp_path / "f")
+    writer.value(value_of(np.zeros(2)))
+    writer.event(tr.ModeChanged(0, -1, True))
+    writer.event(event(10_000))
+    writer.flush()
+    with pytest.raises(
+        CannotWrite, match=r"event 3 is too large \(inputs: 10,001 entries; at most 10,000 are read\)\. Split"
+    ):
+        writer.event(event(10_001))
+    writer.give_up({})
+    assert len(open_trace(tmp_path / "f").events[1].inputs) == 10_000
+
+
 def test_writer_flushes_by_time(tmp_path: Path) -> None:
     with Writer(tmp_path / "f", every=2**62, seconds=0.0) as writer:
         writer.event(tr.ModeChanged(0, -1, True))
