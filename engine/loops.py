@@ -16,6 +16,12 @@ import numpy as np
 
 MOST_TEXT = 20
 """Characters up to which a text in a loop's variable tells a round."""
+_LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Yield, ast.YieldFrom, ast.Await)
+_CHOOSING = (
+    ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
+    ast.Yield, ast.YieldFrom, ast.Await,
+)  # fmt: skip
+"""Expressions of which a part may be left out, or runs in a frame of its own."""
 _HELD_BY_FRAME = 3
 """References to the dict of a frame's variables that nobody else has: the frame's, ours and that of the question."""
 
@@ -61,6 +67,59 @@ def _named(tree: ast.AST, within: tuple[str, int]) -> Iterator[NamedLoop]:
             if name is not None:
                 yield NamedLoop(node.body[0].lineno - 1, node.body[-1].end_lineno or node.lineno, name, within)
         todo += [(below, within) for below in ast.iter_child_nodes(node)]
+
+
+def comes_for_sure(code: CodeType, line: int) -> bool:
+    """Whether each round of the innermost named loop around a line, or else each call of its function, comes to it.
+
+    That is said only of lines of which it is plain: behind no condition, in no `try` or `with`, with no way out before
+    the end.
+    """
+    return line in _sure_lines(code.co_filename)
+
+
+@functools.lru_cache(maxsize=64)
+def _sure_lines(filename: str) -> frozenset[int]:
+    try:
+        tree = ast.parse("".join(linecache.getlines(filename)))
+    except (SyntaxError, ValueError, RecursionError):
+        return frozenset()
+    sure: set[int] = set()
+    unsure: set[int] = set()
+    todo: list[tuple[list[ast.stmt], bool]] = [(tree.body, True)]
+    while todo:
+        body, plain = todo.pop()
+        plain = plain and not _has_way_out(body)
+        for statement in body:
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                todo.append((statement.body, True))
+            elif isinstance(statement, ast.For):
+                todo += [(statement.body, variable(statement) is not None), (statement.orelse, False)]
+                (sure if plain else unsure).update(range(statement.lineno, statement.body[0].lineno))
+            elif bodies := _bodies(statement):
+                todo += [(one, False) for one in bodies]
+                unsure.update(range(statement.lineno, bodies[0][0].lineno))
+            else:
+                chosen = any(map(_is_choosing, ast.walk(statement)))
+                lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+                (sure if plain and not chosen else unsure).update(lines)
+    return frozenset(sure - unsure)
+
+
+def _bodies(statement: ast.stmt) -> list[list[ast.stmt]]:
+    """The statements inside a statement, in the order of the text."""
+    parts = [statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())]
+    found = [getattr(part, name, None) for part in parts for name in ("body", "orelse", "finalbody")]
+    return sorted((one for one in found if one), key=lambda one: int(one[0].lineno))
+
+
+def _is_choosing(node: ast.AST) -> bool:
+    return isinstance(node, _CHOOSING) or (isinstance(node, ast.Compare) and len(node.ops) > 1)  # a < b < c
+
+
+def _has_way_out(body: list[ast.stmt]) -> bool:
+    inner = body[:-1] if body and isinstance(body[-1], ast.Return) else body
+    return any(isinstance(node, _LEAVING) for statement in inner for node in ast.walk(statement))
 
 
 def variable(loop: ast.For | ast.AsyncFor | ast.While) -> str | None:

@@ -7,7 +7,7 @@ from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import CodeType
 from typing import Any
 
-from .loops import NamedLoop, held, loops_around
+from .loops import NamedLoop, comes_for_sure, held, loops_around
 from .slot import is_users
 
 _getframe: Any = sys._getframe
@@ -65,11 +65,12 @@ class Stacks:
         """Note for the entry that comes next which variables of the loops around `frame` hold something else now.
 
         Stacks are numbered as they are met, so that a round leads from one to a higher one, and the next round back.  A
-        step ahead that was seen to stay in its round is not looked at again; a round begins with a look.
+        step ahead that stayed in its round is not looked at again where it always will: every round of the innermost
+        loop comes to the place, and the step began in that loop.  A round begins with a look.
         """
-        plan = self.plans.get(number)
-        if plan is None:
-            plan = self.plans[number] = self.plan(frame)
+        if number not in self.plans:
+            self.plans[number] = self.plan(frame)
+        plan, surely_in, _ = self.plans[number]
         changed = []
         one, bound = frame, self.bound
         for hops, code, key in plan:
@@ -85,21 +86,33 @@ class Stacks:
                 changed.append((*key, value))
         if changed:
             self.rounds[len(self.log)] = tuple(changed)
-        if not plan or not (changed or number <= self.last):
+        stays = surely_in is not None and self.last in self.plans and surely_in in self.plans[self.last][2]
+        if not plan or (stays and not changed and number > self.last):
             self.after[self.last] = number
         else:
             self.after[self.last] = -1
         return None
 
-    def plan(self, frame: Any) -> tuple[tuple[range, CodeType, tuple[int, int, str]], ...]:
+    def plan(self, frame: Any) -> tuple[tuple[tuple[range, CodeType, tuple[int, int, str]], ...], Any, frozenset[Any]]:
         """How to come from `frame` to the variables of the loops around it: steps outwards, the code that is there, and
-        of the variable the place of its frame in the user's stack, counted inwards, its loop's line, and its name."""
+        of the variable the place of its frame in the user's stack, counted inwards, its loop's line, and its name.
+
+        Then the innermost of the loops, if each of its rounds comes here, and all of them: of each its line, and the
+        stack of what runs it.
+        """
         users, base = self.users, self.base
         found: list[tuple[int, CodeType, int, NamedLoop]] = []
+        around: list[tuple[int, int, tuple[int, ...]]] = []
+        sure = True
         hops = place = 0
         while frame is not None:
             if users.get(id(frame.f_code)):
                 loops = loops_around(frame.f_code, frame.f_lineno)
+                if not found:
+                    sure = sure and comes_for_sure(frame.f_code, frame.f_lineno)
+                if loops:
+                    outside = () if frame is base else self.frames(frame.f_back)
+                    around += [(id(frame.f_code), loop.line, outside) for loop in reversed(loops)]
                 found += [(hops, frame.f_code, place, loop) for loop in loops]
                 place += 1
             if frame is base:
@@ -107,10 +120,11 @@ class Stacks:
                 break
             frame, hops = frame.f_back, hops + 1
         before = (0, *(hops for hops, *_ in found))
-        return tuple(
+        plan = tuple(
             (range(hops - since), code, (place - 1 - at, loop.line, loop.name))
             for since, (hops, code, at, loop) in zip(before, found, strict=False)
         )
+        return plan, around[0] if around and sure else None, frozenset(around)
 
     def meet(self, frame: Any) -> int:
         """The number of the call stack of `frame`, found again in `met` from now on."""
