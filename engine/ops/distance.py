@@ -12,7 +12,7 @@ from ..array import Array, xp, zeros_at
 from ..folds import folded
 from ..op import Traits, op
 from .choice import eq, where, zero
-from .elementwise import absolute, sign
+from .elementwise import absolute, pow_number, sign
 from .shape import Sizes, unsqueeze
 
 
@@ -40,8 +40,12 @@ def _size_slope(grad: Any, self: Any, norm: Any, p: float) -> Any:
         return where(eq(absolute(self), norm), grad * sign(self), 0)
     if p == 2:
         return grad * where(eq(norm, 0), 0, self / norm)
-    steep = where(eq(self, 0), 0, sign(self) * absolute(self) ** (p - 1)) if p < 2 else self * absolute(self) ** (p - 2)
-    return steep * where(eq(norm, 0), 0, grad / norm ** (p - 1))
+    steep = (
+        where(eq(self, 0), 0, sign(self) * pow_number(absolute(self), p - 1))
+        if p < 2
+        else self * pow_number(absolute(self), p - 2)
+    )
+    return steep * where(eq(norm, 0), 0, grad / pow_number(norm, p - 1))
 
 
 def _norm(self: Array, p: float, dim: int, keepdim: bool = False) -> Array:

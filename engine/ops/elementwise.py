@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ..array import Array, special_of, xp
@@ -114,9 +115,17 @@ fmod = op(
 def _pow_number(self: Array, exponent: float) -> Array:
     if self.dtype.kind != "f":
         self = self.astype("float32" if isinstance(exponent, float) else xp.promote_types(self.dtype, _least(self)))
-    if exponent == 3 and self.dtype.kind == "f":  # as torch computes it, and thirty times sooner than `**`
-        return self * self * self
-    return self**exponent
+    if self.dtype == "float16":  # for which neither torch nor xp.power knows shorter ways, but `**` does
+        return xp.power(self, exponent)
+    plain = POWERS.get(exponent) if self.dtype.kind == "f" else None
+    return self**exponent if plain is None else plain(self)
+
+
+POWERS: dict[float, Callable[[Array], Array]] = {
+    -0.5: lambda x: 1 / xp.sqrt(x), -1: lambda x: 1 / x, -2: lambda x: 1 / (x * x),
+    2: lambda x: x * x, 3: lambda x: x * x * x,
+}  # fmt: skip
+"""Powers that torch computes without `pow`, in single and double precision; numpy's `**` knows 0.5, -1 and 2."""
 
 
 def _least(self: Array) -> str:
@@ -141,7 +150,7 @@ def _pow_of_number(exponent: Array, self: float) -> Array:
 
 def _pow_slope(grad: Any, self: Any, exponent: Any) -> Any:
     """The gradient of a power by its base: e * x^(e-1), 0 for e = 0 also where x is 0."""
-    return grad * (exponent * self ** (exponent - 1)) if exponent else zero(grad)
+    return grad * (exponent * pow_number(self, exponent - 1)) if exponent else zero(grad)
 
 
 def _log_of(number: float) -> float:

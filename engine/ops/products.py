@@ -12,7 +12,7 @@ from ..array import Array, xp
 from ..folds import folded
 from ..op import SAME, Traits, op
 from .choice import eq, where, zero
-from .elementwise import absolute, sign
+from .elementwise import absolute, pow_number, sign
 from .linalg import bmm, mv
 from .reduction import sum_dim
 from .shape import Sizes, expand, scaled, t, transpose, unsqueeze
@@ -167,7 +167,7 @@ def _distance_slope(grad: Any, x: Any, y: Any, result: Any, p: float, ranks: tup
         slope = where(eq(absolute(off), result), grad * sign(off), 0)
     else:
         nowhere = eq(off, 0) if p < 2 else eq(result, 0)
-        steep = sign(off) * absolute(off) ** (p - 1) * (grad / result ** (p - 1))
+        steep = sign(off) * pow_number(absolute(off), p - 1) * (grad / pow_number(result, p - 1))
         slope = where(nowhere, 0, steep)
     return sum_dim(slope, rank - 1, False)
 

@@ -12,7 +12,7 @@ from ..array import Array, as_array, xp, zeros_at
 from ..folds import folded
 from ..op import FLOAT, Traits, op
 from .choice import eq, where, zero
-from .elementwise import absolute, exp, sign
+from .elementwise import absolute, exp, pow_number, sign
 from .shape import Sizes, along, count, expand, flip, sum_to_size, unsqueeze, view
 
 __all__ = ["sum_to_size"]  # the loop looks for it here
@@ -371,10 +371,10 @@ def norm_slope(grad: Any, self: Any, result: Any, self_sizes: Sizes, ord: float,
     if ord == 2:
         return grad * where(eq(norm, 0), 0, self / norm)
     if ord < 2:
-        steep = where(eq(self, 0), 0, sign(self) * absolute(self) ** (ord - 1))
+        steep = where(eq(self, 0), 0, sign(self) * pow_number(absolute(self), ord - 1))
     else:
-        steep = self * absolute(self) ** (ord - 2)
-    return steep * where(eq(norm, 0), 0, grad / norm ** (ord - 1))
+        steep = self * pow_number(absolute(self), ord - 2)
+    return steep * where(eq(norm, 0), 0, grad / pow_number(norm, ord - 1))
 
 
 vector_norm = op("linalg_vector_norm", norm_of, self=norm_slope)

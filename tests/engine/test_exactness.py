@@ -40,7 +40,11 @@ def test_normalisation_of_many_elements_is_exact(sizes: tuple[int, ...]) -> None
     np.testing.assert_allclose(batch.numpy(), normal((0, 2, 3, 4), wide), atol=NEAR)
 
 
-def test_cube_is_torchs_bit_for_bit() -> None:
+@pytest.mark.parametrize("exponent", [-0.5, -1, -2, 2, 3, 3.0])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_small_power_is_torchs_bit_for_bit(dtype: str, exponent: float) -> None:
     torch = pytest.importorskip("torch")
-    x = np.random.default_rng(0).standard_normal(1000).astype("float32") * 7
-    assert np.array_equal(engine.pow(engine.tensor(x), 3.0).numpy(), torch.pow(torch.tensor(x), 3.0).numpy())
+    x = (np.random.default_rng(0).standard_normal(1003) * 7).astype(dtype)
+    x[:4] = 0, -0.0, np.inf, -np.inf
+    mine = engine.pow(engine.tensor(x), exponent).numpy()
+    np.testing.assert_array_equal(mine, torch.pow(torch.tensor(x), exponent).numpy())
