@@ -23,7 +23,7 @@ from .recorder import Recorder, written_out
 from .short import in_full
 from .slot import is_users
 from .source import Places
-from .summary import Summary, sample_of, statistics
+from .summary import OnFile, Summary, sample_of, statistics
 from .trace import (
     Accumulated,
     AnyEvent,
@@ -55,6 +55,7 @@ from .trace import (
     VjpRun,
     WarningGiven,
     WrittenOutside,
+    damaged_value,
 )
 
 JOINT = "copy_slices"
@@ -144,6 +145,8 @@ def value_of(kept: Any) -> Value:
     """The Value of what the recorder kept: an array, or the Summary of one over the limit."""
     if isinstance(kept, Summary):
         return Value(tuple(kept.shape), str(kept.dtype), None, kept.sample, kept.stats)
+    if isinstance(kept, OnFile):  # read from memory all the same: only the file has its elements
+        return damaged_value(tuple(kept.shape), str(kept.dtype))
     data = to_numpy(kept)
     flat = data.reshape(-1)
     return Value(data.shape, str(data.dtype), data, sample_of(flat), LazyStats(data))

@@ -41,6 +41,7 @@ class Recorder(Kept):
         self.errors: dict[int, BaseException] = {}
         self.depth = 0
         self.pace: Callable[[], object] | None = None
+        self.is_read = False  # whether the values are read from here too, and not from a file alone
 
     # -- what happens ---------------------------------------------------------------------------------------------
 

@@ -46,6 +46,7 @@ def record(*, limit: int = LIMIT) -> Iterator[Trace]:
     if outer is None:
         recorder.begin(sys._getframe(2))  # past contextlib, where the `with` stands
     trace = Trace.pending(unfinished)
+    recorder.is_read = True
     slot.active = recorder
     often = gc.get_threshold()
     gc.set_threshold(max(often[0], SELDOM) if often[0] else 0, *often[1:])

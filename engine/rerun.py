@@ -23,8 +23,10 @@ from .inplace import DEPRECATIONS, JOINT, apply_inplace, share_data
 from .mode import mode
 from .op import CUSTOM, REGISTRY
 from .program import Edits, calls_of, given_numbers
+from .reading import value_of
 from .recorder import Recorder
 from .standins import StandIns
+from .summary import Summary
 from .tensor import Tensor, tensor_of
 from .trace import (
     AnyEvent,
@@ -41,6 +43,7 @@ from .trace import (
     Output,
     Refreshed,
     Trace,
+    Value,
     WarningGiven,
     WrittenOutside,
 )
@@ -256,8 +259,8 @@ class Rerun:
         if kept is None:
             name = self.base.names.get(event.tensor, f"tensor {event.tensor}")
             raise ValueError(f"{name} was written through numpy and {self.base.value(event.value).missing}")
-        before = self.base.value(self.known[event.tensor, event.version - 1]).array
-        if before is None or not same_bits(tensor._array, before):
+        before = self.base.value(self.known[event.tensor, event.version - 1])
+        if not is_as_recorded(tensor._array, before):
             self.doubted(WROTE)
         self.recorder.before_write(tensor)
         tensor._array[...] = kept
@@ -283,8 +286,7 @@ class Rerun:
         if (kept.shape, str(kept.dtype)) == (tensor._array.shape, str(tensor._array.dtype)) or kept.array is None:
             return
         before = self.known.get((event.tensor, tensor._storage.moment))
-        held = None if before is None else self.base.value(before).array
-        if held is None or not same_bits(tensor._array, held):
+        if before is None or not is_as_recorded(tensor._array, self.base.value(before)):
             self.doubted(WROTE)
         self.recorder.before_write(tensor)
         tensor._array = xp.array(kept.array)
@@ -353,8 +355,7 @@ class Rerun:
             tensor = self.met(number, event.index)
             if tensor is None:
                 raise self.nothing(number)
-            kept = None if told else self.base.value(self.known[number, item.version]).array
-            if not told and (kept is None or not same_bits(tensor._array, kept)):
+            if not told and not is_as_recorded(tensor._array, self.base.value(self.known[number, item.version])):
                 self.doubted(FORWARD.format(event.attrs["function"]))
             given.append(tensor)
         try:
@@ -418,11 +419,15 @@ class Rerun:
             if not printed:
                 raise self.nothing(event.tensor)
             return  # printed, None says nothing of a tensor
-        kept = self.base.value(event.value).array
-        if not printed and (kept is None or not same_bits(tensor._array, kept)):
+        if not printed and not is_as_recorded(tensor._array, self.base.value(event.value)):
             self.doubted(ESCAPED)
         number, _ = self.recorder.see(tensor)
         self.recorder.event("escape", number, event.kind, tensor._value)
+
+
+def is_as_recorded(data: Any, kept: Value) -> bool:
+    """Whether an array is what was recorded, as far as that is known: of a sample, with its statistics."""
+    return value_of(Summary(data) if kept.array is None else data).is_like(kept)
 
 
 def same_bits(a: Any, b: Any) -> bool:

@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .binding import Naming
+from .budget import WHOLE, Budget, Holding
 from .holders import best_name
 from .later import Later
 from .reading import _Reader, _without_folders, value_of, worked_out
@@ -63,12 +64,13 @@ class Stream:
     """Writes what `recorder` collects to `path` until `finish`; the recorder is active meanwhile.
 
     What a user should know at once goes to `say`: that the recording ends for want of room (the program goes on), and
-    before that, at `memory` bytes, that it will.  A process that the program forks goes on without recording.
+    before that, at `memory` bytes, that it will.  Beyond `whole` bytes large values are written as samples
+    (`engine.budget`); what is written is let go.  A process that the program forks goes on without recording.
     """
 
     def __init__(
         self, recorder: Recorder, path: str, places: Places, argv: tuple[str, ...] = (), *,
-        say: Callable[[str], None] = lambda text: None, memory: int | None = None,
+        say: Callable[[str], None] = lambda text: None, memory: int | None = None, whole: int = WHOLE,
     ) -> None:  # fmt: skip
         self.recorder, self.places, self.path = recorder, places, path
         self.say, self.memory = say, half_of_memory() if memory is None else memory
@@ -80,7 +82,8 @@ class Stream:
         self._naming = Naming(Sources(self._texts))
         self._called: dict[int, str] = {}
         self._stacks: list[Any] = []
-        self._done = self._valued = self._held = 0
+        self._done = self._valued = 0
+        self._budget, self._holding = Budget(whole), Holding()
         self._goal = (0, 0)
         self._warned = self._stopped = False
         self._lock = threading.RLock()
@@ -205,6 +208,8 @@ class Stream:
                 self._write_names()
                 self._writer.flush()
                 self.written = self._done
+                if not self.recorder.is_read:
+                    self._holding.let_go(self.recorder.values, self._valued)
             except CannotWrite as error:
                 self._end(self._unwritable(error))
                 self._writer.undo()
@@ -218,7 +223,7 @@ class Stream:
         self.say(f"the recording {ends}. The script goes on unrecorded.")
 
     def _mind_memory(self) -> None:
-        held = self._held + self._done * EVENT_BYTES
+        held = self._holding.bytes + self._done * EVENT_BYTES
         if held > self.memory:
             self._end(Cut("memory", self.written, None, f"it takes {_in_words(held)} of memory"))
         elif held > WARN_AT * self.memory and not self._warned:
@@ -238,10 +243,10 @@ class Stream:
             ready, valued = self._goal
             for _ in range(BATCH):
                 if self._done == ready:
-                    self._write_values(valued)
+                    self._write_values(valued, False)
                     return True
                 event = self._reader.read(recorder.log[self._done])
-                self._write_values(last_value(event) + 1)
+                self._write_values(last_value(event) + 1, self._budget.see(event))
                 self._naming.see(event, self._stacks[event.stack] if event.stack >= 0 else ())
                 writer.event(_without_folders(event, self.places))
                 self._done += 1
@@ -254,11 +259,11 @@ class Stream:
             self.failure = error
         return True
 
-    def _write_values(self, until: int) -> None:
+    def _write_values(self, until: int, are_made_again: bool) -> None:
         while self._valued < until:
             value = _steady(self.recorder.values, self._valued)
-            self._writer.value(value)
-            self._held += (value.sample if value.array is None else value.array).nbytes
+            self._writer.value(self._budget.fitted(value, are_made_again))
+            self._holding.add(self._valued, self.recorder.values[self._valued])
             self._valued += 1
 
     def _set_goal(self) -> None:

@@ -62,6 +62,15 @@ class Summary:
         return self.settle()[1]
 
 
+class OnFile:
+    """What a recorder has in place of an array that is written and that nobody else has any more."""
+
+    __slots__ = ("dtype", "shape", "size")
+
+    def __init__(self, data: Any) -> None:
+        self.shape, self.dtype, self.size = data.shape, data.dtype, data.size
+
+
 def sample_of(flat: Any) -> Any:
     """At most `SAMPLE` of the elements of a vector, with an even stride."""
     return flat[:: max(1, -(-flat.size // SAMPLE))]

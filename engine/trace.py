@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy as np
+import numpy as np
 
 Scalar = bool | int | float
+STATISTICS = ("min", "max", "mean", "norm", "nan", "inf", "zeros")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,25 @@ class Value:
     stats: Mapping[str, float]
     damaged: bool = False
 
+    def is_like(self, other: Value) -> bool:
+        """Whether nothing that is known of both differs: all elements, or the samples and statistics, bit for bit."""
+        if (self.shape, self.dtype, self.damaged) != (other.shape, other.dtype, other.damaged):
+            return False
+        if self.array is not None and other.array is not None:
+            return bool(self.array.tobytes() == other.array.tobytes())
+        pairs = [[repr(float(value.stats[key])) for key in STATISTICS] for value in (self, other)]
+        return bool(self.sample.tobytes() == other.sample.tobytes()) and pairs[0] == pairs[1]
+
     @property
     def missing(self) -> str:
         """Why there is no array: what an error says of a value that it needs."""
         return "is damaged in its file" if self.damaged else "was recorded as a sample only: record with a higher limit"
+
+
+def damaged_value(shape: tuple[int, ...], dtype: str) -> Value:
+    """What stands for elements that are lost: no number of it is known, and none is found odd or zero."""
+    stats = {**dict.fromkeys(("min", "max", "mean", "norm"), float("nan")), **dict.fromkeys(("nan", "inf", "zeros"), 0)}
+    return Value(shape, dtype, None, np.zeros(0, dtype), stats, damaged=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ from .encoding import (
 )
 from .reading import value_of
 from .summary import SAMPLE
-from .trace import AnyEvent, Damaged, Frame, OpCalled, Trace, Value
+from .trace import AnyEvent, Damaged, Frame, OpCalled, Trace, Value, damaged_value
 
 SCHEMA = 2
 """The version of the tables.  It grows when an older reader would misread them.  1 had no checksums of rows."""
@@ -158,7 +158,7 @@ class Writer:
         """Append a value; equal ones are kept once."""
         whole = _DAMAGED if value.damaged else int(value.array is not None)
         data = value.sample if value.array is None else value.array
-        raw = little(np.asarray(data)).tobytes()
+        raw: Any = np.ascontiguousarray(little(np.asarray(data))).reshape(-1).view("uint8")  # no copy
         shape, stats = dumps(list(value.shape)), dumps(encode(dict(value.stats))) if whole == 0 else None
         digest = digest_of(value.dtype, shape, whole, stats, raw)
         content = self._contents.get(digest)
@@ -625,12 +625,6 @@ _STATS = frozenset({"min", "max", "mean", "norm", "nan", "inf", "zeros"})
 
 def _are_stats(stats: Any) -> bool:
     return isinstance(stats, dict) and stats.keys() >= _STATS and all(type(v) in (int, float) for v in stats.values())
-
-
-def damaged_value(shape: tuple[int, ...], dtype: str) -> Value:
-    """What stands for elements that are lost: no number of it is known, and none is found odd or zero."""
-    stats = {**dict.fromkeys(("min", "max", "mean", "norm"), float("nan")), **dict.fromkeys(("nan", "inf", "zeros"), 0)}
-    return Value(shape, dtype, None, np.zeros(0, NUMPY[dtype]), stats, damaged=True)
 
 
 def dumps(data: Any) -> str:

@@ -24,7 +24,7 @@ from .layouts.sheet import Point
 from .opening import opening
 from .reading import Json, reading
 from .steps import Flow, Phase, Step
-from .tracks import contents, joint_state, together
+from .tracks import differ, joint_state, together
 from .values import Table
 from .visible import Visible
 from .within import Within
@@ -436,7 +436,7 @@ class _Scene:
             if key not in ("row:value", "row:grad", "row:seed") or self.seen.shown.get(element) != element:
                 continue
             now = self.line.tracks.get((element, key)) or [[0, None]]
-            if contents(before, track) != contents(self.trace, now):
+            if differ(before, track, self.trace, now):
                 found[f"{element}|{key[4:]}"] = [[k, self.values.add(before, v)] for k, v in track]
         return {"values": found}
 

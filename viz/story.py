@@ -13,9 +13,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
-import numpy as np
-
-from engine.trace import AnyEvent, ErrorRaised, Value, last_value
+from engine.trace import AnyEvent, ErrorRaised, last_value
 
 from . import account, cards, sentences
 from .commands import ran, span
@@ -164,7 +162,7 @@ def _same_until(before: Reading, now: Reading) -> float:
     """How many steps, from the first on, are those of the recording, with all that belongs to them."""
     was, is_ = before.facts.trace, now.facts.trace
     pairs = enumerate(zip(was.values, is_.values, strict=False))
-    same = next((i for i, (one, other) in pairs if not _is_equal(one, other)), math.inf)
+    same = next((i for i, (one, other) in pairs if not one.is_like(other)), math.inf)
     both = enumerate(zip_longest(was.events, is_.events))
     first = next((i for i, (a, b) in both if a is None or _plain(a) != _plain(b) or last_value(a) >= same), None)
     return math.inf if first is None else sum(step.event < first for step in before.line.steps)
@@ -173,12 +171,3 @@ def _same_until(before: Reading, now: Reading) -> float:
 def _plain(event: AnyEvent | None) -> AnyEvent | None:
     """An event without what a replay has not: the frames of whoever ran the program."""
     return replace(event, traceback="") if isinstance(event, ErrorRaised) else event
-
-
-def _is_equal(one: Value, other: Value) -> bool:
-    held = [(v.sample if v.array is None else v.array) for v in (one, other)]
-    return (one.shape, one.dtype) == (other.shape, other.dtype) and np.array_equal(_bits(held[0]), _bits(held[1]))
-
-
-def _bits(array: np.ndarray) -> np.ndarray:
-    return np.frombuffer(array.tobytes(), np.uint8)

@@ -46,11 +46,14 @@ def together(tracks: Sequence[list[list[Any]]], join: Callable[[list[Any]], Any]
     return joined
 
 
-def contents(trace: Trace, track: Sequence[Sequence[Any]]) -> list[tuple[int, bytes | None]]:
-    """A track of trace values by their bits, to tell whether two revisions differ."""
-    found: list[tuple[int, bytes | None]] = []
-    for k, index in track:
-        kept = trace.value(index) if index is not None else None
-        array = None if kept is None else kept.array if kept.array is not None else kept.sample
-        found.append((k, None if array is None else array.tobytes()))
-    return found
+def differ(before: Trace, track: Sequence[Sequence[Any]], trace: Trace, now: Sequence[Sequence[Any]]) -> bool:
+    """Whether a track of trace values has other numbers, or at other times, in one revision than in another."""
+    if [k for k, _ in track] != [k for k, _ in now]:
+        return True
+    pairs = [(one, other) for (_, one), (_, other) in zip(track, now, strict=True)]
+    return any(
+        (one is None) != (other is None)
+        if one is None or other is None
+        else not before.value(one).is_like(trace.value(other))
+        for one, other in pairs
+    )
