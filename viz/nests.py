@@ -91,6 +91,22 @@ def _bound(name: str, tree: ast.Module) -> ast.expr | None:
     return None
 
 
+def counts(iterated: ast.expr) -> bool:
+    """Whether the first variable of a loop over this is another number in each round.
+
+    >>> [counts(ast.parse(text).body[0].value) for text in ("range(9)", "tqdm(enumerate(xs))", "[64, 64]")]
+    [True, True, False]
+    """
+    while isinstance(iterated, ast.Call) and iterated.args:
+        name = iterated.func.attr if isinstance(iterated.func, ast.Attribute) else getattr(iterated.func, "id", "")
+        if name in ("range", "trange", "enumerate", "count"):
+            return True
+        if name not in ("tqdm", "reversed", "list", "tuple", "iter"):
+            return False
+        iterated = iterated.args[0]
+    return False
+
+
 def surely_runs(loop: ast.For | ast.While | ast.AsyncFor) -> tuple[int, ...]:
     """The statements of a loop's body, counted from 1, that every round comes to, whatever the data are."""
     return tuple(n for n, statement in enumerate(loop.body, 1) if not isinstance(statement, _COMPOUND))

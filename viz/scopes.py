@@ -46,7 +46,7 @@ class Scope:
 @dataclass(frozen=True, slots=True)
 class Loop:
     """A loop of the program, from the line before its body on; `taken` are the names that it takes apart, `variable`
-    tells its rounds apart."""
+    tells its rounds apart, and is another one in each where it `counts`."""
 
     line: int
     end: int
@@ -57,6 +57,7 @@ class Loop:
     file: str
     taken: frozenset[str]
     variable: str | None
+    counts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +197,7 @@ class Reader:
                 or statement < here.statement
                 or (
                     innermost
+                    and not (loop.counts and text is not None)  # else what a call of the library repeats is no round
                     and place in here.seen
                     and (last or not within or self._restarts(frames, depth + 1, level + 2))
                 )
@@ -280,5 +282,6 @@ def loops_in(code: str, file: str) -> list[Loop]:
         taken = frozenset(part.id for part in parts if isinstance(part, ast.Name))
         length = nests.length(node, tree)
         line = node.body[0].lineno - 1
-        found.append(Loop(line, end, target, starts, length, sure, file, taken, variable(node)))
+        counts = not isinstance(node, ast.While) and nests.counts(node.iter)
+        found.append(Loop(line, end, target, starts, length, sure, file, taken, variable(node), counts))
     return sorted(found, key=lambda loop: (loop.line, -loop.end))

@@ -425,3 +425,16 @@ def test_weights_lie_in_their_layer_also_where_an_optimiser_writes_to_them(
     labels = {None if i.group is None else grouping.labels[i.group] for i in leaves}
     assert len(leaves) == 2
     assert labels == homes if rounds == 1 else not labels & {"0: Linear", "2: Linear"}
+
+
+def test_call_of_the_library_that_runs_many_ops_begins_no_round(tmp_path: Path) -> None:
+    text = (
+        "m = torch.nn.Sequential(*(torch.nn.Linear(2, 2) for _ in range(4)))\n"
+        "for it in range(2):\n"
+        "    m.zero_grad()\n"
+        "    loss = (m(torch.ones(1, 2)) ** 2).sum()\n"
+        "    loss.backward()\n"
+        "    torch.nn.utils.clip_grad_norm_(m.parameters(), 1.0)\n"
+    )
+    found = groups(recorded("import engine as torch\n" + text, tmp_path))
+    assert [found.labels[one] for one, around in found.within.items() if around is None] == ["it = 0", "it = 1"]
