@@ -43,8 +43,9 @@ from .reading import value_of
 from .summary import SAMPLE
 from .trace import AnyEvent, Damaged, Frame, OpCalled, Trace, Value, damaged_value
 
-SCHEMA = 2
-"""The version of the tables.  It grows when an older reader would misread them.  1 had no checksums of rows."""
+SCHEMA = 3
+"""The version of the tables.  It grows when an older reader would misread them.  1 had no checksums of rows; in 1 and 2
+each call stack was written whole."""
 APPLICATION = 0x42737470
 """SQLite's application id of a trace file: `Bstp`."""
 SUFFIX = ".backstep"
@@ -129,6 +130,8 @@ class Writer:
             raise CannotWrite(self.path, _reason(error, self.path)) from error
         self._counts = dict.fromkeys(("events", "stacks", "values"), 0)
         self._contents: dict[bytes, int] = {}
+        self._frames: Sequence[Frame] = ()
+        self._framed = 0
         self._waiting = 0
         self._flushed = time.monotonic()
         self._execute("BEGIN")
@@ -173,8 +176,14 @@ class Writer:
 
     def stack(self, frames: Sequence[Frame]) -> None:
         """Append a call stack, outermost frame first."""
-        listed = [[f.file, f.function, f.line, f.end_line, f.col, f.end_col] for f in frames]
-        row = (self._counts["stacks"], dumps(listed))
+        number = self._counts["stacks"]
+        shared = in_common(self._frames, frames) if number % RESTART else 0
+        listed = [[f.file, f.function, f.line, f.end_line, f.col, f.end_col] for f in frames[shared:]]
+        self._frames, self._framed = frames, self._framed + len(frames)
+        if self._framed > MOST_FRAMES or len(listed) > MOST_DEEP:
+            most = f"at most {MOST_DEEP:,} in one and {MOST_FRAMES:,} in all can be read"
+            raise CannotWrite(self.path, f"call stack {number + 1:,} has {len(frames):,} frames; {most}", SMALLER)
+        row = (number, dumps([shared, *listed]))
         self._execute("INSERT INTO stacks VALUES (?, ?, ?)", (*row, checksum(*row)))
         self._counts["stacks"] += 1
 
@@ -399,8 +408,9 @@ def _trace(source: _File) -> Trace:
         raise source.damaged(f"it was written with {counts}, and has {lengths}")
     else:
         told.pop("unchecked", None)
-    read_stack, read_event = source.checked("stacks", _read_stack), source.checked("events", _event_reader(lengths))
+    read_stack = _Stacks(source).row
     stacks = tuple(Rows(source, source.select("stacks", "id, frames"), "stacks", read_stack, lengths["stacks"]))
+    read_event = source.checked(_event_reader(lengths), lambda number: Damaged(number, -1))
     if source.lost:
         told = {**told, "damaged": list(dict.fromkeys(source.lost))}
     return Trace(
@@ -431,6 +441,12 @@ MOST_TEXT = 8 * 2**20
 """Characters of one of the user's files, of a row of meta, of a stack."""
 MOST_NAME = 4096
 """Characters of a name."""
+MOST_FRAMES = 2**24
+"""Frames of all call stacks of a file together."""
+MOST_DEEP = 20_000
+"""Frames of a call stack that are not those of the one before."""
+RESTART = 64
+"""Call stacks of which one is written whole: what a damaged one costs."""
 MOST_ROWS = 1_000_000
 """Rows of a table that is read as a whole when a file is opened."""
 _LOST = {
@@ -510,21 +526,11 @@ class _File(Database):
         """The query for columns of a table, and its checksums."""
         return f"SELECT {columns}{self.sum} FROM {table}"  # noqa: S608 names of ours
 
-    def checked(self, table: str, read: Callable[[Row], Any]) -> Callable[[Row], Any]:
-        """How to read a row that ends with its checksum: a damaged stack has no frames."""
+    def checked(self, read: Callable[[Row], Any], lost: Callable[[int], Any]) -> Callable[[Row], Any]:
+        """How to read a row that ends with its checksum: where that does not fit, it is `lost(id)`."""
         if not self.sum:
             return read
-
-        def read_checked(row: Row) -> Any:
-            *columns, told = row
-            if told == checksum(*columns):
-                return read(tuple(columns))
-            if table == "stacks":
-                self.lost.append(_LOST[table])
-                return ()
-            return Damaged(row[0], -1)
-
-        return read_checked
+        return lambda row: read(row[:-1]) if row[-1] == checksum(*row[:-1]) else lost(row[0])
 
     def value(self, row: Row) -> Value:
         """A value, of the rows of it and of its content."""
@@ -539,6 +545,16 @@ _VALUES = (
 
 def _lost_value(_: int) -> Value:
     return damaged_value((), "float32")
+
+
+def in_common(one: Sequence[Any], other: Sequence[Any]) -> int:
+    """How many entries two sequences begin with that are the same.
+
+    >>> in_common("abc", "abd")
+    2
+    """
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a is not b and a != b), min(len(one), len(other)))
 
 
 def parsed(text: Any) -> Any:
@@ -571,8 +587,45 @@ def _event_reader(lengths: Mapping[str, int]) -> Callable[[tuple[Any, ...]], Any
     return read_event
 
 
-def _read_stack(row: tuple[Any, ...]) -> tuple[Frame, ...]:
-    return tuple(_frame(part) for part in parsed(row[1]))
+class _Stacks:
+    """Reads the call stacks in their order: from schema 3 on, each begins with frames of the one before."""
+
+    def __init__(self, source: _File) -> None:
+        self.row = source.checked(self._read, self._lose)
+        self._lost = source.lost
+        self._is_shared = source.schema > 2
+        self._before: tuple[Frame, ...] | None = None
+        self._known: dict[str, Frame] = {}
+        self._count = 0
+
+    def _read(self, row: Row) -> tuple[Frame, ...]:
+        listed = parsed(row[1])
+        if not isinstance(listed, list) or len(listed) < self._is_shared:
+            raise Malformed(f"a list of frames is expected, found {str(listed)[:80]!r}")
+        shared = listed.pop(0) if self._is_shared else 0
+        if shared and self._before is None:
+            return self._lose(row[0])
+        before = self._before or ()
+        if type(shared) is not int or not 0 <= shared <= len(before):
+            raise Malformed(f"{str(shared)[:80]} frames of the stack before, which has {len(before)}")
+        self._count += shared + len(listed)
+        if self._count > MOST_FRAMES:
+            raise Malformed(f"the stacks have more than {MOST_FRAMES:,} frames")
+        self._before = before[:shared] + tuple(map(self._frame, listed))
+        return self._before
+
+    def _lose(self, _: int) -> tuple[Frame, ...]:
+        self._lost.append(_LOST["stacks"])
+        self._before = None
+        return ()
+
+    def _frame(self, part: Any) -> Frame:
+        """Each frame once, however many stacks it is in."""
+        key = repr(part)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = _frame(part)
+        return found
 
 
 def _frame(part: Any) -> Frame:

@@ -493,6 +493,41 @@ def test_altered_rows_are_refused(tmp_path: Path, change: str) -> None:
         traces_equal(found, found)
 
 
+def recursive(depth: int) -> tr.Trace:
+    """A trace with a call stack for each level of a function that calls itself."""
+    calls = tr.Frame("a.py", "f", 2, 2, 11, 20)
+    stacks = tuple((calls,) * level + (tr.Frame("a.py", "f", 1, 1, 4, 9),) for level in range(depth))
+    return dataclasses.replace(sample_trace(), stacks=stacks)
+
+
+def test_call_stacks_share_their_beginnings(tmp_path: Path) -> None:
+    """Twice the depth has four times the frames, and twice the rows."""
+    sizes = []
+    for depth in (200, 400):
+        save(recursive(depth), tmp_path / "f")
+        with contextlib.closing(sqlite3.connect(tmp_path / "f")) as db:
+            sizes.append(db.execute("SELECT sum(length(frames)) FROM stacks WHERE id % 64").fetchone()[0])
+    assert sizes[1] < 2.2 * sizes[0]
+    found = open_trace(tmp_path / "f")
+    assert found.stacks == recursive(400).stacks
+    assert len({id(frame) for stack in found.stacks for frame in stack}) == 2
+
+
+def test_damaged_call_stack_takes_those_that_begin_with_it_along(tmp_path: Path) -> None:
+    save(recursive(100), tmp_path / "f")
+    with contextlib.closing(sqlite3.connect(tmp_path / "f")) as db:
+        db.execute("UPDATE stacks SET frames = replace(frames, '9', '8') WHERE id = 40")
+        db.commit()
+    found, whole = open_trace(tmp_path / "f").stacks, recursive(100).stacks
+    assert found == (*whole[:40], *[()] * 24, *whole[64:])
+
+
+def test_call_stacks_beyond_what_can_be_read_are_not_written(tmp_path: Path) -> None:
+    deep = (tr.Frame("a.py", "f", 2, 2, 11, 20),) * 20_001
+    with pytest.raises(CannotWrite, match="call stack 1 has 20,001 frames; at most 20,000 in one"):
+        Writer(tmp_path / "f").stack(deep)
+
+
 @pytest.mark.parametrize(("change", "says"), [
     ("UPDATE stacks SET frames = '[]' WHERE id = 1", "where some steps stand in the program"),
     ("UPDATE names SET name = 'y' WHERE tensor = 1", "the name of a tensor"),
@@ -531,21 +566,29 @@ def test_file_with_a_damaged_event_ends_with_it_and_says_so(tmp_path: Path) -> N
     assert "the events from number 281 on cannot be read" in harmed(found)
 
 
-def test_first_schema_opens_and_is_called_unchecked(tmp_path: Path) -> None:
+@pytest.mark.parametrize("schema", [1, 2])
+def test_earlier_schemas_open_and_the_first_is_called_unchecked(tmp_path: Path, schema: int) -> None:
     save(sample_trace(), tmp_path / "f")
+    whole = {
+        number: json.dumps([list(dataclasses.astuple(frame)) for frame in frames])
+        for number, frames in enumerate(sample_trace().stacks)
+    }
     with (
         contextlib.closing(sqlite3.connect(tmp_path / "f")) as db,
         contextlib.closing(sqlite3.connect(tmp_path / "o")) as old,
     ):
-        old.executescript(tables(1))
+        old.executescript(tables(schema))
         for table in ("meta", "files", "stacks", "events", "contents", "tensor_values", "names"):
-            rows = [row[:-1] for row in db.execute(f"SELECT * FROM {table}")]  # noqa: S608 names of ours
+            rows = [row[:-1] if schema == 1 else row for row in db.execute(f"SELECT * FROM {table}")]  # noqa: S608 ours
+            if table == "stacks":
+                sums = [() if schema == 1 else (checksum(number, text),) for number, text in whole.items()]
+                rows = [(number, text, *told) for (number, text), told in zip(whole.items(), sums, strict=True)]
             old.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)  # noqa: S608
         old.execute("PRAGMA application_id = 0x42737470")
-        old.execute("PRAGMA user_version = 1")
+        old.execute(f"PRAGMA user_version = {schema}")
         old.commit()
     found = open_trace(tmp_path / "o")
-    assert found.meta["unchecked"] and "without checksums" in unchecked(found)
+    assert ("without checksums" in unchecked(found)) == (schema == 1)
     assert traces_equal(dataclasses.replace(found, meta=sample_trace().meta), sample_trace())
 
 
