@@ -150,7 +150,8 @@ class Stream:
 
     def _write_rest(self, progress: Callable[[int, int], None]) -> None:
         told = time.monotonic()
-        while not self._write(INTERVAL):
+        while not (self._write(INTERVAL) and (self._is_over() or self._done == len(self.recorder.log))):
+            # What `_write` was about may be less than all: it goes on where the thread stopped in the middle.
             if self._stopped:
                 self.cut = Cut("stopped", self.written, len(self.recorder.log))
                 return

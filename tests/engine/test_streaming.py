@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import engine
+from engine import streaming
 from engine.database import TraceFileError
 from engine.encoding import traces_equal
 from engine.reading import read
@@ -97,6 +98,19 @@ def test_thread_writes_what_is_read_at_the_end(tmp_path: Path) -> None:
         (x * x).sum().backward()
     stream.finish({})
     assert slot.active is None
+    assert traces_equal(open_trace(tmp_path / "t"), read(recorder, root=str(Path(__file__).parent)))
+
+
+def test_what_comes_while_a_portion_is_written_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "BATCH", 2)
+    recorder = Recorder()
+    stream = Stream(recorder, str(tmp_path / "t"), Places(str(Path(__file__).parent)))
+    monkeypatch.setattr(slot, "active", recorder)
+    x: Any = engine.ones(2, requires_grad=True) * 2
+    y = x * x * x
+    assert not stream._write(float("inf"))  # the thread stops here, in the middle of what it had found
+    y.sum().backward()
+    stream.finish({})
     assert traces_equal(open_trace(tmp_path / "t"), read(recorder, root=str(Path(__file__).parent)))
 
 
