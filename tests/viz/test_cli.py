@@ -200,3 +200,18 @@ def test_show_at_a_prompt_returns_at_once_and_a_second_one_joins_the_page() -> N
 def test_show_of_something_else_says_what_a_trace_is() -> None:
     with pytest.raises(TypeError, match=r"expected a trace, found list.*engine\.record"):
         viz.show([])  # type: ignore[arg-type]  # the mistake in question
+
+
+@pytest.mark.parametrize(("given", "wanted"), [({}, None), ({"OMP_NUM_THREADS": "3"}, "3")])
+def test_products_leave_a_core_to_the_recording(given: dict[str, str], wanted: str | None, tmp_path: Path) -> None:
+    (tmp_path / "s.py").write_text(
+        "import os\nprint('cores', os.environ.get('OPENBLAS_NUM_THREADS'), os.environ.get('OMP_NUM_THREADS'))\n"
+    )
+    own = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
+    code = (
+        "from viz import cli; cli.main(['open', 'none']); from viz import runner; "
+        f"runner.run_script({str(tmp_path / 's.py')!r})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, env=own | given, capture_output=True, text=True)
+    most = max(1, (os.cpu_count() or 1) - 1)
+    assert f"cores {None if wanted else most} {wanted}" in done.stdout
