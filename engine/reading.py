@@ -6,6 +6,7 @@ traces.
 
 from __future__ import annotations
 
+import functools
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -60,6 +61,8 @@ from .trace import (
 
 JOINT = "copy_slices"
 sum_array = sum_to_size.op.kernel
+name_of: Callable[[Any], str] = functools.cache(str)
+"""The name of an element type, which numpy puts together anew each time."""
 
 
 def read(
@@ -144,12 +147,12 @@ def _tensors(trace: Trace) -> Iterator[int]:
 def value_of(kept: Any) -> Value:
     """The Value of what the recorder kept: an array, or the Summary of one over the limit."""
     if isinstance(kept, Summary):
-        return Value(tuple(kept.shape), str(kept.dtype), None, kept.sample, kept.stats)
+        return Value(tuple(kept.shape), name_of(kept.dtype), None, kept.sample, kept.stats)
     if isinstance(kept, OnFile):  # read from memory all the same: only the file has its elements
         return damaged_value(tuple(kept.shape), str(kept.dtype))
     data = to_numpy(kept)
     flat = data.reshape(-1)
-    return Value(data.shape, str(data.dtype), data, sample_of(flat), LazyStats(data))
+    return Value(data.shape, name_of(data.dtype), data, sample_of(flat), LazyStats(data))
 
 
 def worked_out(kept: Any, values: list[Any]) -> Any:
@@ -386,7 +389,7 @@ class _Reader:
 
     def shape(self, value: int) -> tuple[tuple[int, ...], str]:
         kept = self.recorder.values[value]
-        return tuple(kept.shape), str(kept.dtype)
+        return tuple(kept.shape), name_of(kept.dtype)
 
     def refresh(self, at: int, stack: int, tensor: int, version: int, value: int) -> AnyEvent:
         number = self.tensors[tensor]
