@@ -131,7 +131,7 @@ class Writer:
         self._counts = dict.fromkeys(("events", "stacks", "values"), 0)
         self._contents: dict[bytes, int] = {}
         self._frames: Sequence[Frame] = ()
-        self._framed = 0
+        self._framed = self._texts = 0
         self._waiting = 0
         self._flushed = time.monotonic()
         self._execute("BEGIN")
@@ -180,15 +180,18 @@ class Writer:
         shared = in_common(self._frames, frames) if number % RESTART else 0
         listed = [[f.file, f.function, f.line, f.end_line, f.col, f.end_col] for f in frames[shared:]]
         self._frames, self._framed = frames, self._framed + len(frames)
-        if self._framed > MOST_FRAMES or len(listed) > MOST_DEEP:
-            most = f"at most {MOST_DEEP:,} in one and {MOST_FRAMES:,} in all can be read"
+        if self._framed > MOST_FRAMES or len(listed) > MOST_DEEP or number >= MOST_STACKS:
+            most = f"at most {MOST_DEEP:,} in one, {MOST_FRAMES:,} in all, and {MOST_STACKS:,} stacks can be read"
             raise CannotWrite(self.path, f"call stack {number + 1:,} has {len(frames):,} frames; {most}", SMALLER)
         row = (number, dumps([shared, *listed]))
         self._execute("INSERT INTO stacks VALUES (?, ?, ?)", (*row, checksum(*row)))
         self._counts["stacks"] += 1
 
     def file(self, name: str, text: str) -> None:
-        """Add one of the user's files."""
+        """Add one of the user's files; the text of one that is larger than is read is left out."""
+        self._texts += len(text.encode("utf-8", "replace"))
+        if len(text) > MOST_TEXT or self._texts > MOST_TEXTS:
+            return
         # SQLite's texts are UTF-8: a lone surrogate (an undecodable byte) becomes a question mark
         row = (_clean(name), _clean(text))
         self._execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?)", (*row, checksum(*row)))
@@ -198,7 +201,7 @@ class Writer:
         if name is None:
             self._execute("DELETE FROM names WHERE tensor = ?", (tensor,))
         else:
-            row = (tensor, _clean(name))
+            row = (tensor, _clean(name[:MOST_NAME]))
             self._execute("INSERT OR REPLACE INTO names VALUES (?, ?, ?)", (*row, checksum(*row)))
 
     def meta(self, key: str, value: Any) -> None:
@@ -408,6 +411,8 @@ def _trace(source: _File) -> Trace:
         raise source.damaged(f"it was written with {counts}, and has {lengths}")
     else:
         told.pop("unchecked", None)
+    if lengths["stacks"] > MOST_STACKS:
+        raise source.damaged(f"stacks has more than {MOST_STACKS:,} rows")
     read_stack = _Stacks(source).row
     stacks = tuple(Rows(source, source.select("stacks", "id, frames"), "stacks", read_stack, lengths["stacks"]))
     read_event = source.checked(_event_reader(lengths), lambda number: Damaged(number, -1))
@@ -443,6 +448,10 @@ MOST_NAME = 4096
 """Characters of a name."""
 MOST_FRAMES = 2**24
 """Frames of all call stacks of a file together."""
+MOST_STACKS = 500_000
+"""Call stacks of a file."""
+MOST_TEXTS = 64 * 2**20
+"""Bytes of all files of the user together, and of all rows of meta, of names."""
 MOST_DEEP = 20_000
 """Frames of a call stack that are not those of the one before."""
 RESTART = 64
@@ -501,6 +510,7 @@ class _File(Database):
 
     def rows(self, table: str, columns: str) -> list[tuple[Any, ...]]:
         """All rows of a small table of two columns, of the types that they were declared with, and sound."""
+        self._check_sizes(table, columns.split(", ")[1])
         found = self.all(f"{self.select(table, columns)} ORDER BY rowid", most=MOST_ROWS + 1)
         if table == "names":  # of a longer recording the first: more of it is not shown
             found = found[:MOST_ROWS]
@@ -514,6 +524,16 @@ class _File(Database):
             if table == "names" and len(text) > MOST_NAME:
                 raise self.damaged(f"row {key} of names is longer than {MOST_NAME:,} characters")
         return [(key, text) for key, text, *told in found if not told or self._is_sound(table, key, text, told[0])]
+
+    def _check_sizes(self, table: str, column: str) -> None:
+        """Refuse texts that are too large before they are here."""
+        size = f"length(CAST({column} AS BLOB))"  # that of a text ends at its first zero
+        longest, together = self.all(f"SELECT max({size}), total({size}) FROM {table}")[0]  # noqa: S608 names of ours
+        if (longest or 0) > 4 * MOST_TEXT:
+            row = self.all(f"SELECT rowid FROM {table} WHERE {size} > {4 * MOST_TEXT}", most=1)[0][0]  # noqa: S608 ours
+            raise self.damaged(f"row {row} of {table} is beyond the limits of docs/trace-format.md")
+        if together > MOST_TEXTS:
+            raise self.damaged(f"{table} has {together:,.0f} bytes, beyond the limits of docs/trace-format.md")
 
     def _is_sound(self, table: str, key: Any, text: str, told: int) -> bool:
         """Whether a row fits its checksum; what is lost where it does not is noted."""

@@ -522,6 +522,23 @@ def test_damaged_call_stack_takes_those_that_begin_with_it_along(tmp_path: Path)
     assert found == (*whole[:40], *[()] * 24, *whole[64:])
 
 
+def test_source_that_is_larger_than_is_read_is_left_out(tmp_path: Path) -> None:
+    files = {"large.py": "x" * (8 * 2**20 + 1), "a.py": "x = 1"}
+    save(dataclasses.replace(sample_trace(), files=files, names={0: "x" * 5000}), tmp_path / "f")
+    found = open_trace(tmp_path / "f")
+    assert dict(found.files) == {"a.py": "x = 1"} and found.names[0] == "x" * 4096
+
+
+def test_texts_that_are_too_large_are_refused_before_they_are_read(tmp_path: Path) -> None:
+    for change, says in [
+        ("INSERT INTO meta VALUES ('x', CAST(zeroblob(34000000) AS TEXT), 0)", r"row \d of meta"),
+        ("INSERT INTO files VALUES ('x', printf('%.*c', 34000000, 'x'), 0)", "row 3 of files"),
+        ("INSERT INTO files VALUES ('x', printf('%.*c', 9000000, 'x'), 0)", "row 'x' of files"),
+    ]:
+        with pytest.raises(TraceFileError, match=says):
+            altered(tmp_path / "f", change)
+
+
 def test_call_stacks_beyond_what_can_be_read_are_not_written(tmp_path: Path) -> None:
     deep = (tr.Frame("a.py", "f", 2, 2, 11, 20),) * 20_001
     with pytest.raises(CannotWrite, match="call stack 1 has 20,001 frames; at most 20,000 in one"):
