@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
 from urllib.request import pathname2url
 
-MOST_BYTES = 256 * 2**20
-"""Bytes of one column that a reader takes."""
+MOST_BYTES = 129 * 2**20
+"""Bytes of one row that a reader takes: SQLite and Python hold it at the same time."""
 PATIENCE = 2.0
 """Seconds that one query may take, and as many more as reading the whole file may: a long recording is no attack."""
 PACE = 10 * 2**20

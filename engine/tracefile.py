@@ -40,7 +40,7 @@ from .encoding import (
     shape_of,
 )
 from .reading import value_of
-from .summary import SAMPLE
+from .summary import SAMPLE, statistics
 from .trace import AnyEvent, Damaged, Frame, OpCalled, Trace, Value, damaged_value
 
 SCHEMA = 3
@@ -158,7 +158,9 @@ class Writer:
             raise CannotWrite(self.path, f"event {row[0] + 1:,} is too large ({error})", SMALLER) from error
 
     def value(self, value: Value) -> None:
-        """Append a value; equal ones are kept once."""
+        """Append a value; equal ones are kept once, and one that is larger than is read as a sample."""
+        if value.array is not None and value.array.nbytes > MOST_ARRAY:
+            value = Value(value.shape, value.dtype, None, value.sample.copy(), statistics(value.array))
         whole = _DAMAGED if value.damaged else int(value.array is not None)
         data = value.sample if value.array is None else value.array
         raw: Any = np.ascontiguousarray(little(np.asarray(data))).reshape(-1).view("uint8")  # no copy
@@ -448,6 +450,8 @@ MOST_NAME = 4096
 """Characters of a name."""
 MOST_FRAMES = 2**24
 """Frames of all call stacks of a file together."""
+MOST_ARRAY = 128 * 2**20
+"""Bytes of the elements of a value."""
 MOST_STACKS = 500_000
 """Call stacks of a file."""
 MOST_TEXTS = 64 * 2**20

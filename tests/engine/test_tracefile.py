@@ -27,7 +27,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import engine
-from engine import array
+from engine import array, tracefile
 from engine.argument_types import check_arguments
 from engine.database import Rows, TraceFileError
 from engine.encoding import (
@@ -527,6 +527,15 @@ def test_source_that_is_larger_than_is_read_is_left_out(tmp_path: Path) -> None:
     save(dataclasses.replace(sample_trace(), files=files, names={0: "x" * 5000}), tmp_path / "f")
     found = open_trace(tmp_path / "f")
     assert dict(found.files) == {"a.py": "x = 1"} and found.names[0] == "x" * 4096
+
+
+def test_array_that_is_larger_than_is_read_is_written_as_a_sample(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tracefile, "MOST_ARRAY", 800)
+    save(dataclasses.replace(sample_trace(), values=(value_of(np.arange(101.0)),) * 4), tmp_path / "f")
+    found = open_trace(tmp_path / "f").values[3]
+    assert found.array is None and found.shape == (101,) and found.stats["max"] == 100.0 and found.sample.size == 51
 
 
 def test_texts_that_are_too_large_are_refused_before_they_are_read(tmp_path: Path) -> None:
