@@ -158,7 +158,7 @@ def test_a_folded_round_tells_of_its_gradient_and_of_its_fellows(
     view.js(f"backstep.select({third!r})")
     view.until("document.querySelectorAll('.series .bar').length === 30")
     assert "The gradient that came back into it has norm" in view.page.inner_text("#inspect-body")
-    assert view.page.locator(".series .bar[aria-current]").get_attribute("title").startswith("round 3")
+    assert view.page.locator(".series .bar[aria-current]").get_attribute("title").startswith("t = 2:")
 
 
 def test_what_happens_now_stands_clear_of_the_legend(view: View) -> None:
