@@ -8,10 +8,10 @@ from typing import Any
 from benchmarks.measure import percentile, seconds, settle, table
 from engine.program import Command, Edits, commands
 from engine.trace import Trace
-from viz.packed import gzip
-from viz.programs import gallery_programs
-from viz.revisions import Computed
-from viz.store import Catalogue, Store
+from viz.server.http.packed import gzip
+from viz.server.programs import gallery_programs
+from viz.server.revisions import Computed
+from viz.server.store import Catalogue, Store
 
 EDITS = 15
 

@@ -20,7 +20,7 @@ from typing import Any
 import engine as torch
 from benchmarks.measure import percentile, table
 from tests.browser.conftest import App
-from viz.static import Assets, assets_folder
+from viz.server.http.static import Assets, assets_folder
 
 VISITORS = 300
 ROUNDS = 5

@@ -25,7 +25,7 @@ from engine.slot import slot
 from engine.tensor import Tensor, tensor_of
 from engine.trace import BackwardEnded, BackwardStarted, CodeEntered, CodeLeft, GradSet, LeafCreated, OpCalled, Trace
 from viz.gallery import Program
-from viz.programs import record_source
+from viz.server.programs import record_source
 
 
 @dataclass(frozen=True)

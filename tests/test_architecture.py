@@ -15,10 +15,10 @@ DASH = ("dash", "dash_ag_grid", "dash_mantine_components")
 IMPORTERS = {
     # what is imported -> who may import it (a package stands for all in it)
     ("cupy", "cupyx"): {"engine.array"},
-    DASH: {"viz.app", "viz.callbacks", "viz.components", "viz.cli"},
-    ("flask",): {"viz.app", "viz.callbacks", "viz.security"},
-    ("waitress",): {"viz.server"},
-    ("pygraphviz",): {"viz.layouts.dot", "viz.layout_worker"},
+    DASH: {"viz.server.app", "viz.server.callbacks", "viz.server.components", "viz.cli"},
+    ("flask",): {"viz.server.app", "viz.server.callbacks", "viz.server.http.security"},
+    ("waitress",): {"viz.server.server"},
+    ("pygraphviz",): {"viz.layout.dot", "viz.layout.worker"},
     ("sqlite3",): {"engine.database", "engine.tracefile"},
 }
 

@@ -16,8 +16,9 @@ import engine
 from docs import left_out, make_ops, make_reference
 from docs.left_out import names, sorted_out
 from engine.op import REGISTRY
-from viz import folds, visible
-from viz.layouts import views
+from viz.graph import folds
+from viz.layout import views
+from viz.scene import visible
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from viz import text
+from viz.reading import text
 
 FILES = sorted((Path(__file__).parent / "js").glob("*.test.mjs"))
 NODE = shutil.which("node")

@@ -17,7 +17,7 @@ from engine.tensor import NON_LEAF_GRAD
 from engine.trace import BackwardEnded, ErrorRaised, FlagChanged, LeafCreated, OpCalled, Trace, WarningGiven
 from tests.fresh import Outside, Plan, canonical, run_fresh
 from viz.gallery import Program, gallery
-from viz.programs import record_source
+from viz.server.programs import record_source
 
 PROGRAMS = [pytest.param(program, id=program.id) for program in gallery()]
 EDITS = 14

@@ -81,7 +81,9 @@ def distance(one: str, other: str, sight: str) -> float:
 def sources() -> list[Path]:
     styles = [one for one in (ROOT / "assets").glob("*.css") if one != THEME]
     modules = [*(ROOT / "assets").rglob("*.mjs"), *(ROOT / "assets").rglob("*.js")]
-    return sorted([*styles, *modules, *(ROOT / "viz" / "components").glob("*.py"), ROOT / "viz" / "app.py"])
+    return sorted(
+        [*styles, *modules, *(ROOT / "viz" / "server" / "components").glob("*.py"), ROOT / "viz" / "server" / "app.py"]
+    )
 
 
 @pytest.mark.parametrize("file", sources(), ids=lambda file: file.name)
@@ -97,7 +99,7 @@ def test_tokens_that_are_used_are_defined() -> None:
         used = set(re.findall(r"var\(--([\w-]+)|token\(\"--([\w-]+)", file.read_text()))
         names = {name for pair in used for name in pair if name}
         own = set(re.findall(r"--([\w-]+):", file.read_text()))
-        placed = {name for name in names if name.endswith("-set")}  # sizes that panels.mjs, commands.mjs and early.js set
+        placed = {name for name in names if name.endswith("-set")}  # sizes that the panels set
         assert names - known - own - placed == set(), file.name
 
 

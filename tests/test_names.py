@@ -38,7 +38,10 @@ OTHERS = {
     ),
     "named_children": ("torch.nn.Module", ("engine/nn",)),
     "iter_child_nodes": ("Python's ast", ("engine/loops", "engine/source")),
-    "child": ("the process that runs a script; an element's content", ("viz/child", "assets/modules/panels/dom")),
+    "child": (
+        "the process that runs a script; an element's content",
+        ("viz/record/child", "assets/modules/panels/dom"),
+    ),
     "after_in_child": ("os.register_at_fork", ("engine/streaming",)),
     "after_in_parent": ("os.register_at_fork", ("engine/streaming",)),
     "_after_in_parent": ("what is given to os.register_at_fork", ("engine/streaming",)),

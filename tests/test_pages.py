@@ -19,10 +19,10 @@ from tests.browser.conftest import App
 from tests.viz.pictures import scene
 from viz.cli import parser
 from viz.gallery import find
-from viz.revisions import Computed
-from viz.runner import Recording, run_script
-from viz.scripts import program_of
-from viz.store import Catalogue, Store
+from viz.record.runner import Recording, run_script
+from viz.server.revisions import Computed
+from viz.server.scripts import program_of
+from viz.server.store import Catalogue, Store
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXTS = {path.relative_to(pages.HERE).as_posix(): path.read_text("utf-8") for path in pages.WRITTEN}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from engine.trace import Trace
-    from viz.server import Running
-    from viz.store import Catalogue
+    from viz.server.server import Running
+    from viz.server.store import Catalogue
 
 __all__ = ["show"]
 
@@ -24,12 +24,13 @@ def show(
 
     In a script this serves until Ctrl-C and returns None.  At a prompt or in a notebook it returns at once: the result
     has `url` and `close()`, and the next call adds its recording to the same page.  `block` says otherwise than that.
-    Raises TypeError for what is no trace, `viz.server.PortTaken` where the port cannot be had.
+    Raises TypeError for what is no trace, `viz.server.server.PortTaken` where the port cannot be had.
     """
-    from viz import programs, server  # `import viz` alone must not load Dash: the engine's user may never show anything
+    # `import viz` alone must not load Dash: the engine's user may never show anything.
     from viz.cli import page
-    from viz.revisions import Computed
-    from viz.store import Catalogue, Store
+    from viz.server import programs, server
+    from viz.server.revisions import Computed
+    from viz.server.store import Catalogue, Store
 
     _check(trace)
     program = programs.from_trace(trace, title)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    from viz.store import Catalogue, Program
+    from viz.server.store import Catalogue, Program
 
 SUFFIX = ".backstep"
 """As in engine.tracefile, which is not imported for --help."""
@@ -177,7 +177,7 @@ def _mistaken(options: argparse.Namespace) -> str:
         if options.script.is_file() and options.script.suffix == SUFFIX:
             return f"{str(options.script)!r} is a recorded trace: open it with `backstep open {options.script}`."
         if not options.script.is_file():
-            from viz.runner import ScriptError, check_script  # only where there is something to explain
+            from viz.record.runner import ScriptError, check_script  # only where there is something to explain
 
             try:
                 check_script(options.script)
@@ -199,9 +199,9 @@ def _refuse(text: str) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from viz import server  # Dash and the engine take a second to import
-    from viz.security import LOOPBACK, trusted_hosts
-    from viz.store import Problem
+    from viz.server import server  # Dash and the engine take a second to import
+    from viz.server.http.security import LOOPBACK, trusted_hosts
+    from viz.server.store import Problem
 
     allowed = list(options.allow_host or [])
     if options.host not in (*LOOPBACK, *server.ANY_ADDRESS, "::1"):
@@ -219,9 +219,9 @@ def _serve(options: argparse.Namespace) -> int:
     except Problem as problem:
         listening.close()
         return _refuse(f"{problem.title}: {problem.text}")
-    from viz.revisions import Computed
-    from viz.store import Store
-    from viz.workers import Workers
+    from viz.server.revisions import Computed
+    from viz.server.store import Store
+    from viz.server.workers import Workers
 
     store = Store(catalogue, Computed(), Workers())
     store.prepare()
@@ -232,9 +232,9 @@ def _serve(options: argparse.Namespace) -> int:
 def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, str]:
     """The programs to offer and the address to open."""
     from engine.database import TraceFileError
-    from viz import programs
-    from viz.shortened import MOST
-    from viz.store import Catalogue, Problem
+    from viz.scene.beginning import MOST
+    from viz.server import programs
+    from viz.server.store import Catalogue, Problem
 
     catalogue = Catalogue(programs.gallery_programs())
     most = getattr(options, "events", None) or MOST
@@ -242,7 +242,7 @@ def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, str]:
         if options.command == "open":
             return catalogue, page(catalogue.add(programs.from_file(options.file, most)))
         if options.command == "run":
-            from viz.scripts import add  # the child process and the watcher
+            from viz.server.scripts import add  # the child process and the watcher
 
             return catalogue, page(add(catalogue, options.script, options.args, options.as_torch, options.watch, most))
     except (TraceFileError, OSError) as error:  # what is no trace is refused here, not in the browser

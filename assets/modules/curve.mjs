@@ -20,7 +20,7 @@ export function curveThrough(points, from = null, to = null) {
   return changesLine(points) ? roundedCurve(points) : looseCurve(points, ends);
 }
 
-/** Whether a route goes on in another line of the picture (viz/layouts/lines.py): down to its way between the lines, and down from there. */
+/** Whether a route goes on in another line of the picture (viz/layout/layered/lines.py): down to its way between the lines, and down from there. */
 export function changesLine(points) {
   if (points.length < 6) return false;
   return points.filter((p, i) => i > 0 && Math.abs(p[0] - points[i - 1][0]) < 0.01 && Math.abs(p[1] - points[i - 1][1]) > 8).length > 1;

@@ -12,7 +12,7 @@ const WHOLE = 1.2e-7; // relative distance of a number from one of five digits u
 
 /**
  * How many digits are written where none are asked for: four; five where the number has no more, or where four would end in a zero
- * and five are all that float32 knows of it.  As the sentences have it (`viz/text.py`).
+ * and five are all that float32 knows of it.  As the sentences have it (`viz/reading/text.py`).
  */
 function digitsOf(size) {
   const [three, four, five] = [3, 4, 5].map((most) => Number(size.toPrecision(most)));
@@ -42,7 +42,7 @@ const NOISE = 1e-12; // share of what is added by which a sum of doubles may be 
 
 /**
  * What a sum of products comes to, with its sign: `=` where a calculator gives it for the numbers as they are written, `≈` where
- * it differs in the last digit that is written.  As the sentences have it (`viz/text.py`).
+ * it differs in the last digit that is written.  As the sentences have it (`viz/reading/text.py`).
  */
 export function result(terms, value) {
   const written = num(value);

@@ -11,7 +11,7 @@ import engine
 import viz
 from tests.browser.conftest import App, View
 from tests.browser.test_commands import LARGE
-from viz.layout import NAMES
+from viz.layout.choice import NAMES
 
 WEIGHTS = "?program=weights"
 FOLDED = "backstep.scene().groups.filter(g => g.folded).length"

@@ -21,7 +21,7 @@ from engine.streaming import Stream
 from engine.trace import OpCalled, Trace
 from engine.tracefile import open_trace, save
 from viz import gallery
-from viz.programs import record_source
+from viz.server.programs import record_source
 
 PROGRAMS = gallery.gallery()
 TEXT = """

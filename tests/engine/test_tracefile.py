@@ -57,9 +57,9 @@ from engine.tracefile import (
     tables,
     tally,
 )
-from viz.programs import harmed, unchecked
-from viz.text import brief
-from viz.values import as_json
+from viz.reading.text import brief
+from viz.reading.values import as_json
+from viz.server.programs import harmed, unchecked
 
 resource: Any = pytest.importorskip("resource") if sys.platform != "win32" else None
 tr: Any = importlib.import_module("engine.trace")  # `engine.trace` is the sum of a diagonal, as in torch

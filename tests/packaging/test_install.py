@@ -71,7 +71,7 @@ class Environment:
 
     def assets(self) -> Path:
         """Where an installed Backstep finds the browser's files."""
-        code = "from viz.static import assets_folder; print(assets_folder())"
+        code = "from viz.server.http.static import assets_folder; print(assets_folder())"
         return Path(run(self.python, "-I", "-c", code, cwd=self.folder).strip())
 
     @contextmanager

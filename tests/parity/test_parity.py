@@ -112,7 +112,7 @@ def observe(
         except Exception as raised:  # noqa: BLE001 (whatever ends a program is compared)
             error, full = (type(raised).__name__, first_sentence(str(raised))), str(raised)
     found = {name: hold(tensor) for name, tensor in tensors(space, kind)}
-    # numpy's RuntimeWarnings are not ours: tests/viz/test_gallery.py holds that a user does not see them
+    # numpy's RuntimeWarnings are not ours: tests/viz/gallery/test_gallery.py holds that a user does not see them
     told = [(w.category.__name__, first_sentence(str(w.message))) for w in warned if w.category is not RuntimeWarning]
     return found, output.getvalue(), told, error, full
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.trace import Trace
-from viz.runner import Recording, run_script
+from viz.record.runner import Recording, run_script
 
 from .scripts import Script
 

@@ -28,11 +28,11 @@ from engine.database import TraceFileError
 from engine.encoding import event_fields, values_equal
 from engine.trace import Damaged, Trace
 from engine.tracefile import APPLICATION, SCHEMA, checksum, digest_of, open_checked, save, tables
-from viz.programs import from_file, record_source
-from viz.reading import _readings
-from viz.revisions import Computed
-from viz.shortened import MOST
-from viz.store import Catalogue, Problem, Store
+from viz.scene.beginning import MOST
+from viz.scene.reading import _readings
+from viz.server.programs import from_file, record_source
+from viz.server.revisions import Computed
+from viz.server.store import Catalogue, Problem, Store
 
 Rows = dict[str, list[list[Any]]]
 SECONDS = 10

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.trace import Trace
-from viz.store import Json, Program, SceneJob
+from viz.server.store import Json, Program, SceneJob
 
 SOURCE = """import engine as torch
 

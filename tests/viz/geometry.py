@@ -6,12 +6,12 @@ from typing import Any
 
 import networkx as nx
 
-from viz import layout
+from viz.layout import choice
 
 LAYERED = ("layered", "layered-own")
 
 
-def box(graph: nx.DiGraph, placed: layout.Placed, node: Any) -> tuple[float, float, float, float]:
+def box(graph: nx.DiGraph, placed: choice.Placed, node: Any) -> tuple[float, float, float, float]:
     (x, y), (w, h) = placed.positions[node], graph.nodes[node]["size"]
     return x - w / 2, y - h / 2, x + w / 2, y + h / 2
 

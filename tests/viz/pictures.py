@@ -19,9 +19,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from viz.programs import gallery_programs
-from viz.revisions import Computed
-from viz.store import Catalogue, Store
+from viz.server.programs import gallery_programs
+from viz.server.revisions import Computed
+from viz.server.store import Catalogue, Store
 
 Json = Mapping[str, Any]
 

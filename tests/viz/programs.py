@@ -9,8 +9,8 @@ from typing import Any
 
 import engine
 from engine.trace import Accumulated, BackwardEnded, Trace
-from viz import scene as drawn
 from viz.gallery import Program, find, fixed_programs, gallery
+from viz.scene import scene as drawn
 
 ALL = (*gallery(), *fixed_programs())
 MISTAKES = [program for program in gallery() if program.confusion is not None]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine.trace import ErrorRaised, Trace
-from viz.runner import Recording
+from viz.record.runner import Recording
 
 ROOT = Path(__file__).parents[2]
 SMALL = "import engine as torch\nx = torch.tensor([1., 2.], requires_grad=True)\ny = (x * x).sum()\ny.backward()\n"

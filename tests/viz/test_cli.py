@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import viz
-from viz import cli, server
+from viz import cli
+from viz.server import server
 
 ROOT = Path(__file__).resolve().parents[2]
 

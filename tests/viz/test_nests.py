@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from viz.nests import length
+from viz.graph.nested_loops import length
 
 
 def runs(before: str, iterated: str) -> int | None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import engine as torch
-from viz import scene
+from viz.scene import scene
 
 OURS = (str(Path(torch.__file__).parent), str(Path(scene.__file__).parent))
 

@@ -56,7 +56,7 @@ export async function install(backstep) {
   visit(url.view(location.search), false);
 }
 
-/** What Dash's components tell (see HEARD in viz/callbacks/register.py). */
+/** What Dash's components tell (see HEARD in viz/server/callbacks/register.py). */
 function hear() {
   window.backstepHears = {
     scene: session.receive, details: inspector.receive, tab: (name) => events.open(name === "events"),

@@ -13,7 +13,7 @@ from engine.program import Edits
 from engine.replay import replay
 from engine.trace import Accumulated, GroupEntered, GroupLeft, LeafCreated, OpCalled, Trace
 from tests.fresh import canonical
-from viz.groups import groups
+from viz.graph.groups import groups
 
 FILE = Path(__file__).name
 

@@ -1,0 +1,71 @@
+"""A step of an optimiser whose gradients were cleared before it is found, and nothing else is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from viz.findings.cleared import emptied
+from viz.reading.collect import collect
+
+from ..traces import recorded
+
+HEAD = """\
+import engine as torch
+from engine import nn
+
+net, other = nn.Linear(2, 1), nn.Linear(1, 1)
+opt, opt_other = torch.optim.SGD(net.parameters(), lr=0.1), torch.optim.SGD(other.parameters(), lr=0.1)
+x = torch.tensor([[1.0, 2.0]])
+"""
+ROUND = """\
+for step in range(3):
+    loss = net(x).sum()
+    loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("clear", "found"),
+    [
+        ("opt.zero_grad()", "None"), ("opt.zero_grad(set_to_none=False)", "0"), ("net.zero_grad()", "None"),
+        ("net.weight.grad = net.bias.grad = None", "None"),
+        ("net.weight.grad.zero_(); net.bias.grad.zero_()", "0"),
+    ],
+)  # fmt: skip
+def test_gradients_cleared_between_backward_and_step_are_told_of(clear: str, found: str, tmp_path: Path) -> None:
+    (told,) = emptied(collect(recorded(f"{HEAD}{ROUND}    {clear}\n    opt.step()\n", tmp_path)))
+    assert told.line == 10 and told.label == "gradients cleared before the step"
+    assert told.why == (
+        "The backward call in line 9 brought `net.weight.grad` [1 2]; line 10 cleared it, so SGD.step() in line 11 "
+        f"found {found}: what was computed is used by nobody."
+    )
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "    opt.step()\n    opt.zero_grad()\n",
+        "    if step == 2:\n        opt.step()\n        opt.zero_grad()\n",
+        "    net.bias.grad = None\n    opt.step()\n    opt.zero_grad()\n",  # one of two is left
+        "    with torch.no_grad():\n        net.weight -= net.weight.grad\n    opt.zero_grad()\n"
+        "    net(x).sum().backward()\n    opt.step()\n    opt.zero_grad()\n",
+    ],
+)
+def test_gradients_that_are_used_before_they_are_cleared_are_no_finding(after: str, tmp_path: Path) -> None:
+    assert emptied(collect(recorded(HEAD + ROUND + after, tmp_path))) == []
+
+
+def test_gradients_that_another_loss_left_and_that_come_anew_are_no_finding(tmp_path: Path) -> None:
+    source = """\
+for step in range(2):
+    other(net(x)).sum().backward()
+    opt.step()
+    opt.zero_grad()
+    opt_other.zero_grad()
+    other(net(x).detach()).sum().backward()
+    opt_other.step()
+    opt_other.zero_grad()
+"""
+    assert emptied(collect(recorded(HEAD + source, tmp_path))) == []

@@ -1,0 +1,250 @@
+"""Errors explained at their place, and fixes that mend them when they are applied."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import engine as torch
+from engine.replay import replay
+from engine.trace import ErrorRaised, Trace
+from viz.findings.errors import Explained, explain
+from viz.findings.nonfinite import findings
+from viz.scene.reading import reading
+from viz.server.revisions import to_edits
+
+from ..traces import CASE_3, recorded
+
+HEAD = "import engine as torch\n"
+SECOND = CASE_3 + "y.backward(torch.tensor([0.1, 1.0, 0.0001]))\n"
+NOT_SCALAR = HEAD + "a = torch.ones(2, 3, requires_grad=True)\nout = a * a\nout.backward()\n"
+MISMATCH = HEAD + "x = torch.ones(2, 2, requires_grad=True)\nz = x * 2\nz.backward(torch.tensor([1., 0.]))\n"
+
+
+def explained(source: str, folder: Path) -> tuple[Trace, Explained]:
+    trace = recorded(source, folder)
+    read = reading(trace)
+    found = explain(read.facts, read.drawing)
+    assert found is not None
+    return trace, found
+
+
+@pytest.mark.parametrize("source", [SECOND, NOT_SCALAR, MISMATCH])
+def test_the_smallest_fix_mends_the_program(source: str, tmp_path: Path) -> None:
+    trace, found = explained(source, tmp_path)
+    assert found.edits is not None
+    mended = replay(trace, to_edits(trace, found.edits))
+    assert not any(isinstance(e, ErrorRaised) for e in mended.events)
+    assert any(isinstance(e, ErrorRaised) for e in trace.events)
+
+
+def test_a_second_backward_names_the_call_that_freed(tmp_path: Path) -> None:
+    _, found = explained(SECOND, tmp_path)
+    assert found.at is not None and found.at.startswith("n")
+    assert "`y.backward(torch.tensor([0.1, 1.0, 0.0001]))` in line 7 has run through it already" in found.why
+    assert "retain_graph=True to the earlier call" in found.fix
+    assert found.edits is not None
+    assert [c["retain_graph"] for c in found.edits["commands"]] == [True, False]
+
+
+def test_a_root_that_is_no_scalar_gets_a_gradient_of_ones(tmp_path: Path) -> None:
+    _, found = explained(NOT_SCALAR, tmp_path)
+    assert "out has shape [2, 3]" in found.why and found.at == "t1"
+    assert found.edits is not None and found.edits["commands"][0]["gradient"] == [[1.0] * 3] * 2
+
+
+def test_a_gradient_of_another_shape_is_spread_where_it_can_be(tmp_path: Path) -> None:
+    _, found = explained(MISMATCH, tmp_path)
+    assert found.edits is not None and found.edits["commands"][0]["gradient"] == [[1.0, 0.0], [1.0, 0.0]]
+
+
+def test_no_grad_fn_names_the_leaf_or_the_cut(tmp_path: Path) -> None:
+    _, plain = explained(HEAD + "x = torch.ones(1)\ny = x * 2\ny.backward()\n", tmp_path)
+    assert plain.fix == "Create x with requires_grad=True before y is computed."
+    _, alone = explained(HEAD + "x = torch.ones(1)\nx.backward()\n", tmp_path)
+    assert alone.why == "x is not computed from anything, and does not require a gradient itself."
+    for whole in ("x.backward()", "(x * 2).backward()"):
+        _, found = explained(HEAD + f"x = torch.arange(1)\n{whole}\n", tmp_path)
+        assert "whole numbers" in found.why and "requires_grad=True" not in found.fix
+    source = HEAD + "x = torch.ones(1, requires_grad=True)\nh = x.detach()\ny = h * 2\ny.backward()\n"
+    _, cut = explained(source, tmp_path)
+    assert "detach() cuts it off" in cut.why and "line 3" in cut.why
+
+
+def test_an_in_place_change_names_the_line_that_wrote(tmp_path: Path) -> None:
+    source = HEAD + "x = torch.ones(2, requires_grad=True)\ny = torch.exp(x)\ny.mul_(2)\ny.sum().backward()\n"
+    _, found = explained(source, tmp_path)
+    assert "`y.mul_(2)` in line 4" in found.why and "`y = y * …`" in found.fix
+
+
+def test_a_leaf_changed_in_place_is_explained(tmp_path: Path) -> None:
+    _, found = explained(HEAD + "w = torch.ones(2, requires_grad=True)\nw.add_(1)\n", tmp_path)
+    assert found.at == "t0" or found.at is None
+    assert "no_grad" in found.fix
+
+
+def test_an_unused_input_is_named(tmp_path: Path) -> None:
+    source = (
+        HEAD + "x = torch.ones(1, requires_grad=True)\ny = torch.ones(1, requires_grad=True)\n"
+        "z = x * 2\ntorch.autograd.grad(z, [x, y])\n"
+    )
+    _, found = explained(source, tmp_path)
+    assert "allow_unused=True" in found.fix
+
+
+def test_an_error_of_the_users_own_points_at_its_line(tmp_path: Path) -> None:
+    _, found = explained(HEAD + "x = torch.ones(1, requires_grad=True)\ny = x * 2\nundefined_name + 1\n", tmp_path)
+    assert "`undefined_name + 1` in line 4" in found.why
+
+
+def test_the_birth_of_an_infinity_is_found_forward_and_backward(tmp_path: Path) -> None:
+    source = HEAD + "c = torch.zeros(1, requires_grad=True)\ny = torch.log(c) + 1\ny.backward(torch.ones(1))\n"
+    read = reading(recorded(source, tmp_path))
+    found = findings(read.facts)
+    assert [(f.kind, f.at) for f in found] == [("inf", "n0"), ("inf", "n0")]
+    assert "It is born here, in `torch.log(c)` (line 3)." in found[0].why and "in its local derivative" in found[1].why
+
+
+def test_a_nan_from_an_infinity_that_came_is_blamed_on_where_that_was_born(tmp_path: Path) -> None:
+    source = HEAD + "x = torch.zeros(2, requires_grad=True)\n(x ** 2).sqrt().sum().backward()\n"
+    born, spread = findings(reading(recorded(source, tmp_path)).facts)
+    assert (born.kind, spread.kind) == ("inf", "nan")
+    assert "The inf meets a slope of 0 there, and 0 · inf is nan, in `x ** 2` (line 3)." in spread.why
+    assert spread.fix == "Mend the place where that inf was born: this op only multiplied it."
+
+
+def test_a_sound_program_has_nothing_to_explain(tmp_path: Path) -> None:
+    read = reading(recorded(CASE_3, tmp_path))
+    assert explain(read.facts, read.drawing) is None and findings(read.facts) == []
+
+
+def test_a_state_carried_over_a_backward_call_is_to_be_detached(tmp_path: Path) -> None:
+    source = HEAD + (
+        "w = torch.tensor(0.5, requires_grad=True)\nhidden = torch.tensor(1.)\n"
+        "for _ in range(2):\n    hidden = torch.tanh(w * hidden)\n    hidden.backward()\n"
+    )
+    _, found = explained(source, tmp_path)
+    assert "hidden was computed before `hidden.backward()` in line 6" in found.why
+    assert "`w * hidden` in line 5" in found.why
+    assert "TanhBackward0 no longer has what it saved (result)" in found.why
+    assert "`hidden = hidden.detach()`" in found.fix
+
+
+def test_the_grad_of_an_inner_tensor_is_explained_where_it_is_missed(tmp_path: Path) -> None:
+    source = HEAD + "x = torch.ones(1, requires_grad=True)\nh = x * 2\nh.backward()\nh.grad.sum()\n"
+    with pytest.warns(UserWarning, match="not a leaf"):
+        _, found = explained(source, tmp_path)
+    assert "retain_grad()" in found.fix
+
+
+def test_a_missing_module_is_to_be_installed(tmp_path: Path) -> None:
+    _, found = explained(HEAD + "import no_such_plot.lib\n", tmp_path)
+    assert "no module no_such_plot." in found.why and "Install no_such_plot" in found.fix
+
+
+STATE = """import engine as torch
+
+class Trainer:
+    def __init__(self):
+        self.cell, self.state = torch.nn.GRUCell(1, 2), torch.zeros(1, 2)
+
+    def step(self, x):
+        self.state = self.cell(x, self.state)
+        self.state.sum().backward()
+        {update}
+
+trainer = Trainer()
+opt = torch.optim.SGD(trainer.cell.parameters(), lr=0.1)
+for _ in range(2):
+    trainer.step(torch.ones(1, 1))
+"""
+
+
+@pytest.mark.parametrize("update", ["opt.step()", "pass"])
+def test_a_hidden_state_in_an_attribute_is_named_and_cut_off(update: str, tmp_path: Path) -> None:
+    trace = recorded(STATE.format(update=update), tmp_path)
+    read = reading(trace)
+    found = explain(read.facts, read.drawing)
+    assert found is not None and found.why.startswith("self.state was computed before")
+    assert "`self.state = self.state.detach()`" in found.fix
+    assert ("has another value since" in found.fix) == (found.edits is None) == (update != "pass")
+
+
+FROZEN = """\
+import engine as torch
+model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+x = torch.ones(3, 2)
+for p in model.parameters():
+    p.requires_grad = False
+loss = model(x).sum()
+loss.backward()
+"""
+
+
+def test_what_was_frozen_is_not_said_to_be_computed_under_no_grad(tmp_path: Path) -> None:
+    _, found = explained(FROZEN, tmp_path)
+    assert (
+        "requires_grad was switched off for model.0.weight, model.0.bias, model.1.weight and model.1.bias" in found.why
+    )
+    assert "`p.requires_grad = False` in line 5" in found.why and "no_grad" not in found.why + found.fix
+
+
+def test_what_was_frozen_before_its_use_is_no_leaf(tmp_path: Path) -> None:
+    known = reading(recorded(FROZEN, tmp_path)).facts
+    frozen = [t for t, fact in known.tensors.items() if fact.flags]
+    assert len(frozen) == 4 and not any(known.is_leaf(tensor) for tensor in frozen)
+
+
+def test_gradients_that_were_never_switched_on_again_lead_to_the_line_that_switched_them_off(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nx = torch.ones(2, requires_grad=True)\n"
+        "def evaluate():\n    torch.set_grad_enabled(False)\n    return x.sum()\n"
+        "evaluate()\nloss = (x * x).sum()\nloss.backward()\n"
+    )
+    try:
+        _, found = explained(source, tmp_path)
+    finally:
+        torch.set_grad_enabled(True)
+    assert "`torch.set_grad_enabled(False)` in line 4 has switched gradients off" in found.why
+    assert "torch.set_grad_enabled(True)" in found.fix
+
+
+def test_an_op_without_a_derivative_is_the_place_of_its_error(tmp_path: Path) -> None:
+    source = "import engine as torch\nx = torch.ones(2, requires_grad=True)\ny = 3 * (x // 2)\ny.sum().backward()\n"
+    trace, found = explained(source, tmp_path)
+    assert "The way back comes to `x // 2` in line 3, and PyTorch has no derivative for floor_divide" in found.why
+    assert found.at is not None and reading(trace).facts.ops[0].id == found.at
+    assert "Write `/`" in found.fix
+
+
+@pytest.mark.parametrize(
+    ("code", "told", "mended"),
+    [
+        ("x = torch.tensor([1, 2], requires_grad=True)", "as in `1.`", "torch.tensor([1., 2], requires_grad=True)"),
+        ("x = torch.tensor([1, 2])\nx.requires_grad_()", "`x = x.float()` first, and then `x.requires_grad_()`", ""),
+        ("a, b = torch.ones(2, requires_grad=True).clone().unbind()\na *= 10", "`a = a * 10`", ""),
+        ("a, b = torch.ones(2, requires_grad=True).clone().unbind()\na -= b + 1", "`a = a - (b + 1)`", ""),
+        ("a, b = torch.ones(2, requires_grad=True).clone().unbind()\na.mul_(3)", "`a = a * 2`", ""),
+        ("y = torch.ones(2, requires_grad=True) * 2\ny.numpy()", "`y.detach().numpy()`", ""),
+    ],
+)  # fmt: skip
+def test_what_is_advised_fits_the_line_that_was_refused(code: str, told: str, mended: str, tmp_path: Path) -> None:
+    _, found = explained(HEAD + code + "\n", tmp_path)
+    assert told in found.fix
+    lines = [line for line in code.splitlines() if "unbind" in line or "= torch" in line]
+    spaces = {"torch": torch}
+    exec("\n".join([*lines[: not mended], mended or re.findall(r"`([^`]+)`", found.fix)[0]]), spaces)
+
+
+def test_what_a_number_was_taken_from_is_not_the_place_of_its_error(tmp_path: Path) -> None:
+    source = HEAD + "w = torch.ones(1, requires_grad=True)\nloss = w * 2\ntotal = loss.item()\ntotal.backward()\n"
+    _, found = explained(source, tmp_path)
+    assert found.at is None and "took the number of loss out of the graph" in found.why
+
+
+def test_a_file_that_is_not_there_is_told_with_the_folder_that_counts(tmp_path: Path) -> None:
+    _, found = explained(HEAD + 'open("no_such_file.csv")\n', tmp_path)
+    assert found.why.endswith(": there is no such file where it looked.")
+    assert "the folder in which Backstep was started" in found.fix

@@ -1,0 +1,67 @@
+"""The first inf and the first nan: why each is born, and a remedy that fits the numbers there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from viz.findings.nonfinite import Finding, findings
+from viz.reading.collect import collect
+
+from ..traces import recorded
+
+
+def born(source: str, folder: Path) -> list[Finding]:
+    return findings(collect(recorded(f"import engine as torch\n{source}\n", folder)))
+
+
+@pytest.mark.parametrize(
+    ("source", "label", "remedy"),
+    [
+        ("x = torch.tensor([100.])\ny = x.exp() / x.exp()", "first nan: div", "Mend the place that the inf comes from"),
+        ("x = torch.tensor([1., 0.])\ny = x / x", "first nan: div", "Keep the divisor away from 0"),
+        ("x = torch.tensor([0.])\ny = x * x.log()", "first nan: mul", "Mend the place that the inf comes from"),
+        ("x = torch.tensor([1e30])\ny = x ** 2", "first inf: pow", "float32 ends at 3.4e38"),
+        ("x = torch.tensor([0.])\ny = x ** -1", "first inf: pow", "keep its base away from 0"),
+        ("x = torch.full((2, 2), 1e20)\ny = x @ x", "first inf: mm", "float32 ends at 3.4e38"),
+        (
+            "x = torch.tensor([1000.], dtype=torch.float64)\ny = x.exp()",
+            "first inf: exp",
+            "exp overflows float64 above",
+        ),
+        ("x = torch.tensor([100.], dtype=torch.float64).float()\ny = x.exp()", "first inf: exp", "float32 above 88.7:"),
+    ],
+)
+def test_the_remedy_belongs_to_the_numbers(source: str, label: str, remedy: str, tmp_path: Path) -> None:
+    found = next(one for one in born(source, tmp_path) if one.label == label)
+    assert remedy in found.fix
+
+
+@pytest.mark.parametrize(
+    ("loss", "numbers", "node", "reason"),
+    [
+        ("x.log().pow(2).sum()", "[1., -1.]", "PowBackward0", "The nan is in the numbers of the way forward"),
+        ("x.softmax(0).log()[0]", "[0., 200.]", "SoftmaxBackward0", "An inf comes from above"),
+    ],
+)
+def test_a_nan_on_the_way_back_is_said_to_come_from_where_it_comes(
+    loss: str, numbers: str, node: str, reason: str, tmp_path: Path
+) -> None:
+    source = f"x = torch.tensor({numbers}, requires_grad=True)\nloss = {loss}\nloss.backward()"
+    found = next(one for one in born(source, tmp_path) if one.label == f"first nan gradient: {node}")
+    assert reason in found.why and "Born in its local derivative" not in found.why
+    assert "power" not in found.fix
+
+
+def test_a_product_that_overflows_on_the_way_back_says_so(tmp_path: Path) -> None:
+    source = "x = torch.ones(2, 2, requires_grad=True)\ny = torch.full((2, 2), 1e10) @ x\ny.backward(y.detach() * 1e25)"
+    (found,) = [one for one in born(source, tmp_path) if "gradient" in one.label]
+    assert "A product passes the largest number there is" in found.why
+    assert found.fix.startswith("float32 ends at 3.4e38")
+
+
+@pytest.mark.filterwarnings("ignore:std")
+def test_the_deviation_of_one_value_has_a_remedy(tmp_path: Path) -> None:
+    (found,) = born("x = torch.ones(1, 2)\ny = x.std(0)", tmp_path)
+    assert found.label == "first nan: std" and found.fix.startswith("One value alone has no deviation")

@@ -1,0 +1,115 @@
+"""Parameters that an optimiser holds and no backward call reaches; and the programs that mean it so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from viz.findings.nonfinite import Finding
+from viz.findings.unreached import unreached
+from viz.reading.collect import collect
+
+from ..traces import recorded
+
+NET = """import engine as torch
+from engine import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate, self.head = nn.Linear(2, 2), nn.Linear(2, 1)
+
+    def forward(self, x):
+        return {forward}
+
+net = Net()
+{before}
+opt = torch.optim.SGD({params}, lr=0.1, weight_decay=0.1)
+{after}
+for _ in range(2):
+    opt.zero_grad()
+    net(torch.ones(3, 2)).sum().backward()
+    opt.step()
+"""
+WHOLE = "self.head(torch.sigmoid(self.gate(x)))"
+CUT = "self.head(torch.sigmoid(self.gate(x)).detach())"
+
+
+def found(folder: Path, forward: str = WHOLE, **parts: str) -> list[Finding]:
+    given: dict[str, Any] = {"before": "", "params": "net.parameters()", "after": ""} | parts
+    return unreached(collect(recorded(NET.format(forward=forward, **given), folder)))
+
+
+def test_a_detach_on_the_way_is_told_with_its_line_and_the_names(tmp_path: Path) -> None:
+    (one,) = found(tmp_path, CUT)
+    assert one.label == "2 parameters never learn" and one.line == 10
+    assert one.why.startswith(
+        "SGD holds net.gate.weight and net.gate.bias, but no gradient comes to them in 2 backward calls"
+    )
+    assert "`torch.sigmoid(self.gate(x)).detach()` in line 10 cuts the way back to the loss" in one.why
+    assert one.fix.startswith("Leave out the detach.")
+
+
+def test_what_is_computed_without_gradients_is_told_as_such(tmp_path: Path) -> None:
+    forward = "self.head(self.quiet(x))\n\n    @torch.no_grad()\n    def quiet(self, x):\n        return self.gate(x)"
+    (one,) = found(tmp_path, forward)
+    assert "runs where gradients are switched off" in one.why and one.line == 14
+
+
+def test_a_choice_on_the_way_is_told_as_such(tmp_path: Path) -> None:
+    (one,) = found(tmp_path, "self.head(torch.eye(2)[self.gate(x).argmax(1)])")
+    assert "answers with a position, which has no slope" in one.why
+
+
+def test_a_parameter_that_nothing_uses_is_told_by_name(tmp_path: Path) -> None:
+    (one,) = found(tmp_path, "self.head(x)")
+    assert "SGD holds net.gate.weight and net.gate.bias" in one.why and "no op uses them" in one.why
+
+
+def test_a_layer_that_came_after_the_optimiser_is_told(tmp_path: Path) -> None:
+    (one,) = found(tmp_path, after="net.head = nn.Linear(2, 1)")
+    assert one.label == "net.head.weight is in no optimiser"
+    assert "net.head.weight and net.head.bias receive a gradient in 2 backward calls" in one.why
+    assert "SGD holds 2 other tensors that nothing uses" in one.why and "add_param_group" in one.fix
+
+
+@pytest.mark.parametrize(
+    ("forward", "parts"),
+    [
+        (WHOLE, {}),
+        (CUT, {"before": "net.gate.requires_grad_(False)"}),
+        (CUT, {"params": "net.head.parameters()"}),
+        (WHOLE, {"params": "net.head.parameters()"}),
+        (WHOLE, {"before": "net.gate.bias.requires_grad = False"}),
+    ],
+    ids=["whole", "frozen", "left out", "left out of the optimiser alone", "frozen in part"],
+)
+def test_what_is_meant_is_no_finding(forward: str, parts: dict[str, str], tmp_path: Path) -> None:
+    assert found(tmp_path, forward, **parts) == []
+
+
+def test_a_target_that_is_copied_and_not_trained_is_no_finding(tmp_path: Path) -> None:
+    source = NET.format(
+        forward=WHOLE, before="import copy\nother = copy.deepcopy(net)", params="net.parameters()", after=""
+    )
+    source = source.replace(
+        "net(torch.ones(3, 2)).sum()", "(net(torch.ones(3, 2)) - other(torch.ones(3, 2)).detach()).sum()"
+    )
+    assert unreached(collect(recorded(source, tmp_path))) == []
+
+
+@pytest.mark.parametrize(
+    ("forward", "away"),
+    [
+        ("self.head(torch.tensor(self.gate(x).detach().numpy()))", "numpy"),
+        ("self.head(x) * self.gate(x).sum().item()", "item"),
+        ("self.head(torch.tensor(self.gate(x).tolist()))", "tolist"),
+    ],
+)
+def test_what_leaves_the_graph_as_plain_numbers_leads_to_its_line(forward: str, away: str, tmp_path: Path) -> None:
+    (one,) = found(tmp_path, forward)
+    assert one.label == "2 parameters never learn" and one.line == 10 and one.at is not None and one.at.startswith("n")
+    assert "leaves the graph at `self.gate(x)" in one.why and "in line 10" in one.why
+    assert f"{away}() is for looking at numbers" in one.fix

@@ -1,0 +1,50 @@
+"""Losses of probabilities: over the wrong dimension, twice, without a logarithm; and as they should be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from viz.findings.wrong_loss import scores
+from viz.reading.collect import collect
+
+from ..traces import recorded
+
+HEAD = (
+    "import engine as torch\nfrom engine.nn import functional as F\n"
+    "x = torch.ones(3, 4, requires_grad=True)\ny = torch.tensor([0, 1, 2])\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "label", "said"),
+    [
+        ("F.nll_loss(F.log_softmax(x, dim=0), y)", "log_softmax over dimension 0", "over the 3 samples"),
+        ("F.nll_loss(torch.log(F.softmax(x, dim=0)), y)", "softmax over dimension 0", "over the 3 samples"),
+        ("F.nll_loss(F.softmax(x, dim=1), y)", "no logarithm", "the probabilities themselves"),
+        ("F.cross_entropy(F.softmax(x, dim=1), y)", "softmax taken twice", "softmax of them once more"),
+        ("F.binary_cross_entropy_with_logits(torch.sigmoid(x), x * 0)", "sigmoid taken twice", "above 0.5"),
+    ],
+)
+def test_a_loss_of_the_wrong_thing_is_told(line: str, label: str, said: str, tmp_path: Path) -> None:
+    (found,) = scores(collect(recorded(f"{HEAD}{line}.backward()\n", tmp_path)))
+    assert found.label == label and said in found.why and found.line == 5 and found.fix
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "F.nll_loss(F.log_softmax(x, dim=1), y)",
+        "F.nll_loss(F.log_softmax(x, dim=-1), y)",
+        "F.nll_loss(F.log_softmax(x.reshape(1, 4, 3), dim=1), torch.tensor([[0, 1, 2]]))",
+        "F.nll_loss(F.log_softmax(x[0], dim=0), torch.tensor(2))",
+        "F.cross_entropy(x, y)",
+        "F.nll_loss(F.softmax(x, dim=1).log(), y)",
+        "F.binary_cross_entropy(torch.sigmoid(x), x.detach() * 0)",
+        "(F.softmax(x, 0) * F.log_softmax(x, 0)).sum()",
+        "F.kl_div(F.log_softmax(x, -1), F.softmax(x.detach(), -1))",
+    ],
+)
+def test_a_loss_as_it_should_be_is_no_finding(line: str, tmp_path: Path) -> None:
+    assert scores(collect(recorded(f"{HEAD}{line}.backward()\n", tmp_path))) == []

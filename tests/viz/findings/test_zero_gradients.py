@@ -1,0 +1,54 @@
+"""Parameters that an optimiser holds and whose gradient is 0 every time; and those that only begin with 0."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from viz.findings.nonfinite import Finding
+from viz.findings.zero_gradients import stalled
+from viz.reading.collect import collect
+
+from ..traces import recorded
+
+NET = """import engine as torch
+from engine import nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
+{before}
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+x, y = torch.ones(8, 3), torch.ones(8, 1)
+for _ in range({rounds}):
+    opt.zero_grad()
+    nn.functional.mse_loss(model(x), y).backward()
+    opt.step()
+"""
+DEAD = "with torch.no_grad():\n    model[0].bias.fill_(-10.0)"
+
+
+def found(folder: Path, before: str = DEAD, rounds: int = 3) -> list[Finding]:
+    return stalled(collect(recorded(NET.format(before=before, rounds=rounds), folder)))
+
+
+def test_a_dead_relu_is_where_the_gradients_become_0(tmp_path: Path) -> None:
+    (one,) = found(tmp_path)
+    assert one.label == "2 parameters get only zeros" and one.line == 11
+    assert "is 0 in all 3 backward calls" in one.why and "relu in `model(x)`" in one.why
+    assert "Every number that goes into it is below 0" in one.why and "leaky_relu" in one.fix
+
+
+def test_what_moves_or_is_seen_but_once_is_no_finding(tmp_path: Path) -> None:
+    assert found(tmp_path, "") == []
+    assert found(tmp_path, rounds=1) == []
+    assert found(tmp_path, "nn.init.zeros_(model[2].weight)") == [], (
+        "only the first call brings zeros to the first layer"
+    )
+
+
+def test_what_is_multiplied_by_0_is_told_too(tmp_path: Path) -> None:
+    before = "keep = model.forward\nmodel.forward = lambda x: keep(x) * torch.zeros(1)"
+    (one,) = found(tmp_path, before)
+    assert one.label == "4 parameters get only zeros" and "mul" in one.why and "multiplies by 0" in one.fix
+
+
+def test_a_loss_of_0_has_nothing_to_tell(tmp_path: Path) -> None:
+    assert found(tmp_path, "keep = model.forward\nmodel.forward = lambda x: keep(x) * 0 + 1") == []

@@ -1,0 +1,203 @@
+"""A recording that cannot go on keeps what it has, says what is missing, and leaves the script alone."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import engine
+from engine import streaming
+from engine.recorder import Recorder
+from engine.slot import slot
+from engine.source import Places
+from engine.streaming import Cut, Stream
+from engine.trace import Trace
+from engine.tracefile import open_trace, tally
+from viz.record import unrecorded
+from viz.record.runner import run_script
+from viz.server.programs import from_file
+
+from ..scripts import ROOT, SMALL, Capture, Script, kinds, raised, wait_for
+from .test_runner import DRIVER
+
+# -- a program that is faster than its recording -----------------------------------------------------------------------
+
+
+def test_fast_loop_that_is_killed_loses_its_last_moments_only(script: Script) -> None:
+    rounds = 12_000
+    loop = f"for _ in range({rounds}):\n    x * 2\nimport os\nos.kill(os.getpid(), 9)\n"
+    recording, trace = script("import engine as torch\nx = torch.ones(3, requires_grad=True)\n" + loop)
+    assert recording.returncode == -signal.SIGKILL and len(trace.events) > rounds / 2
+    assert "(signal 9). The recording ends less than a second before that" in recording.explanation
+
+
+def stream_of(path: Path, events: int, **more: Any) -> tuple[Stream, Any]:
+    """A stream that has written nothing yet of so many ops, and their input."""
+    recorder = Recorder()
+    stream = Stream(recorder, str(path), Places(), **more)
+    x: Any = engine.ones(3, requires_grad=True)
+    slot.active = recorder
+    for _ in range(events):
+        x * 2
+    slot.active = None
+    return stream, x
+
+
+def test_program_that_is_far_ahead_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "AHEAD", 10)
+    stream, _ = stream_of(tmp_path / "t", 100)
+    paces: list[object] = []
+
+    def write(seconds: float) -> bool:
+        paces.append(stream.recorder.pace)
+        return Stream._write(stream, seconds)
+
+    monkeypatch.setattr(stream, "_write", write)
+    assert stream._catch_up() and paces == [stream._caught_up.wait]
+    assert stream.recorder.pace is None and stream._caught_up.is_set() and stream.written == len(stream.recorder.log)
+    stream.finish({})
+
+
+def test_writing_that_is_stopped_says_how_much_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "INTERVAL", 0.0)
+    stream, _ = stream_of(tmp_path / "t", 200)
+    while not stream.written:
+        stream._write(0.0)
+    stream.stop()
+    stream.finish({"script": "s.py"})
+    found = open_trace(tmp_path / "t")
+    assert stream.cut == Cut("stopped", len(found.events), len(stream.recorder.log)) and 0 < len(found.events) < 201
+    note = from_file(tmp_path / "t").about["note"]
+    assert note == f"The recording ends after {len(found.events)} of 201 events: Ctrl-C stopped the writing there."
+
+
+def test_progress_is_told_while_the_rest_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "INTERVAL", 0.0)
+    monkeypatch.setattr(streaming, "TELL_EVERY", 0.0)
+    stream, _ = stream_of(tmp_path / "t", 200)
+    told: list[tuple[int, int]] = []
+    stream.finish({}, lambda written, of: told.append((written, of)))
+    assert told and told == sorted(told) and {of for _, of in told} == {201} and stream.cut is None
+
+
+# -- no room -----------------------------------------------------------------------------------------------------------
+
+
+def goes_on_unrecorded(stream: Stream, x: Any) -> bool:
+    """Whether the next op of the program ends the recording, without an error."""
+    slot.active = stream.recorder
+    try:
+        stream._let_go()
+        x * 2
+        return slot.active is None and stream.recorder.pace is None
+    finally:
+        slot.active = None
+
+
+def test_full_disk_ends_the_recording_and_keeps_what_was_written(tmp_path: Path) -> None:
+    said: list[str] = []
+    stream, x = stream_of(tmp_path / "t", 50, say=said.append)
+    stream._write(9)
+    pages = stream._writer._db.execute("PRAGMA page_count").fetchone()[0]
+    stream._writer._db.execute(f"PRAGMA max_page_count = {pages}")
+    slot.active = stream.recorder
+    for _ in range(500):
+        x * 2
+    slot.active = None
+    stream._write(9)
+    assert said == ["the recording ends after 51 events: the disk is full. The script goes on unrecorded."]
+    assert goes_on_unrecorded(stream, x)
+    stream.finish({"script": "s.py"})
+    assert len(open_trace(tmp_path / "t").events) == 51 and stream.cut == Cut(
+        "unwritable", 51, None, "the disk is full"
+    )
+
+
+def test_memory_has_a_limit_that_is_announced(tmp_path: Path) -> None:
+    said: list[str] = []
+    stream, x = stream_of(tmp_path / "t", 90, say=said.append, memory=100 * streaming.EVENT_BYTES)
+    stream._write(9)
+    assert len(said) == 1 and "it will end, and the script will go on unrecorded" in said[0]
+    slot.active = stream.recorder
+    for _ in range(50):
+        x * 2
+    slot.active = None
+    stream._write(9)
+    assert said[1].startswith("the recording ends after 141 events: it takes") and goes_on_unrecorded(stream, x)
+    stream.finish({})
+    assert len(open_trace(tmp_path / "t").events) == 141
+
+
+def test_script_whose_recording_finds_no_room_runs_to_its_end(tmp_path: Path, script: Script, capfd: Capture) -> None:
+    limit = f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (60_000, {resource.RLIM_INFINITY}))\n"
+    loop = "z = 0\nfor i in range(3000):\n    z = z + x * i\nprint('the end', z.tolist()[0])\n"
+    recording, trace = script(SMALL + limit + loop)
+    assert recording.returncode == 0 and capfd.readouterr().out == "the end 4498500.0\n"
+    assert "The recording ends after" in recording.explanation and "The script itself went on." in recording.explanation
+    assert "no op" not in recording.explanation and trace.meta["incomplete"]
+
+
+def test_recording_whose_file_was_taken_away_is_said_to_be_lost(script: Script, tmp_path: Path) -> None:
+    gone = f"import os\nos.remove({str(tmp_path / 'trace.backstep')!r})\n"
+    (tmp_path / "s.py").write_text(SMALL + gone)
+    recording = run_script(tmp_path / "s.py", trace_path=tmp_path / "trace.backstep")
+    assert recording.explanation == "The recording is lost: its file was taken away while the script ran."
+    assert unrecorded.cut("gone", 0) in recording.explanation and recording.returncode == 0
+
+
+def test_exception_that_cannot_be_shown_is_named(script: Script) -> None:
+    odd = "class Odd(Exception):\n    def __str__(self):\n        raise ValueError\n"
+    recording, trace = script(odd + SMALL + "raise Odd\n")
+    assert recording.error == "Odd" and raised(trace).type == "Odd" and recording.returncode == 1
+    assert raised(trace).message == "<exception str() failed>" and "BackwardEnded" in kinds(trace)
+
+
+# -- the end of whoever started it -------------------------------------------------------------------------------------
+
+FOREVER = SMALL + "print('running', flush=True)\nwhile True:\n    pass\n"
+COMMAND = (  # whoever runs the tests may have it ignore SIGHUP, as nohup does
+    "import signal, sys\nsignal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
+    "from viz.cli import main\nsys.exit(main(['run', '--no-browser', sys.argv[1]]))\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGKILL, -signal.SIGKILL)]
+)
+def test_script_ends_with_the_command_that_runs_it(tmp_path: Path, number: signal.Signals, status: int) -> None:
+    (tmp_path / "s.py").write_text(FOREVER)
+    starter = DRIVER if number == signal.SIGKILL else COMMAND
+    command = [sys.executable, "-c", starter, str(tmp_path / "s.py"), str(tmp_path / "t")]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as driver:
+        assert driver.stdout is not None
+        assert driver.stdout.readline() == "running\n"
+        if number == signal.SIGKILL:
+            wait_for(lambda: tally(tmp_path / "t").get("BackwardEnded"))
+        os.kill(driver.pid, number)
+        driver.communicate(timeout=60)  # until nobody has these streams any more: the script has ended too
+    assert driver.returncode == status
+    assert number != signal.SIGKILL or "Accumulated" in kinds(Trace.open(str(tmp_path / "t")))
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("import sys\nsys.stderr.close()\nsys.exit('bye')\n", 1),
+        ("import sys\nclass Odd:\n    def __str__(self):\n        raise ValueError\nsys.exit(Odd())\n", 1),
+        ("import sys, signal\nsys.stdout.close()\nsignal.raise_signal(signal.SIGINT)\n", -signal.SIGINT),
+        ("class Odd(Exception):\n    @property\n    def __notes__(self):\n        raise ValueError\nraise Odd\n", 1),
+    ],
+)
+def test_script_that_closes_its_streams_or_says_nothing_of_its_end_keeps_recording_and_status(
+    script: Script, text: str, status: int
+) -> None:
+    recording, trace = script(SMALL + text)
+    assert recording.returncode == status and "Backstep itself" not in recording.explanation
+    assert "BackwardEnded" in kinds(trace) and "incomplete" not in trace.meta

@@ -1,0 +1,76 @@
+"""What is said of a script that recorded nothing, that ended itself, and of files that are named like ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from viz.record import unrecorded
+from viz.server.programs import from_file
+
+from ..scripts import ROOT, SMALL, Capture, Script, kinds
+
+
+def test_script_that_recorded_nothing_is_explained(script: Script) -> None:
+    assert "does not import the engine" in script("print(1)")[0].explanation
+    assert "imports the engine (line 2), but no op ran" in script("\nimport engine")[0].explanation
+    assert "requires_grad=True" in script("import engine\ny = engine.ones(2) * 2")[0].explanation
+    assert "never called backward" in script("import engine\ny = engine.ones(2, requires_grad=True) * 2")[0].explanation
+
+
+def test_script_of_real_torch_is_told_of_as_torch() -> None:
+    said = unrecorded.nothing_recorded("s.py", "\nimport torch\n", unrecorded.Counts(0, 0, 0), as_torch=False, error="")
+    assert said.startswith("s.py imports torch (line 2), whose ops Backstep does not see. Run it with --as-torch")
+    assert "SyntaxError" in unrecorded.nothing_recorded(
+        "s.py", "x = =", unrecorded.Counts(0, 0, 0), False, "SyntaxError"
+    )
+    assert "before its first op" in unrecorded.nothing_recorded(
+        "s.py", "1/0", unrecorded.Counts(0, 0, 0), False, "KeyError"
+    )
+    assert unrecorded.nothing_recorded("s.py", "", unrecorded.Counts(1, 1, 0), False, "KeyError") == ""
+    assert unrecorded.imports("from engine import a\nimport torch.nn") == unrecorded.Imports(1, 2)
+
+
+@pytest.mark.parametrize("name", ["engine.py", "viz.py", "engine/__init__.py"])
+def test_files_named_like_ours_are_explained_not_obeyed(
+    script: Script, tmp_path: Path, capfd: Capture, name: str
+) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("print('obeyed')")
+    recording, trace = script(SMALL + "import viz\n")
+    assert "obeyed" not in capfd.readouterr().out and "Accumulated" in kinds(trace)
+    assert f"`{name}`" in recording.explanation and "Rename yours" in recording.explanation
+
+
+def test_own_files_do_not_shadow_themselves() -> None:
+    assert unrecorded.shadows(ROOT, ROOT) == [] and unrecorded.shadowed("s.py", []) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("import sys\nsys.exit(3)\n", "script.py ended itself in line 6, with status 3."),
+        ("def f():\n    raise SystemExit('no\\ndata')\nf()\n",
+         "script.py ended itself in line 6, with status 1 and the message “no data”."),
+        ("import argparse\nargparse.ArgumentParser().parse_args(['--x'])\n", "itself in line 6, with status 2."),
+        ("import sys\nsys.exit()\n", ""),
+        ("import sys\nsys.exit(0)\n", ""),
+        ("import sys\ntry:\n    sys.exit(3)\nexcept SystemExit:\n    pass\n", ""),
+    ],
+)  # fmt: skip
+def test_script_that_ends_itself_is_told_with_its_status_and_line(script: Script, text: str, says: str) -> None:
+    explanation = script(SMALL + text)[0].explanation
+    assert explanation.endswith(says) if says else explanation == ""
+
+
+def test_script_that_ends_itself_in_another_file_is_told_of_that(script: Script, tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("import sys\n\ndef stop():\n    sys.exit(4)\n")
+    said = script(SMALL + "import helper\nhelper.stop()\n")[0].explanation
+    assert said == "script.py ended itself in line 4 of helper.py, with status 4."
+
+
+def test_opened_trace_says_how_its_script_ended(script: Script) -> None:
+    recording, _ = script(SMALL + "import sys\nsys.exit(3)\n")
+    assert from_file(recording.trace_path).about["note"] == "script.py ended itself in line 6, with status 3."
+    assert from_file(script(SMALL)[0].trace_path).about["note"] == ""

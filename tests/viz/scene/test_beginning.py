@@ -1,0 +1,71 @@
+"""Of a long recording the beginning is shown, and it is said what is left out."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import pytest
+
+import engine as torch
+from engine.trace import Trace
+from viz import cli
+from viz.scene.beginning import left_out, shortened
+from viz.scene.scene import scene
+from viz.server.programs import from_file
+
+
+@pytest.fixture(scope="module")
+def long() -> Trace:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.record() as trace:
+        for _ in range(6):
+            (x * x).sum().backward()
+    return trace
+
+
+def test_every_beginning_of_a_trace_makes_a_scene(long: Trace) -> None:
+    counts = [len(scene(shortened(long, most))["steps"]) for most in range(1, len(long.events) + 1)]
+    assert counts == sorted(counts) and counts[0] < counts[-1]
+
+
+def test_a_short_trace_is_shown_whole_and_nothing_is_said(long: Trace) -> None:
+    assert shortened(long) is long and left_out(long) == ""
+
+
+def test_a_file_is_shown_to_the_number_of_events_that_is_asked_for(long: Trace, tmp_path: Path) -> None:
+    long.save(str(tmp_path / "long.backstep"))
+    program = from_file(tmp_path / "long.backstep", 7)
+    assert program.record().events == tuple(long.events[:7])
+    said = program.about["left_out"]
+    assert f"first 7 of {len(long.events)} events" in said and "--events 35" in said
+    assert scene(program.record(), program=program.about)["program"]["left_out"] == said
+
+
+def test_a_file_exported_from_a_shortened_recording_says_that_it_has_no_more(long: Trace, tmp_path: Path) -> None:
+    shortened(long, 7).save(str(tmp_path / "cut.backstep"))
+    said = from_file(tmp_path / "cut.backstep").about["left_out"]
+    assert f"first 7 of {len(long.events)} events" in said and "--events" not in said
+    again = from_file(tmp_path / "cut.backstep", 3).about["left_out"]
+    assert "first 3 of 7 events" in again and "--events 7" in again
+
+
+def test_of_a_long_recording_that_fails_the_failure_is_told_and_the_way_to_it() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.record() as trace, contextlib.suppress(RuntimeError):
+        for _ in range(6):
+            y = (x * x).sum()
+            y.backward()
+        y.backward()
+    said = left_out(shortened(trace, 7))
+    assert "It ends with an error, RuntimeError: Trying to backward through the graph a second time" in said
+    assert "freed). To see that" in said, "the first sentence, whole"
+    assert f"To see that, start Backstep with `--events {len(trace.events)}`" in said
+    assert left_out(shortened(trace, len(trace.events))) == ""
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "many", "1.5"])
+def test_parser_refuses_what_is_no_number_of_events(given: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.parser().parse_args(["run", "--events", given, "train.py"])
+    assert "argument --events" in capsys.readouterr().err

@@ -1,0 +1,64 @@
+"""How programs begin: which rounds are open, and what stands outside of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.viz import pictures
+from viz.scene.reading import reading
+
+from ..traces import recorded
+
+OPENS = {
+    "training_loop": {"model: Linear"},  # each round is read on its own, and the weights stand beside it
+    "mini_batches": {f"squared_error · {n}" for n in (1, 2, 3, "round 1", "round 2", "round 3")},  # in a sum, in a loop
+    "element_by_element": {"i = 1", "j = 1", "j = 2"},  # every round adds to one leaf, which stays in view
+    "jacobian": {"jacobian"},
+}
+
+
+@pytest.mark.parametrize("name", OPENS)
+def test_rounds_are_open_where_one_reads_on_from_each_to_the_next(name: str) -> None:
+    made = pictures.scene(name)
+    labels = {group["id"]: group["label"] for group in (*made["groups"], *made["hidden"]["groups"])}
+    assert {labels[group] for group in made["folded"]} == OPENS[name]
+
+
+def homes(source: str, folder: Path) -> dict[str, str | None]:
+    """The label of the group in which the first card of each named tensor stands that no op computed."""
+    found = reading(recorded("import engine as torch\nnn = torch.nn\n" + source, folder))
+    labels, facts = found.drawing.grouping.labels, found.facts
+    homes: dict[str, str | None] = {}
+    for item in found.drawing.items.values():
+        if item.tensor is None or item.twin is not None:
+            continue
+        name, fact = facts.name(item.tensor), facts.tensors[item.tensor]
+        if name is not None and item.version == fact.first and fact.producers.get(item.version) is None:
+            homes[name] = None if item.group is None else labels[item.group]
+    return homes
+
+
+def test_what_was_there_before_a_loop_stands_before_its_first_round(tmp_path: Path) -> None:
+    source = (
+        "w = torch.ones(2, requires_grad=True)\nh = torch.zeros(2)\nrows = [torch.ones(2), torch.ones(2)]\n"
+        "for row in rows:\n    b = torch.ones(2)\n    h = torch.tanh(w * h + row * b)\n    h = h.detach()\n"
+        "    with torch.no_grad():\n        w -= 0.5\n"
+    )
+    found = homes(source, tmp_path)
+    assert (found["w"], found["h"]) == (None, None)
+    assert (found["rows[0]"], found["rows[1]"]) == (
+        "round 1",
+        "round 2",
+    )  # it is for them that they are taken apart
+    assert found["b"] == "round 2"
+
+
+def test_what_is_given_to_a_layer_stands_before_it_and_its_weights_in_it(tmp_path: Path) -> None:
+    found = homes(
+        "net = nn.Sequential(nn.Linear(2, 2), nn.Tanh())\nx = torch.ones(1, 2)\ny = net(x)\ny.sum().backward()\n",
+        tmp_path,
+    )
+    assert found["x"] is None
+    assert "0: Linear" in found.values()

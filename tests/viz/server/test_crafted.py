@@ -1,0 +1,56 @@
+"""Trace files that were altered on purpose are shown or refused in a sentence; nothing else happens."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import engine
+from engine.trace import VjpRun
+from engine.tracefile import save
+from viz.server.programs import from_file
+from viz.server.revisions import Computed
+from viz.server.store import Catalogue, Store
+
+FILES = int(os.environ.get("BACKSTEP_CRAFTED_FILES", "1000"))
+"""How many: `BACKSTEP_CRAFTED_FILES=10000` tries more than there is time for at every change.
+It takes some 15 ms for each.  Those of other numbers: `python -m tests.viz.crafted FIRST LAST`."""
+MEMORY = 500 * 2**20
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+def test_crafted_files_are_shown_or_refused_in_a_sentence() -> None:
+    command = [sys.executable, "-m", "tests.viz.crafted", "0", str(FILES)]
+    done = subprocess.run(command, cwd=Path(__file__).parents[3], capture_output=True, text=True, check=False)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert lines and "ends" in lines[-1], done.stderr[-2000:]
+    assert lines[:-1] == []
+    assert min(lines[-1]["ends"].values()) > FILES // 10
+    assert lines[-1]["peak"] < MEMORY
+
+
+def test_damaged_event_is_a_step_in_its_place(tmp_path: Path) -> None:
+    with engine.record() as trace:
+        x = engine.tensor(3.0, requires_grad=True)
+        y = x * x
+        (y * 2.0).backward()
+    save(trace, tmp_path / "f")
+    last = next(event.index for event in trace.events if isinstance(event, VjpRun))
+    with contextlib.closing(sqlite3.connect(tmp_path / "f")) as db:
+        db.execute("UPDATE events SET fields = replace(fields, 'true', 'false') WHERE id = ?", (last,))
+        db.commit()
+    program = from_file(tmp_path / "f")
+    store = Store(Catalogue([program]), Computed())
+    scene = store.scene(store.revision(program.id, None), None, {}, "").json()
+    assert [step["name"] for step in scene["steps"]] == ["mul", "mul", "damaged in the file"]
+    assert scene["steps"][-1]["say"] == "The file is damaged here: this event and those after it cannot be read."
+    assert scene["steps"][-1]["kind"] == "error" and scene["error"] is None
+    assert f"from number {last + 1} on cannot be read" in scene["program"]["note"]
+    json.dumps(store.scene(store.revision(program.id, {"leaves": {"0": 2.0}, "commands": None}), None, {}, "").json())

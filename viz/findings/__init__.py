@@ -1,0 +1,1 @@
+"""What is wrong in a program: errors explained, and faults without an error, each with place, proof and remedy."""

@@ -1,0 +1,83 @@
+"""What is carried over from before a backward call into a graph made after it, such as a hidden state.  Pure."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from engine.source import Sources
+from engine.trace import Frame, OpCalled
+
+from ..reading.facts import CallFact
+from ..reading.source_text import source
+from .case import Case
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """The tensor by which a later graph hangs on an earlier one: its name, and the code that uses it ("": unknown).
+
+    `said` is what to call it in a sentence: its name, or what gave it.
+    """
+
+    name: str
+    said: str
+    where: str
+
+
+def carried(case: Case, earlier: CallFact) -> Carried | None:
+    """The first tensor from before a backward call that the graph of the failing call was made with."""
+    if case.call is None or not case.call.event.roots:
+        return None
+    facts, todo = case.facts, [case.call.event.roots[0].tensor]
+    seen = set(todo)
+    while todo:
+        op = facts.made_by(todo.pop(), case.event.index)
+        if op is None or facts.ops[op].event.index < earlier.start:
+            continue
+        event = facts.ops[op].event
+        for given in (i for i in event.inputs if i.tensor is not None):
+            assert given.tensor is not None
+            made = facts.producer(given.tensor, given.version) if given.tensor in facts.tensors else None
+            before = made is not None and facts.ops[made].event.index < earlier.start
+            if before and made is not None and facts.node(made) is not None:
+                return _described(case, given.tensor, facts.ops[made].event, event)
+            if given.tensor not in seen:
+                seen.add(given.tensor)
+                todo.append(given.tensor)
+    return None
+
+
+def _described(case: Case, tensor: int, made: OpCalled, used: OpCalled) -> Carried | None:
+    name = case.facts.trace.names.get(tensor) or ""
+    frame = case.facts.frame(used.stack)
+    if not name:
+        name, frame = _passed_on(case, made, used)
+    if not name and frame is None:
+        return None
+    where = f"`{source(case.facts.trace, frame, 48)}` in {case.facts.line(frame)}" if frame is not None else ""
+    return Carried(name, name or f"What {case.written(made.stack)} gave", where)
+
+
+def _passed_on(case: Case, made: OpCalled, used: OpCalled) -> tuple[str, Frame | None]:
+    """The outermost name that a call which made the tensor binds and a call which uses it is given, as `self.state` of
+    `out, self.state = self.rnn(x, self.state)`; and the call that uses it."""
+    sources, stacks = Sources(case.facts.trace.files), case.facts.trace.stacks
+    if made.stack < 0 or used.stack < 0:
+        return "", None
+    bound = {name for frame in stacks[made.stack] for name in _targets(sources, frame)}
+    for frame in stacks[used.stack]:
+        name = next((name for name in sources.operands(frame) if name in bound), "")
+        if name:
+            return name, frame
+    return "", case.facts.frame(used.stack)
+
+
+def _targets(sources: Sources, frame: Frame) -> list[str]:
+    """What the result of the expression at a frame is bound to."""
+    file, node = sources.file(frame.file), sources.node(frame)
+    above = file.above.get(node) if node is not None else None
+    if not isinstance(above, ast.Assign):
+        return []
+    flat = [part for target in above.targets for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
+    return [file.written(part) for part in flat if isinstance(part, (ast.Name, ast.Attribute))]

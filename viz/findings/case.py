@@ -1,0 +1,71 @@
+"""An error with what is known around it, for those who explain it.  Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.trace import ErrorRaised, Frame, OpCalled
+
+from ..graph.graph import Drawing
+from ..reading.facts import CallFact, Facts
+from ..reading.source_text import source
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The error event and its trace; `edits` are those that made the trace."""
+
+    facts: Facts
+    drawing: Drawing
+    event: ErrorRaised
+    edits: Mapping[str, Any] | None
+
+    @property
+    def call(self) -> CallFact | None:
+        return self.facts.calls.get(self.event.call) if self.event.call is not None else None
+
+    @property
+    def op(self) -> OpCalled | None:
+        """The forward op of the node at which the error arose."""
+        index = self.facts.op_of_node.get(self.event.node) if self.event.node is not None else None
+        return self.facts.ops[index].event if index is not None else None
+
+    def named(self, tensor: int | None) -> str:
+        return (self.facts.name(tensor) if tensor is not None else None) or "the tensor"
+
+    @property
+    def first(self) -> str:
+        """The user's name of the first tensor that the error is about."""
+        return self.named(self.event.tensors[0] if self.event.tensors else None)
+
+    @property
+    def last(self) -> str:
+        """The user's name of the last tensor that the error is about."""
+        return self.named(self.event.tensors[-1] if self.event.tensors else None)
+
+    def part(self, tensor: int | None) -> str:
+        """The user's name of a tensor; of a view without one, whose part it is."""
+        name = self.facts.name(tensor) if tensor is not None else None
+        if name is not None or tensor is None:
+            return name or "the tensor"
+        base = self.facts.base(tensor)
+        return f"a part of {self.named(base)}" if base is not None else "the tensor"
+
+    def written(self, stack: int) -> str:
+        return self._quoted(self.facts.frame(stack))
+
+    @property
+    def line(self) -> str:
+        """The program's own line at which the error came up."""
+        return self._quoted(self.facts.frame_of(self.event))
+
+    def _quoted(self, frame: Frame | None) -> str:
+        return "" if frame is None else f"`{source(self.facts.trace, frame, 48)}` in {self.facts.line(frame)}"
+
+
+Answer = tuple[str, str, Json | None]
+"""Why it came about, the smallest fix, and the edits that make it where edits can."""

@@ -1,0 +1,302 @@
+"""Where the first inf and the first nan are born, forward and backward: the place, the numbers there, the remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.trace import OpCalled, VjpRun
+
+from ..reading import labels, text
+from ..reading.facts import Facts
+from ..reading.jacobian import ELEMENTWISE
+from ..reading.source_text import source
+
+_LOG = "Keep its input away from 0, as in `p.clamp(min=1e-8).log()`; of a softmax take log_softmax, which needs none."
+_STEEP = (
+    "0 comes from above, but the slope of a root is infinite at 0, and 0 · inf is nan. Add a small number inside, as "
+    "in `(x + 1e-12).sqrt()`, or take torch.linalg.vector_norm, which sends 0 there."
+)
+_DIVIDE = "Keep the divisor away from 0: add a small number to it, or put a 1 there with where() *before* dividing."
+_EXP = "{name} overflows {dtype} above {most}: subtract the maximum first, or use softmax, log_softmax or logsumexp."
+_ROOT = "The slope of a root is infinite at 0, and it has no value below: add a small number inside, or clamp it."
+_ONE = "One value alone has no deviation (0 ÷ 0): give it more of them, or count all with correction=0."
+_REMEDIES: Mapping[str, str] = {
+    "std": _ONE, "var": _ONE, "std_mean": _ONE, "var_mean": _ONE,
+    "log": _LOG, "log2": _LOG, "log10": _LOG, "log1p": _LOG, "div": _DIVIDE, "reciprocal": _DIVIDE, "exp": _EXP,
+    "exp2": _EXP, "expm1": _EXP, "sqrt": _ROOT, "rsqrt": _ROOT,
+    "pow": "A negative or fractional power has no finite slope at 0: keep its base away from 0.",
+}  # fmt: skip
+_MASKED = (
+    "What comes from above is 0 there (a mask or where() threw the value away), but 0 · inf is nan. "
+    "Put a harmless value in *before* this op, as in `torch.where(ok, x, 1.0)`."
+)
+_NEAR = 1e-3
+"""The share of the largest number from which on a product of the largest inputs counts as past it: sums add up."""
+_CHOOSING = frozenset({"where", "masked_fill", "masked_select", "getitem", "index", "masked_scatter"})
+_MASKS = frozenset({"mask_scores"})
+"""Ops that write -inf where a mask says so: the program's own infinity, in the words of attention."""
+_FLAT = "Mend the place where that inf was born: this op only multiplied it."
+_GIVEN = "inf ÷ inf, inf − inf and 0 · inf have no value. Mend the place that the inf comes from."
+_KEPT = "Mend the place where that {kind} was born on the way forward: backward only works with what it finds."
+_OVERFLOW = "{dtype} ends at {most}: keep the numbers before this op smaller."
+_EXPONENTIALS: Mapping[str, Callable[[float], Any]] = {"exp": np.log, "exp2": np.log2, "expm1": np.log}
+"""Ops that overflow by themselves, and what gives the largest number that they take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is wrong though nothing was raised: at which event, where, why, and what helps ("": unknown)."""
+
+    kind: str
+    event: int
+    at: str | None
+    label: str
+    why: str
+    fix: str = ""
+    line: int | None = None
+
+
+def findings(facts: Facts) -> list[Finding]:
+    """The births of the first inf and the first nan, forward and backward, as they happened.
+
+    A value that is infinite because the program wrote an infinity (a mask of -inf) was not born.
+    Cost: one look at each recorded value.
+    """
+    search = _Search(facts)
+    found: dict[tuple[str, str], Finding] = {}
+    for event in facts.trace.events:
+        if event.index in facts.own.hidden:
+            continue
+        if isinstance(event, OpCalled):
+            way, births = "forward", search.forward(event)
+        elif isinstance(event, VjpRun):
+            way, births = "backward", search.backward(event)
+        else:
+            continue
+        for finding in births:
+            found.setdefault((way, finding.kind), finding)
+    return sorted(found.values(), key=lambda finding: finding.event)
+
+
+def roots_are_finite(facts: Facts) -> bool:
+    """Whether every tensor that a backward call started from held numbers only."""
+    held = (facts.tensors[root].values for root in facts.roots if root in facts.tensors)
+    return not any(_kinds(facts.trace.value(index)) for values in held for index in values.values())
+
+
+class _Search:
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.known: dict[int, frozenset[str]] = {}
+
+    def kinds(self, index: int | None) -> frozenset[str]:
+        """Which of nan and inf a value has."""
+        if index is None:
+            return frozenset()
+        if index not in self.known:
+            self.known[index] = _kinds(self.facts.trace.value(index))
+        return self.known[index]
+
+    def all_kinds(self, indices: Iterable[int | None]) -> frozenset[str]:
+        return frozenset[str]().union(*(self.kinds(index) for index in indices))
+
+    def forward(self, event: OpCalled) -> Iterable[Finding]:
+        bad = next((out for out in event.outputs if self.kinds(out.value)), None)
+        if bad is None or event.call is not None:
+            return
+        given = self.all_kinds(self.inputs(event))
+        given |= frozenset[str]().union(*(_written_kinds(v) for v in self.numbers(event)))
+        if event.name in _MASKS:
+            given |= {"inf"}
+        name = labels.written_name(event)
+        for kind in sorted(self.kinds(bad.value), reverse=True):
+            if kind in given or (kind == "inf" and given):
+                origin = self.origin(event, kind)
+                if origin is None:
+                    continue
+                why, fix = f"{origin} holds {kind} before anything is computed", f"Look at where {origin} comes from."
+            else:
+                sample = self.example(event, bad.value, kind)
+                why = f"No {kind} goes into {name}, but one comes out{sample}. It is born here"
+                fix = _GIVEN if "inf" in given else self.remedy(event, kind, bad.value, bad.dtype)
+            yield self.finding(kind, event, event, f"first {kind}: {name}", why, fix)
+
+    def numbers(self, event: OpCalled) -> list[Any]:
+        return [i.scalar for i in event.inputs if i.tensor is None] + list(event.attrs.values())
+
+    def origin(self, event: OpCalled, kind: str) -> str | None:
+        """The name of an input that no op computed and that has a nan; an infinity in one is the program's own."""
+        for argument in event.inputs:
+            if argument.tensor is None or kind != "nan" or argument.tensor in self.facts.owner:
+                continue
+            fact = self.facts.tensors.get(argument.tensor)
+            if fact is None or fact.leaf is None or argument.version != fact.first:
+                continue
+            if kind in self.kinds(self.facts.value(argument.tensor, argument.version)):
+                return self.facts.name(argument.tensor) or "the tensor"
+        return None
+
+    def backward(self, event: VjpRun) -> Iterable[Finding]:
+        op = self.facts.op_of_node.get(event.node)
+        upstream = self.all_kinds(event.upstream)
+        if op is None:
+            return
+        called = self.facts.ops[op].event
+        node = self.facts.node(op)
+        name = node.name if node is not None else "a node"
+        for kind in sorted(self.all_kinds(event.cotangents), reverse=True):
+            if kind in upstream or (kind == "inf" and upstream):
+                continue
+            sample, came = self.slope(event, called, kind)
+            born, fix = self.reason(event, called, kind, came)
+            why = f"No {kind} comes to {name} from above, but it sends one on{sample}. {born}"
+            yield self.finding(kind, event, called, f"first {kind} gradient: {name}", why, fix)
+
+    def reason(self, event: VjpRun, called: OpCalled, kind: str, came: float | None) -> tuple[str, str]:
+        """Why a VJP gives what nobody gave it, and what helps; `came` is what came from above at the place."""
+        born = "Born in its local derivative"
+        fix = _REMEDIES.get(labels.written_name(called), "")
+        if came == 0.0:
+            return born, _MASKED if self.is_masked(called, event.index) or fix is not _ROOT else _STEEP
+        if kind == "nan" and came is not None and np.isinf(came):
+            return "The inf meets a slope of 0 there, and 0 · inf is nan", _FLAT
+        if kind == "nan" and "inf" in self.all_kinds(event.upstream):
+            return "An inf comes from above, and its products with 0 and differences with another inf are nan", _GIVEN
+        values, dtype = self.inputs(called), called.outputs[0].dtype
+        given, made = self.all_kinds(values), self.all_kinds(out.value for out in called.outputs)
+        found = kind if kind in given else "inf" if "inf" in given else kind if kind in made and not fix else None
+        if found is not None:
+            return f"The {found} is in the numbers of the way forward, which its derivative is made of", _KEPT.format(
+                kind=found
+            )
+        if kind == "inf" and self.largest(event.upstream) * max(self.largest(values), 1.0) > _NEAR * _most(dtype):
+            return "A product passes the largest number there is", _too_large(dtype)
+        return born, fix
+
+    def remedy(self, event: OpCalled, kind: str, value: int, dtype: str) -> str:
+        """What helps where an op gives what did not go in."""
+        name = labels.written_name(event)
+        if kind == "inf" and name in _EXPONENTIALS:
+            most = text.number(float(np.floor(10 * _EXPONENTIALS[name](_most(dtype))) / 10))
+            return _EXP.format(name=name, dtype=dtype, most=most)
+        if kind == "inf" and self.largest(self.inputs(event)) ** 2 > _NEAR * _most(dtype):
+            return _too_large(dtype)
+        return _REMEDIES.get(name, "")
+
+    def inputs(self, event: OpCalled) -> list[int | None]:
+        """The values of the tensors that went into an op."""
+        return [self.facts.value(i.tensor, i.version) for i in event.inputs if i.tensor is not None]
+
+    def largest(self, values: Iterable[int | None]) -> float:
+        """The largest finite number of some values, without its sign."""
+        held = [self.facts.trace.value(index) for index in values if index is not None]
+        return max((abs(float(value.stats[key])) for value in held for key in ("min", "max")), default=0.0)
+
+    def is_masked(self, called: OpCalled, before: int) -> bool:
+        """Whether what an op gave went straight into a where() or a mask, which threw a part of it away."""
+        facts, outs = self.facts, {out.tensor for out in called.outputs}
+        return any(
+            labels.written_name(op.event).rstrip("_") in _CHOOSING and any(i.tensor in outs for i in op.event.inputs)
+            for op in facts.ops[facts.op_at[called.index] + 1 :]
+            if op.event.index < before
+        )
+
+    def finding(self, kind: str, event: OpCalled | VjpRun, called: OpCalled, label: str, why: str, fix: str) -> Finding:
+        frame = self.facts.frame(called.stack)
+        where = "."
+        if frame is not None:
+            where = f", in `{source(self.facts.trace, frame, 60)}` ({self.facts.line(frame)})."
+        at = self.facts.ops[self.facts.op_at[called.index]].id
+        return Finding(kind, event.index, at, label, why + where, fix, frame.line if frame is not None else None)
+
+    # -- one element ----------------------------------------------------------------------------------------------
+
+    def example(self, event: OpCalled, value: int, kind: str) -> str:
+        """`: 0 ÷ 0 = nan at [1]`, for the first such element; "" where it cannot be written in numbers."""
+        name, result = labels.written_name(event), self.facts.trace.value(value).array
+        if name.rstrip("_") not in ELEMENTWISE or result is None or event.inplace is not None:
+            return ""
+        place = _first(result, kind)
+        parts = [self.element(i.tensor, i.version, i.scalar, result.shape, place) for i in event.inputs]
+        parts += [text.number(v) for k, v in event.attrs.items() if k == "exponent" and isinstance(v, (int, float))]
+        if place is None or None in parts:
+            return ""
+        sign = labels.SIGNS.get(name)
+        known = [part for part in parts if part is not None]
+        written = f" {sign} ".join(known) if sign and len(known) == 2 else f"{name}({', '.join(known)})"
+        return f": {written} = {text.number(result[place])}{_at(place)}"
+
+    def slope(self, event: VjpRun, called: OpCalled, kind: str) -> tuple[str, float | None]:
+        """What came from above at the first such element and what the inputs are there; and that number alone."""
+        bad = next((c for c in event.cotangents if kind in self.kinds(c)), None)
+        plain = labels.written_name(called).rstrip("_") in ELEMENTWISE and bad is not None and len(event.upstream) == 1
+        above_of = event.upstream[0] if plain else None
+        if bad is None or above_of is None or called.inplace is not None:
+            return "", None
+        sent, above = self.facts.trace.value(bad).array, self.facts.trace.value(above_of).array
+        place = _first(sent, kind) if sent is not None else None
+        if sent is None or above is None or place is None or above.shape != sent.shape:
+            return "", None
+        there = []
+        for argument in called.inputs:
+            part = self.element(argument.tensor, argument.version, argument.scalar, sent.shape, place)
+            name = self.facts.name(argument.tensor) if argument.tensor is not None else None
+            if part is not None and argument.tensor is not None:
+                there.append(f"{name or 'its input'} is {part}")
+        there = list(dict.fromkeys(there))  # once for the two of x * x
+        came = float(above[place])
+        said = f" where {text.join(there)}" if there else ""
+        return f"{said}: {text.number(came)} comes in, {text.number(sent[place])} goes out{_at(place)}", came
+
+    def element(
+        self, tensor: int | None, version: int, scalar: Any, shape: tuple[int, ...], place: tuple[int, ...] | None
+    ) -> str | None:
+        if tensor is None:
+            return text.scalar(scalar)
+        index = self.facts.value(tensor, version)
+        array = self.facts.trace.value(index).array if index is not None else None
+        if array is None or place is None:
+            return None
+        try:
+            return text.number(np.broadcast_to(array, shape)[place])
+        except ValueError:
+            return None
+
+
+def _kinds(value: Any) -> frozenset[str]:
+    if value.array is None:
+        return frozenset(kind for kind in ("nan", "inf") if value.stats[kind])
+    if value.array.dtype.kind != "f" or np.isfinite(value.array).all():
+        return frozenset()
+    return frozenset(k for k, test in _TESTS.items() if test(value.array).any())
+
+
+_TESTS: Mapping[str, Callable[[Any], Any]] = {"nan": np.isnan, "inf": np.isinf}
+
+
+def _most(dtype: str) -> float:
+    """The largest number of a dtype of the trace."""
+    return float(np.finfo(dtype if dtype in ("float16", "float64") else "float32").max)
+
+
+def _too_large(dtype: str) -> str:
+    return _OVERFLOW.format(dtype=dtype, most=f"{_most(dtype):.2g}".replace("e+", "e"))
+
+
+def _written_kinds(number: Any) -> frozenset[str]:
+    if not isinstance(number, float) or np.isfinite(number):
+        return frozenset()
+    return frozenset({"nan" if np.isnan(number) else "inf"})
+
+
+def _first(array: np.ndarray, kind: str) -> tuple[int, ...] | None:
+    places = np.argwhere(_TESTS[kind](array))
+    return tuple(int(n) for n in places[0]) if len(places) else None
+
+
+def _at(place: tuple[int, ...]) -> str:
+    return f" at [{', '.join(str(n) for n in place)}]" if place else ""

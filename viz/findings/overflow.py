@@ -1,0 +1,178 @@
+"""Where numbers that overflow in the end began to grow: the root of an explosion, not its last step.  Pure."""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.trace import Accumulated, OpCalled
+
+from ..reading import labels, text
+from ..reading.facts import CallFact, Facts
+from ..reading.source_text import source
+from .nonfinite import Finding
+
+LARGE = 1e4
+"""A size that numbers of a sound program seldom have: where one first passes it, an explosion begins."""
+
+LEAP = 10
+"""How many times as large as the one before a loss is that explodes."""
+
+FEWEST = 3
+"""Losses, one after the other, that tell it."""
+
+HUGE = 1e12
+"""The size of an input from which on an op overflows because of it, not because of what it is."""
+
+
+def growth(facts: Facts, born: list[Finding]) -> list[Finding]:
+    """The op with which the numbers passed `LARGE` that made the first inf or nan, where it is one that overflowed;
+    where none is born, the loss that grows from update to update.
+
+    From each op the way goes back to what gave its largest input; from an update of a parameter to the loss whose
+    gradient it was made with.  Cost: linear in the events.
+    """
+    start = next((f for f in born if "gradient" not in f.label), None)
+    event = facts.trace.events[start.event] if start is not None else None
+    search = _Search(facts)
+    if start is None:
+        return search.diverging()
+    if not isinstance(event, OpCalled) or search.largest(event)[1] < HUGE:
+        return []
+    path = list(search.back(event))
+    first = path[-1]
+    if first.event is event or first.into >= LARGE:
+        return []
+    return [search.finding(first, path)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stop:
+    """An op on the way back, the largest number that goes into it, and that comes out."""
+
+    event: OpCalled
+    into: float
+    out: float
+
+
+class _Search:
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.arrivals: dict[int, list[Accumulated]] = defaultdict(list)
+        for event in facts.trace.events:
+            if isinstance(event, Accumulated):
+                self.arrivals[event.tensor].append(event)
+
+    def size(self, value: int | None) -> float:
+        """The largest finite number of a value, without its sign."""
+        if value is None:
+            return 0.0
+        held = self.facts.trace.value(value)
+        if held.array is None:
+            return max((abs(held.stats[key]) for key in ("min", "max")), default=0.0)
+        if held.array.dtype.kind != "f":
+            return 0.0
+        sizes = np.abs(held.array[np.isfinite(held.array)])
+        return float(sizes.max()) if sizes.size else 0.0
+
+    def largest(self, event: OpCalled) -> tuple[tuple[int, int] | None, float]:
+        """The input with the largest number, as (tensor, version), and that number."""
+        sizes = {
+            (i.tensor, i.version): self.size(self.facts.value(i.tensor, i.version))
+            for i in event.inputs
+            if i.tensor is not None
+        }
+        best = max(sizes, key=lambda one: sizes[one], default=None)
+        return best, sizes[best] if best is not None else 0.0
+
+    def back(self, event: OpCalled) -> Iterator[_Stop]:
+        """The ops on the way back, as long as what goes into them is large."""
+        seen: set[int] = set()
+        now: OpCalled | None = event
+        while now is not None and now.index not in seen:
+            seen.add(now.index)
+            best, into = self.largest(now)
+            yield _Stop(now, into, max((self.size(out.value) for out in now.outputs), default=0.0))
+            if best is None or into < LARGE:
+                return
+            made = self.facts.producer(*best)
+            before = self.facts.ops[made].event if made is not None else None
+            now = self.loss(before) if before is not None and before.inplace is not None else before
+
+    def loss(self, update: OpCalled) -> OpCalled | None:
+        """The op that made the loss, of the backward call whose gradient a leaf was last updated with."""
+        arrivals = self.arrivals[update.inplace] if update.inplace is not None else []
+        last = bisect_left(arrivals, update.index, key=lambda e: e.index) - 1
+        call = self.facts.calls.get(arrivals[last].call) if last >= 0 else None
+        return self.root(call) if call is not None else None
+
+    def diverging(self) -> list[Finding]:
+        """The first loss that an update made `LEAP` times as large, where so did all that follow."""
+        lines: dict[int, list[tuple[OpCalled, float]]] = defaultdict(list)
+        for call in self.facts.calls.values():
+            made = self.root(call) if len(call.event.roots) == 1 else None
+            if made is not None:
+                lines[call.event.stack].append((made, max((self.size(out.value) for out in made.outputs), default=0.0)))
+        found = []
+        for losses in lines.values():
+            sizes = [size for _, size in losses]
+            calm = [k for k in range(1, len(sizes)) if sizes[k] < LEAP * sizes[k - 1]]
+            begin = calm[-1] if calm else 0
+            if len(sizes) - begin < FEWEST or sizes[-1] < LARGE or not sizes[begin]:
+                continue
+            if self.updated(losses[begin][0], losses[begin + 1][0]):
+                found.append(self.leap(losses[begin + 1][0], sizes[begin:]))
+        return found
+
+    def updated(self, since: OpCalled, until: OpCalled) -> bool:
+        """Whether a leaf that receives gradients was written between two ops."""
+        between = self.facts.ops[self.facts.op_at[since.index] : self.facts.op_at[until.index]]
+        return any(op.event.inplace in self.facts.receives for op in between)
+
+    def leap(self, event: OpCalled, sizes: list[float]) -> Finding:
+        frame = self.facts.frame(event.stack)
+        where = f"`{source(self.facts.trace, frame, 60)}` in {self.facts.line(frame)}" if frame is not None else ""
+        shown = text.join([text.number(size) for size in sizes[:3]])
+        last = f", at last {text.number(sizes[-1])}" if len(sizes) > 3 else ""
+        why = (
+            f"Each update makes the loss larger: {where or 'it'} gives {shown}{last}. "
+            "The steps go too far, past where it is small."
+        )
+        fix = "Take a smaller learning rate, or clip_grad_norm_() before the step."
+        if event.attrs.get("reduction") == "sum":
+            fix += ' reduction="sum" adds up all elements: with "mean" the gradient does not grow with their number.'
+        at = self.facts.ops[self.facts.op_at[event.index]].id
+        return Finding(
+            "growth", event.index, at, "The loss explodes", why, fix, frame.line if frame is not None else None
+        )
+
+    def root(self, call: CallFact) -> OpCalled | None:
+        made = [self.facts.made_by(root.tensor, call.start) for root in call.event.roots]
+        return next((self.facts.ops[op].event for op in made if op is not None), None)
+
+    def finding(self, first: _Stop, path: list[_Stop]) -> Finding:
+        frame = self.facts.frame(first.event.stack)
+        here = [stop.out for stop in path[::-1] if stop.event.stack == first.event.stack and stop.event.inplace is None]
+        name = labels.written_name(first.event)
+        where = f"`{source(self.facts.trace, frame, 60)}` in {self.facts.line(frame)}" if frame is not None else name
+        most = max(stop.out for stop in path)
+        why = (
+            f"Here the numbers pass {LARGE:,.0f}: {where} gives up to {text.number(first.out)} from up to "
+            f"{text.number(first.into)}. They go on growing to {text.number(most)}, and float32 ends at 3.4e38."
+        )
+        times = sorted(later / sooner for sooner, later in itertools.pairwise(here) if sooner)
+        if len(times) > 1 and times[len(times) // 2] > 1.1:
+            middle = float(f"{times[len(times) // 2]:.2g}")
+            why += f" Each run of this line makes them about {text.number(middle)} times as large."
+        fix = (
+            "Begin with smaller weights, or normalise between the rounds. Where only gradients grow, "
+            "clip_grad_norm_() before the step, or a smaller learning rate."
+        )
+        at = self.facts.ops[self.facts.op_at[first.event.index]].id
+        line = frame.line if frame is not None else None
+        return Finding("growth", first.event.index, at, "The numbers explode", why, fix, line)

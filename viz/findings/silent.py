@@ -1,0 +1,429 @@
+"""What goes wrong without an error: each with its place and a proof in numbers of this very run.  Pure.
+
+None of these is an error in every program (a sum over batches is meant to add up), so each says what happened, in
+numbers, and what to write if it was not meant.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from engine.trace import (
+    Accumulated,
+    BackwardStarted,
+    Escaped,
+    LeafCreated,
+    OpCalled,
+    Saved,
+    VjpRun,
+    WarningGiven,
+)
+
+from ..reading import labels, text
+from ..reading.facts import Facts
+from ..reading.jacobian import arguments, pull
+from ..reading.source_text import source
+from ..reading.stale_values import unseen
+from .accumulated import forgotten
+from .cleared import emptied
+from .nonfinite import Finding
+from .unlisted import unlisted
+from .unreached import unreached
+from .wrong_loss import scores
+from .zero_gradients import stalled
+
+WHOLE = 120
+"""Characters up to which an expression is quoted whole where its end says what matters."""
+
+
+def findings(facts: Facts) -> list[Finding]:
+    """Everything found, in the order in which it happened.  Cost: linear in the events."""
+    search = _Search(facts)
+    found = {(finding.event, finding.kind): finding for finding in forgotten(facts)}
+    found.update(
+        {
+            (finding.event, finding.kind): finding
+            for finding in [*unreached(facts), *unlisted(facts), *stalled(facts), *emptied(facts), *scores(facts)]
+        }
+    )
+    for look in (search.sums, search.behind_back, search.half, search.choices, search.casts, search.spread,
+                 search.rounded, search.copies, search.inner):  # fmt: skip
+        for finding in look():
+            found.setdefault((finding.event, finding.kind), finding)
+    return sorted(found.values(), key=lambda finding: finding.event)
+
+
+class _Search:
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.trace = facts.trace
+
+    def brief(self, index: int | None) -> str:
+        return "nothing" if index is None else text.brief(self.trace.value(index))
+
+    def line(self, stack: int) -> int | None:
+        frame = self.facts.frame(stack)
+        return frame.line if frame is not None else None
+
+    def written(self, stack: int, limit: int = 48) -> str:
+        frame = self.facts.frame(stack)
+        return "" if frame is None else f"`{source(self.trace, frame, limit)}` in {self.facts.line(frame)}"
+
+    def called(self, event: VjpRun) -> OpCalled | None:
+        index = self.facts.op_of_node.get(event.node)
+        return self.facts.ops[index].event if index is not None else None
+
+    def at(self, called: OpCalled) -> str:
+        return self.facts.ops[self.facts.op_at[called.index]].id
+
+    def runs(self) -> Iterator[tuple[VjpRun, OpCalled]]:
+        """Every VJP with one gradient coming in, and the op that it belongs to."""
+        for event in self.trace.events:
+            called = self.called(event) if isinstance(event, VjpRun) and len(event.upstream) == 1 else None
+            if isinstance(event, VjpRun) and called is not None and event.upstream[0] is not None:
+                yield event, called
+
+    # -- gradients that add up ------------------------------------------------------------------------------------
+
+    def sums(self) -> Iterator[Finding]:
+        """The first gradient per tensor that is added to one of an earlier call, in a place where both are something.
+
+        Passes that fill one place after the other, as those of single elements do, add nothing up; and adding up the
+        gradients of several losses, none of them looked at alone, is what `.grad` is for.
+        """
+        first: dict[int, int] = {}
+        between: dict[int, int] = defaultdict(int)  # calls that added to it since the first
+        told: set[int] = set()
+        looked: set[int] = set()  # gradients that were printed, or left for Python in another way
+        for event in self.trace.events:
+            if isinstance(event, Escaped):
+                looked.add(event.tensor)
+            if not isinstance(event, Accumulated):
+                continue
+            earlier = first.setdefault(event.tensor, event.call)
+            if event.before is None or not self.trace.value(event.before).sample.any():
+                first[event.tensor], between[event.tensor] = event.call, 0
+                looked.discard(event.grad)
+                continue
+            if (
+                earlier != event.call
+                and event.tensor not in told
+                and self.meet(event.before, event.added)
+                and (event.grad in looked or self.again(event, earlier))
+            ):
+                told.add(event.tensor)
+                yield self.sum(event, earlier, between[event.tensor])
+            between[event.tensor] += earlier != event.call
+
+    def again(self, event: Accumulated, earlier: int) -> bool:
+        """Whether a call brings what the earlier one brought: it starts where that did or in what that computed,
+        or its gradient is the same."""
+        call, other = self.facts.calls[event.call], self.facts.calls[earlier]
+        roots = {root.tensor for root in other.event.roots}
+        if call.order > other.order or any(root.tensor in roots for root in call.event.roots):
+            return True
+        assert event.before is not None
+        held, came = self.trace.value(event.before), self.trace.value(event.added)
+        return not held.damaged and bool(np.array_equal(held.sample, came.sample))
+
+    def meet(self, before: int, added: int) -> bool:
+        """Whether two gradients have an element in common that is not 0."""
+        held, came = self.trace.value(before), self.trace.value(added)
+        if held.array is None or came.array is None:
+            return True
+        return bool(((held.array != 0) & (came.array != 0)).any())
+
+    def sum(self, event: Accumulated, earlier: int, between: int) -> Finding:
+        name = self.facts.name(event.tensor) or "a tensor"
+        call = self.facts.calls[event.call].event
+        by, before = self.written(call.stack), self.written(self.facts.calls[earlier].event.stack)
+        came = f"from {before}" if before else "from an earlier call"
+        if by and by == before:  # a line of a loop
+            came, by = f"from an earlier {by}", "the same line, run again,"
+        if between:
+            came += f" and {text.count(between, 'later call')}"
+        why = (
+            f"`{name}.grad` held {self.brief(event.before)} {came}, and {by or 'this call'} added "
+            f"{self.brief(event.added)}: {self.brief(event.after)}. backward() adds to `.grad`, it never replaces it."
+        )
+        kept = " zero_grad() does not know of it: it is no leaf." if event.retained else ""
+        fix = f"If only the latest is meant, set `{name}.grad = None` before the call.{kept}"
+        if event.before is not None and any(self.facts.owner.get(root.tensor) == event.tensor for root in call.roots):
+            fix = (  # emptied before the call, it would be gone when it is called upon
+                f"If only the latest is meant, take it out first: `g = {name}.grad; {name}.grad = None; g.backward()`; "
+                "or use torch.autograd.grad, which leaves `.grad` alone."
+            )
+        return Finding("sum", event.index, None, f"{name}.grad adds up", why, fix, self.line(call.stack))
+
+    # -- writes that no version counts ----------------------------------------------------------------------------
+
+    def behind_back(self) -> Iterator[Finding]:
+        """A node that runs on a saved value which was changed through .data or numpy since it was saved."""
+        for index, found in unseen(self.facts).items():
+            event, first = self.trace.events[index], found[0]
+            if isinstance(event, VjpRun) and (called := self.called(event)) is not None:
+                yield self.changed(event, called, first.saved, first.now, first.wrote)
+                return
+
+    def changed(self, event: VjpRun, called: OpCalled, saved: Saved, now: int, wrote: int | None) -> Finding:
+        name = self.facts.name(saved.tensor) if saved.tensor is not None else None
+        name = name or "a tensor"
+        by = self.written(self.trace.events[wrote].stack) if wrote is not None else ""
+        node = called.node.name if called.node is not None else "A node"
+        sent = next((c for c in event.cotangents if c is not None), None)
+        right = self.as_recorded(event, called)
+        instead = f"; with what forward used it would be {right}" if right else ""
+        why = (
+            f"{node} saved {name} = {self.brief(saved.value)}. {by or 'A write'} changed it to {self.brief(now)}, and "
+            f"the version did not count that. So it sends {self.brief(sent)} back{instead}."
+        )
+        fix = f"Change {name} after the backward call, or under no_grad() instead of .data: then there is an error."
+        return Finding(
+            "write", event.index, self.at(called), f"{name} changed unseen", why, fix, self.line(called.stack)
+        )
+
+    def as_recorded(self, event: VjpRun, called: OpCalled) -> str:
+        """The first cotangent from the values of forward."""
+        upstream = self.trace.value(event.upstream[0]).array if event.upstream[0] is not None else None
+        name = called.node.inputs[0] if called.node is not None and called.node.inputs else None
+        found = self.pulled(called, name, upstream)
+        return "" if found is None else text.listing(found)
+
+    def pulled(self, called: OpCalled, name: str | None, upstream: Any, wide: bool = False) -> np.ndarray | None:
+        """The cotangent of one input, computed anew; None where that cannot be done."""
+        given = arguments(self.facts, called) if name is not None and upstream is not None else None
+        if given is None or name is None:
+            return None
+        if wide:
+            given = {key: _wide(value) for key, value in given.items()}
+            upstream = _wide(upstream)
+        try:
+            return pull(called, name, given, upstream)
+        except Exception:  # noqa: BLE001  a rule may need what a trace does not keep: then there is no proof
+            return None
+
+    # -- ways that are cut ----------------------------------------------------------------------------------------
+
+    def half(self) -> Iterator[Finding]:
+        """An op of a tensor and of its own detached copy."""
+        for event, called in self.runs():
+            inputs = [i for i in called.inputs if i.tensor is not None]
+            if len(inputs) != 2 or called.node is None:
+                continue
+            for kept, cut in (inputs, inputs[::-1]):
+                made = self.facts.producer(cut.tensor, cut.version) if cut.tensor in self.facts.tensors else None
+                op = self.facts.ops[made].event if made is not None else None
+                if op is None or op.name not in ("detach", "data") or op.inputs[0].tensor != kept.tensor:
+                    continue
+                yield self.halved(event, called, kept.name, cut.name, kept.tensor)
+                return
+
+    def halved(self, event: VjpRun, called: OpCalled, kept: str, cut: str, tensor: int | None) -> Finding:
+        name = (self.facts.name(tensor) if tensor is not None else None) or "the tensor"
+        upstream = self.trace.value(event.upstream[0] or 0).array
+        ways = [self.pulled(called, way, upstream) for way in (kept, cut)]
+        numbers = [text.listing(way) if way is not None else "a gradient" for way in ways]
+        why = (
+            f"Both factors have the numbers of {name}, but only one is connected to it. That way brings {numbers[0]}; "
+            f"the way that was cut off would bring {numbers[1]} more."
+        )
+        fix = "If both count, leave out the detach()."
+        return Finding("cut", event.index, self.at(called), "one way is cut", why, fix, self.line(called.stack))
+
+    def copies(self) -> Iterator[Finding]:
+        """A leaf that torch.tensor() made of a tensor with a past."""
+        for event in self.trace.events:
+            if not isinstance(event, Escaped) or event.kind != "tensor":
+                continue
+            leaf = next((e for e in self.facts.following(event.index) if isinstance(e, LeafCreated)), None)
+            old = self.facts.tensors.get(event.tensor)
+            if leaf is None or old is None or not old.requires_grad:
+                continue
+            name = self.facts.name(leaf.tensor) or "The copy"
+            made = self.facts.made_by(event.tensor, event.index)
+            was = self.facts.name(event.tensor) or (
+                self.written(self.facts.ops[made].event.stack) if made is not None else "a tensor"
+            )
+            why = (
+                f"{name} has the numbers of {was or 'a tensor'}, {self.brief(leaf.value)}, and is a new leaf: no edge "
+                "leads back. What it was computed from receives no gradient."
+            )
+            fix = "Leave out torch.tensor(); for a copy within the graph take .clone()."
+            yield Finding("cut", leaf.index, f"t{leaf.tensor}", "the graph ends here", why, fix, self.line(leaf.stack))
+
+    def inner(self) -> Iterator[Finding]:
+        """`.grad` of a tensor that is no leaf was looked at: of each name the first time."""
+        told: set[str] = set()
+        for event in self.trace.events:
+            if (
+                not isinstance(event, WarningGiven)
+                or ".grad attribute of a Tensor that is not a leaf" not in event.message
+            ):
+                continue
+            frame = self.facts.frame(event.stack)
+            asked = source(self.trace, frame, 60) if frame is not None else ""
+            name = asked.removesuffix(".grad")
+            if name in told or not asked.endswith(".grad"):
+                continue
+            told.add(name)
+            named = [t for t, known in self.trace.names.items() if known == name and t in self.facts.tensors]
+            tensor = max((t for t in named if self.facts.tensors[t].event < event.index), default=None)
+            if tensor is None:
+                continue
+            fact = self.facts.tensors[tensor]
+            made = self.facts.producer(tensor, fact.last)
+            op = self.facts.ops[made] if made is not None else None
+            came = self.arrived(op.event, event.index) if op is not None else []
+            passed = f" The gradient {self.brief(came[-1])} passed through it and went on." if came else ""
+            by = self.written(op.event.stack, WHOLE) if op is not None else ""  # its end is what made it no leaf
+            why = f"{name} was computed ({by or 'by an op'}), so it is no leaf, and `{name}.grad` is None.{passed}"
+            other = " (the one there is for another tensor of this name)" if self.asked_of(name, tensor) else ""
+            fix = (
+                f"Ask the leaf, or call `{name}.retain_grad()` before the backward call{other}. "
+                "A parameter is made first, then asked to require grad."
+            )
+            yield Finding("leaf", event.index, f"t{tensor}", f"{name} is no leaf", why, fix, self.line(event.stack))
+
+    def asked_of(self, name: str, tensor: int) -> bool:
+        """Whether the program calls `retain_grad()` on another tensor of the same name."""
+        return any(other != tensor and self.trace.names.get(other) == name for other in self.facts.retained)
+
+    def arrived(self, called: OpCalled, before: int) -> list[int | None]:
+        """The upstream gradients of an op's node until an event."""
+        node = called.node.node if called.node is not None else None
+        return [e.upstream[0] for e in self.trace.events[:before] if isinstance(e, VjpRun) and e.node == node]
+
+    # -- choices, types and shapes --------------------------------------------------------------------------------
+
+    def choices(self) -> Iterator[Finding]:
+        """Where a function has no slope and another one would have chosen another."""
+        for event, called in self.runs():
+            first = called.inputs[0]
+            index = self.facts.value(first.tensor, first.version) if first.tensor is not None else None
+            array = self.trace.value(index).array if index is not None else None
+            if array is None or array.dtype.kind != "f" or first.tensor is None:
+                continue
+            name, of = labels.written_name(called), self.facts.name(first.tensor) or "its input"
+            if name in ("max", "min") and not called.attrs and array.size:
+                best = array.max() if name == "max" else array.min()
+                ties = int((array == best).sum())
+                if ties > 1:
+                    why = (
+                        f"{text.number(best)} stands {ties} times in {of}. {name}() shares its gradient among them, "
+                        f"1/{ties} each; {name}(dim=0) would name the first and give it everything."
+                    )
+                    fix = f"If one place is meant, take {name}(dim).values; if all are equal, this is right."
+                    yield self.choice(
+                        event, called, f"{ties} are the {'largest' if name == 'max' else 'smallest'}", why, fix
+                    )
+                    return
+            if name.startswith("clamp"):
+                bounds = [called.attrs.get("min"), called.attrs.get("max")]
+                hit = next((b for b in bounds if isinstance(b, (int, float)) and (array == b).any()), None)
+                if hit is not None:
+                    place = [int(n) for n in np.argwhere(array == hit)[0]]
+                    why = (
+                        f"{of}{place} is {text.number(hit)}, just the bound, where there is a kink and no slope. clamp "
+                        "counts it as not clamped: slope 1. relu, which has the same values, takes 0."
+                    )
+                    fix = "If nothing is to come through at the bound, write relu()."
+                    yield self.choice(event, called, "a kink", why, fix)
+                    return
+
+    def choice(self, event: VjpRun, called: OpCalled, label: str, why: str, fix: str) -> Finding:
+        return Finding("choice", event.index, self.at(called), label, why, fix, self.line(called.stack))
+
+    def casts(self) -> Iterator[Finding]:
+        """A gradient of another type, which lost something when it was cast."""
+        for event in self.trace.events:
+            for root in event.roots if isinstance(event, BackwardStarted) else ():
+                given = self.facts.tensors.get(root.source) if root.source is not None else None
+                to = self.facts.tensors.get(root.tensor)
+                if given is None or to is None or given.dtype == to.dtype:
+                    continue
+                old = self.trace.value(given.values[given.last]).array
+                new = self.trace.value(root.gradient).array
+                if old is None or new is None or old.shape != new.shape:
+                    continue
+                lost = np.argwhere((old != new) & ~np.isclose(old, new.astype(np.float64), 1e-6, 0))
+                first = next((e for e in self.facts.following(event.index) if isinstance(e, VjpRun)), None)
+                if not len(lost) or first is None:
+                    continue
+                pairs = [f"{text.number(old[tuple(p)])} became {text.number(new[tuple(p)])}" for p in lost[:2]]
+                name = self.facts.name(root.tensor) or "the root"
+                why = f"The gradient is {given.dtype} and {name} is {to.dtype}. It was cast: {text.join(pairs)}."
+                fix = f"Compute {name} in {given.dtype}, or keep the weights in the range of {to.dtype}."
+                label = f"cast to {to.dtype}"
+                yield Finding("cast", first.index, f"t{root.tensor}", label, why, fix, self.line(event.stack))
+
+    def spread(self) -> Iterator[Finding]:
+        """A column against a row of as many: every pair instead of each with its own."""
+        for event in self.trace.events:
+            if not isinstance(event, OpCalled) or event.call is not None or len(event.inputs) < 2:
+                continue
+            if event.index in self.facts.own.hidden:
+                continue
+            if labels.written_name(event) not in ("sub", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"):
+                continue
+            sides = [self.narrow(i.tensor, i.version) for i in event.inputs[:2] if i.tensor in self.facts.tensors]
+            shapes = sorted((side.shape for side in sides if side is not None), key=len)
+            n = shapes[0][0] if len(shapes) == 2 and len(shapes[0]) == 1 else 0
+            if n < 2 or shapes != [(n,), (n, 1)]:
+                continue
+            first, second = (side.reshape(-1) for side in sides if side is not None)
+            why = (
+                f"A column of {n} against a row of {n} is spread to {n}×{n}: {n * n} differences, every element of one "
+                "with every element of the other. Each with its own partner, they "
+                f"are {n}: {text.listing(first - second)}."
+            )
+            fix = "Bring both to one shape: `squeeze(1)` makes a row of the column, `view(-1, 1)` a column of the row."
+            label = f"{n * n} differences, not {n}"
+            yield Finding("shape", event.index, self.at(event), label, why, fix, self.line(event.stack))
+            return
+
+    def narrow(self, tensor: int | None, version: int) -> np.ndarray | None:
+        """The value of an input; of one that was expanded for the op, as it was before."""
+        if tensor is None:
+            return None
+        made = self.facts.producer(tensor, version)
+        op = self.facts.ops[made].event if made is not None else None
+        if op is not None and op.name == "expand" and op.inputs[0].tensor is not None:
+            tensor, version = op.inputs[0].tensor, op.inputs[0].version
+        index = self.facts.value(tensor, version)
+        return self.trace.value(index).array if index is not None else None
+
+    def rounded(self) -> Iterator[Finding]:
+        """A gradient that float16 cannot write down and that became 0."""
+        for event, called in self.runs():
+            upstream = self.trace.value(event.upstream[0] or 0).array
+            if upstream is None or upstream.dtype != np.float16 or called.node is None:
+                continue
+            for name, index in zip(called.node.inputs, event.cotangents, strict=True):
+                sent = self.trace.value(index).array if index is not None else None
+                right = self.pulled(called, name, upstream, wide=True)
+                if sent is None or right is None or right.shape != sent.shape:
+                    continue
+                lost = np.argwhere((sent == 0) & (right != 0))
+                if len(lost):
+                    place = tuple(int(n) for n in lost[0])
+                    came = upstream[place] if upstream.shape == sent.shape else upstream.reshape(-1)[0]
+                    why = (
+                        f"{text.number(came)} comes in and {text.number(right[place])} should go out. float16 has "
+                        "nothing between 0 and 5.96e-8, and 0 is nearer: 0 goes out."
+                    )
+                    fix = (
+                        "Multiply the loss by a power of 2 before backward() and divide the gradients by it in float32."
+                    )
+                    label = "rounded to 0"
+                    yield Finding("rounded", event.index, self.at(called), label, why, fix, self.line(called.stack))
+                    return
+
+
+def _wide(value: Any) -> Any:
+    if isinstance(value, (list, tuple)) and any(isinstance(v, np.ndarray) for v in value):
+        return type(value)(_wide(v) for v in value)
+    return value.astype(np.float64) if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value

@@ -1,0 +1,215 @@
+"""Parameters that an optimiser holds and that never learn, because no backward call reaches them.  Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from engine.trace import Accumulated, Escaped, GradSet, GroupEntered, LeafCreated, OpCalled, Refreshed
+
+from ..reading import labels, text
+from ..reading.facts import Facts, OpFact
+from ..reading.source_text import source
+from .nonfinite import Finding
+
+PLAIN = frozenset({"item", "numpy", "tolist"})
+"""Ways in which numbers leave the graph for Python or numpy, from where no gradient comes back."""
+MOST_NAMED = 4
+"""Parameters that are named one by one; of more, the first and how many there are."""
+
+
+def unreached(facts: Facts) -> list[Finding]:
+    """One finding per place where the way from the loss back to parameters of an optimiser is cut.
+
+    A parameter that requires no gradient is frozen on purpose, and one that no optimiser holds may be trained by other
+    means: neither is a finding.  A program that stopped with an error may not have come to what would reach them.
+    Cost: linear in the events.
+    """
+    held = in_optimisers(facts)
+    if not held.known or facts.errors:
+        return []
+    reached = {e.tensor for e in facts.trace.events if isinstance(e, Accumulated) and not e.retained}
+    given = {e.tensor for e in facts.trace.events if isinstance(e, GradSet) and e.value is not None}
+    if not reached:
+        return []
+    search = _Search(facts, held.name)
+    cuts: dict[object, tuple[int | None, list[int]]] = {}
+    for tensor in held.known:
+        if tensor not in reached and tensor not in given and tensor in facts.tensors:
+            cut = search.cuts.get(tensor)
+            frame = facts.frame(facts.ops[cut].event.stack) if cut is not None else None
+            line = (frame.file, frame.line) if frame is not None else cut
+            cuts.setdefault(line, (cut, []))[1].append(tensor)
+    found = [search.finding(cut, tensors) for cut, tensors in cuts.values()]
+    missed = _missed(facts, held, reached)
+    unused = held.unknown + len(cuts[None][1] if None in cuts else ())
+    return [*found, search.stale(missed, unused)] if missed and unused else found
+
+
+@dataclass(slots=True)
+class Held:
+    """What optimisers hold: tensors in order, how many more that nothing uses, and the class of the first."""
+
+    known: dict[int, None] = field(default_factory=dict)
+    unknown: int = 0
+    name: str = ""
+
+
+def in_optimisers(facts: Facts) -> Held:
+    found, last = Held(), {}
+    for event in facts.trace.events:
+        if isinstance(event, GroupEntered) and event.tensors:
+            found.name = found.name or event.kind.removesuffix(".step")
+            found.known.update(dict.fromkeys(t for t in event.tensors if t is not None))
+            last[event.kind, event.stack] = sum(t is None for t in event.tensors)
+    found.unknown = sum(last.values())
+    return found
+
+
+def _missed(facts: Facts, held: Held, reached: set[int]) -> list[int]:
+    """Parameters of modules that receive gradients, that no optimiser holds, and that nobody writes."""
+    written: set[int | None] = set()
+    for event in facts.trace.events:
+        if isinstance(event, OpCalled):
+            written.add(event.inplace)
+        elif isinstance(event, Refreshed):
+            written.add(event.tensor)
+    parameters = [e.tensor for e in facts.trace.events if isinstance(e, LeafCreated) and e.source == "parameter"]
+    return [t for t in parameters if t in reached and t not in held.known and t not in written]
+
+
+class _Search:
+    """Follows tensors forwards to what cuts them off, and the loss back to everything that it was computed from."""
+
+    def __init__(self, facts: Facts, optimizer: str) -> None:
+        self.facts = facts
+        self.optimizer = optimizer
+        self.used = {given.tensor for op in facts.ops if op.event.call is None for given in op.event.inputs}
+        self.ahead = self._behind_roots()
+        self.cuts = self._cuts()
+        self.left = self._left()
+
+    def _behind_roots(self) -> set[int]:
+        """The ops that some root of a backward call was computed with, whether or not gradients flow there."""
+        todo = list(self.facts.roots)
+        seen, found = set(todo), set[int]()
+        while todo:
+            fact = self.facts.tensors.get(todo.pop())
+            fresh = {op for op in fact.producers.values() if op is not None} - found if fact is not None else set()
+            found |= fresh
+            given = {i.tensor for op in fresh for i in self.facts.ops[op].event.inputs if i.tensor is not None} - seen
+            seen |= given
+            todo += given
+        return found
+
+    def _cuts(self) -> dict[int, int]:
+        """By tensor, the first op on the way from it to the loss that gives no gradient back; none where no way leads
+        there.  From the last op to the first, so that each is looked at once."""
+        found: dict[int, int] = {}
+        for index in reversed(range(len(self.facts.ops))):
+            event = self.facts.ops[index].event
+            if event.call is not None:
+                continue
+            behind = [found[out.tensor] for out in event.outputs if out.tensor in found]
+            if event.node is None:
+                behind = [index] if index in self.ahead else []
+            for given in event.inputs if behind else ():
+                if given.tensor is not None:
+                    found[given.tensor] = min(*behind, found.get(given.tensor, behind[0]))
+        return found
+
+    def _left(self) -> dict[int, Escaped]:
+        """By tensor, where numbers that were computed with it first left the graph."""
+        found: dict[int, Escaped] = {}
+        for event in self.facts.trace.events:
+            if isinstance(event, Escaped) and event.kind in PLAIN:
+                found.setdefault(event.tensor, event)
+        for op in reversed(self.facts.ops):
+            behind = [found[out.tensor] for out in op.event.outputs if out.tensor in found]
+            for given in op.event.inputs if behind and op.event.call is None else ():
+                if given.tensor is not None:
+                    ways = [*behind, *([found[given.tensor]] if given.tensor in found else [])]
+                    found[given.tensor] = min(ways, key=lambda event: event.index)
+        return found
+
+    # -- in words -------------------------------------------------------------------------------------------------
+
+    def names(self, tensors: Sequence[int]) -> str:
+        known = [self.facts.name(tensor) or "a parameter without a name" for tensor in tensors]
+        if len(known) <= MOST_NAMED:
+            return text.join(known)
+        return f"{known[0]} and {len(known) - 1} more parameters"
+
+    def finding(self, cut: int | None, tensors: list[int]) -> Finding:
+        names, many = self.names(tensors), len(tensors) > 1
+        calls = text.count(len([c for c in self.facts.calls.values() if c.completed]), "backward call")
+        them, stay = ("them", "They stay as they began") if many else ("it", "It stays as it began")
+        why = f"{self.optimizer} holds {names}, but no gradient comes to {them} in {calls}"
+        label = f"{self.facts.name(tensors[0]) or 'a parameter'} never learns"
+        if many:
+            label = f"{len(tensors)} parameters never learn"
+        away = next((self.left[t] for t in tensors if t in self.left), None)
+        if cut is None and away is not None:
+            return self.gone(away, tensors, label, why, stay)
+        if cut is None:
+            used = not self.used.isdisjoint(tensors)
+            none = "what is computed with" if used else "no op uses"
+            why += f": {none} {them}{' goes into no loss that backward() starts from' if used else ''}. {stay}."
+            fix = f"Use {them} in what the loss is made of, or leave {them} out of the optimiser."
+            first = next(e for e in self.facts.trace.events if isinstance(e, Accumulated))
+            return Finding("unreached", first.index, f"t{tensors[0]}", label, why, fix, None)
+        op = self.facts.ops[cut]
+        frame = self.facts.frame(op.event.stack)
+        where = labels.written_name(op.event)
+        if frame is not None:
+            where = f"`{source(self.facts.trace, frame, 48)}` in {self.facts.line(frame)}"
+        reason, fix = _why(op)
+        why += f": {where} {reason}. {stay}."
+        fix += f" If {'they are' if many else 'it is'} meant to stay, `requires_grad_(False)` says so."
+        line = frame.line if frame is not None else None
+        return Finding("unreached", op.event.index, op.id, label, why, fix, line)
+
+    def gone(self, away: Escaped, tensors: list[int], label: str, why: str, stay: str) -> Finding:
+        """What is computed with them leaves the graph as plain numbers."""
+        them = "them" if len(tensors) > 1 else "it"
+        frame = self.facts.frame(away.stack)
+        where = f" at `{source(self.facts.trace, frame, 48)}` in {self.facts.line(frame)}" if frame is not None else ""
+        why += (
+            f": what is computed with {them} leaves the graph{where}, as {_AS[away.kind]} without a past, "
+            f"from where no gradient comes back. {stay}."
+        )
+        fix = f"Keep the tensor itself on the way to the loss: {away.kind}() is for looking at numbers."
+        made = self.facts.made_by(away.tensor, away.index)
+        at = self.facts.ops[made].id if made is not None else f"t{tensors[0]}"
+        event = self.facts.ops[made].event.index if made is not None else away.index
+        return Finding("unreached", event, at, label, why, fix, frame.line if frame is not None else None)
+
+    def stale(self, missed: list[int], unused: int) -> Finding:
+        names, many = self.names(missed), len(missed) > 1
+        first = next(e for e in self.facts.trace.events if isinstance(e, Accumulated) and e.tensor == missed[0])
+        calls = sum(isinstance(e, Accumulated) and e.tensor == missed[0] for e in self.facts.trace.events)
+        others = text.count(unused, "other tensor")
+        why = (
+            f"{names} {'receive' if many else 'receives'} a gradient in {text.count(calls, 'backward call')}, but no "
+            f"optimiser holds {'them' if many else 'it'}, while {self.optimizer} holds {others} that nothing uses. So "
+            f"the values stay as they began. It was made before the model got {'these' if many else 'this one'}."
+        )
+        fix = "Make the optimiser after the last change of the model, or give it the new ones with add_param_group()."
+        frame = self.facts.frame(self.facts.calls[first.call].event.stack)
+        label = f"{self.facts.name(missed[0]) or 'a parameter'} is in no optimiser"
+        return Finding(
+            "unreached", first.index, f"t{missed[0]}", label, why, fix, frame.line if frame is not None else None
+        )
+
+
+_AS = {"item": "a Python number", "numpy": "an array", "tolist": "a list"}
+
+
+def _why(op: OpFact) -> tuple[str, str]:
+    """How an op cuts the way back, and what to write instead."""
+    if op.event.name in ("detach", "data"):
+        return "cuts the way back to the loss", f"Leave out the {op.event.name}."
+    if not all(out.dtype.startswith("float") for out in op.event.outputs):
+        made = "yes or no" if op.event.outputs[0].dtype == "bool" else "a position"
+        return f"answers with {made}, which has no slope", "Compute the loss from something smooth."
+    return "runs where gradients are switched off (no_grad)", "Compute it outside of no_grad()."

@@ -1,0 +1,87 @@
+"""Losses of probabilities that are not taken over the classes, or twice, or not at all.  Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.trace import OpCalled
+
+from ..reading import labels, text
+from ..reading.facts import Facts
+from ..reading.source_text import source
+from .nonfinite import Finding
+
+
+def scores(facts: Facts) -> list[Finding]:
+    """The first loss of each of these kinds: nll_loss of what was normalised over another dimension than that of the
+    classes; nll_loss of probabilities without a logarithm; and a cross entropy that gets probabilities for scores.
+
+    Cost: linear in the ops.
+    """
+    found: dict[str, Finding] = {}
+    for op in facts.ops:
+        for finding in _looked_at(facts, op.event) if op.event.call is None else ():
+            found.setdefault(finding.label, finding)
+    return list(found.values())
+
+
+def _softmax(facts: Facts, op: OpCalled) -> OpCalled | None:
+    """The log_softmax that an op is, or the softmax that it takes the logarithm of."""
+    name, given = labels.written_name(op), op.inputs[0]
+    if name == "log_softmax":
+        return op
+    if name != "log" or given.tensor not in facts.tensors:
+        return None
+    made = facts.producer(given.tensor, given.version)
+    before = facts.ops[made].event if made is not None else None
+    return before if before is not None and labels.written_name(before) == "softmax" else None
+
+
+def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
+    name = labels.written_name(event)
+    given = event.inputs[0] if event.inputs else None
+    made = facts.producer(given.tensor, given.version) if given is not None and given.tensor in facts.tensors else None
+    before = facts.ops[made].event if made is not None else None
+    if before is None or given is None or given.tensor is None:
+        return
+    was, by = labels.written_name(before), _by(facts, before)
+    shape = facts.tensors[given.tensor].shape
+    soft = _softmax(facts, before) if name == "nll_loss" else None
+    if soft is not None:
+        by, classes = _by(facts, soft), 1 if len(shape) > 1 else 0
+        dim = int(soft.attrs["dim"]) % max(len(shape), 1)
+        if dim != classes:
+            why = (
+                f"nll_loss takes the classes along dimension {classes} of {text.shape(shape)}, but {by} makes the "
+                f"probabilities sum to 1 along dimension {dim}: each class over the {shape[dim]} samples, not each "
+                "sample over its classes."
+            )
+            fix = f"Write dim={classes if len(shape) != 2 else -1}."
+            yield _finding(facts, soft, f"{labels.written_name(soft)} over dimension {dim}", why, fix)
+    elif name == "nll_loss" and was in ("softmax", "sigmoid"):
+        why = f"nll_loss takes logarithms of probabilities, but {by} gives the probabilities themselves."
+        yield _finding(facts, before, "no logarithm", why, "Take log_softmax, or cross_entropy of the scores.")
+    elif name == "log_softmax" and was == "softmax" and before.attrs.get("dim") == event.attrs.get("dim"):
+        why = (
+            f"{by} has made probabilities, and the cross entropy takes a softmax of them once more: all of them lie "
+            "between 0 and 1, so no class can be sure and the gradients stay small."
+        )
+        yield _finding(
+            facts, event, "softmax taken twice", why, "Give the cross entropy the scores: leave out the first."
+        )
+    elif name == "binary_cross_entropy_with_logits" and was == "sigmoid":
+        why = f"{by} has made probabilities, and this loss takes a sigmoid of them once more: all lie above 0.5 then."
+        yield _finding(facts, event, "sigmoid taken twice", why, "Give it the scores: leave out the sigmoid.")
+
+
+def _by(facts: Facts, event: OpCalled) -> str:
+    frame = facts.frame(event.stack)
+    if frame is None:
+        return labels.written_name(event)
+    return f"`{source(facts.trace, frame, 48)}` in {facts.line(frame)}"
+
+
+def _finding(facts: Facts, event: OpCalled, label: str, why: str, fix: str) -> Finding:
+    frame = facts.frame(event.stack)
+    at = facts.ops[facts.op_at[event.index]].id
+    return Finding("scores", event.index, at, label, why, fix, frame.line if frame is not None else None)

@@ -1,0 +1,114 @@
+"""Parameters whose gradient is 0 in every backward call: where the way back lets nothing through.  Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from engine.trace import Accumulated, GroupEntered, VjpRun
+
+from ..reading import labels, text
+from ..reading.facts import Facts
+from ..reading.source_text import source
+from .nonfinite import Finding
+
+FEWEST = 2
+"""Calls that must have brought nothing but zeros: after the first one a weight of 0 may have moved."""
+MOST_NAMED = 4
+"""Parameters that are named one by one; of more, the first and how many there are."""
+BELOW = frozenset({"relu", "relu6"})
+"""Ops that are flat below 0."""
+
+
+def stalled(facts: Facts) -> list[Finding]:
+    """One finding per op that a gradient other than 0 comes to and that sends zeros to parameters, every time.
+
+    Only what an optimiser holds counts, and only what every call reached with zeros alone.  Cost: linear in the events.
+    """
+    held = {t for e in facts.trace.events if isinstance(e, GroupEntered) for t in e.tensors if t is not None}
+    added: dict[int, list[Accumulated]] = defaultdict(list)
+    for event in facts.trace.events:
+        if isinstance(event, Accumulated) and event.tensor in held and not event.retained:
+            added[event.tensor].append(event)
+    still = [
+        t for t, events in added.items() if len(events) >= FEWEST and all(_is_zero(facts, e.added) for e in events)
+    ]
+    if not still or facts.errors:
+        return []
+    by_stop: dict[int, list[int]] = {}
+    for tensor, op in _stops(facts, set(still)).items():
+        by_stop.setdefault(op, []).append(tensor)
+    dead = {op for op in by_stop if _is_dead(facts, op)}
+    told = [op for op in by_stop if op in dead or not dead or not _takes_zeros(facts, op)]  # what dead ones gave is 0
+    return [_finding(facts, op, by_stop[op], len(added[by_stop[op][0]])) for op in sorted(told)]
+
+
+def _is_zero(facts: Facts, value: int | None) -> bool:
+    if value is None:
+        return False
+    held = facts.trace.value(value)
+    return 0 < text.size(held.shape) == int(held.stats["zeros"])
+
+
+def _stops(facts: Facts, still: set[int]) -> dict[int, int]:
+    """By tensor, the op of the first call at which its gradient became 0: one that got another and sends only zeros."""
+    call = next(iter(facts.calls.values()))
+    found: dict[int, int] = {}
+    if all(_is_zero(facts, facts.value(root.tensor, facts.tensors[root.tensor].first)) for root in call.event.roots):
+        return found  # a loss of 0: there is nothing left to learn
+    stop_of: dict[int, int] = {}  # by node that got zeros, the op that began it
+    for index in call.vjps:
+        event = facts.trace.events[index]
+        op = facts.op_of_node.get(event.node) if isinstance(event, VjpRun) else None
+        record = facts.node(op) if op is not None else None
+        if op is None or record is None or not isinstance(event, VjpRun):
+            continue
+        begun = stop_of.get(event.node, op) if all(_is_zero(facts, above) for above in event.upstream) else op
+        for edge, cotangent in zip(record.edges, event.cotangents, strict=False):
+            if edge is None or not _is_zero(facts, cotangent):
+                continue
+            if edge.leaf in still:
+                found.setdefault(edge.leaf, begun)
+            elif edge.node is not None:
+                stop_of.setdefault(edge.node, begun)
+    return found
+
+
+def _finding(facts: Facts, index: int, tensors: list[int], calls: int) -> Finding:
+    op, many = facts.ops[index], len(tensors) > 1
+    frame = facts.frame(op.event.stack)
+    name = labels.written_name(op.event)
+    where = f"{name} in `{source(facts.trace, frame, 48)}` ({facts.line(frame)})" if frame is not None else name
+    why = (
+        f"The gradient of {_names(facts, tensors)} is 0 in all {calls} backward calls, so "
+        f"{'they learn' if many else 'it learns'} nothing: what comes to {where} from above is no zero, and what it "
+        "sends on is."
+    )
+    fix = "Look at what this op is given: where its slope is 0, or it multiplies by 0, nothing goes back through it."
+    if _is_dead(facts, index):
+        why += " Every number that goes into it is below 0, where it is flat."
+        fix = "Bring its input above 0 somewhere: another bias, smaller steps, or leaky_relu, which lets some through."
+    label = f"{facts.name(tensors[0]) or 'a parameter'} gets only zeros"
+    if many:
+        label = f"{len(tensors)} parameters get only zeros"
+    line = frame.line if frame is not None else None
+    return Finding("stalled", op.vjps[0] if op.vjps else op.event.index, op.id, label, why, fix, line)
+
+
+def _inputs(facts: Facts, op: int) -> list[int | None]:
+    return [facts.value(i.tensor, i.version) for i in facts.ops[op].event.inputs if i.tensor is not None]
+
+
+def _is_dead(facts: Facts, op: int) -> bool:
+    """Whether an op that is flat below 0 was given nothing else."""
+    if labels.written_name(facts.ops[op].event).rstrip("_") not in BELOW:
+        return False
+    return all(value is not None and float(facts.trace.value(value).stats["max"]) < 0 for value in _inputs(facts, op))
+
+
+def _takes_zeros(facts: Facts, op: int) -> bool:
+    return any(_is_zero(facts, value) for value in _inputs(facts, op))
+
+
+def _names(facts: Facts, tensors: list[int]) -> str:
+    known = [facts.name(tensor) or "a parameter without a name" for tensor in tensors]
+    return text.join(known) if len(known) <= MOST_NAMED else f"{known[0]} and {len(known) - 1} more parameters"

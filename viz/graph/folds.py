@@ -1,0 +1,155 @@
+"""Groups that are folded: which ones begin so, and what crosses their borders."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from ..reading import text
+from ..reading.facts import Facts
+from .graph import Drawing, Link
+
+FOLD_ABOVE = 60
+"""Nodes above which groups begin folded, from the level on at which more than OPEN_UP_TO would be seen."""
+FOLD_ABOVE_TOLD = 150
+"""The same for a program with a story, which speaks of what is in its groups."""
+OPEN_UP_TO = 40
+
+
+def begins_folded(drawing: Drawing, above: int = FOLD_ABOVE) -> set[str]:
+    """The groups of a graph that begin folded: none of a small one; else whole levels, so that equals look equal."""
+    if len(drawing.items) <= above:
+        return set()
+    depth: dict[str | None, int] = {None: 0}
+    for group, around in drawing.grouping.within.items():
+        depth[group] = depth[around] + 1
+    items, groups = Counter(depth[item.group] for item in drawing.items.values()), Counter(depth.values())
+    level, seen = 0, items[0]
+    while groups[level + 1] and seen + items[level + 1] + groups[level + 2] <= OPEN_UP_TO:
+        level += 1
+        seen += items[level]
+    return {group for group in drawing.grouping.labels if depth[group] > level}
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """Groups that are one of several alike: all of them, and those that follow the first."""
+
+    every: frozenset[str]
+    further: frozenset[str]
+
+
+def rounds(drawing: Drawing) -> Rounds:
+    """The rounds of loops, and the calls of one function or of modules of one class, that stand in one group."""
+    alike: dict[tuple[str | None, object], list[str]] = defaultdict(list)
+    grouping = drawing.grouping
+    for group, around in grouping.within.items():
+        loop = grouping.loops.get(group)
+        alike[around, _told(grouping.labels[group]) if loop is None else (loop.file, loop.line)].append(group)
+    return Rounds(
+        frozenset(group for same in alike.values() if len(same) > 1 for group in same),
+        frozenset(group for same in alike.values() for group in same[1:]),
+    )
+
+
+def _told(label: str) -> str:
+    """What groups that are alike have in common; of modules that the program itself holds, their class.
+
+    >>> _told("cell · 2"), _told("critic: Sequential"), _told("layers[0]: Linear · x = 3"), _told("0: Linear")
+    ('cell', 'Sequential', 'Linear', '0: Linear')
+    """
+    plain = label.partition(" · ")[0]
+    name, _, kind = plain.rpartition(": ")
+    return plain if not name or name.rpartition(".")[2].isdigit() else kind
+
+
+def levels(drawing: Drawing, kept: AbstractSet[str] = frozenset()) -> list[frozenset[str]]:
+    """Ways to fold a graph, the most open first, in which groups `kept` stay open.
+
+    First nothing; then what is in the rounds of loops; then all rounds, where one of them is kept all but the first, as
+    an example.
+    """
+    inner, alike = inner_first(drawing), rounds(drawing)
+    within = [level - alike.every - kept for level in inner]
+    example = [(alike.every | level) - (kept - alike.further) for level in (frozenset[str](), *inner)]
+    return list(dict.fromkeys((frozenset[str](), *within, *example)))
+
+
+def closed(drawing: Drawing, kept: AbstractSet[str] = frozenset()) -> list[frozenset[str]]:
+    """Further ways, level after level, the inner ones first: of rounds that are alike none stays open."""
+    alike = rounds(drawing).every
+    return [level - (kept - alike) for level in inner_first(drawing)]
+
+
+def inner_first(drawing: Drawing) -> list[frozenset[str]]:
+    """Groups to fold, level after level: the innermost ones, these and those around them, …, all."""
+    within = drawing.grouping.within
+    depth: dict[str | None, int] = {None: 0}
+    for group, around in within.items():
+        depth[group] = depth[around] + 1
+    return [
+        frozenset(group for group in within if depth[group] > level) for level in reversed(range(max(depth.values())))
+    ]
+
+
+def failing(drawing: Drawing, error: str | None) -> list[str]:
+    """The groups in which a program's error happened."""
+    return drawing.grouping.path(drawing.items[error].group) if error in drawing.items else []
+
+
+def told_of(facts: Facts, drawing: Drawing) -> set[str]:
+    """The groups that hold what the program is about: leaves, roots and tensors that keep their gradient.
+
+    A state that each of the rounds of a loop has is told by the gradient that came to the round.
+    """
+    grouping, alike = drawing.grouping, rounds(drawing)
+    found: set[str] = set()
+    for item in drawing.items.values():
+        if item.twin is not None or item.tensor is None:
+            continue
+        fact = facts.tensors[item.tensor]
+        wanted = item.role in ("leaf", "root") and fact.requires_grad
+        path = grouping.path(item.group)
+        if not grouping.library.isdisjoint(path):
+            continue
+        if wanted or (item.tensor in facts.retained and alike.every.isdisjoint(path)):
+            found.update(path)
+    return found
+
+
+class Borders:
+    """The links into each place that is shown and out of it, one per tensor, in the order of the program.
+
+    And those by which gradients come back into it.
+    """
+
+    def __init__(self, drawing: Drawing, shown: Mapping[str, str]) -> None:
+        self.facts = drawing.facts
+        self.coming: dict[str, dict[int, Link]] = defaultdict(dict)
+        self.going: dict[str, dict[int, Link]] = defaultdict(dict)
+        self.back: dict[str, dict[int, Link]] = defaultdict(dict)
+        for link in drawing.links.values():
+            source, target = shown[link.source], shown[link.target]
+            if source != target and link.value:
+                self.coming[target].setdefault(link.tensor, link)
+                self.going[source].setdefault(link.tensor, link)
+            if source != target and link.grad:
+                self.back[source].setdefault(link.tensor, link)
+
+    def shapes(self, place: str, last: int | None) -> str:
+        """`1×2, 2×2 → 1×2`: what comes in and what goes out; where nothing does, what the `last` op inside gives."""
+        coming, going = (self._each(links[place].values()) for links in (self.coming, self.going))
+        if not going and last is not None:
+            going = text.shape(self.facts.ops[last].event.outputs[0].shape)
+        return f"{coming} → {going}" if coming and going else coming or going
+
+    def _each(self, links: Iterable[Link]) -> str:
+        found = list(dict.fromkeys(text.shape(self.facts.tensors[link.tensor].shape) for link in links))
+        return ", ".join(found if len(found) <= 2 else [found[0], "…"])
+
+    def gradient(self, place: str) -> Link | None:
+        """The link by which the gradient comes back into a place; None where several tensors leave it."""
+        found = list(self.back[place].values())
+        return found[0] if len(found) == 1 else None

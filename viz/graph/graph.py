@@ -1,0 +1,408 @@
+"""From a trace to the graph that is drawn: tensors that have a name or a role, ops, and who hands what to whom.
+
+An unnamed result between two ops has no card: its edge runs from op to op.  A leaf that is used far apart is drawn
+again as a stub at each far use, since one card with edges across the whole picture hides everything else.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import networkx as nx
+
+from engine.trace import OpCalled
+
+from ..reading.facts import Facts
+from . import placement
+from .groups import Grouping
+
+NEAR = 3
+"""Ranks (ops in a row) after a leaf's first use within which its further uses get edges from the card itself."""
+MANY = 16
+"""Uses of one leaf above which even near ones get stubs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What is drawn as one node.  `op` is the op's index, `tensor` and `version` a card's or a stub's."""
+
+    id: str
+    kind: str
+    role: str
+    tensor: int | None = None
+    version: int = 0
+    op: int | None = None
+    twin: str | None = None
+    group: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An edge: into input `position` of op `op`, or (op None) from an op to the card of its output `position`.
+
+    `tensor`, `version` say what flows; `slot` is the edge's place in the node record, None where no gradient can
+    travel.  Without `value` only gradients do (`histories`).
+    """
+
+    id: str
+    source: str
+    target: str
+    op: int | None
+    position: int
+    input: str | None
+    tensor: int
+    version: int
+    slot: int | None
+    grad: bool
+    value: bool = True
+
+
+@dataclass(slots=True, weakref_slot=True, eq=False)
+class Drawing:
+    """The graph and the ways to find things in it.  `graph` holds `item` per node and `link` per edge."""
+
+    graph: nx.MultiDiGraph
+    facts: Facts
+    grouping: Grouping
+    items: dict[str, Item] = field(default_factory=dict)
+    links: dict[str, Link] = field(default_factory=dict)
+    cards: dict[tuple[int, int], str] = field(default_factory=dict)
+    into: dict[int, list[Link]] = field(default_factory=lambda: defaultdict(list))
+    out_of: dict[int, list[Link]] = field(default_factory=lambda: defaultdict(list))
+    users: dict[str, int] = field(default_factory=dict)
+    stubs: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+    given: dict[str, Link] = field(default_factory=dict)
+    """The link to a card of x from what it holds since `x.data = y`."""
+    older: dict[str, Link] = field(default_factory=dict)
+    """By card: the link by which gradients go on to what the tensor was before a write that is not recorded,"""
+    newer: dict[str, Link] = field(default_factory=dict)
+    """and the same by its other end."""
+
+    def card(self, tensor: int) -> str | None:
+        """The newest card of a tensor."""
+        fact = self.facts.tensors.get(tensor)
+        versions = reversed(fact.versions) if fact is not None else ()
+        return next((self.cards[tensor, v] for v in versions if (tensor, v) in self.cards), None)
+
+    def place(self, tensor: int) -> str | None:
+        """Where a tensor is to be seen: its card, else the op that computed it."""
+        found = self.card(tensor)
+        if found is None and tensor in self.facts.tensors:
+            fact = self.facts.tensors[tensor]
+            op = self.facts.producer(tensor, fact.last) if fact.versions else None
+            found = self.facts.ops[op].id if op is not None and self.facts.ops[op].id in self.items else None
+        return found
+
+
+def tensor_id(tensor: int, version: int, first: int) -> str:
+    """The id of a card: the version a tensor began with has none written.
+
+    >>> tensor_id(3, 0, 0), tensor_id(3, 2, 0)
+    ('t3', 't3.2')
+    """
+    return f"t{tensor}" if version == first else f"t{tensor}.{version}"
+
+
+def draw(facts: Facts, grouping: Grouping) -> Drawing:
+    """The whole graph, nothing folded.  Cost: linear in events and edges."""
+    drawing = Drawing(nx.MultiDiGraph(), facts, grouping)
+    drawn = [op for op in facts.ops if op.writes_grad is None]
+    for (tensor, version), role in _cards(facts).items():
+        ident = tensor_id(tensor, version, facts.tensors[tensor].first)
+        drawing.cards[tensor, version] = ident
+        drawing.items[ident] = Item(
+            ident, "tensor", role, tensor, version, None, None, _group(drawing, tensor, version)
+        )
+    for op in drawn:
+        ident = op.id
+        role = "inner" if any(o.requires_grad for o in op.event.outputs) else "constant"
+        drawing.items[ident] = Item(ident, "op", role, op=op.index, group=grouping.of.get(op.index))
+    _writes(drawing)
+    _given(drawing)
+    stubs = _stubs(facts, grouping, drawing)
+    for op in drawn:
+        _inputs(drawing, op.event, op.index, stubs)
+        _outputs(drawing, op.event, op.index)
+    _histories(drawing)
+    _order(drawing)
+    return drawing
+
+
+def _cards(facts: Facts) -> Mapping[tuple[int, int], str]:
+    """Which versions of which tensors get a card, and their role, in order of appearance."""
+    cards: dict[tuple[int, int], str] = {}
+    special = facts.retained.keys() | facts.troubled | facts.receives
+    for tensor, fact in facts.tensors.items():
+        if facts.is_gradient(tensor):
+            continue
+        root = tensor in facts.roots
+        named = tensor in facts.trace.names or root or tensor in special
+        for version in fact.values:
+            producer = fact.producers.get(version)
+            used = bool(facts.uses.get((tensor, version)))
+            if producer is None:
+                if version != fact.first and not used and (not root or tensor in facts.owner):
+                    continue  # of a gradient, what a later call added to it stands in the row of its leaf
+                if fact.requires_grad or used or root:
+                    leaf = facts.is_leaf(tensor, version)
+                    inner = version != fact.first and fact.requires_grad  # computed, and written to through a view
+                    cards[tensor, version] = "root" if root else "leaf" if leaf else "inner" if inner else "constant"
+                continue
+            op = facts.ops[producer]
+            if op.writes_grad is not None:
+                continue
+            if len(op.event.outputs) > 1 and not (used or root or fact.requires_grad or tensor in special):
+                continue  # of `for row in rows` what no op takes: it would be a tower of loose cards
+            leaf = facts.is_leaf(tensor, version)
+            if not (named or leaf or (not used and op.order == 0) or (used and facts.is_unrecorded(tensor, version))):
+                continue
+            quiet = not fact.requires_grad
+            cards[tensor, version] = "root" if root else "leaf" if leaf else "constant" if quiet else "inner"
+        if root:
+            _latest_root(facts, tensor, cards)
+    _drop_given(facts, cards)
+    return cards
+
+
+def _drop_given(facts: Facts, cards: dict[tuple[int, int], str]) -> None:
+    """Of `x.data = x.data - …` and `x.data -= …` the result stands on the next card of x alone."""
+    for tensor, fact in facts.tensors.items():
+        for version, given in fact.given.items():
+            if (tensor, version) not in cards or facts.uses.get(given) or cards.get(given) != "constant":
+                continue
+            if (facts.name(given[0]) or "").endswith(".data"):
+                del cards[given]
+
+
+def _latest_root(facts: Facts, tensor: int, cards: dict[tuple[int, int], str]) -> None:
+    """Backward calls start from a tensor as it is then: of several versions only the newest is drawn as a root."""
+    held = [version for version in facts.tensors[tensor].versions if (tensor, version) in cards]
+    for version in held[:-1]:
+        cards[tensor, version] = "leaf" if facts.is_leaf(tensor, version) else "inner"
+
+
+def _group(drawing: Drawing, tensor: int, version: int) -> str | None:
+    """An op's result lies in the op's group; a leaf, and one of several results, in the innermost that holds its uses.
+
+    So what a loop takes apart (`for x in rows`) lies in the round that it is for, and the weights of a layer in that:
+    that an optimiser writes to them elsewhere takes them out of no group from which all of their gradients come.
+    """
+    facts, grouping = drawing.facts, drawing.grouping
+    producer = facts.tensors[tensor].producers.get(version)
+    if producer is not None and (len(facts.ops[producer].event.outputs) == 1 or not facts.uses.get((tensor, version))):
+        return grouping.of.get(producer)
+    found = placement.used_in(facts, grouping, tensor, version)
+    return found if producer is not None else placement.home(facts, grouping, tensor, version, found)
+
+
+def _ranks(facts: Facts) -> list[int]:
+    """Ops in a row before each op."""
+    ranks: list[int] = []
+    for op in facts.ops:
+        rank = 0
+        for argument in op.event.inputs:
+            if argument.tensor is not None and argument.tensor in facts.tensors:
+                producer = facts.producer(argument.tensor, argument.version)
+                if producer is not None and producer < op.index:
+                    rank = max(rank, ranks[producer] + 1)
+        ranks.append(rank)
+    return ranks
+
+
+def _stubs(facts: Facts, grouping: Grouping, drawing: Drawing) -> set[tuple[str, int]]:
+    """(card, op) of the uses that are drawn from a stub."""
+    ranks = _ranks(facts)
+    far: set[tuple[str, int]] = set()
+    for (tensor, version), ident in drawing.cards.items():
+        if (
+            drawing.items[ident].role not in ("leaf", "constant", "root")
+            or facts.tensors[tensor].producers.get(version) is not None
+        ):
+            continue
+        ops = list(dict.fromkeys(op for op, _ in facts.uses.get((tensor, version), ())))
+        if len(ops) < 2:
+            continue
+        first = min(ranks[op] for op in ops)
+        home = grouping.of.get(ops[0])
+        for i, op in enumerate(ops):
+            near = ranks[op] - first <= NEAR and i < MANY and grouping.of.get(op) == home
+            if i and not near:
+                far.add((ident, op))
+        if not facts.tensors[tensor].requires_grad and home is not None:  # it is at home where it is used first;
+            item = drawing.items[ident]  # what receives a gradient from several groups stands outside of them
+            own = placement.home(facts, grouping, tensor, version, home)
+            drawing.items[ident] = Item(ident, "tensor", item.role, tensor, version, None, None, own)
+    return far
+
+
+def _source(drawing: Drawing, tensor: int, version: int, op: int) -> str | None:
+    """The node that hands on `tensor`: its card, the op that computed it, or the leaf whose gradient it is, as it is
+    then: what a program has later hands on nothing that it computed before."""
+    facts = drawing.facts
+    known = facts.resolve(tensor, version)
+    producer = facts.producer(tensor, version) if known is not None else None
+    if known is not None and (tensor, known) in drawing.cards:
+        own = facts.tensors[tensor].producers.get(known)
+        if own == producer or (own is None and _writes_unrecorded(facts, producer)):
+            return drawing.cards[tensor, known]
+    if producer is not None and facts.ops[producer].id in drawing.items:
+        return facts.ops[producer].id
+    if known is not None and (tensor, known) in drawing.cards:
+        return drawing.cards[tensor, known]
+    now = facts.ops[op].event.index
+    owner = facts.owner_at(tensor, now)
+    fact = facts.tensors.get(owner) if owner is not None else None
+    if owner is None or fact is None:
+        return None
+    return next((drawing.cards[owner, then] for then in fact.before(now) if (owner, then) in drawing.cards), None)
+
+
+def _writes_unrecorded(facts: Facts, op: int | None) -> bool:
+    """Whether an op only wrote: what it wrote to keeps its history, and no gradient comes this way."""
+    return op is not None and facts.ops[op].event.inplace is not None and facts.ops[op].event.node is None
+
+
+def slots(event: OpCalled) -> dict[int, int]:
+    """Which edge of the node belongs to which input position.
+
+    Of inputs of one name the last ones: before what a write takes, a base lists its view.
+    """
+    if event.node is None:
+        return {}
+    free: dict[str, list[int]] = defaultdict(list)
+    for position, argument in enumerate(event.inputs):
+        if argument.tensor is not None:
+            free[argument.name].append(position)
+    found = {}
+    for slot, name in reversed(list(enumerate(event.node.inputs))):
+        if free.get(name):
+            found[free[name].pop()] = slot
+    return found
+
+
+def _inputs(drawing: Drawing, event: OpCalled, index: int, stubs: set[tuple[str, int]]) -> None:
+    places = slots(event)
+    own = drawing.facts.ops[index].id
+    for position, argument in enumerate(event.inputs):
+        if argument.tensor is None or argument.tensor not in drawing.facts.tensors:
+            continue
+        source = _source(drawing, argument.tensor, argument.version, index)
+        if source is None or source == own:
+            continue
+        if (source, index) in stubs:
+            source = _stub(drawing, source, index)
+        slot = places.get(position)
+        grad = slot is not None and event.node is not None and event.node.edges[slot] is not None
+        version = drawing.facts.resolve(argument.tensor, argument.version)
+        _link(drawing, Link(
+            f"e{source}>{own}:{position}", source, own, index, position, argument.name, argument.tensor,
+            version if version is not None else argument.version, slot if grad else None, grad,
+        ))  # fmt: skip
+
+
+def _stub(drawing: Drawing, source: str, index: int) -> str:
+    ident = f"{source}@{drawing.facts.ops[index].id}"
+    if ident not in drawing.items:
+        item = drawing.items[source]
+        group = drawing.grouping.of.get(index)
+        drawing.items[ident] = Item(ident, "stub", item.role, item.tensor, item.version, None, source, group)
+        drawing.users[ident] = index
+        if item.tensor is not None:
+            drawing.stubs[item.tensor].append(ident)
+    return ident
+
+
+def _outputs(drawing: Drawing, event: OpCalled, index: int) -> None:
+    for position, out in enumerate(event.outputs):
+        card = drawing.cards.get((out.tensor, out.version))
+        if card is not None:
+            own = drawing.facts.ops[index].id
+            _link(drawing, Link(
+                f"e{own}>{card}:{position}", own, card, None, position, None, out.tensor, out.version, None,
+                out.requires_grad and event.node is not None,
+            ))  # fmt: skip
+
+
+def _writes(drawing: Drawing) -> None:
+    """What a write through another name of the storage made of a tensor hangs on that write."""
+    facts = drawing.facts
+    for (tensor, version), card in drawing.cards.items():
+        fact = facts.tensors[tensor]
+        writer = facts.producer(tensor, version)
+        if version != fact.first and fact.producers.get(version) is None and _writes_unrecorded(facts, writer):
+            own = facts.ops[writer].id if writer is not None else None
+            if own in drawing.items:
+                _link(drawing, Link(f"e{own}>{card}:0", own, card, None, 0, None, tensor, version, None, False))
+
+
+def _given(drawing: Drawing) -> None:
+    """What `x.data = y` made of x comes from y, and of `x.data -= y` from that op; no gradient goes that way."""
+    facts = drawing.facts
+    for (tensor, version), card in drawing.cards.items():
+        fact = facts.tensors[tensor]
+        if version not in fact.given:
+            continue
+        source, held = fact.given[version]
+        known = facts.resolve(source, held)
+        own = drawing.cards.get((source, held if known is None else known))
+        if own is None and (producer := facts.producer(source, held)) is not None:
+            own = facts.ops[producer].id
+        if own in drawing.items and own != card:
+            link = Link(f"e{own}>{card}:data", own, card, None, 0, None, tensor, version, None, False)
+            if version in fact.replaced:  # a step of its own
+                drawing.links[link.id] = drawing.given[card] = link
+            else:
+                _link(drawing, link)
+
+
+def _histories(drawing: Drawing) -> None:
+    """A write that is not recorded changes values and no history: a gradient that comes to what was written goes on to
+    what the tensor was before, and only a gradient does."""
+    facts, cards = drawing.facts, drawing.cards
+    asked = {drawing.items[link.source].twin or link.source for link in drawing.links.values() if link.grad}
+    asked |= {card for root in facts.roots if (card := drawing.card(root)) is not None}
+    todo = [key for key, card in cards.items() if card in asked]
+    while todo:
+        tensor, version = todo.pop()
+        card, made = cards[tensor, version], facts.history(tensor, version)
+        if made is None or card in drawing.older or not facts.is_unrecorded(tensor, version):
+            continue
+        fact, event = facts.tensors[tensor], facts.ops[made].event
+        before = next(((tensor, v) for v in reversed(fact.versions) if v < version and (tensor, v) in cards), None)
+        nr = next(nr for nr, out in enumerate(event.outputs) if out.tensor == tensor)
+        source = facts.ops[made].id
+        if before is not None and facts.history(*before) == made:
+            source = cards[before]
+            todo.append(before)
+        link = Link(f"e{source}>{card}:older", source, card, None, nr, None, tensor, version, None, True, value=False)
+        drawing.links[link.id] = drawing.older[card] = drawing.newer[source] = link
+
+
+def _link(drawing: Drawing, link: Link) -> None:
+    drawing.links[link.id] = link
+    if link.op is not None:
+        drawing.into[link.op].append(link)
+    elif (op := drawing.items[link.source].op) is not None:
+        drawing.out_of[op].append(link)
+
+
+def _order(drawing: Drawing) -> None:
+    """Put nodes into the graph in the order of the program: layouts keep it where nothing else decides."""
+    facts = drawing.facts
+
+    def when(item: Item) -> tuple[int, int]:
+        if item.op is not None:
+            return facts.ops[item.op].event.index, 1
+        if item.twin is not None:
+            return facts.ops[drawing.users[item.id]].event.index, 0
+        producer = facts.tensors[item.tensor].producers.get(item.version) if item.tensor is not None else None
+        fact = facts.tensors[item.tensor] if item.tensor is not None else None
+        at = facts.ops[producer].event.index if producer is not None else fact.event if fact is not None else 0
+        return at, 2 if producer is not None else 0
+
+    for item in sorted(drawing.items.values(), key=when):
+        drawing.graph.add_node(item.id, item=item)
+    for link in drawing.links.values():
+        drawing.graph.add_edge(link.source, link.target, key=link.id, link=link)

@@ -1,0 +1,362 @@
+"""Groups of ops as the program is written: rounds of a loop, calls of a function or a module, ops recorded by a
+backward call.
+
+A group is an interval of the recorded order, so that groups nest and the graph between them has no cycle.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from engine.trace import BackwardStarted, GroupEntered, GroupLeft, OpCalled, Trace
+
+from ..reading.own_code import own_code
+from ..reading.source_text import source
+from . import nested_loops
+from .recursion import flatten, unroll
+from .scopes import Loop, Reader, Scope, inner_first, place_of
+
+MOST_MEMBERS = 40
+"""Direct members above which a group is cut into parts: what does not fit on a screen is not read."""
+
+MOST_NAMES = 2
+"""Names of what is in a part that its own name has."""
+
+LIBRARY = 8
+"""Ops of one call of the library from which on they are a group."""
+_COUNTED = re.compile(r"((?:.* · )?(?:round |\w+ = )|.* · )('.*'|[^,]+)")
+"""The name of a round or of a call that is one of several: what it begins with, and which one it is."""
+_NAME = re.compile(r"(?:[\w.]*\.)?(\w+)\(.*\)$", re.DOTALL)
+"""A call as a whole; its function's own name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """`labels` and `within` by group id (outermost first), `of` the innermost group of each op (None: none).
+
+    `calls` are the groups that are one call of a function or a module each, `callers` the positions that call them,
+    `library` those of what a function of the library runs, `loops` those that are a round, with its loop, `parts` runs
+    of so many members that they do not fit on a screen.  `rounds` are the names of the rounds around each op that is in
+    a loop, outermost first: `("epoch = 0", "i = 3")`; `rounds_of_calls` the same of each backward call.
+    """
+
+    labels: Mapping[str, str]
+    within: Mapping[str, str | None]
+    of: Mapping[int, str | None]
+    calls: frozenset[str] = frozenset()
+    library: frozenset[str] = frozenset()
+    loops: Mapping[str, Loop] = field(default_factory=dict)
+    parts: frozenset[str] = frozenset()
+    callers: Mapping[str, object] = field(default_factory=dict)
+    rounds: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    rounds_of_calls: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+    def path(self, group: str | None) -> list[str]:
+        """The group and those around it, innermost first."""
+        path = []
+        while group is not None:
+            path.append(group)
+            group = self.within[group]
+        return path
+
+
+def groups(trace: Trace) -> Grouping:
+    """The groups of a trace.  Cost: linear in its events times the depth of the calls."""
+    reader = Reader(trace)
+    k = 0
+    last: OpCalled | None = None
+    scope = reader.top
+    hidden = own_code(trace.events).hidden
+    for event in trace.events:
+        reader.turn(event)
+        if event.index in hidden:
+            continue
+        if isinstance(event, OpCalled):
+            reader.ops.append(event)
+            if event.call is None or reader.backward is None:
+                if last is None or not _continues(trace, last, event):
+                    scope = reader.visit(event.stack)
+                scope.members.append(k)
+                last = event
+            else:
+                reader.backward.members.append(k)
+            k += 1
+        elif isinstance(event, GroupEntered):
+            reader.enter(event)
+            last = None
+        elif isinstance(event, GroupLeft):
+            reader.leave()
+            last = None
+        elif isinstance(event, BackwardStarted):
+            last = None
+            around = reader.visit(event.stack)
+            frames = trace.stacks[event.stack] if event.stack >= 0 else ()
+            label = source(trace, frames[-1]) if frames else "backward"
+            reader.backward = reader.open(around, f"recorded by {label}", ("backward", event.call))
+    _nest(reader.top, reader)
+    rounds, of_calls = _rounds_around_all(reader.top)
+    _wrap(reader.top, reader)
+    for scope in unroll(reader.top, reader):
+        _cut(scope, reader)
+    _number(reader.top)
+    _prune(reader.top)
+    for scope in flatten(reader.top, reader):
+        _cut(scope, reader)
+    _prune(reader.top)
+    if k > MOST_MEMBERS:
+        for scope in inner_first(reader.top):
+            _cut(scope, reader)
+    return replace(_collect(reader.top), rounds=rounds, rounds_of_calls=of_calls)
+
+
+def _continues(trace: Trace, last: OpCalled, event: OpCalled) -> bool:
+    """Whether two ops at one place are parts of one expression: the first's result has no name, as in `a[i, j]`, or
+    the second only gives the view that was written, in `a[i] = x`, its new node."""
+    made = {out.tensor for out in last.outputs}.difference(trace.names)
+    again = event.name == "as_strided.path"
+    return last.stack == event.stack and (again or any(i.tensor in made for i in event.inputs))
+
+
+def _nest(top: Scope, reader: Reader) -> None:
+    """Deal out the rounds of an inner loop to the rounds of an outer one that has nothing else, inner loops first."""
+    further: dict[str, list[Scope]] = {}
+    for scope in inner_first(top):
+        scope.members = [
+            one for member in scope.members
+            for one in ([member, *further.pop(member.id)] if isinstance(member, Scope) else [member])
+        ]  # fmt: skip
+        further[scope.id] = _rounds_around(scope, reader)
+
+
+def _rounds_around(outer: Scope, reader: Reader) -> list[Scope]:
+    """The further rounds of an outer loop, of which one was read.
+
+    That one keeps what is its own, and what stands before the inner loop; what stands after it is the last one's.
+    """
+    rounds = [m for m in outer.members if isinstance(m, Scope) and m.key[0] == "loop"]
+    if len(rounds) < 2 or len({m.key for m in rounds}) > 1 or outer.key[:1] != ("loop",) or outer.within is None:
+        return []
+    begin = next(n for n, m in enumerate(outer.members) if m is rounds[0])
+    before, after = outer.members[:begin], outer.members[begin + len(rounds) :]
+    inner = next((loop for loop in reader.loops.get(str(rounds[0].key[1]), ()) if loop.line == rounds[0].key[-1]), None)
+    if outer.members[begin : begin + len(rounds)] != rounds or rounds[0].key[1] != outer.key[1] or inner is None:
+        return []
+    reached = [{sum(start <= place[0] for start in inner.starts) for place in m.seen} for m in rounds]
+    sure = inner.length is not None and any(all(n in r for r in reached) for n in inner.sure)
+    told = outer.text is not None  # then it is this one round
+    each = (
+        inner.length
+        if sure
+        else None
+        if told
+        else nested_loops.period([[reader.ops[k] for k in _ops(m)] for m in rounds])
+    )
+    if not each or each >= len(rounds):
+        return []
+    for n, one in enumerate(rounds):
+        one.round = n % each + 1
+        one.label = one.round_name
+    outer.members = [*before, *rounds[:each]]
+    made = []
+    for start in range(each, len(rounds), each):
+        scope = Scope(f"g{reader.count}", "", outer.within, outer.key)
+        scope.members, scope.round = list(rounds[start : start + each]), outer.round + start // each
+        scope.seen, scope.loop, scope.text = outer.seen, outer.loop, outer.text
+        scope.label = scope.round_name
+        reader.count += 1
+        made.append(scope)
+    made[-1].members += after
+    return made
+
+
+def _rounds_around_all(top: Scope) -> tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]]:
+    """The names of the rounds around each op, and each backward call, that is in a loop, outermost first."""
+    ops: dict[int, tuple[str, ...]] = {}
+    calls: dict[int, tuple[str, ...]] = {}
+    todo: list[tuple[Scope, tuple[str, ...]]] = [(top, ())]
+    while todo:
+        scope, names = todo.pop()
+        if names and scope.key[:1] == ("backward",) and isinstance(scope.key[-1], int):
+            calls[scope.key[-1]] = names
+        for member in scope.members:
+            if isinstance(member, Scope):
+                todo.append((member, (*names, member.round_name) if member.round else names))
+            elif names:
+                ops[member] = names
+    return ops, calls
+
+
+def _wrap(top: Scope, reader: Reader) -> None:
+    """Put what one call of the library runs into a group of its own, where that is much, as `jacobian(f, x)` does.
+
+    A module's call has its group already.
+    """
+    filled: set[str] = set()
+    for scope in inner_first(top):
+        scope.members = [member for member in scope.members if isinstance(member, int) or member.id in filled]
+        if scope.members:
+            filled.add(scope.id)
+    todo = [top]
+    while todo:
+        scope = todo.pop()
+        inside = [member for member in _wrapped(scope, reader) if isinstance(member, Scope)]
+        todo += inside[::-1]
+
+
+def _wrapped(scope: Scope, reader: Reader) -> list[int | Scope]:
+    """The same for the direct members of a scope; all of them, those that were wrapped too."""
+    members, scope.members = scope.members, []
+    for place, found in itertools.groupby(members, lambda member: _called_from(member, reader)):
+        run = list(found)
+        direct = [member for member in run if isinstance(member, int)]
+        much = len(direct) >= LIBRARY and place is not None and place != _called_by(scope)
+        name = _NAME.match(_text(direct[0], reader)) if much else None
+        if name is None:
+            scope.members += run
+            continue
+        reader.open(scope, name[1], ("library", place)).members = run
+        for member in run:
+            if isinstance(member, Scope):
+                member.within = scope.members[-1]  # type: ignore[assignment]  # the one that was opened
+    return members
+
+
+def _called_by(scope: Scope) -> object:
+    """The position in the program of the module's call that a scope stands for."""
+    return scope.key[-1] if scope.key[:1] == ("module",) else None
+
+
+def _called_from(member: int | Scope, reader: Reader) -> object:
+    """The position in the program that an op, or the call of a function, comes from."""
+    if isinstance(member, Scope):
+        return member.key[-1] if member.key[0] == "call" else None
+    stack = reader.ops[member].stack
+    frames = reader.trace.stacks[stack] if 0 <= stack < len(reader.trace.stacks) else ()
+    return place_of(frames[-1]) if frames else None
+
+
+def _text(op: int, reader: Reader) -> str:
+    frames = reader.trace.stacks[reader.ops[op].stack]
+    return source(reader.trace, frames[-1], limit=200)
+
+
+def _ops(scope: Scope) -> list[int]:
+    return [k for one in inner_first(scope) for k in one.members if isinstance(k, int)]
+
+
+def _number(top: Scope) -> None:
+    """Count the calls that one place of the program makes again and again in a group, as a comprehension does: they
+    are named as those that a loop makes."""
+    for scope in inner_first(top):
+        inside = [member for member in scope.members if isinstance(member, Scope)]
+        calls = [member for member in inside if member.key[0] in ("call", "module")]
+        often = Counter(call.key for call in calls)
+        nth: Counter[object] = Counter()
+        for call in calls:
+            nth[call.key] += 1
+            if often[call.key] > 1:
+                call.label += f" · {nth[call.key]}"
+
+
+def _prune(top: Scope) -> None:
+    """Drop groups of fewer than two ops, and those that hold everything: a box around all tells nothing."""
+    for scope in inner_first(top):
+        kept: list[int | Scope] = []
+        for member in scope.members:
+            if isinstance(member, int) or len(member.members) > 1:
+                kept.append(member)
+                continue
+            for only in member.members:
+                if isinstance(only, Scope) and member.round and only.round:
+                    only.label = f"{member.round_name}, {only.label}"
+                elif isinstance(only, Scope) and member.round:  # a round that is one call: the call in this round
+                    only.label += f" · {member.round_name}"
+            kept.extend(member.members)
+        scope.members = kept
+    while len(top.members) == 1 and isinstance(top.members[0], Scope):
+        top.members = top.members[0].members
+
+
+def _cut(scope: Scope, reader: Reader) -> None:
+    """Cut a group with too many members into parts, of which each has as many as there are parts: of very many, these
+    into parts again."""
+    while len(scope.members) > MOST_MEMBERS:
+        count = len(scope.members)
+        length = max(2, math.ceil(count ** (1 / math.ceil(math.log(count, MOST_MEMBERS)))))
+        members, scope.members = scope.members, []
+        for start in range(0, count, length):
+            part = members[start : start + length]
+            ranges = _ranges(part)
+            opened = reader.open(scope, _span(part, start, ranges), ("part", start))
+            opened.members, opened.ranges = part, ranges
+
+
+def _ranges(part: list[int | Scope]) -> dict[str, tuple[str, str]]:
+    """The first and the last of what comes again in a run of members, by what its names begin with: `t = `, `cell · `;
+    none where something else is there too."""
+    found: dict[str, tuple[str, str]] = {}
+    for member in part:
+        if isinstance(member, int):
+            return {}
+        ranges = member.ranges
+        if not ranges and (match := _COUNTED.match(member.label)):
+            ranges = {match[1]: (match[2], match[2])}
+        if not ranges:
+            return {}
+        for begin, (low, high) in ranges.items():
+            found[begin] = found.get(begin, (low, high))[0], high
+    return found
+
+
+def _span(part: list[int | Scope], start: int, ranges: Mapping[str, tuple[str, str]]) -> str:
+    """A name for a run of members: `t = 0–20`, `rounds 1–21`, `block × 5`, or their places."""
+    if ranges and len(ranges) <= MOST_NAMES:
+        return ", ".join(_range(begin, *ends) for begin, ends in ranges.items())
+    if all(isinstance(member, Scope) and member.label == part[0].label for member in part):  # type: ignore[union-attr]
+        return f"{part[0].label} × {len(part)}"  # type: ignore[union-attr]
+    return f"part {start + 1}–{start + len(part)}"
+
+
+def _range(begin: str, low: str, high: str) -> str:
+    """`t = 0–20`, and of what is no count `t = 0.5 … 2.0`."""
+    if low == high:
+        return begin + low
+    dash = "–" if low.isdigit() and high.isdigit() else " … "
+    return f"{begin.replace('round ', 'rounds ')}{low}{dash}{high}"
+
+
+def _collect(top: Scope) -> Grouping:
+    labels: dict[str, str] = {}
+    within: dict[str, str | None] = {}
+    of: dict[int, str | None] = {}
+    callers: dict[str, object] = {}
+    library: set[str] = set()
+    loops: dict[str, Loop] = {}
+    parts: set[str] = set()
+    todo: list[tuple[Scope, str | None]] = [(top, None)]
+    while todo:
+        scope, ident = todo.pop()
+        rounds = Counter(member.key for member in scope.members if isinstance(member, Scope))
+        for member in scope.members:
+            if isinstance(member, int):
+                of[member] = ident
+            else:
+                alone = member.round == 1 and rounds[member.key] == 1  # no rounds to tell apart: it is the loop
+                loop = member.loop if alone and member.text is None else None
+                labels[member.id] = member.label if loop is None else loop.label
+                within[member.id] = ident
+                if member.key[0] in ("call", "module"):
+                    callers[member.id] = member.key[-1]
+                if member.key[0] == "part":
+                    parts.add(member.id)
+                if member.loop is not None:
+                    loops[member.id] = member.loop
+                if member.key[0] == "library":
+                    library.add(member.id)
+                todo.append((member, member.id))
+    return Grouping(labels, within, of, frozenset(callers), frozenset(library), loops, frozenset(parts), callers)

@@ -1,0 +1,287 @@
+"""The call stacks of a trace read as scopes: rounds of loops, calls of functions and modules, one inside the other."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from engine.loops import variable
+from engine.trace import AnyEvent, Frame, GroupEntered, OpCalled, Trace
+
+from . import nested_loops
+
+_TRANSPARENT = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
+"""Frames that are no call to the reader."""
+
+
+@dataclass(slots=True)
+class Scope:
+    """A group while and after it is read.  `members` are its direct ones, `key` says which loop or call it is.
+
+    A round of a loop has its number, `round`, and where it is known what the loop's variable holds in it, `text`.
+    """
+
+    id: str
+    label: str
+    within: Scope | None
+    key: tuple[object, ...]
+    members: list[int | Scope] = field(default_factory=list)
+    statement: int = -1
+    seen: set[tuple[int, int, int, int]] = field(default_factory=set)
+    round: int = 0
+    loop: Loop | None = None
+    text: str | None = None
+    ranges: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Of a part: first and last of the rounds or calls in it, by what their names begin with."""
+
+    @property
+    def round_name(self) -> str:
+        """`step = 2`; `round 3` where the loop has no variable that says more."""
+        if self.text is None or self.loop is None:
+            return f"round {self.round}"
+        return f"{self.loop.variable} = {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop of the program, from the line before its body on; `taken` are the names that it takes apart, `variable`
+    tells its rounds apart, and is another one in each where it `counts`."""
+
+    line: int
+    end: int
+    label: str
+    starts: tuple[int, ...]
+    length: int | None
+    sure: tuple[int, ...]
+    file: str
+    taken: frozenset[str]
+    variable: str | None
+    counts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where the reading of a stack stands before a frame: the scope, how many are open, and the last frame before it in
+    which places may come again (-1: none)."""
+
+    scope: Scope
+    level: int
+    cut: int
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """How the stack of an event was read: its frames, and a mark before each of them and after the last."""
+
+    frames: tuple[Frame, ...] = ()
+    marks: list[Mark] = field(default_factory=list)
+
+
+class Reader:
+    """Follows the call stacks: which scopes are open at an event, and where a new round or call begins."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.top = Scope("g", "", None, ())
+        self.count = 0
+        self.ops: list[OpCalled] = []
+        self.opened: list[Scope] = []
+        self.last = Path()
+        self.entered: list[tuple[Scope, int, str, list[Scope], Path]] = []
+        self.backward: Scope | None = None
+        self.loops: dict[str, list[Loop]] = {name: loops_in(code, name) for name, code in trace.files.items()}
+        self.around: dict[tuple[str, int], list[Loop]] = {}
+        self.held: dict[tuple[int, int, str], str | None] = {}
+
+    def open(self, within: Scope, label: str, key: tuple[object, ...]) -> Scope:
+        scope = Scope(f"g{self.count}", label, within, key)
+        self.count += 1
+        within.members.append(scope)
+        return scope
+
+    def turn(self, event: AnyEvent) -> None:
+        """Take over what the variables of loops hold from an event on."""
+        for one in event.loops:
+            self.held[one.depth, one.line, one.name] = one.text
+
+    def enter(self, event: GroupEntered) -> None:
+        """Open the group of a module's call: frames up to the call are around it, deeper ones in it."""
+        around = self.visit(event.stack)
+        frames = self.trace.stacks[event.stack] if event.stack >= 0 else ()
+        outermost = not self.entered
+        above = "" if outermost else self.entered[-1][2]
+        name = event.name.removeprefix(above + ".") if above else event.name
+        held = outermost and name != event.kind
+        label = f"{name}: {event.kind}" if held or name.rpartition(".")[2].isdigit() else name
+        scope = self.open(around, label, ("module", event.name, event.kind, place_of(frames[-1]) if frames else None))
+        within = "" if outermost else event.name  # names in the outermost one begin with none
+        self.entered.append((scope, len(frames), within, self.opened, self.last))
+        self.opened, self.last = [], Path()
+
+    def leave(self) -> None:
+        """Close the group that was entered last; without one (the recording began inside) there is none to close."""
+        if self.entered:
+            *_, self.opened, self.last = self.entered.pop()
+
+    def visit(self, stack: int) -> Scope:
+        """The innermost scope of an event with this stack, opened where it is new.
+
+        Of frames that the event before had too, only those are read again in which something may begin anew, so that
+        a call that is a thousand deep costs no thousand steps.
+        """
+        frames = self.trace.stacks[stack] if 0 <= stack < len(self.trace.stacks) else ()
+        scope, start = (self.entered[-1][0], self.entered[-1][1]) if self.entered else (self.top, 0)
+        first = self._first_new(frames, start)
+        marks = self.last.marks[: first - start + 1] or [Mark(scope, 0, -1)]
+        for depth in range(first, len(frames)):
+            scope, level, cut = marks[-1].scope, marks[-1].level, marks[-1].cut
+            frame = frames[depth]
+            last = depth == len(frames) - 1
+            place = place_of(frame)
+            loops = self._enclosing(frame, frames[depth - 1] if depth else None)
+            for loop in loops:
+                scope = self._round(scope, level, loop, frames, depth, innermost=loop is loops[-1])
+                level += 1
+            if not last and not _is_transparent(frames[depth + 1]):
+                key = ("call", depth, frames[depth + 1].function, place)
+                open_here = level < len(self.opened) and self.opened[level].key == key
+                if open_here and not self._restarts(frames, depth + 1, level + 1):
+                    scope = self.opened[level]
+                else:
+                    scope = self.open(scope, frames[depth + 1].function, key)
+                    self.opened[level:] = [scope]
+                scope.seen.add(place_of(frames[depth + 1]))
+                level += 1
+            elif not last:
+                cut = depth
+            marks.append(Mark(scope, level, depth if loops else cut))
+        del self.opened[marks[-1].level :]
+        self.last = Path(frames, marks)
+        return marks[-1].scope
+
+    def _first_new(self, frames: tuple[Frame, ...], start: int) -> int:
+        """The outermost frame at which reading a stack may find something else than at the event before.
+
+        A frame in a loop, or before a comprehension, may run its places again and again: what is around it goes on.
+        """
+        marks = self.last.marks
+        depth = shared(self.last.frames, frames) - 1
+        if depth <= start or not marks:
+            return start
+        mark = marks[depth - start]
+        if mark.cut < depth - 1 and not self._restarts(frames, depth, mark.level):
+            return depth
+        return max(mark.cut, start)
+
+    def _round(
+        self, around: Scope, level: int, loop: Loop, frames: tuple[Frame, ...], depth: int, innermost: bool
+    ) -> Scope:
+        """The round of `loop` that an event belongs to: a new one where its variable has another value, or where a
+        position comes again, or an earlier one.
+
+        What comes again inside an inner loop is a round of that one, also where the outer loop has nothing else:
+        `_nest` tells those apart.
+        """
+        frame, last = frames[depth], depth == len(frames) - 1
+        place = place_of(frame)
+        statement = sum(start <= frame.line for start in loop.starts)
+        here = self.opened[level] if level < len(self.opened) else None
+        key = ("loop", frame.file, loop.line)
+        again = False
+        text = None if loop.variable is None else self.held.get((depth, loop.line, loop.variable))
+        if here is not None and here.key == key:
+            within = len(self.opened) > level + 1 and self.opened[level + 1].key[-1:] == (place,)
+            again = (
+                here.text != text
+                or statement < here.statement
+                or (
+                    innermost
+                    and not (loop.counts and text is not None)  # else what a call of the library repeats is no round
+                    and place in here.seen
+                    and (last or not within or self._restarts(frames, depth + 1, level + 2))
+                )
+            )
+        if here is None or here.key != key or again:
+            number = here.round + 1 if again and here is not None else 1
+            here = self.open(around, "", key)
+            here.round, here.loop, here.text = number, loop, text
+            here.label = here.round_name
+            self.opened[level:] = [here]
+        here.statement = statement
+        here.seen.add(place)
+        return here
+
+    def _restarts(self, frames: tuple[Frame, ...], depth: int, level: int) -> bool:
+        """Whether an event in the open call before `level` belongs to another run of the same call.
+
+        A position outside of loops comes once in one run of a function.
+        """
+        for level, depth in enumerate(range(depth, len(frames)), level):  # noqa: B020  each goes on from where it is
+            frame = frames[depth]
+            if self._enclosing(frame, frames[depth - 1]) or place_of(frame) not in self.opened[level - 1].seen:
+                return False
+            if depth == len(frames) - 1:
+                return True
+            if _is_transparent(frames[depth + 1]):  # a comprehension runs its places many times
+                return False
+            if len(self.opened) <= level or self.opened[level].key[-1:] != (place_of(frame),):
+                return True
+        return False
+
+    def _enclosing(self, frame: Frame, caller: Frame | None) -> list[Loop]:
+        key = (frame.file, frame.line)
+        if key not in self.around:
+            loops = self.loops.get(frame.file, [])
+            self.around[key] = [loop for loop in loops if loop.line < frame.line <= loop.end]
+        found = self.around[key]
+        if caller is not None and caller.file == frame.file and found:
+            outer = self.around.get((caller.file, caller.line), [])
+            found = [loop for loop in found if loop not in outer]
+        return found
+
+
+def inner_first(top: Scope) -> list[Scope]:
+    """A scope and all in it, in the order in which they end."""
+    found, todo = [], [top]
+    while todo:
+        found.append(todo.pop())
+        todo += [member for member in found[-1].members if isinstance(member, Scope)]
+    return found[::-1]
+
+
+def shared(one: tuple[Frame, ...], other: tuple[Frame, ...]) -> int:
+    """How many frames two stacks have in common from the outermost one on."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
+    return low
+
+
+def _is_transparent(frame: Frame) -> bool:
+    return frame.function.rpartition(".")[2] in _TRANSPARENT
+
+
+def place_of(frame: Frame) -> tuple[int, int, int, int]:
+    return frame.line, frame.col, frame.end_line, frame.end_col
+
+
+def loops_in(code: str, file: str) -> list[Loop]:
+    """The loops of a file by first line, outer ones first."""
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:
+        return []
+    found = []
+    for node in nested_loops.loops_of(tree):
+        end = node.body[-1].end_lineno or node.lineno
+        target = "while" if isinstance(node, ast.While) else f"for {ast.unparse(node.target)}"
+        starts, sure = tuple(s.lineno for s in node.body), nested_loops.surely_runs(node)
+        parts = () if isinstance(node, ast.While) else ast.walk(node.iter)
+        taken = frozenset(part.id for part in parts if isinstance(part, ast.Name))
+        length = nested_loops.length(node, tree)
+        line = node.body[0].lineno - 1
+        counts = not isinstance(node, ast.While) and nested_loops.counts(node.iter)
+        found.append(Loop(line, end, target, starts, length, sure, file, taken, variable(node), counts))
+    return sorted(found, key=lambda loop: (loop.line, -loop.end))

@@ -1,0 +1,247 @@
+"""From the graph that is shown to positions and routes: the choice of a layout, its memory and its worker process.
+
+Small groups are placed by dot in this process (1 ms at 10 nodes, 4 ms at 60): it is bounded there, and a process
+start would cost more than the layout.  Larger ones go to a worker that can be stopped; past its limit, and where
+pygraphviz is missing, the second layout serves.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import logging
+import queue
+import subprocess
+import threading
+from collections.abc import Callable, Hashable
+
+import networkx as nx
+
+from ..work.lru import Lru
+from ..work.worker_process import ended, started
+from . import dot, simple, views
+from .layered import barycentre, layered
+from .layered.layered import Placed
+from .layered.ports import Anchors
+from .layered.ranked import Ranked
+from .sheet import HEAD, PAD, Point
+from .simple import LayoutRefused
+
+__all__ = ["NAMES", "Anchors", "LayoutRefused", "Placed", "Point", "layout", "positions", "routes", "shown"]
+
+log = logging.getLogger("backstep")
+
+NAMES = ("layered", "layered-own", *simple.OFFERS)
+"""The layouts of the menu; `layered-own` is the second layout, without Graphviz."""
+AT_HAND = 160
+"""Nodes and lanes of one group up to which dot runs in this process."""
+FOR_WORKER = 900
+"""Nodes and lanes of one group up to which dot is tried at all: past it, its time grows with the square."""
+TIME_LIMIT = 0.6
+"""Seconds that the worker has for one group."""
+START_LIMIT = 5.0
+"""Seconds that the worker has for its first answer, with its start."""
+GROUPS = 1024, 16 << 20
+"""Groups whose places are remembered: how many, and their bytes."""
+PICTURES = 48, 32 << 20
+"""Whole pictures that are remembered: an edit of numbers changes none, and an opening tries several."""
+PLACE, DRAWN = 500, 800
+"""Bytes of one place of a group, and of a node or an edge of a picture, with what it is remembered by."""
+_READ = ("size", "anchors", "under", "group", "line")
+_READ_OF_EDGES = ("origin", "argument")
+
+
+def layout(graph: nx.DiGraph, name: str = "layered") -> Placed:
+    """Positions, boxes and routes; the same graph always gives the same picture.
+
+    See `layouts.layered.place` for the attributes that are read; with `graph.graph["view"]` (width and height
+    in px) the layered layouts are broken into lines for such a view.  Raises LayoutRefused where a layout of networkx
+    would take too long, ValueError for an unknown name or a graph with a cycle.
+    """
+    key = (name, _structure(graph))
+    known = _pictures.get(key)
+    return _pictures.put(key, _layout(graph, name)) if known is None else known
+
+
+def _layout(graph: nx.DiGraph, name: str) -> Placed:
+    if name in ("", "layered"):
+        return views.placed(graph, _places)
+    if name == "layered-own":
+        placed = views.placed(graph, _own)
+        placed.name = name
+        return placed
+    placed = simple.place(graph, name)
+    _enclose(graph, placed)
+    return placed
+
+
+def _structure(graph: nx.DiGraph) -> Hashable:
+    """All that a layout reads of a graph."""
+    about = graph.graph
+    edges = graph.edges(keys=True, data=True) if graph.is_multigraph() else graph.edges(data=True)
+    return (
+        tuple((node, *map(data.get, _READ)) for node, data in graph.nodes(data=True)),
+        tuple((*edge[:-1], *map(edge[-1].get, _READ_OF_EDGES)) for edge in edges),
+        tuple(about.get("within", {}).items()), about.get("view"), about.get("limit"), graph.is_multigraph(),
+    )  # fmt: skip
+
+
+def shown(graph: nx.DiGraph, name: str = "layered") -> tuple[Placed, str | None]:
+    """As `layout`, of any graph and for any name; where another layout had to serve, why.
+
+    The last of them has nothing that could fail: a graph in plain rows is worth more than an error.
+    """
+    try:
+        return layout(graph, name), None
+    except LayoutRefused as refusal:
+        why = str(refusal)
+    except Exception as error:  # noqa: BLE001  whatever went wrong, another layout serves
+        known = name in ("", *NAMES)
+        if known:  # a name that nobody knows comes from a mistyped address
+            log.warning("layout %r: %s", name, error)
+        why = f"The layout {name} cannot place this graph, so it is drawn in layers." if known else str(error)
+    flat = nx.MultiDiGraph(graph) if graph.is_multigraph() else nx.DiGraph(graph)
+    flat.graph["within"] = {}
+    nx.set_node_attributes(flat, None, "group")
+    told = "The groups of this graph cannot be drawn apart, so it is drawn without them."
+    for one, reason in ((graph, why), (flat, told)):
+        if one is graph and name in ("", "layered"):
+            continue
+        try:
+            return layout(one), reason
+        except Exception as error:  # noqa: BLE001  as above
+            log.warning("layout 'layered': %s", error)
+    return simple.rows(
+        graph
+    ), "No layout can place this graph, so its nodes stand in rows, in the order of the program."
+
+
+def positions(graph: nx.DiGraph, name: str = "layered") -> dict[Hashable, Point]:
+    """As networkx's layouts: a graph in, a dict of positions out.
+
+    >>> positions(nx.DiGraph([("a", "b")]), "layered-own")["a"]
+    (0.0, 0.0)
+    """
+    return layout(graph, name).positions
+
+
+def routes(graph: nx.DiGraph, name: str = "layered") -> dict[Hashable, list[Point]]:
+    """The points that each edge passes, by edge."""
+    return layout(graph, name).routes
+
+
+def _enclose(graph: nx.DiGraph, placed: Placed) -> None:
+    """Boxes around the members of open groups, for layouts that know no groups."""
+    within = graph.graph.get("within", {})
+    for node, data in graph.nodes(data=True):
+        (x, y), (w, h) = placed.positions[node], data.get("size", layered.SIZE)
+        group = data.get("group")
+        while group is not None:
+            box = placed.boxes.get(group, (x, y, x, y))
+            placed.boxes[group] = (
+                min(box[0], x - w / 2 - PAD), min(box[1], y - h / 2 - HEAD),
+                max(box[2], x + w / 2 + PAD), max(box[3], y + h / 2 + PAD),
+            )  # fmt: skip
+            group = within[group]
+
+
+_pictures: Lru[Hashable, Placed] = Lru(
+    *PICTURES, lambda _, placed: DRAWN * (len(placed.positions) + len(placed.routes))
+)
+_groups: Lru[tuple[str, Ranked], list[float]] = Lru(*GROUPS, lambda _, places: PLACE * len(places))
+
+
+_drawing = threading.Lock()
+"""Graphviz draws one graph at a time."""
+
+
+def forget() -> None:
+    """Lay out anew what is asked for again: so that it can be compared and measured."""
+    _pictures.clear()
+    _groups.clear()
+
+
+def _places(graph: Ranked) -> list[float]:
+    """Heights by dot, where it can be had."""
+    return _remembered("dot", graph, _find)
+
+
+def _own(graph: Ranked) -> list[float]:
+    return _remembered("own", graph, barycentre.places)
+
+
+def _remembered(way: str, graph: Ranked, find: Callable[[Ranked], list[float]]) -> list[float]:
+    """Heights by structure: a repeated block costs a look-up."""
+    key = (way, graph)
+    known = _groups.get(key)
+    return list(_groups.put(key, find(graph)) if known is None else known)
+
+
+def _find(graph: Ranked) -> list[float]:
+    count = len(graph.ranks)
+    if dot.is_available() and count <= AT_HAND:
+        with _drawing:
+            return dot.places(graph)
+    if dot.is_available() and count <= FOR_WORKER:
+        found = worker.places(graph)
+        if found is not None:
+            return found
+    return barycentre.places(graph)
+
+
+class Worker:
+    """The process that runs dot: started when first needed, kept warm, ended when it takes too long."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+        self._answers: queue.Queue[str] = queue.Queue()
+        self._busy = threading.Lock()
+
+    def places(self, graph: Ranked, limit: float | None = None) -> list[float] | None:
+        """Heights by dot, or None where it failed or ran over `limit` seconds (default: TIME_LIMIT)."""
+        task = {
+            "ranks": graph.ranks, "heights": graph.heights, "lanes": sorted(graph.lanes), "edges": graph.edges,
+            "level": sorted(graph.level), "arguments": graph.arguments, "sides": graph.sides,
+        }  # fmt: skip
+        with self._busy:
+            try:
+                fresh = self._start()
+                process = self._process
+                if process is None or process.stdin is None:
+                    return None
+                process.stdin.write(json.dumps(task) + "\n")
+                process.stdin.flush()
+                wait = limit if limit is not None else START_LIMIT if fresh else TIME_LIMIT
+                answer = json.loads(self._answers.get(timeout=wait))
+            except (queue.Empty, OSError, ValueError):
+                self.stop()
+                return None
+        found = answer.get("places")
+        return [float(v) for v in found] if found is not None else None
+
+    def _start(self) -> bool:
+        if self._process is not None and self._process.poll() is None:
+            return False
+        self._answers = queue.Queue()
+        self._process = started("viz.layout.worker", text=True)
+        threading.Thread(target=_pump, args=(self._process, self._answers), daemon=True).start()
+        return True
+
+    def stop(self) -> None:
+        """End the process; the next task starts another."""
+        process, self._process = self._process, None
+        if process is not None:
+            ended(process)
+
+
+def _pump(process: subprocess.Popen[str], answers: queue.Queue[str]) -> None:
+    """Hand on each line of the worker: reading with a time limit needs a thread on every platform."""
+    try:
+        for line in process.stdout or ():
+            answers.put(line)
+    except ValueError:  # the stream was closed while it was read
+        return
+
+
+worker = Worker()
+atexit.register(worker.stop)

@@ -1,0 +1,79 @@
+"""Order and heights by Graphviz dot, through the pygraphviz wheel, which not every platform has."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from .layered.arguments import ordered
+from .layered.ranked import GAP, LOW_GAP, Ranked, separated
+
+try:
+    import pygraphviz
+except ImportError:  # no wheel for this platform: the second layout serves
+    pygraphviz = None
+
+POINTS = 72.0
+"""Layout units per inch: dot's sizes are in inches, its positions in points."""
+
+LEVEL = 100
+"""Weight of the edges that are to run level, against 1 of an edge between two boxes."""
+HEAVIER = 20
+"""Weight of an edge that is drawn against one that only keeps an order."""
+LONGER, SOME = 1.5, 40.0
+"""How much further edges may climb in an order with more arguments in theirs."""
+
+
+def is_available() -> bool:
+    return pygraphviz is not None
+
+
+def places(graph: Ranked) -> list[float]:
+    """The height (y) of each node: in dot's order, or in one with more arguments in theirs where that is no longer.
+
+    Raises RuntimeError where pygraphviz is missing.
+    """
+    if pygraphviz is None:
+        raise RuntimeError("pygraphviz is not installed")
+    first = _placed(graph, None)
+    layers = [sorted(layer, key=lambda n: first[n]) for layer in graph.layers]
+    better = ordered(graph, layers)
+    if better == layers:
+        return first
+    second = _placed(graph, better)
+    return second if _climb(graph, second) <= LONGER * _climb(graph, first) + SOME else first
+
+
+def _placed(graph: Ranked, layers: list[list[int]] | None) -> list[float]:
+    """Heights in dot's order, or in that of `layers`.
+
+    dot gets the lanes as nodes of their own, so that its ranks are ours; from its answer only the heights are used.
+    """
+    drawing = pygraphviz.AGraph(strict=False, directed=True)
+    drawing.graph_attr.update(rankdir="LR", nodesep=str(GAP / POINTS), ranksep="0.5", splines="false")
+    drawing.node_attr.update(shape="box", fixedsize="true", label="", width="0.5")
+    for node, height in enumerate(graph.heights):
+        if graph.is_low(node):
+            height -= 2 * (GAP - LOW_GAP)  # dot knows one distance only
+        drawing.add_node(node, height=f"{height / POINTS:.4f}")
+    for source, target in graph.edges:
+        straight = (source in graph.lanes) + (target in graph.lanes)
+        weight = LEVEL if (source, target) in graph.level else (1, 4, 16)[straight]
+        drawing.add_edge(source, target, weight=str(weight * (1 if layers is None else HEAVIER)))
+    for layer in layers or ():
+        drawing.add_subgraph(layer, rank="same")
+        for upper, lower in pairwise(layer):
+            drawing.add_edge(upper, lower, style="invis", weight="1")  # such an edge keeps the order; one of 0 does not
+    drawing.layout(prog="dot")
+    wanted = [-_height(drawing, node) for node in range(len(graph.ranks))]
+    if layers is None:
+        layers = [sorted(layer, key=lambda n: wanted[n]) for layer in graph.layers]
+    return separated(graph, layers, wanted)
+
+
+def _climb(graph: Ranked, places: list[float]) -> float:
+    return sum(abs(places[source] - places[target]) for source, target in graph.edges)
+
+
+def _height(drawing: Any, node: int) -> float:
+    return float(drawing.get_node(node).attr["pos"].split(",")[1])

@@ -1,0 +1,98 @@
+"""Steep ways between two columns, one beside the other: close together no one could tell which of them leads where."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple, TypeVar
+
+from ..sheet import Point, clean
+
+STEEP = 90.0
+"""A climb from which on ways are steep, and by how much two of them run side by side at least."""
+NEAR = 6.0
+"""So close ways cannot be told apart,"""
+STEP = 9.0
+"""and so far apart they are drawn,"""
+CLIMB = 24.0
+"""as far as this is left for the climb of each."""
+
+Key = TypeVar("Key", bound=Hashable)
+Routes = dict[Key, tuple[list[Point], list[Point]]]
+
+
+class Steep(NamedTuple):
+    """A climb over a gap between columns; `gap` is where that begins and ends."""
+
+    gap: Point
+    start: float
+    end: float
+
+    @property
+    def rank(self) -> float:
+        """What climbs to the highest place climbs first, what falls to the lowest falls first: so they do not cross."""
+        return (self.start + self.end) * (1.0 if self.end < self.start else -1.0)
+
+
+def apart(routes: Routes[Key], gaps: Sequence[Point]) -> Routes[Key]:
+    """The routes (from left to right) with bundles of steep ways spread over the gaps in which they climb."""
+    known = set(gaps)
+    users: dict[Steep, set[Hashable]] = defaultdict(set)
+    for key, pair in routes.items():
+        for way in pair:
+            for steep in (_steep(a, b, known) for a, b in pairwise(way)):
+                if steep is not None:
+                    users[steep].add(key)
+    moved = _windows(users)
+    return {key: (_moved(go, moved, known), _moved(back, moved, known)) for key, (go, back) in routes.items()}
+
+
+def _steep(a: Point, b: Point, gaps: set[Point]) -> Steep | None:
+    gap = (a[0], b[0])
+    return Steep(gap, a[1], b[1]) if abs(a[1] - b[1]) > STEEP and gap in gaps else None
+
+
+def _windows(users: Mapping[Steep, set[Hashable]]) -> dict[Steep, Point]:
+    """Where in its gap each way of a bundle climbs."""
+    rooms: dict[tuple[Point, bool], list[Steep]] = defaultdict(list)
+    for steep in users:
+        rooms[steep.gap, steep.end < steep.start].append(steep)
+    found: dict[Steep, Point] = {}
+    for (gap, _), ways in rooms.items():
+        for bundle in _bundles(sorted(ways, key=lambda one: one.rank)):
+            step = min(STEP, (gap[1] - gap[0] - CLIMB) / max(len(bundle) - 1, 1))
+            if step > 0 and len(set().union(*(users[one] for one in bundle))) > 1:
+                for place, one in enumerate(bundle):
+                    found[one] = gap[0] + place * step, gap[1] - (len(bundle) - 1 - place) * step
+    return found
+
+
+def _bundles(ways: Sequence[Steep]) -> list[list[Steep]]:
+    """What follows one on the other too closely."""
+    found: list[list[Steep]] = []
+    for steep in ways:
+        if found and _are_near(found[-1][-1], steep):
+            found[-1].append(steep)
+        else:
+            found.append([steep])
+    return found
+
+
+def _are_near(one: Steep, other: Steep) -> bool:
+    """Whether two ways in one gap run side by side too closely."""
+    (low, high), (bottom, top) = sorted(one[1:]), sorted(other[1:])
+    shared = min(high, top) - max(low, bottom)
+    climb = (high - low + top - bottom) / 2
+    return shared > STEEP and abs(one.rank - other.rank) / 2 * (one.gap[1] - one.gap[0]) < NEAR * climb
+
+
+def _moved(way: list[Point], moved: Mapping[Steep, Point], gaps: set[Point]) -> list[Point]:
+    found = way[:1]
+    for a, b in pairwise(way):
+        steep = _steep(a, b, gaps)
+        if steep is not None and steep in moved:
+            start, end = moved[steep]
+            found += [(start, a[1]), (end, b[1])]
+        found.append(b)
+    return clean(found)

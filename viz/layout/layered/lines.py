@@ -1,0 +1,258 @@
+"""A chain too long for a screen, in lines as text is: a layered picture cut between columns, line under line.
+
+Where it is cut is found in the unbroken picture; then each line is laid out for itself, so that it is as high as what
+stands in it.  What goes on in a later line leaves at the right, runs back under its line, down the left margin past the
+lines between, and enters where it is wanted, or is shorter (`turns`); what travels from one place shares its way.  A
+group that goes on in the next line has a box in each, which is open where it is cut.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise, permutations
+
+from ..sheet import Box, Piece, Point, Size, around, clean
+from . import turns
+from .ranked import LANE
+from .turns import INDENT, OUT, PAIR, STEP, Over, Way
+
+MOST = 8
+"""Lines at most: past that one cannot see the whole anyway, and a ribbon is followed more easily."""
+MOST_COLUMNS = 80
+"""Columns up to which breaks are looked for: it takes the square of their number."""
+CROSSED = 45.0
+"""What a route over a break costs, against the width that it saves."""
+CUT = 260.0
+"""What it costs to cut the box of a group."""
+WIDER = 50.0
+"""What it costs to be wider than the limit by one unit."""
+HAIR = 0.01
+"""By so much a column is wider than what stands in it: ends of routes are computed in another order, and rounded so."""
+ROOM = 9.0
+"""Between a line and the ways under it, and between these and the next line."""
+
+
+def numbers(
+    piece: Piece, size: Callable[[Hashable], Size], limit: float, wanted: Mapping[Hashable, int]
+) -> dict[Hashable, int]:
+    """The line of each node, in as few as are no wider than `limit`, or as narrow as they get; empty for one line.
+
+    `wanted` are the lines of nodes in a picture that this one is to resemble.
+    """
+    boxes = {node: _box(centre, size(node)) for node, centre in piece.at.items()}
+    columns = _columns(boxes.values(), [box for one in piece.boxes.values() for box in one])
+    ends = _as_wanted(columns, boxes, wanted) if wanted else _breaks(piece, columns, limit)
+    if len(ends) < 2:
+        return {}
+    rights = [columns[end][1] for end in ends[:-1]]
+    return {node: bisect_left(rights, x) for node, (x, _) in piece.at.items()}
+
+
+def _as_wanted(columns: Sequence[Point], boxes: Mapping[Hashable, Box], wanted: Mapping[Hashable, int]) -> list[int]:
+    """The last columns of lines that hold what they held before; a group that was cut is, when folded, in its first."""
+    rights = [right for _, right in columns]
+    line: dict[int, int] = {}
+    for node, box in boxes.items():
+        if node in wanted:
+            column = bisect_left(rights, (box[0] + box[2]) / 2)
+            line[column] = min(line.get(column, wanted[node]), wanted[node])
+    ends, last = [], None
+    for column in range(len(columns)):
+        now = max(line.get(column, -1), last if last is not None else -1)
+        if last is not None and now > last:
+            ends.append(column - 1)
+        last = now
+    return [*ends, len(columns) - 1]
+
+
+def _breaks(piece: Piece, columns: Sequence[Point], limit: float) -> list[int]:
+    best = [len(columns) - 1]
+    if piece.box[2] - piece.box[0] <= limit or not 1 < len(columns) <= MOST_COLUMNS:
+        return best
+    least = float("inf")
+    crossings = [len(_heights(piece, right)) for _, right in columns]
+    cuts = [sum(b[0] < right < b[2] for one in piece.boxes.values() for b in one) for _, right in columns]
+    costs = [CROSSED * crossed + CUT * cut for crossed, cut in zip(crossings, cuts, strict=True)]
+    for count in range(1, min(MOST, len(columns)) + 1):
+        ends = _ends(columns, crossings, costs, count, limit)
+        wide = _width(columns, crossings, ends)
+        if wide < least - 1.0:
+            best, least = ends, wide
+        if wide <= limit:
+            break
+    return best
+
+
+def _width(columns: Sequence[Point], crossings: Sequence[int], ends: Sequence[int]) -> float:
+    """Of the widest line, with the ways beside it."""
+    last = len(columns) - 1
+    return max(
+        columns[b][1] - columns[a + 1][0] + _beside(crossings[b] if b < last else 0, crossings[a] if a >= 0 else 0)
+        for a, b in pairwise([-1, *ends])
+    )
+
+
+def _box(centre: Point, size: Point) -> Box:
+    (x, y), (w, h) = centre, size
+    return x - w / 2, y - h / 2, x + w / 2, y + h / 2
+
+
+def _columns(boxes: Iterable[Box], groups: Iterable[Box]) -> list[Point]:
+    """(left, right) of what stands one above the other, with the borders of groups beside it."""
+    columns: list[tuple[float, float]] = []
+    for x0, _, x1, _ in sorted(boxes):
+        if columns and x0 < columns[-1][1]:
+            columns[-1] = (columns[-1][0], max(columns[-1][1], x1))
+        else:
+            columns.append((x0, x1))
+    lefts, rights = [x0 for x0, _ in columns], [x1 for _, x1 in columns]
+    for x0, _, x1, _ in groups:
+        first, last = bisect_right(rights, x0), bisect_left(lefts, x1) - 1
+        columns[first] = (min(columns[first][0], x0), columns[first][1])
+        columns[last] = (columns[last][0], max(columns[last][1], x1))
+    return [(x0, x1 + HAIR) for x0, x1 in columns]
+
+
+def _heights(piece: Piece, x: float) -> list[float]:
+    """Where routes pass a border between columns, from top to bottom; routes that share their way count once."""
+    both = (points for pair in piece.routes.values() for points in pair)
+    return sorted({round(_height(points, x), 1) for points in both if points[0][0] <= x < points[-1][0]})
+
+
+def _height(points: Sequence[Point], x: float) -> float:
+    after = next(i for i, point in enumerate(points) if point[0] > x)
+    (ax, ay), (bx, by) = points[max(after - 1, 0)], points[after]
+    return ay + (by - ay) * (x - ax) / (bx - ax)
+
+
+def _ends(
+    columns: Sequence[Point], crossings: Sequence[int], costs: Sequence[float], count: int, limit: float
+) -> list[int]:
+    """The last column of each of `count` lines: no wider than the limit, evenly filled, few routes and groups cut."""
+    n = len(columns)
+    width = (columns[-1][1] - columns[0][0]) / count
+    cut = crossings[:-1]
+    lefts = [left - _beside(0, entering) for (left, _), entering in zip(columns, [0, *cut], strict=True)]
+    rights = [right + _beside(leaving, 0) for (_, right), leaving in zip(columns, [*cut, 0], strict=True)]
+    best: dict[int, tuple[float, list[int]]] = {0: (0.0, [])}
+    for line in range(1, count + 1):
+        found = {}
+        for end in range(line, n + 1):
+            cost = costs[end - 1] if end < n else 0.0
+            ways = []
+            for start in (start for start in range(line - 1, end) if start in best):
+                wide = rights[end - 1] - lefts[start]
+                ways.append((best[start][0] + wide**2 / width + cost + WIDER * max(wide - limit, 0.0), start))
+            if ways:
+                least, start = min(ways)
+                found[end] = least, [*best[start][1], end - 1]
+        best = found
+    return best[n][1]
+
+
+def _beside(leaving: int, entering: int) -> float:
+    """Room that the ways to and from other lines need beside a line; there are two to a pair."""
+    return (OUT + STEP * leaving / 2 if leaving else 0.0) + (INDENT + STEP * entering / 2 if entering else 0.0)
+
+
+def sides(
+    line: int, over: Sequence[Over], pieces: Sequence[Piece], parts: Sequence[Mapping[Hashable, int]]
+) -> list[tuple[Hashable, Hashable]]:
+    """Pairs of ports at the borders of a line of which the first one is best above the other, or ways cross.
+
+    The nearer line, and in it what leaves above, or the part that stands above (`parts`, by line and edge): so do ways
+    lie in one another.
+    """
+    ins: dict[Hashable, tuple[float, ...]] = {}
+    outs: dict[Hashable, tuple[float, ...]] = {}
+    for key, origin, a, b in over:
+        if b == line and a < len(pieces):
+            ins.setdefault(("in", origin), (-a, pieces[a].routes[key][0][-1][1]))
+        if a == line:
+            outs[("out", origin)] = max(outs.get(("out", origin), (0, 0)), (b, parts[b][key]))
+    return [(one, other) for side in (ins, outs) for one, other in permutations(side, 2) if side[one] < side[other]]
+
+
+def stacked(
+    pieces: Sequence[Piece], over: Sequence[Over], origins: Mapping[Hashable, Hashable],
+    size: Callable[[Hashable], Size], under: Callable[[Hashable], float],
+) -> Piece:  # fmt: skip
+    """Lines under each other, and what goes on from one in another; `origins` has that of each edge.
+
+    So far under a node as `under` says, no way runs.
+    """
+    ways = _ways(pieces, over)
+    left = {way.first for way in ways.values()}
+    pieces = [_deepened(piece, size, under) if i in left else piece for i, piece in enumerate(pieces)]
+    found, tops = Piece(), _tops(pieces, ways)
+    placed = [piece.moved(0.0, top) for piece, top in zip(pieces, tops, strict=True)]
+    for piece in placed:
+        piece.reach(-INDENT, piece.box[2])
+    ways = turns.settled(ways, placed, over, origins, size)
+    halves = [dict(piece.routes) for piece in placed]
+    joined = {
+        key: tuple(
+            _joined(halves[a][key][side], halves[b][key][side], ways[origin, a], b, placed[a].box[3], side)
+            for side in (0, 1)
+        )
+        for key, origin, a, b in over
+    }  # fmt: skip
+    for piece in placed:
+        boxes = {group: [*found.boxes.get(group, ()), *own] for group, own in piece.boxes.items()}
+        found.take(piece)
+        found.boxes.update(boxes)
+    found.routes.update(joined)  # type: ignore[arg-type]  # two sides each
+    found.ins, found.outs, found.entering, found.leaving = {}, {}, set(), set()
+    points = [(x, y - LANE / 2, x, y + LANE / 2) for pair in found.routes.values() for way in pair for x, y in way]
+    found.box = around([*(piece.box for piece in placed), *points])
+    return found
+
+
+def _deepened(piece: Piece, size: Callable[[Hashable], Size], under: Callable[[Hashable], float]) -> Piece:
+    """A line so deep that the ways under it keep as far from its nodes as they must."""
+    x0, y0, x1, y1 = piece.box
+    deep = (y + size(node)[1] / 2 + under(node) - ROOM for node, (_, y) in piece.at.items())
+    return replace(piece, box=(x0, y0, x1, max(y1, *deep)))
+
+
+def _ways(pieces: Sequence[Piece], over: Sequence[Over]) -> turns.Ways:
+    """By origin and line.  Short ways run inside of long ones; of equals what leaves above, so that none cross."""
+    ways: turns.Ways = {}
+    for key, origin, a, b in over:
+        way = ways.get((origin, a)) or Way(a, b, pieces[a].routes[key][0][-1][1])
+        ways[origin, a] = replace(way, last=max(way.last, b))
+    taken: dict[int, list[Way]] = defaultdict(list)
+    by_length = sorted(ways, key=lambda one: (ways[one].last - ways[one].first, ways[one].first, ways[one].height))
+    for one, way in ((one, ways[one]) for one in by_length):
+        slot = next(
+            slot for slot in range(len(ways))
+            if not any(max(way.first, w.first) < min(way.last, w.last) for w in taken[slot])
+        )  # fmt: skip
+        ways[one] = replace(way, slot=slot)
+        taken[slot].append(way)
+    for line in range(len(pieces)):
+        for place, one in enumerate(sorted((one for one in ways if one[1] == line), key=lambda one: -ways[one].slot)):
+            ways[one] = replace(ways[one], place=place)
+    return ways
+
+
+def _tops(pieces: Sequence[Piece], ways: turns.Ways) -> list[float]:
+    """How far down each line stands."""
+    tops = [-pieces[0].box[1]]
+    for number, (before, piece) in enumerate(pairwise(pieces)):
+        count = sum(way.first == number for way in ways.values())
+        between = 2 * ROOM + (PAIR + STEP * (count - 1) if count else 0.0)
+        tops.append(tops[-1] + before.box[3] + between - piece.box[1])
+    return tops
+
+
+def _joined(start: Sequence[Point], end: Sequence[Point], way: Way, line: int, bottom: float, side: int) -> list[Point]:
+    """A route to another line: of values (`side` 0) or of gradients (1), which runs above and inside of it."""
+    into = way.into if line == way.first + 1 else way.margin
+    right, left = way.out + (PAIR if side == 0 else 0.0), into - (PAIR if side == 1 else 0.0)
+    back = way.out < into  # then the gradient's is the outer one of both
+    channel = bottom + ROOM + STEP * way.place + (PAIR if (side == 0) != back else 0.0)
+    return clean([*turns.leaving(start, right), (right, channel), (left, channel), *turns.entering(end, left)])

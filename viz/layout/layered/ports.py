@@ -1,0 +1,157 @@
+"""Where edges meet what they join: cards at the row that they are about, ops side by side, open groups at ports."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..sheet import COLUMN_GAP, Piece, Point, Sheet, Size, clean
+from .ranked import LANE, LANE_GAP, spread
+
+Part = tuple[Hashable, Hashable | None, Hashable | None, Hashable]
+"""A part of an edge inside one group: (edge, from, to, origin); None is a port."""
+Own = Sequence[tuple[Part, tuple[int, int]]]
+"""The parts of edges in a group with the vertices that they join."""
+
+HAIR = 0.01
+SHIFT = 8.0
+"""How far the routes of values and of gradients lie from the middle between them."""
+BESIDE = 3.0
+"""The same where nothing else is to be told apart: in a lane, at a port."""
+PITCH, FREE = 20.0, 16.0
+"""From one edge that enters an op to the next, and what of the op's height they leave free."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anchors:
+    """Where edges meet a node, as heights from its middle: values and gradients on its right and left side."""
+
+    right: float = -SHIFT
+    right_back: float = SHIFT
+    left: float = -SHIFT
+    left_back: float = SHIFT
+    fan: bool = True
+
+
+class OfGradient(NamedTuple):
+    """What leaves the gradient that a card shows, not its value: its edges begin where gradients meet the card."""
+
+    card: Hashable
+
+
+class Ports:
+    """The heights at which edges meet the vertices of one group, whose own heights are `y`.
+
+    `rooms` has the open groups in it, `anchors` says how a node is met, `place` which argument of an op an edge is.
+    """
+
+    def __init__(
+        self, sheet: Sheet, y: Sequence[float], sizes: Sequence[Size], rooms: Mapping[Hashable | None, Piece],
+        anchors: Callable[[Hashable], Anchors], place: Mapping[Hashable, int], own: Own,
+    ) -> None:  # fmt: skip
+        self.sheet, self.y, self.sizes, self.rooms, self.anchors = sheet, y, sizes, rooms, anchors
+        self.fans = self._fans(place, own)
+
+    def right(self, a: int, origin: Hashable) -> Point:
+        """Heights at which values leave vertex `a` and gradients come back to it."""
+        vertex, middle = self.sheet.vertices[a], self.y[a]
+        if a >= self.sheet.members:
+            return middle - BESIDE, middle + BESIDE
+        if vertex in self.rooms:
+            height = middle - self.sizes[a][1] / 2 + self.rooms[vertex].outs[origin]
+            return height - BESIDE, height + BESIDE
+        anchors = self.anchors(vertex)
+        if origin == OfGradient(vertex):
+            return middle + anchors.right_back - BESIDE, middle + anchors.right_back + BESIDE
+        return middle + anchors.right, middle + anchors.right_back
+
+    def left(self, key: Hashable, b: int, origin: Hashable) -> Point:
+        """Heights at which values enter vertex `b` by an edge and gradients leave it."""
+        vertex, middle = self.sheet.vertices[b], self.y[b]
+        if b >= self.sheet.members:
+            return middle - BESIDE, middle + BESIDE
+        if vertex in self.rooms:
+            height = middle - self.sizes[b][1] / 2 + self.rooms[vertex].ins[origin]
+            return height - BESIDE, height + BESIDE
+        if (key, b) in self.fans:
+            return middle + self.fans[key, b] - SHIFT / 2, middle + self.fans[key, b] + SHIFT / 2
+        anchors = self.anchors(vertex)
+        return middle + anchors.left, middle + anchors.left_back
+
+    def comes(self, a: int, origin: Hashable, b: int) -> float:
+        """The height of an edge from vertex `a` where it begins to climb to vertex `b`."""
+        way = self.sheet.way(a, origin, b)
+        return self.y[way[-1]] if way else sum(self.right(a, origin)) / 2
+
+    def _fans(self, place: Mapping[Hashable, int], own: Own) -> dict[tuple[Hashable, int], float]:
+        """Where several edges enter one op: side by side, in the order in which they come; from one place, in that of
+        the arguments."""
+        arriving: dict[int, list[tuple[float, int, int, Hashable]]] = defaultdict(list)
+        for number, ((key, _, _, origin), (a, b)) in enumerate(own):
+            vertex = self.sheet.vertices[b]
+            if b < self.sheet.members and vertex not in self.rooms and self.anchors(vertex).fan:
+                arriving[b].append((self.comes(a, origin, b), place.get(key, 0), number, key))
+        found: dict[tuple[Hashable, int], float] = {}
+        for b, coming in arriving.items():
+            if len(coming) < 2:
+                continue
+            pitch = min(PITCH, (self.sizes[b][1] - FREE) / len(coming))
+            for i, (*_, key) in enumerate(sorted(coming, key=lambda c: c[:3])):
+                found[key, b] = (i - (len(coming) - 1) / 2) * pitch
+        return found
+
+    def levels(self, own: Own) -> dict[int, float]:
+        """The group's own ports at the heights of what they lead to, as far as there is room."""
+        wanted: dict[str, dict[int, list[float]]] = {"in": defaultdict(list), "out": defaultdict(list)}
+        for (key, u, v, origin), (a, b) in own:
+            way = self.sheet.way(a, origin, b)
+            if u is None:
+                wanted["in"][a].append(self.y[way[0]] if way else sum(self.left(key, b, origin)) / 2)
+            if v is None:
+                wanted["out"][b].append(self.comes(a, origin, b))
+        found: dict[int, float] = {}
+        for side in filter(None, wanted.values()):
+            levels = {port: sum(heights) / len(heights) for port, heights in side.items()}
+            ports = sorted(levels, key=lambda port: (levels[port], self.y[port]))
+            gaps = [LANE + LANE_GAP] * (len(ports) - 1)
+            found.update(zip(ports, spread([levels[port] for port in ports], gaps), strict=True))
+        return found
+
+
+def begun(way: Sequence[Point], y: float) -> list[Point]:
+    """A way that begins at another height of the same side of a card: with another climb, or with one more."""
+    (x, level), (beyond, after), *rest = way
+    if abs(level - after) > HAIR:
+        return [(x, y), (beyond, after), *rest]
+    if rest and abs(rest[0][0] - beyond) > HAIR and abs(beyond - x) < COLUMN_GAP:
+        return [(x, y), (beyond, y), *rest]  # beside a card that is narrower than its column
+    climb = math.copysign(min(COLUMN_GAP - SHIFT, abs(beyond - x)), beyond - x)
+    return clean([(x, y), (x + climb, after), *way[1:]])
+
+
+def in_order(sheet: Sheet, own: Own, place: Mapping[Hashable, int]) -> list[list[int]]:
+    """Of each op of the group what its arguments come from in the rank before it, in their order (`place`, by edge)."""
+    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for (key, _, v, origin), (a, b) in own:
+        if v is not None and key in place:
+            found[b].append((place[key], (sheet.way(a, origin, b) or [a])[-1]))
+    orders = (list(dict.fromkeys(node for _, node in sorted(one))) for one in found.values())
+    return [order for order in orders if len(order) > 1]
+
+
+def from_cards(sheet: Sheet, own: Own) -> Iterator[tuple[int, int]]:
+    """What comes from the value of a card with what comes from its gradient, which stands below it."""
+    found: dict[int, tuple[dict[int, None], dict[int, None]]] = defaultdict(lambda: ({}, {}))
+    for (_, u, _, origin), (a, b) in own:
+        if u is not None:
+            found[a][origin == OfGradient(u)][(sheet.way(a, origin, b) or [b])[0]] = None
+    for values, gradients in found.values():
+        yield from ((one, other) for one in values for other in gradients if one != other)
+
+
+def straight(enters: bool, lanes: Sequence[float], start: float, end: float) -> Point:
+    """The heights of both ends of a route of which one is at the border of a line, where it may be at any height."""
+    return (lanes[0] if lanes else end, end) if enters else (start, lanes[-1] if lanes else start)

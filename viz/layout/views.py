@@ -1,0 +1,97 @@
+"""How wide the lines of a picture are: so that it is as large as can be in the view in which it is to be seen."""
+
+from __future__ import annotations
+
+import math
+
+import networkx as nx
+
+from .layered.layered import SIZE, Placed, Places, Plan, place
+from .sheet import Size, around
+
+WHOLE = 0.612
+"""The zoom down to which a graph is shown whole (assets/modules/camera.mjs)."""
+HAIR = 0.003
+"""A little room at the border."""
+LARGE = 1.0
+"""A zoom past which nothing is won."""
+EASY = 0.76
+"""A zoom from which on one line is kept: reading on in it is easier than in the next."""
+EACH = 0.15
+"""How much more zoom narrower lines must give, for each line more and for each group that goes on in another one."""
+LOW = (1.24, 0.705)
+"""A lower screen against the view: at 1280 x 720 px no panel stands beside the stage."""
+LESS = 0.8
+"""To what part of its zoom on such a screen a picture that is whole may shrink by further lines."""
+ZOOMS = (1.0, 0.9, 0.82, 0.75, 0.7, WHOLE + HAIR)
+"""Those at which the lines of a picture are tried to be as wide as the view."""
+MOST_NODES = 120
+"""Past that no picture is seen whole anyway."""
+
+
+def placed(graph: nx.DiGraph, places: Places) -> Placed:
+    """The picture in lines as the nodes' attribute `line` (row and line) says, else as it is largest in a view.
+
+    The view is `graph.graph["view"]`, width and height in px; with `line` goes `graph.graph["limit"]` of that picture.
+    In one line where that is large enough, or where no view is given.  Where nothing makes it whole in the view, it is
+    at least no wider, so that one follows it downwards only; a ribbon that would need too many lines stays one.
+    """
+    lines = nx.get_node_attributes(graph, "line")
+    plan = Plan(graph.graph.get("limit", math.inf), lines) if lines else None
+    view: Size | None = graph.graph.get("view")
+    best = place(graph, places, plan)
+    if plan is not None or view is None or len(graph) > MOST_NODES:
+        return best
+    most = zoom(graph, best, view)
+    if most >= EASY:
+        return best
+    fits = most >= WHOLE
+    low = lower(view)
+    for wide in ZOOMS[::-1]:  # the fewest lines first
+        limit = view[0] / wide
+        found = place(graph, places, Plan(limit))
+        over = extent(graph, found)[0] - limit
+        if over > 0 and zoom(graph, found, view) < WHOLE:  # a line for itself may be wider than in the unbroken picture
+            found = place(graph, places, Plan(limit - over))
+        more = _breaks(found) - _breaks(best)
+        size = zoom(graph, found, view)
+        higher = zoom(graph, found, low) < LESS * zoom(graph, best, low)
+        if (size > most + EACH * more and not (fits and higher)) or (
+            not fits and extent(graph, found)[0] <= view[0] / (WHOLE + HAIR)
+        ):
+            best, most, fits = found, size, True
+    return best
+
+
+def lower(view: Size) -> Size:
+    """The same view on a lower screen."""
+    return view[0] * LOW[0], view[1] * LOW[1]
+
+
+def _breaks(placed: Placed) -> int:
+    """How often one has to read on elsewhere: in a further line, and in one that begins within a group once more."""
+    return max(len(set(placed.lines.values())) - 1, 0) + sum(len(boxes) - 1 for boxes in placed.parts.values())
+
+
+def zoom(graph: nx.DiGraph, placed: Placed, view: Size) -> float:
+    """The zoom at which all of a picture is in a view of that size."""
+    return min(*zooms(graph, placed, view), LARGE)
+
+
+def zooms(graph: nx.DiGraph, placed: Placed, view: Size) -> Size:
+    """The zooms at which a picture is as wide, and as high, as a view."""
+    wide, high = extent(graph, placed)
+    return view[0] / max(wide, 1.0), view[1] / max(high, 1.0)
+
+
+def extent(graph: nx.DiGraph, placed: Placed) -> Size:
+    """Width and height of a picture."""
+    corners = [*placed.boxes.values()]
+    for node, (x, y) in placed.positions.items():
+        w, h = graph.nodes[node].get("size", SIZE)
+        corners.append((x - w / 2, y - h / 2, x + w / 2, y + h / 2))
+    corners += [(x, y, x, y) for routes in (placed.routes, placed.back) for way in routes.values() for x, y in way]
+    if not corners:
+        return 0.0, 0.0
+    x0, y0, x1, y1 = around(corners)
+    return x1 - x0, y1 - y0

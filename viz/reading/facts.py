@@ -1,0 +1,370 @@
+"""What a trace says, in tables, and what is asked of them: shared by graph, timeline, details and findings.
+
+They are filled by `collect`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from bisect import bisect_left, bisect_right, insort
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from operator import itemgetter
+
+from engine.trace import (
+    AnyEvent,
+    BackwardStarted,
+    ErrorRaised,
+    FlagChanged,
+    Frame,
+    LeafCreated,
+    NodeRecord,
+    OpCalled,
+    Root,
+    Trace,
+)
+
+from . import text
+from .own_code import OwnCode
+
+MET = frozenset({"seen", "parameter"})
+"""Sources of leaves that were there before an op first used them: that line did not make them."""
+_PLACE = re.compile(r'File "(.+)", line (\d+)')
+
+
+@dataclass(slots=True)
+class OpFact:
+    """The `index`-th op event.  `order`: 0 the user's own, else of the backward call that recorded it.
+
+    `writes` is the leaf whose `.grad` (or whose own data) the op changes in place: such an op is an action of the
+    user, not a node of the graph, when it writes a gradient.
+    """
+
+    index: int
+    event: OpCalled
+    order: int
+    id: str = ""
+    writes_grad: int | None = None
+    vjps: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class TensorFact:
+    """A tensor: how it began, and the value and the op behind each version of it (None: it began as a leaf).
+
+    `requires_grad`: whether it ever did; `asked`: whether the program said so with `requires_grad_()`; `flags` are the
+    changes of it.  `since` is the event from which on it held each version, `replaced` are the versions that
+    `x.data = y` gave it, `given` says what a version has through `.data`: the tensor and its version.
+    """
+
+    tensor: int
+    shape: tuple[int, ...]
+    dtype: str
+    requires_grad: bool
+    leaf: LeafCreated | None
+    first: int
+    event: int
+    values: dict[int, int] = field(default_factory=dict)
+    producers: dict[int, int | None] = field(default_factory=dict)
+    asked: bool = False
+    since: dict[int, int] = field(default_factory=dict)
+    flags: list[FlagChanged] = field(default_factory=list)
+    replaced: list[int] = field(default_factory=list)
+    given: dict[int, tuple[int, int]] = field(default_factory=dict)
+    versions: list[int] = field(default_factory=list)
+    recorded: int | None = None
+    """The first version that an op gave which is recorded for backward."""
+    differentiable: int | None = None
+    """The first version that was given with `requires_grad`."""
+
+    def hold(self, version: int, value: int, event: int) -> None:
+        """The tensor has a value in a version, from an event on; versions come in their order, but for rare ones."""
+        if version not in self.values:
+            insort(self.versions, version)
+        self.values[version] = value
+        self.since.setdefault(version, event)
+
+    @property
+    def last(self) -> int:
+        """The newest version; of a tensor without a value, the first one."""
+        return self.versions[-1] if self.versions else self.first
+
+    def before(self, event: int) -> Iterator[int]:
+        """The versions that there were before an event, the newest first."""
+        count = bisect_left(self.versions, event, key=lambda version: self.since[version])
+        return (self.versions[place] for place in range(count - 1, -1, -1))
+
+
+@dataclass(slots=True)
+class CallFact:
+    """A backward call: its events from `start` to `end`, and the order of derivative that it computes."""
+
+    call: int
+    event: BackwardStarted
+    start: int
+    end: int
+    order: int
+    completed: bool = False
+    vjps: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Facts:
+    """Everything looked up more than once.  `users` has (op, input position) per (tensor, version) as resolved."""
+
+    trace: Trace
+    ops: list[OpFact] = field(default_factory=list)
+    op_at: dict[int, int] = field(default_factory=dict)
+    op_of_node: dict[int, int] = field(default_factory=dict)
+    tensors: dict[int, TensorFact] = field(default_factory=dict)
+    calls: dict[int, CallFact] = field(default_factory=dict)
+    owner: dict[int, int] = field(default_factory=dict)
+    """The leaf whose `.grad` a tensor is, or was last."""
+    handed: dict[int, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
+    """Of a gradient: from which event on it was whose."""
+    grads: dict[int, int] = field(default_factory=dict)
+    """Per leaf the tensor that its `.grad` is, at the end."""
+    holders: dict[int, list[tuple[int, tuple[int, ...]]]] = field(default_factory=lambda: defaultdict(list))
+    """Of a gradient: from which event on which leaves have it; after `b.grad = a.grad` these are two."""
+    before: set[int] = field(default_factory=set)
+    """Gradients that ops took before they were any leaf's."""
+    behind: dict[int, int] = field(default_factory=dict)
+    """What `x.data` gave -> x: a write to it changes x, and no version counts it."""
+    retained: dict[int, int] = field(default_factory=dict)
+    """By tensor for which the program called `retain_grad()`: the event of that."""
+    roots: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    seeds: set[int] = field(default_factory=set)
+    """Leaves that a backward call made for itself: the gradient that it starts from."""
+    troubled: set[int] = field(default_factory=set)
+    errors: list[ErrorRaised] = field(default_factory=list)
+    derived: bool = False
+    """Whether a backward call recorded ops of its own."""
+    uses: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
+    receives: set[int] = field(default_factory=set)
+    own: OwnCode = field(default_factory=OwnCode)
+    counted: dict[int | None, int] = field(default_factory=dict)
+    writers: dict[int, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
+    storages: dict[int, int] = field(default_factory=dict)
+    _frames: dict[int, Frame | None] = field(default_factory=dict)
+
+    @cached_property
+    def letters(self) -> frozenset[str]:
+        """The short names that tensors of the program have, which no other tensor should be called by."""
+        return frozenset(name for name in self.trace.names.values() if len(name) <= len("x1"))
+
+    def resolve(self, tensor: int, version: int) -> int | None:
+        """The version of `tensor` that the tables know for one that an op names (a write to a base bumps its views)."""
+        fact = self.tensors.get(tensor)
+        if fact is None:
+            return None
+        if version in fact.values:
+            return version
+        place = bisect_right(fact.versions, version)
+        return fact.versions[place - 1] if place else fact.first
+
+    def value(self, tensor: int, version: int) -> int | None:
+        """The trace value that a tensor holds in a version."""
+        known = self.resolve(tensor, version)
+        return None if known is None else self.tensors[tensor].values[known]
+
+    def producer(self, tensor: int, version: int) -> int | None:
+        """The op that computed what `tensor` holds in `version`, also where a view of it was written.
+
+        What was written before `x.data = y` is gone.
+        """
+        fact = self.tensors[tensor]
+        own = fact.producers.get(version)
+        fresh = bisect_right(fact.replaced, version)
+        begun = fact.replaced[fresh - 1] if fresh else fact.first
+        writers = self.writers.get(self.storages.get(tensor, -1), [])
+        place = bisect_right(writers, version, key=itemgetter(0))
+        written, op = writers[place - 1] if place else (begun, -1)
+        return op if written > begun and (own is None or op > own) else own
+
+    def following(self, event: int) -> Iterator[AnyEvent]:
+        """The events behind one, as far as they are asked for."""
+        events = self.trace.events
+        return (events[place] for place in range(event + 1, len(events)))
+
+    def owner_at(self, gradient: int, event: int) -> int | None:
+        """The leaf whose `.grad` a tensor was before an event: the last one that it was given to."""
+        return next((leaf for since, leaf in reversed(self.handed.get(gradient, ())) if since < event), None)
+
+    def holding(self, gradient: int | None, event: int) -> tuple[int, ...]:
+        """The leaves whose `.grad` a tensor was before an event: none once all of them have let go of it."""
+        known = self.holders.get(gradient, ()) if gradient is not None else ()
+        return next((leaves for since, leaves in reversed(known) if since < event), ())
+
+    def is_computed(self, tensor: int | None) -> bool:
+        """Whether the program works a tensor out, by an op or as a gradient: before that nobody knows its numbers."""
+        fact = self.tensors.get(tensor) if tensor is not None else None
+        return fact is not None and (fact.leaf is None or fact.leaf.source == "grad")
+
+    def begun_at(self, tensor: int | None) -> int:
+        """The stack of the line that made a tensor as it began; -1 where the recording only met it in some line."""
+        fact = self.tensors.get(tensor) if tensor is not None else None
+        met = fact is None or (fact.leaf is not None and fact.leaf.source in MET)
+        return -1 if fact is None or met else self.trace.events[fact.event].stack
+
+    def made_by(self, tensor: int, before: int) -> int | None:
+        """The op that computed what `tensor` held at event `before`; None for a leaf."""
+        fact = self.tensors.get(tensor)
+        if fact is None:
+            return None
+        if fact.leaf is not None and len(fact.producers) == 1 and self.storages.get(tensor) not in self.writers:
+            return None
+        known = (self.producer(tensor, version) for version in fact.before(before))
+        return next((op for op in known if op is not None and self.ops[op].event.index < before), None)
+
+    def history(self, tensor: int, version: int) -> int | None:
+        """The op behind a tensor in the graph of autograd: the last recorded one that gave it its values.
+
+        A write that is not recorded changes these and leaves the history as it was.
+        """
+        fact = self.tensors[tensor]
+        if fact.recorded is None or version < fact.recorded:
+            return None
+        held = fact.versions[bisect_left(fact.versions, fact.recorded) : bisect_right(fact.versions, version)]
+        made = (fact.producers.get(one) for one in reversed(held))
+        return next((op for op in made if op is not None and self.node(op) is not None), None)
+
+    def is_unrecorded(self, tensor: int, version: int) -> bool:
+        """Whether a tensor with a history has its values from a write that is no part of it."""
+        made = self.tensors[tensor].producers.get(version)
+        return (made is None or self.node(made) is None) and self.history(tensor, version) is not None
+
+    def name(self, tensor: int) -> str | None:
+        """The user's name of a tensor; `x.grad` for the gradient of a leaf that has one."""
+        name = self.trace.names.get(tensor)
+        if name is None and tensor in self.seeds:
+            return "gradient"
+        if name is None and tensor in self.owner:
+            owner = self.trace.names.get(self.owner[tensor])
+            return f"{owner}.grad" if owner else None
+        if name is None and tensor in self.behind:
+            owner = self.trace.names.get(self.behind[tensor])
+            return f"{owner}.data" if owner else None
+        return name
+
+    def mark(self, tensor: int | None, version: int) -> str:
+        """What follows the name of a tensor that was written to: ` v1`; nothing as long as it is what it began as."""
+        known = self.resolve(tensor, version) if tensor is not None else None
+        return "" if tensor is None or known in (None, self.tensors[tensor].first) else f" v{known}"
+
+    def is_gradient(self, tensor: int) -> bool:
+        """Whether a tensor is only what some leaf's `.grad` holds: a row of a card, without a card of its own.
+
+        What an op took before any leaf was given it is more than that.
+        """
+        if tensor not in self.owner or tensor in self.before:
+            return False
+        made = self.tensors[tensor].producers.values()
+        return all(op is None or self.ops[op].writes_grad is not None for op in made)
+
+    def node(self, op: int) -> NodeRecord | None:
+        return self.ops[op].event.node
+
+    def is_leaf(self, tensor: int, version: int | None = None) -> bool:
+        """Whether gradients end in the tensor as it is in a version (None: the last): it requires one, and no op that
+        gave it its values is recorded for backward.  Where a recorded op wrote into it, it is a leaf no more."""
+        fact = self.tensors[tensor]
+        if not fact.requires_grad:
+            return False
+        until = fact.last if version is None else version
+        asks = fact.asked or (fact.leaf is not None and fact.leaf.requires_grad)
+        asks = asks or (fact.differentiable is not None and fact.differentiable <= until)
+        return asks and (fact.recorded is None or fact.recorded > until)
+
+    def asks(self, tensor: int, before: int) -> bool:
+        """Whether a tensor required a gradient at an event: as the flag was last set before it."""
+        fact = self.tensors[tensor]
+        last = next((flag.value for flag in reversed(fact.flags) if flag.index < before), None)
+        return fact.requires_grad if last is None else last
+
+    def shares(self, one: int, other: int) -> bool:
+        """Whether two tensors lie in the same memory."""
+        return one == other or (one in self.storages and self.storages[one] == self.storages.get(other, -1))
+
+    def base(self, tensor: int) -> int | None:
+        """The first tensor in the memory of a view; None where it has its own."""
+        storage = self.storages.get(tensor)
+        return next((t for t, s in self.storages.items() if s == storage and t != tensor), None)
+
+    def frame_of(self, event: AnyEvent) -> Frame | None:
+        """The user's innermost frame of an event; of an error that came from elsewhere, the line in its traceback."""
+        found = self.frame(event.stack)
+        if isinstance(event, ErrorRaised):
+            for file, number in reversed(_PLACE.findall(event.traceback)):
+                name = next((n for n in self.trace.files if n == file or file.endswith("/" + n.lstrip("~/"))), None)
+                if name is None:
+                    continue
+                line = int(number)
+                if found is not None and found.file == name and found.line <= line <= found.end_line:
+                    return found
+                lines = self.trace.files[name].splitlines()
+                code = lines[line - 1] if line <= len(lines) else ""
+                return Frame(name, "", line, line, len(code) - len(code.lstrip()), len(code.rstrip()))
+        return found
+
+    def line(self, frame: Frame) -> str:
+        """`line 7`, with the name of the file where that is not the script itself."""
+        return f"line {frame.line}" + (f" of {frame.file}" if frame.file != self.script else "")
+
+    @cached_property
+    def script(self) -> str:
+        """The file whose lines need no name beside them: the only one with ops, else the one that was run."""
+        inner = {stack[-1].file for stack in self.trace.stacks if stack}
+        return inner.pop() if len(inner) == 1 else next(iter(self.trace.files), "")
+
+    def frame(self, stack: int) -> Frame | None:
+        """The user's innermost frame of a stack number."""
+        if stack < 0 or stack >= len(self.trace.stacks) or not self.trace.stacks[stack]:
+            return None
+        if stack not in self._frames:
+            self._frames[stack] = self._whole(self.trace.stacks[stack][-1])
+        return self._frames[stack]
+
+    def _whole(self, frame: Frame) -> Frame:
+        """Of `x.grad = None`, where Python names only what is assigned to, the whole statement."""
+        lines = self.trace.files.get(frame.file, "").splitlines()[frame.line - 1 : frame.end_line]
+        if len(lines) != 1 or lines[0][: frame.col].strip():
+            return frame
+        target, after = lines[0][frame.col : frame.end_col], lines[0][frame.end_col :].lstrip()
+        if "." not in target or not after.startswith("="):
+            return frame
+        try:
+            (statement,) = ast.parse(lines[0].strip()).body
+        except (SyntaxError, ValueError):
+            return frame  # a comparison, or what goes on in the next line
+        if not isinstance(statement, ast.Assign) or statement.end_col_offset is None:
+            return frame
+        written = lines[0].strip().encode()[: statement.end_col_offset].decode()
+        return replace(frame, end_col=frame.col + len(written))
+
+
+def derived(facts: Facts, event: BackwardStarted, root: Root) -> str | None:
+    """How the gradient that backward starts with was made of the one that was passed: `cast from float64`, `stretched
+    from shape 2`, `implicit 1` where none was, or `none passed` where that was refused; None where it is that one."""
+    if root.implicit:
+        return "none passed" if is_refused(facts, event) else "implicit 1"
+    fact = facts.tensors.get(root.source) if root.source is not None else None
+    version = next(fact.before(event.index), None) if fact is not None else None
+    if fact is None or version is None:
+        return None
+    given, made = facts.trace.value(fact.values[version]), facts.trace.value(root.gradient)
+    ways = []
+    if given.shape != made.shape:
+        fewer = text.size(made.shape) < text.size(given.shape)
+        ways.append(f"{'summed' if fewer else 'stretched'} from shape {text.shape(given.shape)}")
+    if given.dtype != made.dtype:
+        ways.append(f"cast from {given.dtype}")
+    return text.join(ways) or None
+
+
+def is_refused(facts: Facts, event: BackwardStarted) -> bool:
+    """Whether a backward call was refused before it ran anything."""
+    call = facts.calls.get(event.call)
+    return call is not None and not call.completed and not call.vjps

@@ -1,0 +1,300 @@
+"""The process in which a user's script runs: as Python would run it, recorded into a trace file.
+
+Started as a file by `viz.record.runner` (never forked, nor as `-m`: nothing in the user's folder can take our place):
+    python viz/record/child.py REPORT ENDED TRACE FLAGS LIFE SCRIPT [ARGS ...]
+The script's `__main__`, `sys.argv`, `sys.path[0]`, working folder, streams and exit status are what they would be.
+REPORT is a JSON file about what happened, for the process that started this one; ENDED is an empty one, there from when
+the script has ended.  LIFE is the number of a pipe that ends when that process does, "" where there is none.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import traceback
+import types
+from typing import Any
+
+if __name__ == "__main__":  # our own folder stands first in sys.path; what we need is the one in which the package lies
+    _here = os.path.dirname(os.path.abspath(__file__))
+    if not sys.flags.safe_path:
+        del sys.path[0]
+    sys.path.insert(0, os.path.dirname(os.path.dirname(_here)))
+    from viz.record import child  # noqa: PLW0406 this file again, as the module that it is
+
+    del sys.path[0]
+    sys.exit(child.main(sys.argv[1:]))
+
+import _thread
+import atexit
+import builtins
+import contextlib
+import itertools
+import linecache
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from importlib.machinery import SourceFileLoader
+
+import viz
+from engine.errors import message_of
+from engine.reading import users_traceback
+from engine.recorder import Recorder
+from engine.slot import is_users, slot
+from engine.source import Places
+from engine.streaming import Cut, Stream
+from engine.trace import ErrorRaised
+from viz.record import standin
+
+_ENGINE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(viz.__file__))), "engine", "")
+GRACE = 5.0
+"""Seconds that a script has to end by SIGTERM once the process that started it has ended."""
+
+
+def main(argv: list[str]) -> int:
+    """Run a script; the exit status that Python would give."""
+    report, ended, path, flags, life, script, *args = argv
+    if life:
+        _end_with_the_starting_process(int(life))
+    as_torch = "as-torch" in flags.split(",")
+    filename = os.path.abspath(script)
+    folder = os.path.dirname(os.path.realpath(script))
+    places = Places(os.path.dirname(filename))
+    _prepare(script, args, folder)
+    if as_torch:
+        standin.install()
+    viz.show = _left_out
+    recorder = Recorder()
+    stream = Stream(recorder, path, places, (script, *args), say=_say)
+    outcome = _Outcome(recorder, as_torch)
+    atexit.register(outcome.at_exit)  # the first to be registered is the last to run
+    try:
+        code = _read(filename)
+    except Exception as error:  # noqa: BLE001 SyntaxError, what null bytes or a wrong encoding raise
+        places.add(filename)
+        outcome.unreadable(error)
+    else:
+        places.add(filename)
+        module = _main_module(filename)
+        stream.start()
+        outcome.run(code, module)
+    _mark(ended)
+    with _signals_stop(stream):
+        failure = _finish(stream, outcome)
+        _report(report, outcome, stream.cut, failure)
+    return outcome.status
+
+
+def _say(text: str) -> None:
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # the script may have closed it, or set it to None
+        print(f"backstep: {text}", file=sys.stderr, flush=True)
+
+
+def _progress(written: int, of: int) -> None:
+    _say(f"writing the recording: {written:,} of {of:,} events; Ctrl-C stops here.")
+
+
+def _end_with_the_starting_process(life: int) -> None:
+    """End as by SIGTERM when the other end of the pipe is closed, as it is however that process ends."""
+
+    def wait() -> None:
+        os.read(life, 1)
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(GRACE)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    os.set_inheritable(life, False)
+    _thread.start_new_thread(wait, ())  # no Thread: the script's own threading.enumerate() is as without us
+
+
+@contextlib.contextmanager
+def _signals_stop(stream: Stream) -> Iterator[None]:
+    """Ctrl-C (or SIGTERM) while the rest is written keeps what has been written till then."""
+
+    def stop(*_: object) -> None:
+        stream.stop()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+
+
+def _prepare(script: str, args: list[str], folder: str) -> None:
+    """What a script finds when Python starts it."""
+    sys.argv = [script, *args]
+    if not sys.flags.safe_path:
+        sys.path.insert(0, folder)
+
+
+def _left_out(*_: Any, **__: Any) -> None:
+    """In place of viz.show, which would wait here for Ctrl-C: what it shows is opened when the script has ended."""
+    text = "backstep: viz.show() is left out here: `backstep run` opens the recording when the script has ended."
+    print(text, file=sys.stderr)
+
+
+def _read(filename: str) -> types.CodeType:
+    """The script, compiled; its text is kept as it is now, though the file may change while it runs."""
+    with open(filename, "rb") as stream:
+        raw = stream.read()
+    lines = linecache.updatecache(filename)
+    if lines:
+        linecache.cache[filename] = (len(raw), None, lines, filename)  # None: never looked at again
+    return compile(raw, filename, "exec", dont_inherit=True)
+
+
+def _main_module(filename: str) -> types.ModuleType:
+    module = types.ModuleType("__main__")
+    module.__dict__.update(
+        __file__=filename, __builtins__=builtins, __cached__=None, __annotations__={}, __spec__=None,
+        __loader__=SourceFileLoader("__main__", filename),
+    )  # fmt: skip
+    sys.modules["__main__"] = module
+    return module
+
+
+class _Outcome:
+    """How a script ended."""
+
+    def __init__(self, recorder: Recorder, as_torch: bool) -> None:
+        self.recorder, self.as_torch = recorder, as_torch
+        self.status = 0
+        self.interrupted = False
+        self.error = ""
+        self.note = ""
+        self.exit: dict[str, Any] | None = None
+
+    def run(self, code: types.CodeType, module: types.ModuleType) -> None:
+        """Execute the script to its end, however it ends, and its threads to theirs: what they do is recorded too."""
+        try:
+            exec(code, module.__dict__)  # noqa: S102 the user asked for this script to be run
+        except SystemExit as error:
+            self.exited(error)
+        except BaseException as error:  # noqa: BLE001 printed and recorded, as Python would print it
+            self.raised(error)
+        try:
+            threading._shutdown()  # type: ignore[attr-defined]  # what Python itself calls when a script has ended
+        except KeyboardInterrupt as error:  # a thread goes on and on
+            if not self.interrupted:
+                self.raised(error)
+
+    def exited(self, error: SystemExit) -> None:
+        """sys.exit(...): a number is the status, None is 0, anything else is printed."""
+        status = error.code
+        said = ""
+        if status is None or isinstance(status, int):
+            self.status = (status or 0) & 0xFF if os.name == "posix" else status or 0
+        else:
+            said = status if isinstance(status, str) else _text(status)
+            with contextlib.suppress(OSError, ValueError, AttributeError):  # closed by the script: Python says nothing
+                print(said, file=sys.stderr or sys.__stderr__)
+            self.status = 1
+        places = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(error.__traceback__)]
+        file, line = next(((os.path.basename(f), line) for f, line in reversed(places) if is_users(f)), ("", 0))
+        self.exit = {"status": self.status, "said": said, "file": file, "line": line}
+
+    def raised(self, error: BaseException) -> None:
+        """Recorded as the last event, and printed as Python prints it, without our own frames."""
+        note = standin.explain_missing(error, self.as_torch)
+        if note:
+            error.add_note(note)
+            self.note = note
+        if slot.active is self.recorder:
+            self.recorder.error(error)
+            slot.active = None  # a recording ends with the error that ended its program, whatever threads do then
+        self.error = type(error).__name__
+        self.interrupted = isinstance(error, KeyboardInterrupt)
+        self.status = 130 if self.interrupted else 1
+        kept = error.__traceback__
+        while kept is not None and not is_users(kept.tb_frame.f_code.co_filename):
+            kept = kept.tb_next
+        error.__traceback__ = kept = _without_engine(kept, self.interrupted)
+        sys.excepthook(type(error), error, kept)
+
+    def unreadable(self, error: Exception) -> None:
+        """The file is no Python program."""
+        self.error, self.status = type(error).__name__, 1
+        error.__traceback__ = None
+        sys.excepthook(type(error), error, None)
+        raised = ErrorRaised(0, -1, type(error).__name__, message_of(error), "", None, None, (), users_traceback(error))
+        self.recorder.log.append(("raised", -1, raised))
+
+    def at_exit(self) -> None:
+        """After Ctrl-C a process ends by the signal, as Python's own does."""
+        if self.interrupted and os.name == "posix":
+            with contextlib.suppress(OSError, ValueError, AttributeError):  # the script may have closed it
+                sys.stdout.flush()
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def _text(status: object) -> str:
+    """What Python prints of `sys.exit(status)`; nothing where the text of the user's own object raises."""
+    try:
+        return str(status)
+    except Exception:  # noqa: BLE001 code of the user's, of which anything may come
+        return ""
+
+
+def _without_engine(kept: types.TracebackType | None, interrupted: bool) -> types.TracebackType | None:
+    """A traceback that ends where the engine is called, as torch's does; a failure below the engine keeps all.
+
+    One that was `interrupted`, by Ctrl-C, ends in the user's code: where in ours it was has no meaning.
+    """
+    frames = []
+    while kept is not None:
+        frames.append(kept)
+        kept = kept.tb_next
+    while frames and _is_ours(frames[-1].tb_frame.f_code.co_filename, interrupted):
+        frames.pop()
+    for outer, inner in itertools.zip_longest(frames, frames[1:]):
+        outer.tb_next = inner
+    return frames[0] if frames else None
+
+
+def _is_ours(filename: str, interrupted: bool) -> bool:
+    return not is_users(filename) if interrupted else filename.startswith(_ENGINE)
+
+
+def _mark(ended: str) -> None:
+    """Tell the starting process that the script has ended."""
+    with contextlib.suppress(OSError):  # the folder went with the process that started this one
+        open(ended, "w").close()
+
+
+def _finish(stream: Stream, outcome: _Outcome) -> str:
+    """Complete the trace file; "" or why that failed."""
+    try:
+        ended = {"exit": outcome.exit} if outcome.exit else {}
+        script = os.path.basename(sys.argv[0])
+        meta = {"script": script, "status": outcome.status, "as_torch": outcome.as_torch, **ended}
+        stream.finish(meta, _progress)
+    except Exception:  # noqa: BLE001 a fault of ours: the script's own outcome stands, and the fault is told
+        return traceback.format_exc()
+    return ""
+
+
+def _report(path: str, outcome: _Outcome, cut: Cut | None, failure: str) -> None:
+    """Tell the starting process what it cannot see.
+
+    It made the file long enough for a short report, which is written where the disk has no room for a longer one.
+    """
+    files: dict[str, Any] = {}
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and is_users(file) and file.endswith(".py"):
+            files[os.path.abspath(file)] = name
+    said = {
+        "status": outcome.status, "error": outcome.error, "note": outcome.note, "failure": failure,
+        "files": list(files), "exit": outcome.exit, "cut": None if cut is None else asdict(cut),
+    }  # fmt: skip
+    for report in (said, {**said, "files": [], "failure": failure[-1000:]}):
+        with contextlib.suppress(OSError), open(path, "r+", encoding="utf-8") as stream:
+            json.dump(report, stream)
+            stream.truncate()
+            return

@@ -1,0 +1,407 @@
+"""Run a user's script in a process of its own, recorded into a trace file, once or on every save."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import viz
+from engine.database import TraceFileError
+from engine.tracefile import SUFFIX, tally
+from viz.record import unrecorded
+
+log = logging.getLogger("backstep")
+
+POLL = 0.2
+"""Seconds between two looks at the watched files; a change counts when nothing changed for one more."""
+LONG = 10.0
+"""Seconds after which it is said how a script that does not end is ended."""
+KEPT = 3
+"""Traces of a watched script that are kept: the app may still be reading an earlier one."""
+
+GRACE = 5.0
+"""Seconds that a script has to end by SIGTERM when we are to end."""
+REPORT_ROOM = 16_384
+"""Bytes that are set aside for what a script's process tells at its end: the disk may be full by then."""
+
+ROOT = Path(viz.__file__).resolve().parent.parent
+
+
+class ScriptError(ValueError):
+    """There is nothing to run at a path: what was expected, what was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A script that ran.  `returncode` as of a process; `explanation` is "" where there is nothing to explain.
+
+    `files` are the script and the modules of the user's own that it imported; `error` is the name of the exception that
+    ended it.
+    """
+
+    trace_path: Path
+    returncode: int
+    explanation: str
+    error: str = ""
+    files: tuple[Path, ...] = ()
+
+
+def check_script(path: str | os.PathLike[str]) -> Path:
+    """The path of a script that can be run.  Raises ScriptError where there is none."""
+    script = Path(path)
+    if script.is_dir():
+        inside = script / "__main__.py"
+        hint = f"Give the script in it, such as {inside}." if inside.is_file() else "Give the path of a script in it."
+        raise ScriptError(f"{os.fspath(path)!r} is a folder. {hint}")
+    if not script.exists():
+        beside = sorted(p.name for p in script.parent.glob("*.py"))[:4] if script.parent.is_dir() else []
+        hint = f" In that folder there are {', '.join(beside)}." if beside else ""
+        raise ScriptError(f"There is no script {os.fspath(path)!r}.{hint}")
+    if not os.access(script, os.R_OK):
+        raise ScriptError(f"The script {os.fspath(path)!r} may not be read by this user.")
+    return script
+
+
+def run_script(
+    path: str | os.PathLike[str], args: Sequence[str] = (), as_torch: bool = False, *,
+    trace_path: str | os.PathLike[str] | None = None, quiet: bool = False,
+    on_start: Callable[[subprocess.Popen[bytes]], None] | None = None, on_slow: Callable[[str], None] | None = None,
+) -> Recording:  # fmt: skip
+    """Run a script as Python would, and record it.
+
+    The trace goes to `trace_path`, by default a new file in a temporary folder.  `quiet` keeps the script from our
+    standard input.  `on_start` gets the process, `on_slow` what is to be said where it does not end: by default that is
+    printed.  Raises ScriptError where there is no script.
+    """
+    script = check_script(path)
+    target = Path(trace_path) if trace_path is not None else new_folder() / f"{script.stem}{SUFFIX}"
+    with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
+        report, ended = Path(folder) / "report.json", Path(folder) / "ended"
+        report.write_text(" " * REPORT_ROOM)
+        flags = "as-torch" if as_torch else "plain"
+        runs_it = str(Path(__file__).with_name("child.py"))
+        command = [sys.executable, runs_it, str(report), str(ended), str(target), flags]
+        life = _Lifeline()
+        process = subprocess.Popen(
+            [*command, life.argument, os.fspath(path), *args], stdin=subprocess.DEVNULL if quiet else None,
+            pass_fds=life.passed,
+        )  # fmt: skip
+        if on_start is not None:
+            on_start(process)
+        say = on_slow or _print
+
+        def tell() -> None:
+            if not ended.exists():  # else only its recording is being written
+                say(_still_running(script.name, quiet))
+
+        slow = threading.Timer(LONG, tell)
+        slow.daemon = True
+        slow.start()
+        try:
+            returncode = _wait(process)
+        except BaseException:  # we are to end: the script too
+            _end(process)
+            raise
+        finally:
+            slow.cancel()
+            life.close()
+        said = _reported(report)
+    return _recording(script, target, returncode, said, as_torch)
+
+
+class _Lifeline:
+    """A pipe whose other end the script's process has: it ends with this process, even if that is killed."""
+
+    def __init__(self) -> None:
+        self._ends = os.pipe() if os.name == "posix" else ()
+        self.passed = self._ends[:1]
+
+    @property
+    def argument(self) -> str:
+        """As the child has it among its arguments."""
+        return str(self.passed[0]) if self.passed else ""
+
+    def close(self) -> None:
+        for end in self._ends:
+            os.close(end)
+
+
+def new_folder() -> Path:
+    """A temporary folder for traces, which the system clears."""
+    return Path(tempfile.mkdtemp(prefix="backstep-"))
+
+
+def _still_running(script: str, quiet: bool) -> str:
+    how = "Save it again to end it" if quiet else "Ctrl-C ends it, and what it has recorded is shown"
+    return f"{script} is still running. {how}."
+
+
+def _print(text: str) -> None:
+    print(f"backstep: {text}", file=sys.stderr, flush=True)
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int:
+    """The exit status.  Ctrl-C reaches the script by itself; a second one is passed on as SIGTERM, which keeps what was
+    written of the recording till then; a third one kills it."""
+    presses = 0
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            presses += 1
+            if presses == 2:
+                process.terminate()
+            elif presses > 2:
+                process.kill()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(GRACE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _reported(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError):  # the script ended without coming back: os._exit, a kill, a crash
+        return {}
+
+
+def _recording(script: Path, target: Path, returncode: int, said: dict[str, Any], as_torch: bool) -> Recording:
+    counts, unreadable = _counts(target)
+    notes = [unrecorded.shadowed(script.name, unrecorded.shadows(script.resolve().parent, ROOT))]
+    error = said.get("error", "")
+    cut = said.get("cut")
+    if said.get("failure"):
+        log.error("the recording failed:\n%s", said["failure"])
+        notes.append("Backstep itself failed while it recorded; the traceback is in the terminal. Please report it.")
+    elif cut:
+        notes.append(unrecorded.cut(**cut))
+    elif not said:
+        notes.append(unrecorded.killed(script.name, _ending(returncode)))
+    if unreadable and not cut:
+        notes.append(f"The recording is lost: {unreadable}")
+    if said.get("exit"):
+        notes.append(unrecorded.exited(script.name, **said["exit"]))
+    notes.append(_sentence(said.get("note", "")))
+    is_whole = said and not cut and not unreadable
+    if is_whole and not said["note"]:
+        notes.append(unrecorded.nothing_recorded(script.name, text_of(script), counts, as_torch, error))
+    files = tuple(dict.fromkeys([script.resolve(), *(Path(f) for f in said.get("files", ()))]))
+    return Recording(target, returncode, " ".join(n for n in notes if n), error, files)
+
+
+def text_of(script: Path) -> str:
+    """A script as it stands; "" where it removed its own file while it ran, which loses no recording."""
+    try:
+        return script.read_text("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _sentence(note: str) -> str:
+    """A note of an exception without our name before it: whoever prints it says that.
+
+    >>> _sentence("Backstep: the engine has no torch.nn.Module.")
+    'The engine has no torch.nn.Module.'
+    """
+    text = note.removeprefix("Backstep: ")
+    return text[:1].upper() + text[1:]
+
+
+def _ending(returncode: int) -> str:
+    return f"signal {-returncode}" if returncode < 0 else f"status {returncode}"
+
+
+def _counts(path: Path) -> tuple[unrecorded.Counts, str]:
+    """What a trace has; and why it cannot be read, "" where it can."""
+    try:
+        found = tally(path)
+    except (OSError, TraceFileError) as error:
+        return unrecorded.Counts(0, 0, 0), str(error)
+    counted = ("OpCalled", "nodes", "BackwardStarted", "LeafCreated")
+    return unrecorded.Counts(*(found.get(kind, 0) for kind in counted)), ""
+
+
+class Watch:
+    """Records a script again whenever it, or a module of the user's own that it imports, is saved.
+
+    `generation` counts the recordings; `trace_path`, `explanation`, `recording` belong to the last good one; `error`
+    says what is wrong with the file now ("" if nothing is): one that does not parse leaves the last good trace there.
+    `on_change` is called, in the watching thread, after each change of these.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], args: Sequence[str] = (), as_torch: bool = False,
+        on_change: Callable[[Watch], None] | None = None,
+    ) -> None:  # fmt: skip
+        self.path, self.args, self.as_torch, self.on_change = Path(path), tuple(args), as_torch, on_change
+        self.generation = 0
+        self.recording: Recording | None = None
+        self.error = ""
+        self._folder = new_folder()
+        self._seen: dict[Path, tuple[int, int]] = {}
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._thread = threading.Thread(target=self._watch, name="backstep-watch", daemon=True)
+
+    @property
+    def trace_path(self) -> Path | None:
+        """The trace of the last good recording."""
+        return None if self.recording is None else self.recording.trace_path
+
+    @property
+    def explanation(self) -> str:
+        """What is to be said about the last good recording."""
+        return "" if self.recording is None else self.recording.explanation
+
+    def start(self) -> Self:
+        """Record once, here and now, then watch.  Raises ScriptError where there is no script."""
+        self._look([check_script(self.path).resolve()])
+        self._record(quiet=False)
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """Watch no more, end a script that still runs, and remove the traces."""
+        self._stop.set()
+        with self._lock:
+            if self._process is not None:
+                self._process.kill()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _look(self, files: Sequence[Path]) -> bool:
+        """Note the state of the files; whether one has changed since it was noted before."""
+        now = {file: _signature(file) for file in files}
+        changed = any(self._seen.get(file, state) != state for file, state in now.items())
+        self._seen = now
+        return changed
+
+    def _files(self) -> list[Path]:
+        return list(self._seen)
+
+    def _watch(self) -> None:
+        while not self._stop.wait(POLL):
+            if not self._look(self._files()):
+                continue
+            while self._stop.wait(POLL) is False and self._look(self._files()):
+                pass  # an editor writes in several goes: wait until it is still
+            if not self._stop.is_set():
+                self._again()
+
+    def _again(self) -> None:
+        """The files have changed and are still now."""
+        problem = _unparsable([file for file in self._files() if file.suffix == ".py" or file == self.path.resolve()])
+        if problem:
+            self.error = problem
+            self._tell()
+            return
+        runner = threading.Thread(target=self._record, kwargs={"quiet": True}, name="backstep-record", daemon=True)
+        runner.start()
+        while runner.is_alive():
+            runner.join(POLL)
+            if runner.is_alive() and self._changed():
+                with self._lock:
+                    if self._process is not None:
+                        self._process.kill()  # saved again while it runs: what it makes is out of date
+
+    def _changed(self) -> bool:
+        return any(_signature(file) != state for file, state in list(self._seen.items()))
+
+    def _record(self, quiet: bool) -> None:
+        number = self.generation + 1
+        target = self._folder / f"{self.path.stem}-{number}{SUFFIX}"
+        try:
+            recording = run_script(
+                self.path, self.args, self.as_torch, trace_path=target, quiet=quiet, on_start=self._started,
+                on_slow=self._slow if self.recording is not None else None,
+            )  # fmt: skip
+        except (ScriptError, OSError) as error:
+            self.error = str(error)
+            self._tell()
+            return
+        finally:
+            with self._lock:
+                self._process = None
+        if self._stop.is_set():
+            return
+        if self._changed() and self.recording is not None:
+            self._ended()
+            return
+        for file in recording.files:
+            self._seen.setdefault(file, _signature(file))
+        self.recording, self.error, self.generation = recording, "", number
+        old = self._folder / f"{self.path.stem}-{number - KEPT}{SUFFIX}"
+        old.unlink(missing_ok=True)
+        self._tell()
+
+    def _started(self, process: subprocess.Popen[bytes]) -> None:
+        with self._lock:
+            self._process = process
+
+    def _slow(self, text: str) -> None:
+        """The script runs on and on; what is shown is the recording before."""
+        with self._lock:
+            if self._process is None:
+                return
+            self.error = text
+        self._tell()
+
+    def _ended(self) -> None:
+        """A run that is out of date has come to its end: what was said of it is true no more."""
+        if self.error:
+            self.error = ""
+            self._tell()
+
+    def _tell(self) -> None:
+        if self.on_change is not None:
+            try:
+                self.on_change(self)
+            except Exception:  # the watch outlives a listener's fault
+                log.exception("a listener of the watch failed")
+
+
+def _signature(path: Path) -> tuple[int, int]:
+    """Modification time and size; zeros while the file is not there (an editor may replace it)."""
+    try:
+        found = path.stat()
+    except OSError:
+        return (0, 0)
+    return (found.st_mtime_ns, found.st_size)
+
+
+def _unparsable(files: Sequence[Path]) -> str:
+    """What is wrong with the first file that is no Python, "" where all are."""
+    for file in files:
+        try:
+            compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
+        except OSError:
+            return f"{file.name} is not there any more."
+        except (SyntaxError, ValueError) as error:
+            line = getattr(error, "lineno", None)
+            where = f" line {line}" if line else ""
+            return f"{file.name}{where}: {getattr(error, 'msg', None) or error}. The last good recording is shown."
+    return ""

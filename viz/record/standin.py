@@ -1,0 +1,161 @@
+"""`import torch` answered with the engine, and what to say where the engine lacks a name.
+
+Used in the process that runs the user's script; knows the engine's modules, nothing of the app.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import re
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from engine.errors import message_of
+from engine.slot import is_users
+from viz.record.absent import REASONS, Absent, reason, room_of
+
+LIST = "docs/ops.md lists those that are there"
+MOVED = {
+    "autograd.anomaly_mode": "autograd", "nn.utils.clip_grad": "nn.utils", "nn.utils.convert_parameters": "nn.utils",
+    "nn.utils.stateless": "func", "utils.data.dataloader": "utils.data",
+    "utils.data.sampler": "utils.data", **{f"distributions.{name}": "distributions" for name in (
+        "bernoulli", "beta", "categorical", "cauchy", "dirichlet", "exponential", "gamma", "geometric", "gumbel",
+        "half_cauchy", "half_normal", "laplace", "log_normal", "logistic_normal", "mixture_same_family",
+        "multivariate_normal", "normal", "one_hot_categorical", "pareto", "poisson", "relaxed_bernoulli",
+        "relaxed_categorical", "transformed_distribution", "uniform", "weibull",
+    )},
+}  # fmt: skip
+"""Rooms of torch's whose names stand in another one here."""
+
+BY_HAND = (
+    "What is not there can be written with tensors: a layer as in `x @ W + b`, an update as `W -= lr * W.grad` under "
+    "no_grad()."
+)
+
+
+class Finder(MetaPathFinder, Loader):
+    """Answers `torch` and `torch.*` with `engine` and `engine.*`, also where torch is installed."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Found is what the engine has; the real torch is never looked for."""
+        top, _, rest = fullname.partition(".")
+        if top != "torch":
+            return None
+        ours = _ours(rest)
+        try:
+            importlib.import_module(ours)
+        except ModuleNotFoundError as error:
+            if error.name is None or not ours.startswith(error.name):
+                raise
+            if room_of(rest) is None:
+                raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname) from None
+        return ModuleSpec(fullname, self, is_package=True)
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """None: an ordinary module, which `exec_module` replaces at once."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Put the engine's module in its place; the import system returns what stands in sys.modules."""
+        assert module.__spec__ is not None
+        name = module.__spec__.name
+        rest = name.partition(".")[2]
+        room = room_of(rest)
+        found = sys.modules.get(_ours(rest))
+        sys.modules[name] = Absent(name, room) if found is None and room is not None else sys.modules[_ours(rest)]
+
+
+def _ours(rest: str) -> str:
+    """The engine's module for one of torch's, named from below torch."""
+    rest = MOVED.get(rest, rest)
+    return f"engine.{rest}" if rest else "engine"
+
+
+def install() -> None:
+    """Answer from now on."""
+    for name in [n for n in sys.modules if n == "torch" or n.startswith("torch.")]:
+        del sys.modules[name]
+    sys.meta_path.insert(0, Finder())
+    for room in (*REASONS, *MOVED):  # `torch.onnx.export(...)` needs no import of its own
+        importlib.import_module(f"torch.{room}")
+
+
+def explain_missing(error: BaseException, as_torch: bool) -> str | None:
+    """What is missing where a name of torch was asked for that the engine does not have; None for other errors.
+
+    Names the missing one, its line in the user's file, the nearest one that exists, and the list.
+    """
+    found = _missing(error)
+    if found is None:
+        return None
+    name, where, known = found
+    full = f"{where}.{name}" if where else name
+    if name == "torch" and not as_torch:
+        return (
+            f"Backstep: this script imports torch{_line(error)}, which is not installed. Backstep can answer that "
+            "import with its own engine: run it with --as-torch."
+        )
+    known_reason = reason(full.partition(".")[2])
+    if known_reason is not None:
+        return f"Backstep: the engine has no {shown_name(full, as_torch)}, asked for{_line(error)}: {known_reason}."
+    near = difflib.get_close_matches(name.rpartition(".")[2], known, 1, 0.6)
+    shown = shown_name(full, as_torch)
+    remedy = f"The nearest name is {near[0]!r}; {LIST}." if near else f"No name is near; {LIST}."
+    if {"nn", "optim"} & set(full.split(".")[:2]) and not near:
+        remedy = BY_HAND
+    return f"Backstep: the engine has no {shown}, asked for{_line(error)}. {remedy}"
+
+
+def shown_name(full: str, as_torch: bool) -> str:
+    """A name as the script wrote it.
+
+    >>> shown_name("engine.nn.Linear", as_torch=True)
+    'torch.nn.Linear'
+    """
+    return full.replace("engine", "torch", 1) if as_torch and full.startswith("engine") else full
+
+
+def _missing(error: BaseException) -> tuple[str, str, list[str]] | None:
+    """(the name, what lacks it, the names that it has)."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        top, _, rest = error.name.partition(".")
+        if top not in ("torch", "engine"):
+            return None
+        above = sys.modules.get(error.name.rpartition(".")[0])
+        return (rest or top, top if rest else "", _public(above) if above else [])
+    if isinstance(error, ImportError) and error.name:
+        asked = re.match(r"cannot import name '(\w+)'", message_of(error))
+        module = sys.modules.get(error.name)
+        if asked is None or error.name.partition(".")[0] not in ("torch", "engine"):
+            return None
+        return asked[1], error.name, _public(module)
+    if isinstance(error, AttributeError) and error.name:
+        thing = error.obj
+        if isinstance(thing, ModuleType):
+            ours = thing.__name__.partition(".")[0] == "engine"
+            return (error.name, thing.__name__, _public(thing)) if ours else None
+        kind = thing if isinstance(thing, type) else type(thing)
+        if kind.__module__.partition(".")[0] == "engine":
+            return error.name, kind.__name__, _public(kind)
+    return None
+
+
+def _public(thing: Any) -> list[str]:
+    """The names meant for use: of a module those in its __all__, where it has one."""
+    return [name for name in getattr(thing, "__all__", None) or dir(thing) if not name.startswith("_")]
+
+
+def _line(error: BaseException) -> str:
+    """` in line 3 of script.py`: the innermost of the user's own frames."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if is_users(f.filename)]
+    if not frames:
+        return ""
+    name = re.split(r"[/\\]", frames[-1].filename)[-1]
+    return f" in line {frames[-1].lineno} of {name}"

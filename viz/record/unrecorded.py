@@ -1,0 +1,191 @@
+"""Why a script recorded nothing, or less than one expects, and what to do about it.  Pure: counts in, text out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from viz.reading.text import one_line
+
+OURS = ("engine", "viz")
+
+
+@dataclass(frozen=True, slots=True)
+class Imports:
+    """The lines (from 1; None: nowhere) in which a program imports the engine and torch."""
+
+    engine: int | None
+    torch: int | None
+
+
+def imports(text: str) -> Imports:
+    """Where a program imports the engine and torch; nowhere, if it does not parse.
+
+    >>> imports("import torch.nn as nn").torch
+    1
+    """
+    lines: dict[str, int] = {}
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return Imports(None, None)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [name.name for name in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        else:
+            continue
+        for name in names:
+            lines.setdefault(name.partition(".")[0], node.lineno)
+    return Imports(lines.get("engine"), lines.get("torch"))
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a trace has: forward ops, ops that are differentiable here, backward calls, tensors that no op computed."""
+
+    ops: int
+    nodes: int
+    backwards: int
+    leaves: int = 0
+
+
+def nothing_recorded(script: str, text: str, counts: Counts, as_torch: bool, error: str) -> str:
+    """The explanation for a script in which no gradient can be seen; "" where there is a backward call."""
+    if counts.backwards or (error and counts.nodes):
+        return ""
+    found = imports(text)
+    stopped = f" It stopped with {error} before." if error else ""
+    if not counts.ops:
+        return _no_ops(script, found, as_torch, error, counts.leaves)
+    if not counts.nodes:
+        return (
+            f"{script} ran {_count(counts.ops, 'op')}, but no tensor requires a gradient: "
+            f"there is nothing to go back through.{stopped} Create a leaf with requires_grad=True, and do not run "
+            "everything under no_grad()."
+        )
+    return (
+        f"{script} ran {_count(counts.ops, 'op')} and never called backward.{stopped} "
+        "Add z.backward() (or autograd.grad), or run the backward from here in the commands panel."
+    )
+
+
+def _no_ops(script: str, found: Imports, as_torch: bool, error: str, leaves: int) -> str:
+    if error in ("SyntaxError", "IndentationError", "TabError"):
+        return f"{script} is no valid Python ({error}): nothing of it ran. The message names the line."
+    if found.torch and not found.engine and not as_torch:
+        return (
+            f"{script} imports torch (line {found.torch}), whose ops Backstep does not see. Run it with "
+            "--as-torch, which answers that import with Backstep's engine, or write `import engine as torch` in "
+            f"line {found.torch}."
+        )
+    if error and leaves:
+        it = "it" if leaves == 1 else "them"
+        return (
+            f"{script} had made {_count(leaves, 'tensor')} when it stopped with {error}, "
+            f"and computed nothing from {it} yet. The traceback names the line."
+        )
+    if error:
+        return f"{script} stopped with {error} before its first op. The traceback names the line."
+    if not found.engine and not found.torch:
+        return (
+            f"{script} does not import the engine itself, and no op of it ran. Write `import engine as torch` where "
+            "the tensors are made; what other processes compute is not seen."
+        )
+    line = found.engine or found.torch
+    return (
+        f"{script} imports the engine (line {line}), but no op ran. If its work needs "
+        "arguments, give them after the script's name; what other processes compute is not seen."
+    )
+
+
+def exited(script: str, status: int, said: str, file: str, line: int) -> str:
+    """How a script ended itself, by `sys.exit` or a parser of arguments; "" for status 0, which is an end like any.
+
+    >>> exited("train.py", 1, "no data", "train.py", 9)
+    'train.py ended itself in line 9, with status 1 and the message “no data”.'
+    """
+    if not status:
+        return ""
+    where = f" in line {line}" + (f" of {file}" if file != script else "") if line else ""
+    shown = one_line(said, 160)
+    message = f" and the message “{shown}”" if shown else ""
+    return f"{script} ended itself{where}, with status {status}{message}."
+
+
+def killed(script: str, how: str) -> str:
+    """The explanation for a script that was ended from outside, or by os._exit or a crash."""
+    return (
+        f"{script} ended without Python's own ending ({how}). The recording ends less than a second before that, with "
+        "what was written by then."
+    )
+
+
+def cut(kind: str, written: int, of: int | None = None, reason: str = "") -> str:
+    """What is missing of a recording that ends before its program did, as `engine.streaming.Cut` has it.
+
+    >>> cut("unwritable", 512, None, "the disk is full")
+    'The recording ends after 512 events: the disk is full. The script itself went on.'
+    """
+    if kind == "gone":
+        return "The recording is lost: its file was taken away while the script ran."
+    if kind == "stopped":
+        return f"The recording ends after {written:,} of {of or written:,} events: Ctrl-C stopped the writing there."
+    more = " Fewer rounds, or smaller tensors, need less." if kind == "memory" else ""
+    return f"The recording ends after {written:,} events: {reason}. The script itself went on.{more}"
+
+
+def ended(meta: Mapping[str, Any]) -> str:
+    """The same of a recording that was opened, by what it tells of itself; "" where it says nothing of that.
+
+    >>> ended({"script": "train.py", "exit": {"status": 3, "said": "", "file": "train.py", "line": 9}})
+    'train.py ended itself in line 9, with status 3.'
+    >>> ended({"script": "train.py", "exit": "yes"})
+    ''
+    """
+    said = []
+    match meta:
+        case {"cut": {"kind": str(kind), "written": int(written), "of": int() | None as of, "reason": str(reason)}}:
+            said.append(cut(kind, written, of, one_line(reason, 160)))
+        case {"incomplete": True}:
+            said.append(
+                "The recording was cut off: its script was killed, or is still running. What was written is here."
+            )
+    match meta:
+        case {
+            "script": str(script),
+            "exit": {"status": int(status), "said": str(words), "file": str(file), "line": int(line)},
+        }:
+            said.append(exited(script, status, words, file, line))
+    return " ".join(text for text in said if text)
+
+
+def shadows(folder: Path, root: Path) -> list[str]:
+    """The user's own files or packages beside a script that bear the name of one of ours."""
+    found = []
+    for name in OURS:
+        for path in (folder / f"{name}.py", folder / name / "__init__.py"):
+            ours = root / name / "__init__.py"
+            if path.is_file() and not (ours.is_file() and path.samefile(ours)):
+                found.append(str(path.relative_to(folder)))
+    return found
+
+
+def shadowed(script: str, found: Sequence[str]) -> str:
+    """The explanation for files that `shadows` found; "" for none."""
+    if not found:
+        return ""
+    names = " and ".join(f"`{name}`" for name in found)
+    module = Path(found[0]).parts[0].removesuffix(".py")
+    return (
+        f"Beside {script} there is {names}, which has the name of a part of Backstep. Here `import {module}` means "
+        f"Backstep's; yours is not loaded. Rename yours (for instance to my_{module}) if the script needs it."
+    )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -1,0 +1,122 @@
+"""What edits change, by line of the program: so that no line is taken for what ran where something else did."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from engine.program import NONE_PASSED, Command, Edits, commands
+from engine.trace import BackwardStarted, Trace
+
+from ..reading import text
+from .places import places
+from .reading import Json, Reading, reading
+
+
+def changes(base: Trace, edits: Edits) -> list[Json]:
+    """`{command, leaf, kind, code, text}` of each thing that is otherwise than in the recording `base`.
+
+    `kind` is "edited", "removed", "added" or "moved" (here, from elsewhere); `code` is the line that it is about, None
+    for the start of the program.  Cost: linear in commands and places.
+    """
+    read = reading(base)
+    found = [_leaf(read, leaf, values) for leaf, values in edits.leaves.items()]
+    if edits.commands is not None:
+        found += _commands(read, edits.commands)
+    return found
+
+
+def _leaf(read: Reading, leaf: int, values: Any) -> Json:
+    event = read.facts.trace.events[read.facts.tensors[leaf].event]
+    said = f"{read.facts.name(leaf) or 'tensor'} = {_numbers(values)}"
+    return _change("edited", read.code(event.stack), said, leaf=leaf)
+
+
+def _commands(read: Reading, listed: tuple[Command, ...]) -> Iterator[Json]:
+    trace = read.facts.trace
+    known = {command.id: command for command in commands(trace)}
+    ordered = sorted(listed, key=lambda command: command.after)  # of one place they run as they are listed
+    stays = _staying(list(known), [command.id for command in ordered])
+    code = {ident: read.code(trace.events[was.base].stack) for ident, was in known.items() if was.base is not None}
+    lines = places(trace)
+    last, behind = None, None  # where the command before stands, and the line that it stands behind
+    for command in ordered:
+        if command.after != last:
+            last = command.after
+            behind = lines[max(bisect_right(lines, last, key=itemgetter("after")) - 1, 0)]["code"]
+        was = known.get(command.id)
+        moved = was is not None and (command.after != was.after or command.id not in stays)
+        said = list(_differences(read, was, command)) if was is not None else []
+        if was is None or moved:
+            yield _change("added" if was is None else "moved", behind, _call(read, command), command.id)
+        if moved:
+            said.append(f"runs after line {behind['line']}" if behind is not None else "runs at the start")
+        if said:
+            yield _change("edited", code.get(command.id), ", ".join(said), command.id)
+        if was is not None and not moved:
+            behind = code.get(command.id) or behind
+    now = {command.id for command in listed}
+    yield from (_change("removed", code.get(ident), "", ident) for ident in known if ident not in now)
+
+
+def _staying(was: list[str], now: list[str]) -> set[str]:
+    """The commands that stand among the others as they did."""
+    blocks = SequenceMatcher(None, was, now, autojunk=False).get_matching_blocks()
+    return {ident for block in blocks for ident in was[block.a : block.a + block.size]}
+
+
+def _differences(read: Reading, was: Command, now: Command) -> Iterator[str]:
+    """In what a recorded command is another one now, but for its place."""
+    if now.roots != was.roots:
+        yield f"from {_names(read, now.roots)}"
+    if now.leaf != was.leaf and now.leaf is not None:
+        yield f"of {_names(read, (now.leaf,))}"
+    if now.gradient != was.gradient and not (now.gradient == NONE_PASSED and _passes_none(read, was)):
+        yield "no gradient" if now.gradient == NONE_PASSED else f"gradient {_passed(now)}"
+    for flag in ("retain_graph", "create_graph"):
+        if getattr(now, flag) != getattr(was, flag):
+            yield f"{flag}={getattr(now, flag)}"
+    if now.inputs != was.inputs:
+        yield "no inputs=" if now.inputs is None else f"inputs={_names(read, now.inputs)}"
+
+
+def _call(read: Reading, command: Command) -> str:
+    """A command as it would stand in the program."""
+    if command.kind != "backward":
+        return f"{_names(read, (command.leaf,) if command.leaf is not None else ())}.grad.zero_()"
+    given = [] if command.gradient in (None, NONE_PASSED) else [_passed(command)]
+    given += [f"{flag}=True" for flag in ("retain_graph", "create_graph") if getattr(command, flag)]
+    return f"{_names(read, command.roots)}.backward({', '.join(given)})"
+
+
+def _passes_none(read: Reading, recorded: Command) -> bool:
+    """Whether the program itself passes no gradient in this call."""
+    event = None if recorded.base is None else read.facts.trace.events[recorded.base]
+    return isinstance(event, BackwardStarted) and all(root.implicit for root in event.roots)
+
+
+def _passed(command: Command) -> str:
+    """The gradient of an edited call as Python would write it: of several roots a list, None where none is passed."""
+    several = len(command.roots) > 1 and isinstance(command.gradient, list)
+    if not several:
+        return _numbers(command.gradient)
+    return f"[{', '.join('None' if one == NONE_PASSED else _numbers(one) for one in command.gradient)}]"
+
+
+def _names(read: Reading, tensors: tuple[int, ...]) -> str:
+    return text.join([read.facts.name(tensor) or "tensor" for tensor in tensors]) or "tensor"
+
+
+def _numbers(values: Any) -> str:
+    """Nested lists as they are shown, where they are few."""
+    array = np.asarray(values)
+    return text.listing(array) if array.size <= text.SMALL and array.dtype.kind in "bif" else "with other numbers"
+
+
+def _change(kind: str, code: Json | None, said: str, command: str | None = None, leaf: int | None = None) -> Json:
+    return {"kind": kind, "code": code, "text": said, "command": command, "leaf": leaf}

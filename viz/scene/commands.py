@@ -1,0 +1,93 @@
+"""What the user told autograd to do, as the commands panel lists it: backward calls, zeroing, setting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from engine.program import Command
+from engine.program import commands as recorded_commands
+from engine.trace import BackwardStarted
+
+from ..findings.fixes import in_order
+from ..reading.labels import written_call
+from ..reading.source_text import source
+from ..reading.values import Table
+from .reading import Json, Reading
+
+Place = Callable[[int], str | None]
+"""Where a tensor is to be seen."""
+
+
+def commands(
+    read: Reading, values: Table, place: Place, edits: Mapping[str, Any] | None, changed: Mapping[str, str]
+) -> list[Json]:
+    """What the user told autograd to do, with the ids and places that edits know; `changed` says how which differ.
+
+    One that is another than in the program is labelled as it would have to stand there.
+    """
+    return [
+        _command(read, values, place, (ident, after, changed.get(ident)), c) for ident, after, c in ran(read, edits)
+    ]
+
+
+def ran(read: Reading, edits: Mapping[str, Any] | None) -> list[tuple[str, Any, Command]]:
+    """The commands that ran, with the ids and places that they have in `edits` (None: in the recording)."""
+    specs: Sequence[Mapping[str, Any]] | None = (edits or {}).get("commands")
+    found = recorded_commands(read.facts.trace)
+    if specs is None:
+        return [(c.id, c.after, c) for c in found]
+    listed = iter([specs[i] for i in in_order(specs)])
+    named = ((next((spec for spec in listed if _is(spec, command)), None), command) for command in found)
+    return [(str(spec["id"]), spec.get("after"), command) for spec, command in named if spec is not None]
+
+
+def _is(spec: Mapping[str, Any], command: Command) -> bool:
+    """Whether a command may be the one that ran next: zeroing passes over what has no gradient."""
+    return spec["kind"] == command.kind and (command.kind != "zero" or spec.get("leaf") in (None, command.leaf))
+
+
+def span(read: Reading, command: Command) -> tuple[int, int]:
+    """The steps of a command: from the first one up to the one behind it; behind all where it has none."""
+    behind = len(read.line.steps)
+    event = read.facts.trace.events[command.base] if command.base is not None else None
+    if isinstance(event, BackwardStarted):
+        return read.line.spans.get(event.call, (behind, behind))
+    start = behind if event is None else read.line.step_of.get(event.index, behind)
+    return start, behind if event is None else start + 1
+
+
+def _command(read: Reading, values: Table, place: Place, spec: tuple[str, Any, str | None], found: Command) -> Json:
+    ident, after, changed = spec
+    event = read.facts.trace.events[found.base] if found.base is not None else None
+    start, end = span(read, found)
+    result: Json = {
+        "id": ident, "kind": found.kind, "label": found.kind, "code": None, "after": after, "start": start, "end": end,
+        "root": None, "roots": [], "shape": None, "gradient": None, "implicit": False,
+        "retain_graph": found.retain_graph, "create_graph": found.create_graph, "inputs": None, "changed": changed,
+        "error": None,
+    }  # fmt: skip
+    if event is None:
+        return result
+    frame = read.facts.frame(event.stack)
+    if frame is not None:
+        result |= {"label": source(read.facts.trace, frame), "code": read.code(event.stack)}
+    if isinstance(event, BackwardStarted):
+        if changed is not None:
+            result["label"] = written_call(event, read.facts.trace, read.facts.name)
+        if event.roots:
+            root = event.roots[0]
+            result |= {
+                "root": place(root.tensor), "roots": [p for r in event.roots if (p := place(r.tensor)) is not None],
+                "implicit": root.implicit,
+                "shape": list(read.facts.trace.value(root.gradient).shape),
+                "gradient": values.add(read.facts.trace, root.gradient),
+            }  # fmt: skip
+        if event.inputs is not None:
+            result["inputs"] = [place(t) or f"t{t}" for t in event.inputs]  # what has no card is an input all the same
+        failed = next((e for e in read.facts.errors if e.call == event.call), None)
+        result["error"] = failed.message if failed is not None else None
+    else:
+        leaf = found.leaf
+        result["root"] = place(leaf) if leaf is not None else None
+    return result

@@ -1,0 +1,322 @@
+"""What the inspector shows of one element, for all its moments at once (docs/scene-format.md, Details)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from engine.trace import Accumulated, GradSet, OpCalled, VjpRun
+
+from ..graph.graph import Item
+from ..reading import labels, text
+from ..reading.facts import Facts
+from ..reading.finite_differences import check
+from ..reading.formulas import called, formulas
+from ..reading.jacobian import jacobian, value
+from ..reading.source_text import source
+from ..reading.stale_values import held
+from ..reading.values import Table
+from ..wording import arithmetic, names
+from .reading import Json, Reading, reading
+from .series import through, through_group
+
+DATA = 4096
+"""Elements up to which values and Jacobians are sent whole."""
+
+
+def details(trace: Any, scene: Mapping[str, Any], element: str) -> Json:
+    """The details of one node or edge end of a scene.
+
+    Raises KeyError for an element that the trace does not have.  Cost: linear in the events that concern the element,
+    two kernel calls per checked derivative, one rule call per row of the Jacobian.
+    """
+    return _Details(reading(trace), scene).of(element)
+
+
+class _Details:
+    def __init__(self, read: Reading, scene: Mapping[str, Any]) -> None:
+        self.read = read
+        self.facts: Facts = read.facts
+        self.trace = read.facts.trace
+        self.revision = scene.get("revision", {}).get("id", "")
+        self.calls = {phase["call"]: phase["label"] for phase in scene.get("phases", ()) if phase["call"] is not None}
+        self.table = Table(DATA)
+
+    def of(self, element: str) -> Json:
+        if element in self.read.drawing.grouping.labels:
+            return self.group(element)
+        item = self.read.drawing.items[element]
+        if item.twin is not None:
+            item = self.read.drawing.items[item.twin]
+        found = self.op(item) if item.op is not None else self.tensor(item)
+        return {
+            **found,
+            "through": through(self.read, item),
+            "revision": self.revision,
+            "element": element,
+            "values": self.table.rows,
+        }
+
+    def written(self, stack: int) -> str:
+        frame = self.facts.frame(stack)
+        return "" if frame is None else source(self.trace, frame, 48)
+
+    def called(self, call: int) -> str:
+        """A backward call as it is written, or was changed to, with its line."""
+        fact = self.facts.calls.get(call)
+        frame = self.facts.frame(fact.event.stack) if fact is not None else None
+        if frame is None:
+            return f"backward call {call + 1}"
+        return f"{text.one_line(self.calls.get(call) or source(self.trace, frame), 40)}, line {frame.line}"
+
+    # -- ops ------------------------------------------------------------------------------------------------------
+
+    def op(self, item: Item) -> Json:
+        assert item.op is not None
+        fact = self.facts.ops[item.op]
+        event, out = fact.event, fact.event.outputs[0]
+        vjps = [e for i in fact.vjps if isinstance(e := self.trace.events[i], VjpRun)]
+        steps = self.read.line.step_of
+        moments = [{
+            "step": steps.get(event.index, 0), "title": f"forward: {self.written(event.stack) or labels.label(event)}",
+            "lines": arithmetic.forward_lines(self.facts, event),
+        }]  # fmt: skip
+        moments += [
+            {
+                "step": steps.get(e.index, 0),
+                "title": self.called(e.call),
+                "lines": arithmetic.vjp_lines(self.facts, event, e, held(self.read.unseen.get(e.index, []))),
+            }
+            for e in vjps
+        ]
+        node = event.node
+        return {
+            "kind": "op",
+            "head": {
+                "name": node.name if node is not None else labels.written_name(event),
+                "label": labels.label(event),
+                "code": self.read.code(event.stack),
+                "shape": list(out.shape),
+                "dtype": out.dtype,
+                "device": "cpu",
+                "sequence_nr": node.sequence_nr if node is not None else None,
+            },
+            "formula": formulas(self.facts, event),
+            "moments": moments,
+            "ledger": [],
+            "saved": self.saved(item.id, event, vjps),
+            "figures": self.op_figures(event, vjps),
+            "check": self.check(event, vjps),
+            "jacobian": self.jacobian(event),
+        }
+
+    def saved(self, element: str, event: OpCalled, vjps: list[VjpRun]) -> list[Json]:
+        if event.node is None:
+            return []
+        track = [[k, v] for k, v in self.read.line.tracks.get((element, "saved"), []) if v != "none"]
+        freeing = next((e for e in vjps if e.freed), None)
+        call = self.facts.calls.get(freeing.call) if freeing is not None else None
+        label = (
+            "saved"
+            if not vjps
+            else f"freed by {self.called(freeing.call)}"
+            if freeing is not None
+            else "kept: retain_graph"
+        )
+        found = []
+        for saved in event.node.saved:
+            shown = names.saved_name(saved, event, self.facts)
+            kept = text.brief(self.trace.value(saved.value)) if saved.value is not None else shown
+            if kept != shown:
+                shown += f" = {kept}"
+            found.append({
+                "name": saved.name, "text": shown, "bytes": saved.bytes, "track": track,
+                "freed_by": self.read.code(call.event.stack) if call is not None else None, "label": label,
+            })  # fmt: skip
+        return found
+
+    def op_figures(self, event: OpCalled, vjps: list[VjpRun]) -> list[Json]:
+        upstream = [[0, None]]
+        for e in vjps:
+            given = next((u for u in e.upstream if u is not None), None)
+            upstream.append([self.read.line.step_of.get(e.index, 0), self.table.add(self.trace, given)])
+        result = [
+            [0, None],
+            [self.read.line.step_of.get(event.index, 0) + 1, self.table.add(self.trace, event.outputs[0].value)],
+        ]
+        found = self.pair("result", result)
+        return found + (self.pair("upstream gradient", upstream) if vjps else [])
+
+    def pair(self, title: str, track: list[list[Any]]) -> list[Json]:
+        """Heat map and histogram of a track, where there is more than one number to show."""
+        rows = [self.table.rows[v] for _, v in track if v is not None]
+        if max((row["stats"]["size"] for row in rows), default=0) < 2 or any("damaged" in row for row in rows):
+            return []
+        return [{"title": title, "kind": kind, "track": track} for kind in ("heatmap", "histogram")]
+
+    def check(self, event: OpCalled, vjps: list[VjpRun]) -> Json | None:
+        """The last VJP against finite differences; before any ran, that of ones."""
+        given = next((u for e in reversed(vjps) for u in e.upstream if u is not None), None)
+        array = self.trace.value(given).array if given is not None else np.ones(event.outputs[0].shape)
+        if array is None or array.shape != event.outputs[0].shape:
+            return None
+        given_then = held(self.read.unseen.get(vjps[-1].index, [])) if vjps else {}
+        found = check(self.facts, event, array, given_then)
+        if found is not None and len(vjps) > 1:
+            found = replace(found, text=f"{found.text}; with the gradient of {self.called(vjps[-1].call)}")
+        return None if found is None else {"text": found.text, "worst": value(found.worst), "agrees": found.agrees}
+
+    def jacobian(self, event: OpCalled) -> Json | None:
+        if event.node is None:
+            return None
+        for name, edge in zip(event.node.inputs, event.node.edges, strict=True):
+            matrix = jacobian(self.facts, event, name, DATA) if edge is not None else None
+            if matrix is not None:
+                rows, columns = matrix.shape
+                return {
+                    "input": called(self.facts, event, name),
+                    "rows": rows,
+                    "cols": columns,
+                    "data": [value(v) for v in matrix.reshape(-1)],
+                }
+        return None
+
+    # -- tensors --------------------------------------------------------------------------------------------------
+
+    def tensor(self, item: Item) -> Json:
+        assert item.tensor is not None
+        fact = self.facts.tensors[item.tensor]
+        producer = fact.producers.get(item.version)
+        stack = self.facts.begun_at(item.tensor) if producer is None else self.facts.ops[producer].event.stack
+        node = self.facts.node(producer) if producer is not None else None
+        name = self.facts.name(item.tensor)
+        line = self.read.line
+        figures = []
+        derived = any(how for _, how in line.tracks.get((item.id, "row:derived"), ()))
+        passed = "gradient that backward starts with" if derived else "gradient passed"
+        for key, title in (("row:value", "value"), ("row:seed", passed), ("row:grad", ".grad")):
+            if (item.id, key) in line.tracks:
+                figures += self.pair(title, [[k, self.table.add(self.trace, v)] for k, v in line.tracks[item.id, key]])
+        begun = next((k for k, v in line.tracks.get((item.id, "state"), [[0, "idle"]]) if v != "future"), 0)
+        moments = [{"step": max(0, begun - 1), "title": "value", "lines": self.values(item)}]
+        return {
+            "kind": "tensor",
+            "head": {
+                "name": name or "tensor without a name",
+                "label": {"leaf": "leaf", "root": "root", "constant": "constant"}.get(item.role, "intermediate result"),
+                "code": self.read.code(stack), "shape": list(fact.shape), "dtype": fact.dtype,
+                "device": fact.leaf.device if fact.leaf is not None else "cpu",
+                "sequence_nr": node.sequence_nr if node is not None else None,
+            },
+            "formula": [], "moments": moments, "ledger": self.ledger(item.tensor, name or "the tensor"), "saved": [],
+            "figures": figures, "check": None, "jacobian": None,
+        }  # fmt: skip
+
+    def values(self, item: Item) -> list[Json]:
+        assert item.tensor is not None
+        index = self.facts.value(item.tensor, item.version)
+        return [arithmetic.value_line("value", self.trace.value(index))] if index is not None else []
+
+    def ledger(self, tensor: int, name: str) -> list[Json]:
+        """What came to `.grad`: contributions per edge, the sum per backward call, and what the program wrote."""
+        found: list[Json] = []
+        coming: list[tuple[VjpRun, int, str]] = []
+        for event in self.trace.events:
+            if isinstance(event, VjpRun):
+                coming += self.contributions(event, tensor)
+            elif isinstance(event, Accumulated) and event.tensor == tensor:
+                here = [one for one in coming if one[0].call == event.call]  # what grad() took along went elsewhere
+                if len(here) > 1:
+                    found += [self.entry(vjp, vjp.call, label, None, added, None) for vjp, added, label in here]
+                coming = []
+                label = f"{name}.grad after {self.called(event.call)}"
+                found.append(self.entry(event, event.call, label, event.before, event.added, event.after))
+            elif isinstance(event, Accumulated) and tensor in self.facts.holding(event.grad, event.index):
+                label = f"{self.facts.name(event.tensor) or 'another leaf'}.grad, the same tensor"
+                found.append(
+                    self.entry(event, None, f"{label}, after {self.called(event.call)}", None, None, event.after)
+                )
+            elif isinstance(event, GradSet) and event.tensor == tensor:
+                found.append(self.entry(event, None, self.written(event.stack) or "set", None, None, event.value))
+            elif (
+                isinstance(event, OpCalled)
+                and event.inplace is not None
+                and tensor in self.facts.holding(event.inplace, event.index)
+            ):
+                label = self.written(event.stack) or labels.written_name(event)
+                found.append(self.entry(event, None, label, None, None, event.outputs[0].value))
+        return found
+
+    def contributions(self, event: VjpRun, tensor: int) -> list[tuple[VjpRun, int, str]]:
+        op = self.facts.op_of_node.get(event.node)
+        record = self.facts.node(op) if op is not None else None
+        if op is None or record is None:
+            return []
+        slots = [slot for slot, edge in enumerate(record.edges) if edge is not None and edge.leaf == tensor]
+        written = self.written(self.facts.ops[op].event.stack)
+        label = f"by {record.name} of {written}" if written else f"by {record.name}"
+        found = []
+        for slot in slots:
+            added = event.cotangents[slot] if slot < len(event.cotangents) else None
+            if added is not None:
+                which = f", to input {slot + 1}" if len(slots) > 1 else ""
+                found.append((event, added, label + which))
+        return found
+
+    def entry(
+        self, event: Any, call: int | None, label: str, before: int | None, added: int | None, after: int | None
+    ) -> Json:
+        add = self.table.add
+        stack = self.facts.calls[call].event.stack if call is not None and call in self.facts.calls else event.stack
+        return {
+            "step": self.read.line.step_of.get(event.index, 0),
+            "call": call,
+            "label": label,
+            "before": add(self.trace, before),
+            "added": add(self.trace, added),
+            "after": add(self.trace, after),
+            "code": self.read.code(stack),
+        }
+
+    def group(self, group: str) -> Json:
+        """A folded group: what it holds, and the VJPs inside."""
+        grouping, drawing = self.read.drawing.grouping, self.read.drawing
+        inside = [i for i in drawing.items.values() if group in grouping.path(i.group)]
+        ops = [i.op for i in inside if i.op is not None]
+        lines = [
+            arithmetic.line(labels.label(self.facts.ops[op].event), [labels.node_name(self.facts.ops[op].event)])
+            for op in ops[:40]
+        ]
+        first = self.facts.ops[ops[0]].event if ops else None
+        return {
+            "revision": self.revision,
+            "element": group,
+            "kind": "group",
+            "head": {
+                "name": grouping.labels[group],
+                "label": text.count(len(ops), "op"),
+                "code": self.read.code(first.stack) if first is not None else None,
+                "shape": None,
+                "dtype": None,
+                "device": "cpu",
+                "sequence_nr": None,
+            },
+            "formula": [],
+            "ledger": [],
+            "saved": [],
+            "values": [],
+            "figures": [],
+            "check": None,
+            "jacobian": None,
+            "through": through_group(self.read, group),
+            "moments": [
+                {
+                    "step": self.read.line.step_of.get(first.index, 0) if first is not None else 0,
+                    "title": "inside",
+                    "lines": lines,
+                }
+            ],
+        }

@@ -1,0 +1,159 @@
+"""How a graph begins: what is folded, where lines break and how wide cards are, so that it is seen whole and read."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
+
+import networkx as nx
+
+from ..findings import errors
+from ..graph.folds import (
+    FOLD_ABOVE,
+    FOLD_ABOVE_TOLD,
+    begins_folded,
+    closed,
+    failing,
+    inner_first,
+    levels,
+    rounds,
+    told_of,
+)
+from ..graph.graph import Drawing
+from ..layout import choice
+from ..layout.cards import grown
+from ..layout.sheet import Box, Size, around
+from ..layout.views import EASY, HAIR, LARGE, MOST_NODES, WHOLE, extent, lower, zoom, zooms
+from .reading import Reading
+from .visible import VIEW, Lines, Visible
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The groups that begin folded, and row and line by element where the picture stands in several.
+
+    At `zoom` what is written on nodes has room.
+    """
+
+    folded: frozenset[str]
+    lines: Lines
+    limit: float = math.inf
+    zoom: float = 1.0
+
+
+ROOM = 1.15
+"""How much wider than before what is written must become for it to be worth a wider picture."""
+FINER = 0.04
+"""Steps in which less room is tried where all that text wants has no place."""
+
+
+_known: WeakKeyDictionary[Drawing, dict[int, Opening]] = WeakKeyDictionary()
+
+
+def opening(read: Reading, above: int) -> Opening:
+    """The most open way in which a graph is seen whole in `VIEW`; of one that never is, as its size says (`folds`).
+
+    `above` says of what size on levels are folded; in a program with a story (`FOLD_ABOVE_TOLD`), which speaks of them,
+    modules with parameters stay open.
+    """
+    known = _known.setdefault(read.drawing, {})
+    if above not in known:
+        known[above] = _opening(read, above)
+    return known[above]
+
+
+def _opening(read: Reading, above: int) -> Opening:
+    first = begins_folded(read.drawing, above)
+    best, most = Opening(frozenset(first), {}), 0.0
+    for folded in [frozenset(first)] if first else _ways(read, above):
+        seen = Visible(read.facts, read.drawing, folded, direct=folded)
+        graph = seen.graph()
+        if len(graph) > MOST_NODES:
+            continue
+        try:
+            placed = choice.layout(graph)
+        except Exception:  # noqa: BLE001, S112  the scene says so, and shows it otherwise
+            continue
+        size = zoom(graph, placed, VIEW)
+        good = size >= WHOLE or _is_read_on(read, seen, graph, placed)
+        if good or size > most:
+            best, most = _found(folded, seen, placed), size
+        if good:
+            break
+    return _roomy(read, best) if most else best
+
+
+def _roomy(read: Reading, begin: Opening) -> Opening:
+    """The same with nodes as wide as their text is at the zoom to which its height brings the picture.
+
+    So wide that in no view it becomes smaller by that, or smaller than is read with ease, and as many lines hold it.
+    """
+    seen = _zooms(read, begin)
+    before = [min(pair) for pair in seen]
+    wanted = min((high for wide, high in seen if WHOLE <= high < wide), default=LARGE)
+    while grown(wanted) > ROOM:
+        found = replace(begin, zoom=wanted)
+        now = [min(pair) for pair in _zooms(read, found)]
+        if now and all(size >= min(was, EASY) - HAIR for size, was in zip(now, before, strict=True)):
+            return found
+        wanted += FINER
+    return begin
+
+
+def _zooms(read: Reading, begin: Opening) -> list[Size]:
+    """As how wide and how high a picture is seen, in the view that it is laid out for and on a lower screen.
+
+    Nothing where it is too large to be seen whole, or would be broken into lines otherwise.
+    """
+    graph = Visible(read.facts, read.drawing, begin.folded, begin.lines, begin.limit, begin.folded, begin.zoom).graph()
+    if len(graph) > MOST_NODES:
+        return []
+    placed = choice.layout(graph)
+    same = bool(placed.lines) == bool(begin.lines)
+    return [zooms(graph, placed, view) for view in (VIEW, lower(VIEW))] if same else []
+
+
+def _ways(read: Reading, above: int) -> list[frozenset[str]]:
+    """Ways to fold a graph, the most open first; without a story, calls of modules that hold parameters are folded too
+    where nothing else helps, the inner ones first.  What fails stays open."""
+    drawing = read.drawing
+    error = errors.explain(read.facts, drawing)
+    open_so = frozenset(failing(drawing, error.at if error is not None else None))
+    kept = told_of(read.facts, drawing)
+    ways = levels(drawing, kept)
+    if above < FOLD_ABOVE_TOLD:
+        ways += [(folded & drawing.grouping.calls) | (folded - kept) for folded in inner_first(drawing)]
+    ways += closed(drawing, kept)
+    return list(dict.fromkeys(folded - open_so for folded in ways))
+
+
+def _is_read_on(read: Reading, seen: Visible, graph: nx.MultiDiGraph, placed: choice.Placed) -> bool:
+    """Whether one reads on from round to round: all of them are open, each can be seen whole on a low screen too, and
+    each step together with the one before: where all add to one leaf, one would go back to it again and again."""
+    grouping, alike = read.drawing.grouping, rounds(read.drawing).every
+    innermost = alike.difference(group for one in alike for group in grouping.path(grouping.within[one]))
+    if not innermost or not innermost <= placed.boxes.keys() or not alike.isdisjoint(seen.folded):
+        return False  # one is folded, or a group around it
+    if len(graph) > FOLD_ABOVE:
+        return False
+    if extent(graph, placed)[0] > VIEW[0] / WHOLE or any(len(placed.parts.get(one, ())) > 1 for one in innermost):
+        return False
+    places = [_box(graph, placed, seen.shown[step.at]) for step in read.line.steps if step.at in seen.shown]
+    pairs = [around(pair) for pair in itertools.pairwise(places)]
+    return all(_fits(placed.boxes[one], lower(VIEW)) for one in innermost) and all(_fits(pair, VIEW) for pair in pairs)
+
+
+def _fits(box: Box, view: Size) -> bool:
+    return (box[2] - box[0]) * WHOLE <= view[0] and (box[3] - box[1]) * WHOLE <= view[1]
+
+
+def _box(graph: nx.MultiDiGraph, placed: choice.Placed, place: str) -> Box:
+    (x, y), (w, h) = placed.positions[place], graph.nodes[place]["size"]
+    return (x - w / 2, y - h / 2, x + w / 2, y + h / 2)
+
+
+def _found(folded: frozenset[str], seen: Visible, placed: choice.Placed) -> Opening:
+    lines = {element: placed.lines[place] for element, place in seen.shown.items() if place in placed.lines}
+    return Opening(folded, lines, placed.limit)

@@ -1,0 +1,113 @@
+"""A trace as the app reads it, once: facts, graph and timeline, and positions in the program's text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from engine.trace import Accumulated, Frame, Trace
+
+from ..graph.graph import Drawing, draw
+from ..graph.groups import groups
+from ..graph.tangles import untangle
+from ..reading.collect import collect
+from ..reading.facts import Facts
+from ..reading.stale_values import Unseen, unseen
+from ..time.steps import Step, Timeline
+from ..time.timeline import timeline
+from ..work.lru import Lru
+from ..work.single_flight import SingleFlight
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What is worked out of a trace whatever is folded or edited."""
+
+    facts: Facts
+    drawing: Drawing
+    line: Timeline
+
+    @cached_property
+    def unseen(self) -> dict[int, list[Unseen]]:
+        """What rules were given other than what forward had, by the event of the VJP."""
+        return unseen(self.facts)
+
+    def code(self, stack: int) -> Json | None:
+        """The user's innermost position of a stack, as docs/scene-format.md has it."""
+        return self.position(self.facts.frame(stack))
+
+    def places(self, step: Step) -> Json:
+        """Where a step stands in the program: the `code` of its expression; `from`: that of the call it is part of."""
+        event = self.facts.trace.events[step.event]
+        of = event.stack if step.op is None else self.facts.ops[step.op].event.stack
+        if step.kind == "accumulate":
+            of = self._origin(step)
+        call = self.facts.calls.get(step.call) if step.call is not None else None
+        called = call.event.stack if call is not None else event.stack
+        return {
+            "code": self.position(self.facts.frame_of(event)) if step.kind == "error" else self.code(of),
+            "from": self.code(called) if step.call is not None or step.kind == "error" else None,
+        }
+
+    def _origin(self, step: Step) -> int:
+        """Where the tensor of an accumulation was made."""
+        event = self.facts.trace.events[step.event]
+        return self.facts.begun_at(event.tensor if isinstance(event, Accumulated) else None)
+
+    def position(self, frame: Frame | None) -> Json | None:
+        """A frame as the browser has it; None where its file is not part of the trace."""
+        names = list(self.facts.trace.files)
+        if frame is None or frame.file not in names:
+            return None
+        return {
+            "file": names.index(frame.file),
+            "line": frame.line,
+            "end": frame.end_line,
+            "col": frame.col,
+            "stop": frame.end_col,
+        }
+
+
+READINGS = 48, 256 << 20
+"""Readings that are remembered: how many, and their bytes with those of the traces that they are of."""
+EVENT = 2_000
+"""Bytes of an event with the values that it names, but for their elements."""
+READ = 4_500
+"""Bytes of what is worked out of an event."""
+
+
+def weight(trace: Trace) -> int:
+    """About how many bytes a trace takes; of one that is read from a file, only what is read of it at once.
+
+    An estimate from the number of events and the elements of the values, because to look at each object takes longer
+    than to make a scene; a test holds it against what Python says.
+    """
+    values = trace.values if isinstance(trace.values, tuple) else ()
+    arrays: dict[int, int] = {id(array): array.nbytes for value in values if (array := value.array) is not None}
+    return EVENT * len(trace.events) + sum(arrays.values()) + sum(map(len, trace.files.values()))
+
+
+def _weight(trace: Trace, _reading: Reading) -> int:
+    return weight(trace) + READ * len(trace.events)
+
+
+_readings: Lru[Trace, Reading] = Lru(*READINGS, _weight)
+_flight = SingleFlight()
+
+
+def reading(trace: Trace) -> Reading:
+    """Facts, graph and timeline of a trace; those used last are remembered.
+
+    A reading holds its trace, so none may stand where it lives as long as the trace does.
+    """
+    return _flight.cached(_readings, trace, lambda: _read(trace))
+
+
+def _read(trace: Trace) -> Reading:
+    table = collect(trace)
+    drawing = draw(table, groups(trace))
+    untangle(drawing)
+    return Reading(table, drawing, timeline(drawing))

@@ -1,0 +1,475 @@
+"""One JSON document per revision: everything that the browser needs to play it (docs/scene-format.md)."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from engine.trace import Trace
+
+from ..findings import errors, nonfinite, silent
+from ..findings.overflow import growth
+from ..graph.folds import FOLD_ABOVE_TOLD
+from ..graph.graph import Link
+from ..layout import cards, choice
+from ..layout.layered.ports import begun
+from ..layout.sheet import Point
+from ..reading import jacobian, stale_values, text
+from ..reading.formulas import call_key, formulas
+from ..reading.values import Table
+from ..time.steps import Flow, Phase, Step
+from ..time.tracks import differ, joint_state, together
+from ..wording import sentences
+from .commands import commands
+from .hidden import hidden
+from .opening import opening
+from .reading import Json, reading
+from .visible import Visible
+from .within import Within
+
+MOST_FAR = 2
+"""Names of tensors that stand elsewhere on the card of a folded group; more are not told."""
+
+FORMAT = 1
+NEW = {"id": "", "number": 0, "label": "as recorded", "base": None}
+TOLD = 1000
+"""Elements up to which a graph is told of by chapters that speak of single ones."""
+WIRE_ABOVE = 220
+"""Visible nodes above which cell-by-cell wiring is left to the details of an op."""
+
+
+def scene(
+    trace: Trace, *, revision: Mapping[str, Any] | None = None, program: Mapping[str, Any] | None = None,
+    edits: Mapping[str, Any] | None = None, folds: Mapping[str, bool] | None = None, layout: str = "layered",
+    previous: Trace | None = None, fold_above: int = FOLD_ABOVE_TOLD, changes: Sequence[Json] = (),
+) -> Json:  # fmt: skip
+    """The scene of a trace, deterministic and JSON as it stands.
+
+    `revision` and `program` fill those parts of the document; `edits` are those that made this trace, in the browser's
+    form, and `changes` what they change (`changes.changes`); `folds` says of groups whether they are folded (of others
+    `opening.opening` does); `previous` is the trace whose values are shown as ghosts.  Cost: linear in events and
+    visible nodes.
+    """
+    with unhurried():
+        made = _Scene(trace, folds or {}, fold_above, layout, edits, changes)
+        return made.document(revision or {}, program or {}, previous)
+
+
+@contextmanager
+def unhurried() -> Iterator[None]:
+    """No garbage collection meanwhile: among thousands of fresh lists it runs often and finds nothing."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+class _Scene:
+    def __init__(
+        self, trace: Trace, folds: Mapping[str, bool], above: int, layout_name: str, edits: Mapping[str, Any] | None,
+        changes: Sequence[Json],
+    ) -> None:  # fmt: skip
+        self.trace, self.layout_name, self.edits, self.changes = trace, layout_name, edits, changes
+        read = self.read = reading(trace)
+        self.facts, self.drawing, self.line = read.facts, read.drawing, read.line
+        self.values = Table()
+        begin = opening(read, above)
+        folded = {group for group in read.drawing.grouping.labels if folds.get(group, group in begin.folded)}
+        self.seen = Visible(read.facts, read.drawing, folded, begin.lines, begin.limit, begin.folded, begin.zoom)
+        self.matrices: dict[str, np.ndarray | None] = {}
+        self.written: dict[tuple[Any, ...], list[Json]] = {}
+        self.within = Within(trace, self.seen, self.values, self.formula)
+
+    def document(self, revision: Mapping[str, Any], program: Mapping[str, Any], previous: Trace | None) -> Json:
+        graph = self.seen.graph()
+        placed, note = choice.shown(graph, self.layout_name)
+        nodes = [self.node(ident, graph, placed) for ident in graph]
+        self.wire(len(graph))
+        edges = [self.edge(key, graph, placed) for *_, key in graph.edges(keys=True)]
+        line = self.line
+        self.findings = self.found()
+        changed = {change["command"]: change["kind"] for change in self.changes if change["command"] is not None}
+        listed = commands(self.read, self.values, self.shown_place, self.edits, changed)
+        edited = [command for command in listed if command["changed"] and command["start"] < len(line.steps)]
+        return {
+            "format": FORMAT,
+            "revision": {**NEW, "doubt": self.doubt(), **revision},
+            "program": self.program(program),
+            "steps": [self.step(step) for step in line.steps],
+            "phases": [self.phase(phase, edited) for phase in line.phases],
+            "marks": self.marks(edited),
+            "formulas": self.within.formulas,
+            "nodes": nodes, "edges": edges, "groups": self.seen.groups(placed),
+            "commands": listed, "changes": list(self.changes),
+            "error": self.error(), "findings": self.findings,
+            "warnings": [{"step": k, "message": message} for k, message in line.warnings],
+            "previous": self.previous(previous),
+            "values": self.values.rows,
+            "bounds": bounds(nodes, placed),
+            "layout": placed.name, "layout_note": note,
+            "folded": sorted(self.seen.folded),
+            "hidden": hidden(self.seen),
+            **({"inside": self.inside()} if self.seen.folded and len(self.drawing.items) <= TOLD else {}),
+        }  # fmt: skip
+
+    # -- graph ----------------------------------------------------------------------------------------------------
+
+    def node(self, ident: str, graph: nx.MultiDiGraph, placed: choice.Placed) -> Json:
+        x, y = placed.positions[ident]
+        w, h = graph.nodes[ident]["size"]
+        base = {"id": ident, "x": round(x, 2), "y": round(y, 2), "w": w, "h": h}
+        if ident in self.drawing.grouping.labels:
+            return base | self.folded_group(ident)
+        item = self.drawing.items[ident]
+        label, sub, title = cards.head(item, self.drawing)
+        fact = self.facts.tensors[item.tensor] if item.tensor is not None else None
+        tracks: Json = {"state": self.track(ident, "state", "future"), "faint": self.track(ident, "faint", False)}
+        saved: list[Json] = []
+        stack = self.facts.begun_at(item.tensor) if fact is not None and fact.leaf is not None else -1
+        if item.op is not None:
+            tracks["saved"] = self.track(ident, "saved", "none")
+            tracks["upstream"] = self.value_track(ident, "upstream")
+            saved = cards.saved_chips(item.op, self.facts)
+            stack = self.facts.ops[item.op].event.stack
+        elif fact is not None and fact.producers.get(item.version) is not None:
+            stack = self.facts.ops[fact.producers[item.version]].event.stack  # type: ignore[index]  # asked above
+        rows = []
+        for row in self.seen.rows.get(ident, []):
+            rows.append(row | {"track": self.value_track(ident, f"row:{row['key']}")})
+            if row["key"] == "seed":
+                rows[-1]["call"] = self.track(ident, "row:call", None)
+                if any(how for _, how in self.track(ident, "row:derived", None)):
+                    rows[-1]["derived"] = self.track(ident, "row:derived", None)
+            if row["key"] == "grad" and ident in self.line.until:
+                rows[-1]["until"] = self.line.until[ident]
+        return base | {
+            "kind": item.kind, "role": item.role, "label": label, "sub": sub, "title": title,
+            "group": item.group, "twin": self.seen.shown[item.twin] if item.twin is not None else None,
+            "shape": list(fact.shape) if fact is not None else None, "dtype": fact.dtype if fact is not None else None,
+            "rows": rows, "saved": saved, "tracks": tracks, "code": self.read.code(stack),
+            "formula": self.formula(item.op),
+            **({"retains": self.retains(ident, item.tensor)} if item.tensor in self.facts.retained else {}),
+        }  # fmt: skip
+
+    def retains(self, ident: str, tensor: int) -> str:
+        """What comes of a `retain_grad()`: the gradient is "kept"; no call reaches the tensor ("unreached"); or one
+        does when nobody holds it any more ("unheld")."""
+        if any(value is not None for _, value in self.line.tracks.get((ident, "row:grad"), ())):
+            return "kept"
+        made, since = self.facts.made_by(tensor, len(self.trace.events)), self.facts.retained[tensor]
+        passed = made is not None and any(vjp > since for vjp in self.facts.ops[made].vjps)
+        return "unheld" if passed else "unreached"
+
+    def formula(self, op: int | None) -> list[Json]:
+        """What an op's rule computes, worked out once for all calls that read the same."""
+        if op is None:
+            return []
+        event = self.facts.ops[op].event
+        key = call_key(self.facts, event)
+        found = self.written.get(key)
+        if found is None:
+            found = self.written[key] = formulas(self.facts, event)
+        return found
+
+    def folded_group(self, group: str) -> Json:
+        grouping = self.drawing.grouping
+        inside = self.seen.members[group]
+        ops = [op for m in inside if (op := self.drawing.items[m].op) is not None]
+        first = next(iter(ops), None)
+        shapes, back = self.seen.borders.shapes(group, max(ops, default=None)), self.seen.borders.gradient(group)
+        sub = ", ".join([text.count(len(ops), "op"), *self.far(group, inside)]) + (f" · {shapes}" if shapes else "")
+        return {
+            "kind": "group", "role": "inner", "label": grouping.labels[group], "sub": sub,
+            "title": f"{grouping.labels[group]}: {text.count(len(ops), 'op')}, folded",
+            "group": grouping.within[group], "twin": None, "shape": None, "dtype": None, "rows": [], "saved": [],
+            "formula": [],
+            "tracks": {
+                "state": together([self.computed(m, bool(ops)) for m in inside], joint_state),
+                "faint": together([self.track(m, "faint", False) for m in inside], all),
+                "upstream": self.value_track(back.id, "cotangent") if back is not None else [[0, None]],
+            },
+            "code": self.read.code(self.facts.ops[first].event.stack) if first is not None else None,
+        }  # fmt: skip
+
+    def far(self, group: str, inside: Sequence[str]) -> list[str]:
+        """Cards that are used in a folded group and have no edge to it, named as their stubs in it are."""
+        items, shown = self.drawing.items, self.seen.shown
+        led = {shown[link.source] for link in self.seen.borders.coming[group].values()}
+        twins = [items[m].twin for m in inside if items[m].kind == "stub"]
+        found = dict.fromkeys(twin for twin in twins if twin and shown[twin] == twin and twin not in led)
+        names = [f"{cards.head(items[twin], self.drawing)[0]} ↗" for twin in found]
+        return names if len(names) <= MOST_FAR else [*names[:MOST_FAR], "…"]
+
+    def computed(self, member: str, with_ops: bool) -> list[list[Any]]:
+        """The states of a member of a folded group; that a leaf used there exists does not make the group exist."""
+        track = self.track(member, "state", "future")
+        if not with_ops or self.drawing.items[member].role not in ("leaf", "constant"):
+            return track
+        return [[k, "future" if state == "idle" else state] for k, state in track]
+
+    def edge(self, key: str, graph: nx.MultiDiGraph, placed: choice.Placed) -> Json:
+        links = self.seen.merged[key]
+        link = links[0]
+        single = len(links) == 1
+        value = any(member.value for member in links)
+        back = _rounded(placed.back[key])
+        matrix = self.matrices.get(link.id)
+        return {
+            "id": key,
+            "source": self.seen.shown[link.source],
+            "target": self.seen.shown[link.target],
+            "input": link.input if single else None,
+            "hands": self.hands(link) if single else None,
+            "points": _rounded(placed.routes[key]) if value else back[::-1],
+            "back": back,
+            **self.through(link, graph, placed, placed.back[key]),
+            "grad": any(member.grad for member in links),
+            "value": value,
+            "tracks": {
+                "state": together([self.track(m.id, "state", "future") for m in links], joint_state),
+                "faint": together([self.track(m.id, "faint", False) for m in links], all),
+                "cotangent": self.value_track(link.id, "cotangent"),
+            },
+            "wiring": jacobian.wires(matrix) if matrix is not None and single else None,
+        }
+
+    def through(self, link: Link, graph: nx.MultiDiGraph, placed: choice.Placed, back: Sequence[Point]) -> Json:
+        """The route of a gradient from a root that passes those of others on: not from the row of its own."""
+        place = self.seen.shown[link.target]
+        rows, (w, h), (x, y) = self.seen.rows.get(place, []), graph.nodes[place]["size"], placed.positions[place]
+        on = (m.grad for *_, key in graph.out_edges(place, keys=True) for m in self.seen.merged[key])
+        if (
+            not link.grad
+            or not any(row["key"] == "seed" for row in rows)
+            or not any(on)
+            or abs(back[0][0] - x + w / 2) > 1
+        ):
+            return {}
+        return {"through": _rounded(begun(back, y + cards.passing_height((w, h), rows)))}
+
+    def hands(self, link: Link) -> str | None:
+        """The name of what an edge hands on where it does not begin at the card of that tensor: `w.grad`, or what a
+        folded group gives."""
+        name, tensor = self.facts.name(link.tensor), self.drawing.items[link.source].tensor
+        if self.seen.shown[link.source] in self.drawing.grouping.labels:
+            return name and name + self.facts.mark(link.tensor, link.version)
+        return None if tensor is None or tensor == link.tensor else name
+
+    def wire(self, visible: int) -> None:
+        """Local Jacobians of the small op calls."""
+        if visible > WIRE_ABOVE:
+            return
+        for link in self.drawing.links.values():
+            key = self.seen.edge_of.get(link.id)
+            if link.op is None or not link.grad or link.input is None or key is None:
+                continue
+            if self.seen.shown[link.target] != link.target or len(self.seen.merged[key]) > 1:
+                continue  # a folded group around the op, or one from which more than this goes to it
+            event = self.facts.ops[link.op].event
+            fact = self.facts.tensors[link.tensor]
+            if text.size(fact.shape) <= text.SMALL and all(text.size(o.shape) <= text.SMALL for o in event.outputs):
+                self.matrices[link.id] = jacobian.jacobian(self.facts, event, link.input, text.SMALL**2)
+
+    def inside(self) -> Json:
+        """All elements in the order of the program, those in folded groups too, by the place where each is shown.
+
+        And the label of what is active in each step.  So that a story finds what it speaks of; not for the browser.
+        """
+        found, at = [], [step.at for step in self.line.steps]
+        for ident in self.drawing.graph:
+            item = self.drawing.items[ident]
+            stack = self.facts.ops[item.op].event.stack if item.op is not None else -1
+            found.append({
+                "id": self.seen.shown[ident], "kind": item.kind, "label": cards.head(item, self.drawing)[0],
+                "code": self.read.code(stack) if stack >= 0 else None,
+                "unfold": [group for group in self.drawing.grouping.path(item.group) if group in self.seen.folded],
+            })  # fmt: skip
+        items = self.drawing.items
+        return {
+            "nodes": found,
+            "at": [cards.head(items[one], self.drawing)[0] if one in items else None for one in at],
+        }
+
+    # -- time -----------------------------------------------------------------------------------------------------
+
+    def track(self, element: str, key: str, default: Any) -> list[list[Any]]:
+        return self.line.tracks.get((element, key)) or [[0, default]]
+
+    def value_track(self, element: str, key: str) -> list[list[Any]]:
+        track = self.track(element, key, None)
+        return [[k, self.values.add(self.trace, value)] for k, value in track]
+
+    def phase(self, phase: Phase, edited: Sequence[Json]) -> Json:
+        code = self.read.code(phase.stack) if phase.kind != "forward" else None
+        own = (c for c in edited if c["code"] == code and c["start"] <= phase.start < c["end"])
+        label = phase.label if phase.call is None else next((c["label"] for c in own), phase.label)
+        return {
+            "kind": phase.kind, "label": label, "start": phase.start, "end": phase.end, "call": phase.call,
+            "code": code, "failed": phase.failed,
+        }  # fmt: skip
+
+    def step(self, step: Step) -> Json:
+        place = self.seen.shown.get(step.at) if step.at is not None else None
+        return {
+            "kind": step.kind,
+            "phase": step.phase,
+            "at": place,
+            "name": step.name,
+            "say": sentences.say(step, self.drawing),
+            **self.read.places(step),
+            "flows": self.flows(step),
+            "order": step.order,
+            **self.within.step(step),
+        }
+
+    def found(self) -> list[Json]:
+        """What is wrong though nothing was raised, each at a node and from the end of a step on."""
+        steps, found = self.line.steps, []
+        born = nonfinite.findings(self.facts)
+        for finding in [*growth(self.facts, born), *born, *silent.findings(self.facts)]:
+            known = self.line.step_of.get(finding.event)
+            later = (k for k, step in enumerate(steps) if step.event > finding.event)
+            step = known if known is not None else next(later, len(steps) - 1)
+            at = finding.at or (steps[step].at if steps else None)
+            found.append({
+                "kind": finding.kind, "step": step, "at": self.place_of(at),
+                "label": finding.label, "why": finding.why, "fix": finding.fix,
+            })  # fmt: skip
+        return sorted(found, key=lambda one: one["step"])
+
+    def place_of(self, at: str | None) -> str | None:
+        """Where an element is to be seen; a tensor without a card of its own where it was computed."""
+        if at is not None and at not in self.seen.shown and at.removeprefix("t").isdigit():
+            at = self.drawing.place(int(at.removeprefix("t")))
+        return self.seen.shown.get(at) if at is not None else None
+
+    def marks(self, edited: Sequence[Json]) -> list[Json]:
+        """What stands on the timeline; the birth of the first inf or nan too, and the commands that edits changed."""
+        found = [{"step": c["start"], "kind": "edit", "label": f"{c['changed']}: {c['label']}"} for c in edited]
+        found += [{"step": k, "kind": kind, "label": label} for k, kind, label in self.line.marks]
+        told = [finding for finding in self.findings if finding["kind"] != "sum"]  # sums are meant as often as not
+        found += [{"step": finding["step"], "kind": "warning", "label": finding["label"]} for finding in told]
+        return sorted(found, key=lambda mark: mark["step"])
+
+    def flows(self, step: Step) -> list[Json]:
+        found: list[Json] = []
+        known: set[str] = set()
+        for flow in step.flows:
+            key = self.seen.edge_of.get(flow.link.id)
+            if key is None or key in known:
+                continue
+            known.add(key)
+            vid = self.values.add(self.trace, flow.value)
+            sign, size = None, 0.0
+            if vid is not None and flow.back:
+                stats = self.values.rows[vid]["stats"]
+                sign, size = _sign(stats), _size(stats)
+            used = self.used(step, flow)
+            matrix = self.matrices.get(flow.link.id) if used is None else used
+            written, path = sentences.flow_text(flow, matrix, self.trace) if flow.back else (None, None)
+            found.append({"edge": key, "back": flow.back, "value": vid, "text": written, "sign": sign, "size": size})
+            if path is not None:
+                found[-1]["path"] = path
+            if used is not None:
+                found[-1]["wiring"] = jacobian.wires(used)
+        return found
+
+    def used(self, step: Step, flow: Flow) -> np.ndarray | None:
+        """The local Jacobian that a VJP went by where it is not that of forward; None where it is."""
+        link, found = flow.link, self.read.unseen.get(step.event)
+        if not flow.back or found is None or link.op is None or link.input is None or link.id not in self.matrices:
+            return None
+        event = self.facts.ops[link.op].event
+        given = jacobian.jacobian(self.facts, event, link.input, text.SMALL**2, stale_values.held(found))
+        same = given is None or np.array_equal(given, self.matrices[link.id], equal_nan=True)  # type: ignore[arg-type]
+        return None if same else given
+
+    # -- around the graph -----------------------------------------------------------------------------------------
+
+    def program(self, given: Mapping[str, Any]) -> Json:
+        base: Json = {"id": "", "title": "", "question": "", "crumbs": [], "legacy": False, "chapters": []}
+        return {**base, **given, "files": [{"name": name, "text": code} for name, code in self.trace.files.items()]}
+
+    def doubt(self) -> Json | None:
+        at = self.trace.meta.get("doubt")
+        if at is None:
+            return None
+        step = next((k for k, s in enumerate(self.line.steps) if s.event >= at), len(self.line.steps))
+        return {
+            "step": step,
+            "text": self.trace.meta.get("why") or "From this step on the program itself might do otherwise.",
+        }
+
+    def shown_place(self, tensor: int) -> str | None:
+        place = self.drawing.place(tensor)
+        return self.seen.shown[place] if place is not None else None
+
+    def error(self) -> Json | None:
+        found = errors.explain(self.facts, self.drawing, self.edits)
+        if found is None:
+            return None
+        event = found.event
+        node = self.seen.shown.get(found.at) if found.at is not None else None
+        return {
+            "step": self.line.step_of.get(event.index, 0),
+            "node": node,
+            "type": event.type,
+            "message": event.message,
+            "note": event.note,
+            "why": found.why,
+            "fix": {"text": found.fix, "edits": found.edits},
+            "traceback": event.traceback,
+        }
+
+    def previous(self, before: Trace | None) -> Json | None:
+        """Rows whose values differ from those of the revision before, with its tracks."""
+        if before is None:
+            return None
+        old = reading(before)
+        found: Json = {}
+        for (element, key), track in old.line.tracks.items():
+            if key not in ("row:value", "row:grad", "row:seed") or self.seen.shown.get(element) != element:
+                continue
+            now = self.line.tracks.get((element, key)) or [[0, None]]
+            if differ(before, track, self.trace, now):
+                found[f"{element}|{key[4:]}"] = [[k, self.values.add(before, v)] for k, v in track]
+        return {"values": found}
+
+
+def _rounded(points: Sequence[tuple[float, float]]) -> list[list[float]]:
+    return [[round(x, 2), round(y, 2)] for x, y in points]
+
+
+def _sign(stats: Mapping[str, Any]) -> int | None:
+    """The sign of a gradient whose elements agree; 0 where they do not, or are zero."""
+    if stats["nan"] or stats["size"] == 0 or stats["norm"] is None:
+        return None
+    return 1 if stats["min"] >= 0 < stats["max"] else -1 if stats["max"] <= 0 > stats["min"] else 0
+
+
+def _size(stats: Mapping[str, Any]) -> float:
+    """How large a gradient is drawn, 0 to 1: by the logarithm of its norm, so that 1e-4 and 1e4 both can be told."""
+    norm = stats["norm"]
+    if not isinstance(norm, (int, float)):  # inf and nan arrive all the same
+        return 1.0
+    if norm <= 0:
+        return 0.0
+    return round(float(min(1.0, max(0.08, (np.log10(norm) + 5) / 8))), 3)
+
+
+def bounds(nodes: Sequence[Json], placed: choice.Placed) -> list[float]:
+    """The box around everything."""
+    boxes = [(n["x"] - n["w"] / 2, n["y"] - n["h"] / 2, n["x"] + n["w"] / 2, n["y"] + n["h"] / 2) for n in nodes]
+    boxes += list(placed.boxes.values())
+    if not boxes:
+        return [0.0, 0.0, 0.0, 0.0]
+    low, high = np.min(boxes, axis=0), np.max(boxes, axis=0)
+    return [round(float(v), 2) for v in (low[0], low[1], high[2], high[3])]

@@ -1,0 +1,196 @@
+"""A quantity through time: what comes again at one place of the program, round by round, in one series.
+
+The states of a recurrent network are made by one expression, each in its round of the loop: the norms of their
+gradients, side by side, say how far back the loss is heard.  A leaf that several calls reach has a norm for each of
+them, and a loss that every round computes anew has its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.trace import Accumulated, VjpRun
+
+from ..graph.graph import Item
+from ..reading import text
+from ..reading.facts import Facts
+from ..reading.values import as_json
+from .reading import Reading
+
+Json = dict[str, Any]
+
+FEWEST = 3
+"""Points below which a series shows nothing that the cards do not."""
+MOST = 256
+"""Points that are sent: of more, as many as this, evenly apart, the first and the last among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One round: `label` names it, `element` is the id of its card, `moments` are (event, trace value) from which on it
+    has a number."""
+
+    label: str
+    element: str | None
+    moments: tuple[tuple[int, int], ...]
+
+
+def through(read: Reading, item: Item) -> Json | None:
+    """The series that an element belongs to, as in docs/scene-format.md; None where it comes fewer than three times.
+
+    Cost: linear in the ops.
+    """
+    if item.op is not None:
+        facts, event = read.facts, read.facts.ops[item.op].event
+        if event.node is None:
+            return None
+        title = f"norm of the gradient that comes to {event.node.name}"
+        ops = _again(read, item.op)
+        names = _rounds(read, ops)
+        points = [_gradient(facts, op, 0, None, name) for op, name in zip(ops, names, strict=True)]
+        return _series(read, title, "norm", points, ops.index(item.op))
+    if item.tensor is None:
+        return None
+    return _of_leaf(read, item.tensor) or _of_results(read, item)
+
+
+def through_group(read: Reading, group: str) -> Json | None:
+    """The series of what a group hands on: the first result with a gradient that is used outside of it."""
+    drawing = read.drawing
+    inside = {i for i, item in drawing.items.items() if group in drawing.grouping.path(item.group)}
+    for link in drawing.links.values():
+        if link.grad and link.source in inside and link.target not in inside:
+            return through(read, drawing.items[link.source])
+    return None
+
+
+def _of_leaf(read: Reading, tensor: int) -> Json | None:
+    """What each backward call brought to a leaf."""
+    facts = read.facts
+    found = [e for e in facts.trace.events if isinstance(e, Accumulated) and e.tensor == tensor and not e.retained]
+    name = facts.name(tensor) or "the leaf"
+    rounds = read.drawing.grouping.rounds_of_calls
+    labels = _told_apart([rounds.get(e.call, ()) for e in found], [f"call {e.call + 1}" for e in found])
+    points = [Point(label, None, ((e.index, e.added),)) for label, e in zip(labels, found, strict=True)]
+    return _series(read, f"norm of what each call adds to {name}.grad", "norm", points)
+
+
+def _of_results(read: Reading, item: Item) -> Json | None:
+    """The results that one expression gave, round by round: values of a loss, gradients of all else."""
+    facts = read.facts
+    assert item.tensor is not None
+    op = facts.tensors[item.tensor].producers.get(item.version)
+    if op is None:
+        return None
+    place = next(n for n, out in enumerate(facts.ops[op].event.outputs) if out.tensor == item.tensor)
+    ops = _again(read, op)
+    name = facts.name(item.tensor) or "the result"
+    outs = [facts.ops[k].event.outputs[place] for k in ops]
+    rounds = _rounds(read, ops)
+    if item.role == "root" and all(text.size(out.shape) == 1 for out in outs):
+        points = [
+            Point(label, read.drawing.card(out.tensor), ((facts.ops[k].event.index, out.value),))
+            for label, k, out in zip(rounds, ops, outs, strict=True)
+        ]
+        return _series(read, f"{name}, round by round", "size", points, ops.index(op))
+    cards = [read.drawing.card(out.tensor) for out in outs]
+    kept: dict[int, list[Accumulated]] = {out.tensor: [] for out in outs}
+    for event in facts.trace.events:
+        if isinstance(event, Accumulated) and event.retained and event.tensor in kept:
+            kept[event.tensor].append(event)
+    points = [
+        _gradient(facts, k, place, card, label, kept[out.tensor])
+        for k, card, label, out in zip(ops, cards, rounds, outs, strict=True)
+    ]
+    roots = {facts.name(root) for root in facts.roots}
+    loss = roots.pop() if len(roots) == 1 else None
+    return _series(read, f"norm of ∂{loss or 'L'}/∂{name}, round by round", "norm", points, ops.index(op))
+
+
+def _again(read: Reading, op: int) -> list[int]:
+    """The ops that the same code ran as this one: at the same place of the call, each time that it came there."""
+    facts, grouping = read.facts, read.drawing.grouping
+    own = facts.ops[op].event
+    alike = [
+        k for k, fact in enumerate(facts.ops)
+        if fact.event.stack == own.stack and fact.event.name == own.name and fact.order == facts.ops[op].order
+        and fact.writes_grad is None
+    ]  # fmt: skip
+    nth: dict[str, int] = {}
+    places: dict[int, int] = {}
+    for k in alike:  # a module may do the same several times in one call: then those in its turn
+        group = grouping.of.get(k)
+        places[k] = 0
+        if group in grouping.calls:
+            places[k] = nth[group] = nth.get(group, -1) + 1
+    return [k for k in alike if places[k] == places[op]]
+
+
+def _rounds(read: Reading, ops: Sequence[int]) -> list[str]:
+    """A name for each of the ops that one place of the program ran."""
+    rounds = read.drawing.grouping.rounds
+    return _told_apart([rounds.get(op, ()) for op in ops], [f"round {n}" for n in range(1, len(ops) + 1)])
+
+
+def _told_apart(rounds: Sequence[tuple[str, ...]], counted: Sequence[str]) -> list[str]:
+    """What tells rounds apart, `t = 3`: the names of the loops around each, without what is the same for all.
+
+    Where two have the same, as in a comprehension, or a loop has no name that says more, all are `counted` instead.
+
+    >>> _told_apart([("step = 0", "t = 4"), ("step = 0", "t = 5")], ["round 1", "round 2"])
+    ['t = 4', 't = 5']
+    >>> _told_apart([("step = 0",), ("step = 0",)], ["round 1", "round 2"])
+    ['round 1', 'round 2']
+    """
+    if len({len(names) for names in rounds}) == 1:
+        told = [n for n, column in enumerate(zip(*rounds, strict=True)) if len(set(column)) > 1]
+        rounds = [tuple(names[n] for n in told) for names in rounds]
+    labels = [", ".join(names) for names in rounds]
+    return labels if all(labels) and len(set(labels)) == len(labels) else list(counted)
+
+
+def _gradient(
+    facts: Facts, op: int, place: int, card: str | None, label: str, kept: Sequence[Accumulated] = ()
+) -> Point:
+    """The gradient that came to one output of an op, by each call: when it was `kept`, else when the op's VJP runs."""
+    moments = [(event.index, event.added) for event in kept]
+    told = {event.call for event in kept}
+    for index in facts.ops[op].vjps:
+        event = facts.trace.events[index]
+        if isinstance(event, VjpRun) and place < len(event.upstream) and event.call not in told:
+            upstream = event.upstream[place]
+            if upstream is not None:
+                moments.append((index, upstream))
+    return Point(label, card or facts.ops[op].id, tuple(sorted(moments)))
+
+
+def _series(read: Reading, title: str, kind: str, points: Sequence[Point], here: int | None = None) -> Json | None:
+    known = [point for point in points if point.moments]
+    if len(known) < FEWEST:
+        return None
+    chosen = list(_thinned(list(enumerate(points, 1))))
+    trace, step_of = read.facts.trace, read.line.step_of
+
+    def size(index: int) -> Any:
+        return as_json(trace.value(index))["stats"]["norm"]
+
+    return {
+        "title": title, "kind": kind, "of": len(points),
+        "points": [
+            {
+                "label": point.label, "element": point.element, "here": n - 1 == here,
+                "track": [[0, None], *([step_of[at] + 1, size(value)] for at, value in point.moments if at in step_of)],
+            }
+            for n, point in chosen
+        ],
+    }  # fmt: skip
+
+
+def _thinned(points: list[tuple[int, Point]]) -> Iterator[tuple[int, Point]]:
+    if len(points) <= MOST:
+        yield from points
+        return
+    last = len(points) - 1
+    yield from (points[round(n * last / (MOST - 1))] for n in range(MOST))

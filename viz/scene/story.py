@@ -1,0 +1,175 @@
+"""A story after an edit: when each chapter happens now, and which no longer tell what happens.
+
+Stories are written by hand, for the program as it was recorded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import zip_longest
+from typing import Any
+
+from engine.trace import AnyEvent, ErrorRaised, last_value
+
+from ..layout import cards
+from ..reading.source_text import source
+from ..wording import sentences
+from . import account
+from .commands import ran, span
+from .reading import Json, Reading
+
+Key = tuple[str | None, str, str | None, int]
+"""What a step is called in every revision: its command, its kind, where it happens, and which of these it is."""
+
+
+def outline(read: Reading) -> Json:
+    """What a story looks things up in (`gallery.resolve`): a scene without a picture, all groups open."""
+    items = read.drawing.items
+    nodes = [
+        {"id": ident, "kind": item.kind, "label": cards.head(item, read.drawing)[0],
+         "code": read.code(read.facts.ops[item.op].event.stack) if item.op is not None else None}
+        for ident, item in items.items()
+    ]  # fmt: skip
+    return {
+        "program": {"files": [{"name": name, "text": text} for name, text in read.facts.trace.files.items()]},
+        "nodes": nodes,
+        "steps": [{"kind": step.kind, "at": step.at, **read.places(step)} for step in read.line.steps],
+    }
+
+
+def retold(
+    told: Sequence[Json], recorded: Sequence[Json], before: Reading, now: Reading, edits: Mapping[str, Any],
+    scene: Mapping[str, Any],
+) -> list[Json]:  # fmt: skip
+    """The chapters of an edited program.  `recorded` are those of the recording `before`, of which each names its step;
+    `told` the same with the elements of the `scene` of `now`.
+
+    A chapter that no longer happens has the reason as `gone`; one that tells of what an edit may have changed has as
+    `now` what its step does in this revision.  Where the program stops at an error that no chapter speaks of, one
+    tells of it, and those that would follow are gone.
+    """
+    stop = account.stopped(scene["error"], scene["steps"], now.facts) if scene["error"] is not None else None
+    after = _After(before, now, edits, stop)
+    found = list(after.chapters(told, recorded))
+    if stop is None or any(one["step"] == stop["step"] for one in found):
+        return found
+    place = len(found)
+    while place and after.is_behind(found[place - 1]):
+        place -= 1
+    return [*found[:place], {**stop, "inspect": True}, *found[place:]]
+
+
+@dataclass(frozen=True)
+class _After:
+    """A recording beside a revision of it; `stop` is the chapter of the error that ends this one, if any does."""
+
+    before: Reading
+    now: Reading
+    edits: Mapping[str, Any]
+    stop: Json | None
+
+    @cached_property
+    def keys(self) -> list[Key]:
+        return _keys(self.before, None)
+
+    @cached_property
+    def steps(self) -> dict[Key, int]:
+        """The steps of the revision."""
+        return {key: step for step, key in enumerate(_keys(self.now, self.edits))}
+
+    def chapters(self, told: Sequence[Json], recorded: Sequence[Json]) -> Iterator[Json]:
+        """Each chapter with its time in the revision; one without a step shares the fate of the one before it."""
+        same = _same_until(self.before, self.now)
+        end, time, gone = 0, 0, ""
+        for chapter, one in zip(told, recorded, strict=True):
+            step = None
+            if one["step"] is not None:
+                end = one["step"]
+                step = self.steps.get(self.keys[end - 1])
+                gone = self.gone(end - 1, step, time)
+                time = time if gone or step is None else step + 1
+            if gone:
+                yield {**chapter, "step": None, "gone": gone}
+            else:
+                now = {} if end <= same else {"now": "" if step is None else self.say(step)}
+                yield {**chapter, "step": None if step is None else time, **now}
+
+    def say(self, step: int) -> str:
+        return sentences.say(self.now.line.steps[step], self.now.drawing)
+
+    def gone(self, was: int, step: int | None, time: int) -> str:
+        """Why a step of the recording is not one of the revision, behind those that were told; "" where it is."""
+        command = self.keys[was][0]
+        if command is not None and command not in self.kept:
+            return f"This no longer happens: you removed {self.written(command)}."
+        if self.before.line.steps[was].kind == "error":
+            if step is not None and self.message(self.now, step) == self.message(self.before, was):
+                return ""
+            other = "another one stops the program" if self.stop is not None else "the program goes on"
+            return f"This error no longer comes: {other}."
+        if step is None:
+            return self.stopped or "This no longer happens."
+        return "" if step >= time else f"This now happens earlier, in step {step + 1}."
+
+    @property
+    def stopped(self) -> str:
+        """Why a chapter behind the error does not happen."""
+        return f"This no longer happens: the program stops first, at the {self.stop['title']}." if self.stop else ""
+
+    def is_behind(self, chapter: Json) -> bool:
+        """Whether a chapter comes after the error."""
+        if self.stop is None:
+            return False
+        if "gone" in chapter:
+            return bool(chapter["gone"] == self.stopped)
+        return int(chapter["step"] or 0) > int(self.stop["step"])
+
+    @cached_property
+    def kept(self) -> set[str]:
+        """The ids of the commands that the edits leave in the program."""
+        listed = self.edits.get("commands")
+        return {ident for ident, *_ in ran(self.before, None)} if listed is None else {str(s["id"]) for s in listed}
+
+    def written(self, command: str) -> str:
+        """A command as it stands in the program, with its line."""
+        found = next(one for ident, _, one in ran(self.before, None) if ident == command)
+        trace = self.before.facts.trace
+        frame = self.before.facts.frame(trace.events[found.base].stack) if found.base is not None else None
+        return f"`{source(trace, frame)}` in line {frame.line}" if frame is not None else "its call"
+
+    @staticmethod
+    def message(read: Reading, step: int) -> tuple[str, str] | None:
+        event = read.facts.trace.events[read.line.steps[step].event]
+        return (event.type, event.message) if isinstance(event, ErrorRaised) else None
+
+
+def _keys(read: Reading, edits: Mapping[str, Any] | None) -> list[Key]:
+    """What each step is called in all revisions."""
+    owner: dict[int, str] = {}
+    for ident, _, command in ran(read, edits):
+        owner.update(dict.fromkeys(range(*span(read, command)), ident))
+    found, counted = [], Counter[tuple[str | None, str, str | None]]()
+    for number, step in enumerate(read.line.steps):
+        begin = (owner.get(number), step.kind, step.at)
+        found.append((*begin, counted[begin]))
+        counted[begin] += 1
+    return found
+
+
+def _same_until(before: Reading, now: Reading) -> float:
+    """How many steps, from the first on, are those of the recording, with all that belongs to them."""
+    was, is_ = before.facts.trace, now.facts.trace
+    pairs = enumerate(zip(was.values, is_.values, strict=False))
+    same = next((i for i, (one, other) in pairs if not one.is_like(other)), math.inf)
+    both = enumerate(zip_longest(was.events, is_.events))
+    first = next((i for i, (a, b) in both if a is None or _plain(a) != _plain(b) or last_value(a) >= same), None)
+    return math.inf if first is None else sum(step.event < first for step in before.line.steps)
+
+
+def _plain(event: AnyEvent | None) -> AnyEvent | None:
+    """An event without what a replay has not: the frames of whoever ran the program."""
+    return replace(event, traceback="") if isinstance(event, ErrorRaised) else event

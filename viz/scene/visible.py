@@ -1,0 +1,150 @@
+"""What of a drawing is on the screen: a folded group stands for all that is in it."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Hashable, Mapping
+from collections.abc import Set as AbstractSet
+
+import networkx as nx
+
+from ..graph.folds import Borders
+from ..graph.graph import Drawing, Item, Link
+from ..layout import cards, choice
+from ..layout.layered.ports import Anchors, OfGradient
+from ..layout.sheet import Size
+from ..reading.facts import Facts
+from .reading import Json
+
+Lines = Mapping[str, tuple[int, int]]
+MOST_USERS = 24
+"""Uses of a leaf in groups that begin folded up to which edges lead there from it; past that these have stubs."""
+VIEW = (757.0, 607.0)
+"""The stage for which a long chain is broken into lines: beside both panels at 1440 x 900 px, without its bars."""
+
+
+class Visible:
+    """The places on the screen.
+
+    `shown` is the place of an element: its own, or that of the outermost folded group around it; `members` the elements
+    of a place; `merged` the links behind an edge, and `edge_of` the edge of a link; `rows` the rows of a card.
+    """
+
+    def __init__(
+        self, facts: Facts, drawing: Drawing, folded: AbstractSet[str], lines: Lines | None = None,
+        limit: float = math.inf, direct: AbstractSet[str] = frozenset(), zoom: float = 1.0,
+    ) -> None:  # fmt: skip
+        """`lines` has row and line by element, where the picture is to stand as one with other folds does.
+
+        Into the groups `direct`, and what is in them, edges lead from a leaf itself and not from stubs.  At `zoom`
+        what is written has room.
+        """
+        self.facts, self.drawing, self.lines, self.limit, self.zoom = facts, drawing, lines or {}, limit, zoom
+        grouping = drawing.grouping
+        self.folded = folded
+        self.home: dict[str | None, str | None] = {None: None}  # the outermost folded group around a group, if any
+        for group, around in grouping.within.items():
+            self.home[group] = self.home[around] or (group if group in self.folded else None)
+        self.shown = {ident: self.home[item.group] or ident for ident, item in drawing.items.items()}
+        for stubs in drawing.stubs.values():
+            within = [
+                stub
+                for stub in stubs
+                if drawing.items[stub].role == "leaf"
+                and not direct.isdisjoint(grouping.path(drawing.items[stub].group))
+            ]
+            if len(within) <= MOST_USERS:
+                self.shown.update({stub: self.shown[drawing.items[stub].twin or stub] for stub in within})
+        self.borders = Borders(drawing, self.shown)
+        self.members: dict[str, list[str]] = defaultdict(list)
+        for ident, place in self.shown.items():
+            self.members[place].append(ident)
+        self.merged: dict[str, list[Link]] = {}
+        self.edge_of: dict[str, str] = {}
+        self.rows: dict[str, list[Json]] = {}
+
+    def graph(self) -> nx.MultiDiGraph:
+        """The graph with folded groups as nodes."""
+        drawing, grouping = self.drawing, self.drawing.grouping
+        graph = nx.MultiDiGraph(within={g: a for g, a in grouping.within.items() if self.home[g] is None})
+        graph.graph.update(view=VIEW, limit=self.limit)
+        for ident in drawing.graph:
+            place = self.shown[ident]
+            if place in graph:
+                continue
+            if place in grouping.labels:
+                size, anchors, under, group = (
+                    cards.group_size(grouping.labels[place], self.zoom),
+                    Anchors(fan=False),
+                    0.0,
+                    grouping.within[place],
+                )
+            else:
+                item = drawing.items[ident]
+                size, anchors = self.measure(item)
+                under, group = self.under(item), item.group
+            graph.add_node(place, size=size, anchors=anchors, under=under, group=group)
+            known = [self.lines[member] for member in self.members[place] if member in self.lines]
+            if known:
+                graph.nodes[place]["line"] = min(known)
+        for link in drawing.links.values():
+            a, b = self.shown[link.source], self.shown[link.target]
+            if a == b:
+                continue
+            key = link.id if (a, b) == (link.source, link.target) else f"e{a}>{b}:0"
+            self.edge_of[link.id] = key
+            if key not in self.merged:
+                self.merged[key] = []
+                argument = link.position if link.op is not None and b == link.target else None
+                graph.add_edge(a, b, key=key, origin=self.origin(link, a), argument=argument)
+            self.merged[key].append(link)
+        return graph
+
+    def origin(self, link: Link, place: str) -> Hashable:
+        """What travels along an edge: what a stub stands for, the `.grad` of a card, or what its element holds."""
+        item = self.drawing.items[link.source]
+        if item.twin is not None:
+            return place
+        grad = item.op is None and link.tensor != item.tensor and link.tensor in self.facts.owner
+        return OfGradient(link.source) if grad else link.source
+
+    def measure(self, item: Item) -> tuple[Size, Anchors]:
+        label, sub, _ = cards.head(item, self.drawing)
+        if item.kind == "op" and item.op is not None:
+            record = self.facts.ops[item.op].event.node
+            return cards.op_size(label, sub, bool(record and record.saved), self.zoom), cards.op_anchors()
+        if item.kind == "stub":
+            return cards.stub_size(label, self.zoom), Anchors(fan=False)
+        rows = self.rows[item.id] = cards.rows(item, self.drawing)
+        size = cards.card_size(label, sub, rows, self.zoom)
+        return size, cards.card_anchors(size, rows)
+
+    def under(self, item: Item) -> float:
+        """How far below a node other ways keep: below an op, and a card through which gradients go."""
+        if item.tensor is None:
+            return cards.HALO
+        return cards.under(self.rows.get(item.id, ())) if self.facts.tensors[item.tensor].requires_grad else 0.0
+
+    def groups(self, placed: choice.Placed) -> list[Json]:
+        grouping = self.drawing.grouping
+        direct: dict[str, list[str]] = defaultdict(list)
+        for ident, item in self.drawing.items.items():
+            if item.group is not None and (item.twin is None or self.shown[ident] != self.shown[item.twin]):
+                direct[item.group].append(ident)
+        found = []
+        for group, label in grouping.labels.items():
+            box = placed.boxes.get(group)
+            if box is None and self.home[group] == group:
+                x, y = placed.positions.get(group, (0.0, 0.0))
+                w, h = cards.group_size(label, self.zoom)
+                box = (x - w / 2, y - h / 2, x + w / 2, y + h / 2)
+            if box is not None:
+                members = self.members[group] if self.home[group] == group else direct[group]
+                parts = [[round(v, 2) for v in part] for part in placed.parts.get(group, ())]
+                found.append({
+                    "id": group, "label": label, "within": grouping.within[group], "members": members,
+                    "folded": group in self.folded, "box": [round(v, 2) for v in box],
+                    **({"parts": parts} if parts else {}), **({"round": True} if group in grouping.loops else {}),
+                })  # fmt: skip
+        return found

@@ -1,0 +1,85 @@
+"""What the rule of a step gets and sends where a folded group hides it: the graph has no op for it, or no edge to each
+receiver."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from engine.trace import Trace, VjpRun
+
+from ..reading import text
+from ..reading.values import Table
+from ..time.steps import Step
+from ..wording import sentences
+from .reading import Json
+from .visible import Visible
+
+
+class Within:
+    """Tells it step by step; `formulas` are those of the ops in folded groups, each once, as the rounds of a loop have
+    the same.
+
+    `values` are numbered as the scene has them, and `formula` has the formulas of an op.
+    """
+
+    def __init__(self, trace: Trace, seen: Visible, values: Table, formula: Callable[[int], list[Json]]) -> None:
+        self.trace, self.seen, self.values, self.formula = trace, seen, values, formula
+        self.formulas: list[list[Json]] = []
+        self._numbers: dict[str, int] = {}
+
+    def step(self, step: Step) -> Json:
+        """The parts `within` and `sends` of a step, as far as it has them."""
+        event = self.trace.events[step.event]
+        if not isinstance(event, VjpRun) or step.op is None:
+            return {}
+        sends = self.sends(step, event)
+        groups = self.seen.drawing.grouping.labels
+        found: Json = {"sends": sends} if sends else {}
+        if step.at is None or self.seen.shown.get(step.at) not in groups:
+            return found
+        gets, gives = (
+            ", ".join(dict.fromkeys(text.brief(self.trace.value(one)) for one in values if one is not None))
+            for values in (event.upstream, event.cotangents)
+        )
+        upstream = next((one for one in event.upstream if one is not None), None)
+        found["within"] = {
+            "gets": gets, "gives": gives, "upstream": self.values.add(self.trace, upstream),
+            "formula": self.number(self.formula(step.op)),
+        }  # fmt: skip
+        return found
+
+    def sends(self, step: Step, event: VjpRun) -> list[Json]:
+        """One {name, value, in, edge} per receiver, named as the sentence names it; none where all are to be seen.
+
+        `in` is the folded group that it is in, where that is another one; `edge` what is drawn from it to the op.
+        """
+        assert step.op is not None
+        seen, drawing = self.seen, self.seen.drawing
+        groups = drawing.grouping.labels
+        links = {link.slot: link for link in drawing.into[step.op] if link.slot is not None}
+        places = {slot: seen.shown[link.source] for slot, link in links.items()}
+        here = seen.shown.get(step.at) if step.at is not None else None
+        if here not in groups and groups.keys().isdisjoint(places.values()):
+            return []
+        found = []
+        for one in sentences.sent(event, drawing.facts.ops[step.op].event, drawing.facts):
+            sent = self.values.add(self.trace, event.cotangents[one.slot])
+            told: Json = {"name": one.name or "a leaf", "value": sent}
+            place, link = places.get(one.slot), links.get(one.slot)
+            if place in groups and place != here:
+                told["in"] = place
+            if link is not None and link.id in seen.edge_of:
+                told["edge"] = seen.edge_of[link.id]
+            found.append(told)
+        return found
+
+    def number(self, formulas: list[Json]) -> int | None:
+        """The place of formulas in the table; None for an op without any."""
+        if not formulas:
+            return None
+        key = json.dumps(formulas)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.formulas)
+            self.formulas.append(formulas)
+        return self._numbers[key]

@@ -1,0 +1,96 @@
+"""The Dash application: its page, its callbacks and the guard in front of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Any
+
+from dash import Dash
+from dash.exceptions import DependencyException
+from flask import Flask, Response
+from werkzeug.exceptions import HTTPException
+
+from viz.server.callbacks.register import add_requests, answer_callbacks, register
+from viz.server.components.shell import shell
+from viz.server.http.compression import Compressed
+from viz.server.http.security import MAX_BODY, Application, Guard, headers, trusted_hosts
+from viz.server.http.static import Assets, assets_folder
+from viz.server.store import Store
+
+log = logging.getLogger("backstep")
+
+INDEX = """<!DOCTYPE html>
+<html lang="en" data-theme="light" data-page="loading">
+<head>
+{%metas%}
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{%title%}</title>
+<link rel="icon" href="/ASSETS/icon.svg" type="image/svg+xml">
+<script src="/ASSETS/modules/panels/early.js"></script>
+{%css%}
+</head>
+<body>
+<noscript><p>Backstep plays in the browser and needs JavaScript.</p></noscript>
+{%app_entry%}
+<div>{%config%}{%scripts%}{%renderer%}</div>
+</body>
+</html>"""
+
+
+def build(store: Store) -> Dash:
+    """The Dash app on this store, without the guard: `guarded` puts that in front for serving."""
+    assets = Assets(assets_folder())
+    app = Dash(
+        __name__,
+        assets_folder=str(assets_folder()),
+        assets_url_path=assets.address,
+        assets_path_ignore=["modules"],
+        index_string=INDEX.replace("ASSETS", assets.address),
+        title="Backstep",
+        update_title="",  # the title stays while the server is asked
+        suppress_callback_exceptions=True,  # the grids are mounted later, and their callbacks are registered now
+        compress=False,
+        enable_mcp=False,
+        use_pages=False,
+        pages_folder="",
+        add_log_handler=False,
+        on_error=_on_error,
+    )
+    app.enable_dev_tools(debug=False, dev_tools_disable_version_check=True)
+    app.layout = lambda: shell(store.catalogue.programs())
+    register(app, store)
+    answer_callbacks(app)
+    add_requests(app, store)
+    _harden(app.server)
+    app.server.wsgi_app = Compressed(app.server.wsgi_app, assets)
+    return app
+
+
+def guarded(app: Dash, allowed: Iterable[str] = ()) -> Application:
+    """The WSGI application to serve: hosts, origins and content types are checked before anything else runs."""
+    trusted = trusted_hosts(allowed)
+    app.server.config["TRUSTED_HOSTS"] = sorted(trusted)
+    return Guard(app.server.wsgi_app, trusted, headers(app.csp_hashes()))
+
+
+def _harden(server: Flask) -> None:
+    server.config["MAX_CONTENT_LENGTH"] = MAX_BODY
+
+    @server.errorhandler(500)
+    def failed(_error: Any) -> Response:
+        return Response("Backstep could not answer; its terminal has the details.\n", 500, mimetype="text/plain")
+
+    @server.errorhandler(HTTPException)
+    def refused(error: HTTPException) -> Response:
+        return Response(f"{error.name}.\n", error.code or 500, mimetype="text/plain")
+
+    @server.errorhandler(DependencyException)
+    def unknown_file(_error: Any) -> Response:
+        return Response("Backstep's page has no such file.\n", 404, mimetype="text/plain")
+
+
+def _on_error(error: Exception) -> None:
+    """Errors that no answer caught: logged here; the browser sees that no answer came and says so."""
+    log.error("a callback failed", exc_info=error)

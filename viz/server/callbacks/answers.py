@@ -1,0 +1,137 @@
+"""The answers to the browser's questions, as plain data: no dash here, so that each can be tried in three lines.
+
+Every answer repeats the request's number; the browser shows the answer to its latest question only.  Scenes and details
+in it are packed: they were compressed when they were made.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from engine.database import TraceFileError
+from viz.server.http.packed import Packed, pack
+from viz.server.store import Json, Problem, Revision, Store, bad_edits, unreadable
+
+log = logging.getLogger("backstep")
+
+
+def scene_answer(store: Store, ask: Mapping[str, Any]) -> Json:
+    """`{request, scene, watch, version, note}` for an ask with program, edits or revision, previous, folds, layout."""
+
+    def answer() -> Json:
+        program = store.catalogue.find(_text(ask, "program"))
+        revision = _revision(store, ask)
+        previous = _previous(store, ask, revision)
+        folds = ask.get("folds") or {}
+        scene = store.scene(
+            revision, previous, {str(key): bool(folds[key]) for key in folds}, str(ask.get("layout") or "")
+        )
+        edits = None if revision.is_base else revision.edits
+        return {
+            "scene": scene,
+            "edits": edits,
+            "watch": program.watched,
+            "version": program.version,
+            "note": program.note,
+        }
+
+    return _safely(ask, answer)
+
+
+def details_answer(store: Store, ask: Mapping[str, Any]) -> Json:
+    """`{request, revision, element, details}` for a selection; the program and edits let a forgotten one be remade."""
+
+    def answer() -> Json:
+        return {"details": store.details(_revision(store, ask), _text(ask, "element"))}
+
+    about = {"revision": ask.get("revision"), "element": ask.get("element")}
+    return {**_safely(ask, answer), **about}
+
+
+def live_answer(store: Store, program: str) -> Json:
+    """Which recording of a watched program is the newest, and what was wrong with the latest attempt."""
+    try:
+        found = store.catalogue.find(program)
+    except Problem:
+        return {"version": None, "note": ""}
+    return {"version": found.version, "note": found.note}
+
+
+def pieces(answer: Any) -> Iterator[Packed]:
+    """The JSON of an answer in pieces: what is packed in it as it is, and the text around it."""
+    text = ""
+    for part in _parts(answer):
+        if isinstance(part, str):
+            text += part
+        else:
+            yield from (pack(text.encode(), level=1), part)
+            text = ""
+    yield pack(text.encode(), level=1)
+
+
+def _parts(data: Any) -> Iterator[str | Packed]:
+    if isinstance(data, Packed):
+        yield data
+    elif isinstance(data, dict) and any(isinstance(value, (dict, Packed)) for value in data.values()):
+        for place, (key, value) in enumerate(data.items()):
+            yield f"{',' if place else '{'}{json.dumps(key)}:"
+            yield from _parts(value)
+        yield "}"
+    else:
+        yield json.dumps(data, separators=(",", ":"), allow_nan=False)
+
+
+def _previous(store: Store, ask: Mapping[str, Any], revision: Revision) -> Revision | None:
+    before = ask.get("previous")
+    if not isinstance(before, Mapping):
+        return None
+    try:
+        return store.revision(revision.program, before.get("edits") or {}, None)
+    except Problem:  # such a revision was never shown
+        return None
+
+
+def _revision(store: Store, ask: Mapping[str, Any]) -> Revision:
+    edits, named = ask.get("edits"), ask.get("revision")
+    program = _text(ask, "program")
+    if edits is None and isinstance(named, str) and named:
+        return store.revision(program, None, named)
+    if edits is not None and not isinstance(edits, Mapping):
+        raise bad_edits("Edits are an object with leaves and commands.")
+    return store.revision(program, edits or {})
+
+
+def _text(ask: Mapping[str, Any], key: str) -> str:
+    value = ask.get(key)
+    if not isinstance(value, str) or not value:
+        raise Problem("bad-ask", "This question cannot be read", f"It names no {key}.", [("Open the gallery", "/")])
+    return value
+
+
+def _safely(ask: Mapping[str, Any], answer: Callable[[], Json]) -> Json:
+    request = ask.get("request")
+    try:
+        return {"request": request, **answer()}
+    except Problem as problem:
+        return {"request": request, "problem": problem.as_json()}
+    except TraceFileError as error:
+        return {"request": request, "problem": unreadable(error).as_json()}
+    except Exception as error:  # noqa: BLE001  # the boundary: said to the user in words, and logged in full
+        log.error("an answer failed:\n%s", traceback.format_exc())
+        return {"request": request, "problem": failure(error).as_json()}
+
+
+def failure(error: BaseException) -> Problem:
+    """What a person reads where Backstep itself failed."""
+    first = (str(error).strip().splitlines() or [""])[0]
+    return Problem(
+        "failed",
+        "Backstep could not answer",
+        f"{type(error).__name__}: {first}. This is a fault of Backstep, not of your program; the terminal that it was "
+        "started in has the details. What was shown before is still there.",
+        [("Open the gallery", "/")],
+    )

@@ -1,0 +1,136 @@
+"""The callbacks of the app and its plain requests.  The only stateful thing that they reach is the store."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from dash import Dash, Input, Output
+from flask import Flask, Response, request
+from pydantic import TypeAdapter
+
+from engine.tracefile import save
+from viz.server.callbacks.answers import details_answer, live_answer, pieces, scene_answer
+from viz.server.callbacks.asks import EXPORT, DetailsAsk, Misshapen, SceneAsk, one_of, read, shape_of
+from viz.server.http.compression import reads_gzip
+from viz.server.http.packed import gzip
+from viz.server.store import Problem, Store
+
+# What the page tells its own modules: (input, property, function in the namespace `backstep` of dash_clientside).
+HEARD = (
+    ("scene", "data", "scene"),
+    ("details", "data", "details"),
+    ("tabs", "value", "tab"),
+    ("gallery-search", "value", "gallerySearch"),
+    ("events-filter", "value", "eventsFilter"),
+    ("events-grid", "cellClicked", "eventClicked"),
+    ("events-grid", "virtualRowData", "eventsReady"),
+    ("command-root", "value", "commandRoot"),
+    ("command-retain", "checked", "commandRetain"),
+    ("command-create", "checked", "commandCreate"),
+    ("command-inputs", "value", "commandInputs"),
+    ("command-grid", "cellValueChanged", "commandCell"),
+    ("command-grid", "cellClicked", "commandClicked"),
+)
+
+
+def register(app: Dash, store: Store) -> None:
+    """Connects the page to the store."""
+
+    clientside: Callable[..., None] = app.clientside_callback
+
+    @app.callback(Output("scene", "data"), Input("ask", "data"), prevent_initial_call=True)
+    def answer_scene(ask: SceneAsk) -> Any:
+        return scene_answer(store, ask)
+
+    @app.callback(Output("details", "data"), Input("selection", "data"), prevent_initial_call=True)
+    def answer_details(selection: DetailsAsk) -> Any:
+        return details_answer(store, selection)
+
+    # The first call says that the page stands; it needs no module, because modules may be evaluated later than Dash.
+    clientside(
+        "function(parts) { window.backstepParts = parts; document.dispatchEvent(new Event('backstep:page')); }",
+        Input("lazy", "data"),
+    )
+    for component, prop, function in HEARD:
+        clientside(
+            f"function(value) {{ const hear = (window.backstepHears || {{}}).{function}; if (hear) hear(value); }}",
+            Input(component, prop),
+            prevent_initial_call=True,
+        )
+
+
+CALLBACKS = "/_dash-update-component"
+
+
+def asked(app: Dash) -> tuple[TypeAdapter[Any], dict[str, Callable[..., Any]]]:
+    """The shapes of all requests that this app's callbacks send, and by their output the functions that answer them."""
+    listed = {output: one for output, one in app.callback_map.items() if "callback" in one}  # others run in the browser
+    functions = {output: inspect.unwrap(one["callback"]) for output, one in listed.items()}
+    return one_of([shape_of(output, one, functions[output]) for output, one in listed.items()]), functions
+
+
+def answer_callbacks(app: Dash) -> None:
+    """Puts our own answer in the place of Dash's, which would run a callback on whatever it is sent, and write the JSON
+    of a scene anew for each who asks for it."""
+    shape, functions = asked(app)
+
+    def answer() -> Response:
+        ask = read(shape, request.get_data(cache=False))
+        given = [one["value"] for one in (*ask["inputs"], *ask.get("state", ()))]
+        component, _, prop = ask["output"].rpartition(".")
+        return _packed({"multi": True, "response": {component: {prop: functions[ask["output"]](*given)}}})
+
+    app.server.view_functions[CALLBACKS] = answer
+
+
+def add_requests(app: Dash, store: Store) -> None:
+    """The requests that are no callbacks: a newer recording, a program as it was recorded, a revision's file."""
+    server: Flask = app.server
+
+    @server.errorhandler(Misshapen)
+    def misshapen(error: Misshapen) -> Response:
+        return Response(f"Backstep's page sends no such request: {error}\n", 400, mimetype="text/plain")
+
+    @server.get("/alive")
+    def alive() -> Response:
+        return Response(status=204, headers={"Cache-Control": "no-store"})
+
+    @server.get("/live")
+    def live() -> Response:
+        return _json(live_answer(store, request.args.get("program", "")))
+
+    @server.get("/scene")
+    def scene() -> Response:
+        return _packed(scene_answer(store, {"program": request.args.get("program", "")}))
+
+    @server.post("/export/trace")
+    def export_trace() -> Response:
+        ask = read(EXPORT, request.get_data(cache=False))
+        try:
+            revision = store.revision(ask["program"], ask.get("edits"), ask.get("revision"))
+            trace = store.trace(revision)
+        except Problem as problem:
+            return _json({"problem": problem.as_json()}, 404)
+        with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
+            path = Path(folder) / "trace.backstep"
+            save(trace, str(path))
+            body = path.read_bytes()
+        return Response(body, mimetype="application/vnd.sqlite3")
+
+
+def _json(data: Any, status: int = 200) -> Response:
+    return Response(json.dumps(data), status=status, mimetype="application/json", headers={"Cache-Control": "no-store"})
+
+
+def _packed(answer: Any) -> Response:
+    """An answer in the pieces in which it was compressed; as plain text for who reads no gzip."""
+    found = list(pieces(answer))
+    headers = {"Cache-Control": "no-store", "Vary": "Accept-Encoding"}
+    if reads_gzip(request.environ):
+        return Response(gzip(found), mimetype="application/json", headers={**headers, "Content-Encoding": "gzip"})
+    return Response(b"".join(piece.text for piece in found), mimetype="application/json", headers=headers)

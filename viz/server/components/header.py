@@ -1,0 +1,134 @@
+"""The bar on top: where one is, which revision is shown, and what can be done with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dash_mantine_components as dmc
+from dash import html
+
+from viz.layout.choice import NAMES
+from viz.server.components.extra import also
+
+LAYOUTS = {
+    "layered": "Layered (Graphviz)",
+    "layered-own": "Layered, our own",
+    "multipartite": "Multipartite",
+    "spring": "Spring",
+    "kamada_kawai": "Kamada-Kawai",
+    "forceatlas2": "ForceAtlas2",
+}
+"""Names for people; a layout that is not listed here goes by its own name."""
+
+
+def icon_button(act: str, label: str, icon: str, **more: Any) -> dmc.Tooltip:
+    """A square button: `act` is what assets/modules/panels/header.mjs does, `icon` a class of assets/app.css."""
+    button = dmc.ActionIcon(
+        html.Span(className=f"icon icon-{icon}", **also(aria_hidden="true")),
+        id=f"act-{act}",
+        variant="default",
+        size=32,
+        radius="md",
+        **also(data_act=act, aria_label=label),
+        **more,
+    )
+    return dmc.Tooltip(button, label=label, openDelay=500, withinPortal=True)
+
+
+def text_button(act: str, text: str, label: str) -> dmc.Button:
+    attributes = also(data_act=act, aria_label=label)
+    return dmc.Button(text, id=f"act-{act}", variant="default", size="compact-md", radius="md", **attributes)
+
+
+def header() -> html.Header:
+    return html.Header(
+        [
+            html.A(
+                [
+                    html.Span("◂", className="logo-mark", **also(aria_hidden="true")),
+                    html.Span(" Backstep", className="logo-name"),
+                ],
+                href="/",
+                className="logo",
+                **also(data_act="home", aria_label="Backstep, to the gallery"),
+            ),
+            html.Nav(id="crumbs", className="crumbs", **also(aria_label="Where you are")),
+            html.Span(className="space"),
+            html.Span(id="live-bar", className="live-bar", **also(aria_live="polite")),
+            html.Span(id="revision", className="revision"),
+            html.Div(
+                [
+                    icon_button("undo", "Undo the edit (Ctrl+Z)", "undo", disabled=True),
+                    icon_button("redo", "Redo the edit (Ctrl+Shift+Z)", "redo", disabled=True),
+                    layout_menu(),
+                    text_button("share", "Share", "Copy the address of this view"),
+                    export_menu(),
+                ],
+                className="for-player",
+            ),
+            tour_offer(),
+            icon_button("theme", "Light or dark", "theme"),
+            html.Div(
+                [
+                    icon_button("help", "Keys and gestures (?)", "help"),
+                    icon_button("left", "Show or hide the left panel ([)", "left"),
+                    icon_button("panel", "Show or hide the right panel (])", "panel"),
+                ],
+                className="for-player",
+            ),
+        ],
+        id="top",
+    )
+
+
+def tour_offer() -> html.Div:
+    """The tour, offered once and quietly: assets/modules/panels/tour.mjs says to whom."""
+    return html.Div(
+        [
+            html.Button("Take the tour", className="link", type="button", **also(data_act="tour")),
+            html.Button(
+                "✕", className="quiet", type="button", **also(data_act="tour-decline", aria_label="No tour, thank you")
+            ),
+        ],
+        id="tour-offer",
+        hidden=True,
+    )
+
+
+def layout_menu() -> dmc.Menu:
+    """The layouts by name, and folding of all groups at once."""
+    layouts = [
+        dmc.MenuItem(LAYOUTS.get(name, name), id=f"layout-{name}", **also(data_act="layout", data_value=name))
+        for name in NAMES
+    ]
+    folds = [
+        dmc.MenuItem("Fold all groups", **also(data_act="fold-all")),
+        dmc.MenuItem("Unfold all groups", **also(data_act="unfold-all")),
+    ]
+    return dmc.Menu(
+        [
+            dmc.MenuTarget(text_button("layout-menu", "Layout", "How the graph is laid out")),
+            dmc.MenuDropdown([*layouts, dmc.MenuDivider(), *folds]),
+        ],
+        position="bottom-end",
+        width=280,
+    )
+
+
+def export_menu() -> dmc.Menu:
+    """Pictures, and files; assets/modules/panels/exports.mjs says where there is no graph to make a picture of."""
+    pictures, files = (
+        [dmc.MenuItem(text, id=act, **also(data_act=act)) for act, text in items]
+        for items in (
+            [("export-svg", "Picture (SVG)"), ("export-png", "Picture (PNG)")],
+            [("export-trace", "Trace file (opens with backstep open)"), ("export-scene", "Scene as JSON")],
+        )
+    )
+    return dmc.Menu(
+        [
+            dmc.MenuTarget(text_button("export", "Export", "Save this revision")),
+            dmc.MenuDropdown([*pictures, dmc.MenuDivider(), *files]),
+        ],
+        position="bottom-end",
+        width=280,
+    )

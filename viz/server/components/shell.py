@@ -1,0 +1,76 @@
+"""The whole page: stores, header, gallery, and the player with its panels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import dash_mantine_components as dmc
+from dash import dcc, html
+
+from viz.server.components.extra import also, separator
+from viz.server.components.gallery import gallery
+from viz.server.components.header import header
+from viz.server.components.inspector import lazy_parts, right_panel
+from viz.server.components.side import left_panel
+from viz.server.store import Program
+
+THEME: dict[str, Any] = {
+    "fontFamily": "var(--font)",
+    "fontFamilyMonospace": "var(--mono)",
+    "primaryColor": "orange",
+    "primaryShade": {"light": 9, "dark": 4},
+    "defaultRadius": "md",
+    "respectReducedMotion": True,
+}
+
+
+def shell(programs: Sequence[Program]) -> dmc.MantineProvider:
+    return dmc.MantineProvider(
+        [
+            *stores(),
+            html.A("To the steps", href="#timeline", className="skip"),
+            header(),
+            gallery(programs),
+            player(),
+            html.Div(id="ended", role="alert", className="ended", hidden=True),
+            html.Div(id="toast", role="status", className="toast", hidden=True),
+        ],
+        id="theme",
+        theme=THEME,
+        forceColorScheme="light",
+    )
+
+
+def stores() -> list[Any]:
+    """`ask` and `selection` are written by the browser, `scene` and `details` by the server; `lazy` never changes."""
+    return [
+        dcc.Store(id="ask"),
+        dcc.Store(id="scene"),
+        dcc.Store(id="selection"),
+        dcc.Store(id="details"),
+        dcc.Store(id="lazy", data=lazy_parts()),
+    ]
+
+
+def player() -> html.Div:
+    return html.Div(
+        [
+            left_panel(),
+            html.Main(
+                [
+                    html.Div(id="stage"),
+                    html.Div(id="doubt", className="doubt", hidden=True),
+                    html.Div(id="busy", className="busy", hidden=True, role="status"),
+                    html.Div(id="notice", className="notice", hidden=True, **also(aria_live="assertive")),
+                    separator("left", "left", "vertical", "Width of the left panel"),
+                    separator("right", "right", "vertical", "Width of the right panel"),
+                ],
+                id="middle",
+            ),
+            right_panel(),
+            html.Footer(id="timeline", tabIndex="-1", **also(aria_label="Timeline")),
+            html.Div(id="live", className="unseen", **also(aria_live="polite")),
+        ],
+        id="player",
+    )

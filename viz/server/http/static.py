@@ -1,0 +1,79 @@
+"""The browser's files: where they are, and how they are sent: compressed once, under an address of their content.
+
+They are in `viz/assets` of an installed wheel, beside the packages in a checkout.  Modules import each other by
+relative addresses, so one number stands in all of them: a hash of all files.  What has that number never changes and is
+kept by the browser for ever; a page of a newer installation asks for another number, and never mixes two.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mimetypes
+from functools import cached_property
+from pathlib import Path
+
+from .packed import gzip, pack
+
+_MARK = "viz.mjs"
+FOR_EVER = "public, max-age=31536000, immutable"
+ASK_AGAIN = "no-cache"
+TYPES = {".mjs": "text/javascript", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+
+
+def assets_folder() -> Path:
+    """The absolute path of the assets.  Raises FileNotFoundError with the remedy where an installation lacks them."""
+    here = Path(__file__).resolve().parents[2]
+    places = (here / "assets", here.parent / "assets")
+    for place in places:
+        if (place / _MARK).is_file():
+            return place
+    raise FileNotFoundError(
+        f"Backstep's browser files are missing: expected {_MARK} in {places[0]} or {places[1]}. "
+        "The installation is incomplete; install the distribution `backstep` again."
+    )
+
+
+class StaticFile:
+    """A file as it was when Backstep was started; it is compressed when it is first asked for."""
+
+    def __init__(self, name: str, content: bytes) -> None:
+        self.content = content
+        self.tag = f'"{hashlib.sha256(content).hexdigest()[:20]}"'
+        self.type = f"{content_type(name)}; charset=utf-8"
+
+    @cached_property
+    def packed(self) -> bytes:
+        return gzip([pack(self.content, level=9)])
+
+
+class Assets:
+    """All files of the page, read at once: `version` is a hash of their names and contents."""
+
+    def __init__(self, folder: Path) -> None:
+        paths = sorted(path for path in folder.rglob("*") if path.is_file())
+        files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+        listed = "".join(f"{name}\0{hashlib.sha256(data).hexdigest()}\n" for name, data in files.items())
+        self.version = hashlib.sha256(listed.encode()).hexdigest()[:12]
+        self._files = {name: StaticFile(name, data) for name, data in files.items()}
+
+    @property
+    def address(self) -> str:
+        """The folder of the files, as an address without the slashes around it."""
+        return f"assets/{self.version}"
+
+    def names(self) -> list[str]:
+        """The files, by their paths in the folder."""
+        return list(self._files)
+
+    def find(self, path: str) -> tuple[StaticFile, str] | None:
+        """The file behind an address, and how long it may be kept; None where there is none."""
+        for start, kept in ((f"/{self.address}/", FOR_EVER), ("/assets/", ASK_AGAIN)):
+            found = self._files.get(path.removeprefix(start)) if path.startswith(start) else None
+            if found is not None:
+                return found, kept
+        return None
+
+
+def content_type(name: str) -> str:
+    """Whatever the machine's registry says: a browser runs a module only if it is called JavaScript."""
+    return TYPES.get(Path(name).suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"

@@ -1,0 +1,146 @@
+"""Programs that can be opened: those of the gallery, a trace file, a trace in memory."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import threading
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import engine
+from engine.trace import Trace
+from engine.tracefile import open_checked
+from viz import gallery
+from viz.reading.text import join, one_line
+from viz.record.unrecorded import ended
+from viz.scene.beginning import MOST, left_out, shortened
+from viz.server.store import Program
+from viz.server.workers import TraceFile
+from viz.wording.text_difference import changed
+
+GALLERY = "Gallery"
+
+
+def gallery_programs() -> list[Program]:
+    """The gallery in its order and what mends its mistakes, each recorded when it is first opened."""
+    return [from_gallery(entry) for entry in (*gallery.gallery(), *gallery.fixed_programs())]
+
+
+def from_gallery(entry: gallery.Program) -> Program:
+    about: dict[str, Any] = {
+        "title": entry.title,
+        "question": entry.question,
+        "crumbs": [GALLERY, entry.group, entry.question],
+        "legacy": entry.legacy,
+        "chapters": [{"title": chapter.title, "text": chapter.text} for chapter in entry.chapters],
+        "words": " ".join([entry.outcome, entry.source]),
+        "says": entry.says or None,
+        "hidden": entry.fixes is not None,
+        "other": _other(entry),
+    }
+    return Program(
+        entry.id,
+        about,
+        lambda: record_source(entry.source, entry.path),
+        lambda scene: gallery.resolve(entry.chapters, scene),
+    )
+
+
+def _other(entry: gallery.Program) -> Mapping[str, Any] | None:
+    """The program with the mistake or without it, and what this one has that it has not; None of all others."""
+    other = gallery.find(entry.fixed or entry.fixes or "")
+    if other is None:
+        return None
+    lines = changed(other.source, entry.source)
+    return {
+        "id": other.id,
+        "is_fixed": other.fixes is not None,
+        "added": list(lines.added),
+        "gone": [{"before": gone.before, "lines": list(gone.lines)} for gone in lines.gone],
+    }
+
+
+def record_source(source: str, path: Path) -> Trace:
+    """The trace of a program of ours.  What it prints is dropped; an exception is the last event of the trace.
+
+    It runs in a thread of its own, so that no frame of whoever opened it stands above the program's in the trace.
+    """
+    code = compile(source, str(path), "exec")
+    made: list[Trace] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        scope: dict[str, Any] = {"__name__": "__main__", "__file__": str(path), "__builtins__": __builtins__}
+        try:
+            with quiet(), engine.record() as trace:
+                made.append(trace)
+                exec(code, scope)  # noqa: S102  # a script that ships with us
+        except Exception as error:  # noqa: BLE001  # the programs that are about an error end with it
+            failed.append(error)
+
+    thread = threading.Thread(target=run, name=f"record {path.stem}")
+    thread.start()
+    thread.join()
+    if not made:
+        raise failed[0]
+    return made[0]
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """What our programs print and are warned of is shown in the app; the terminal is the user's."""
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def from_trace(trace: Trace, title: str = "trace", name: str | None = None) -> Program:
+    """A trace in memory."""
+    return Program(name or slug(title), about_script(title), lambda: trace)
+
+
+def from_file(path: Path, most: int = MOST) -> Program:
+    """A trace file, of which its head is read now; of a longer one the first `most` events are shown."""
+    file = open_checked(str(path), most)
+    trace = shortened(file, most)
+    about = {
+        **about_script(path.name),
+        "left_out": left_out(trace, file),
+        "note": " ".join(filter(None, (ended(file.meta), harmed(file), unchecked(file)))),
+    }
+    return Program(slug(path.stem), about, lambda: trace, file=TraceFile.of(path, most))
+
+
+def unchecked(file: Trace) -> str:
+    """What is to be said of a file that was written before rows had checksums; "" of all others."""
+    if not file.meta.get("unchecked"):
+        return ""
+    return "This file is of an earlier format, without checksums of its steps: damage to them would not be noticed."
+
+
+def harmed(file: Trace) -> str:
+    """What is to be said of a file that lost rows; "" of all others."""
+    match file.meta.get("damaged"):
+        case [*lost] if lost:
+            what = join([one_line(str(one), 80) for one in lost[:5]])
+            remedy = "Copy it again, or record the program again."
+            return f"This file is damaged: {what} cannot be read and is left out. {remedy}"
+    return ""
+
+
+def about_script(title: str) -> Mapping[str, Any]:
+    """What the scene says of a program that has no story."""
+    return {"title": title, "question": title, "crumbs": [GALLERY, "Yours", title], "legacy": False, "chapters": []}
+
+
+def slug(text: str) -> str:
+    """A short name for an address, apart from the names of the gallery.
+
+    >>> slug("my net (2)")
+    'my-my-net-2'
+    """
+    return "my-" + (re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "trace")

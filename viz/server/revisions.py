@@ -1,0 +1,129 @@
+"""What the store computes with: replay, scene and details, called on the browser's form of edits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.program import Command, Edits, commands
+from engine.replay import replay
+from engine.trace import BackwardStarted, Trace
+from viz.graph.folds import FOLD_ABOVE, FOLD_ABOVE_TOLD
+from viz.scene import account, story
+from viz.scene import details as viz_details
+from viz.scene import scene as viz_scene
+from viz.scene.changes import changes
+from viz.scene.places import last_place, places
+from viz.scene.reading import reading
+from viz.server.store import Json, Problem, SceneJob
+
+LAYOUT = "layered"
+AGAIN = "Nothing was changed: what is shown is still the revision before. Give other numbers or another place."
+
+
+class Computed:
+    """The pure side of the app behind the store's three questions."""
+
+    def replay(self, trace: Trace, edits: Mapping[str, Any]) -> Trace:
+        """The trace run again.  Raises Problem where the edits do not fit this program."""
+        try:
+            return replay(trace, to_edits(trace, edits))
+        except (ValueError, TypeError, KeyError) as error:
+            text = (str(error) or type(error).__name__).rstrip(".")
+            raise Problem("edit-refused", "This edit does not fit the program", f"{text}. {AGAIN}") from error
+
+    def scene(self, job: SceneJob) -> Json:
+        return scene_of(job)
+
+    def details(self, trace: Trace, scene: Json, element: str) -> Json:
+        read = reading(trace)
+        if element not in read.drawing.items and element not in read.drawing.grouping.labels:
+            text = f"This revision has no element {element[:100]!r}."
+            raise Problem("unknown-element", "There is no such element here", text)
+        return viz_details.details(trace, scene, element)
+
+
+def scene_of(job: SceneJob) -> Json:
+    """The scene of a revision, with the story's chapters tied to its steps."""
+    about = {key: value for key, value in job.program.about.items() if key not in ("words", "chapters", "hidden")}
+    edits = None if job.revision.is_base else job.revision.edits
+    revision = {
+        "id": job.revision.id,
+        "label": label_of(job.revision.edits),
+        "base": None if edits is None else job.base_id,
+    }
+    made = viz_scene.scene(
+        job.trace, revision=revision, program={"id": job.program.id, **about}, edits=edits, folds=job.folds,
+        layout=job.layout or LAYOUT, previous=job.previous,
+        fold_above=FOLD_ABOVE if job.program.chapters is None else FOLD_ABOVE_TOLD,
+        changes=() if edits is None else changes(job.base, to_edits(job.base, edits)),
+    )  # fmt: skip
+    made["places"] = places(job.base)
+    inside = made.pop("inside", None)
+    if job.program.chapters is not None:
+        told = made["program"]["chapters"] = job.program.chapters({**made, "inside": inside})
+        made["program"]["opens"] = None  # a story begins at its beginning
+        if edits is not None:
+            before, now = reading(job.base), reading(job.trace)
+            recorded = job.program.chapters(story.outline(before))
+            made["program"]["chapters"] = story.retold(told, recorded, before, now, edits, made)
+    else:
+        told = made["program"]["chapters"] = account.chapters(job.trace, made)
+        made["program"]["opens"] = account.opens(job.trace, told)
+    return made
+
+
+def to_edits(base: Trace, edits: Mapping[str, Any]) -> Edits:
+    """The browser's edits as the engine takes them.
+
+    The browser names a command by its id alone; which recorded event stands behind it is looked up here.  A command
+    without a place (`after` null) comes behind the last thing that the program did.
+    """
+    known = {command.id: command for command in commands(base)}
+    listed = edits.get("commands")
+    full = None if listed is None else [_full(dict(spec), known, base) for spec in listed]
+    return Edits.from_json({"leaves": edits.get("leaves") or {}, "commands": full})
+
+
+def _full(spec: Json, known: Mapping[str, Command], base: Trace) -> Json:
+    recorded = known.get(str(spec.get("id")))
+    if recorded is not None:
+        spec["base"] = recorded.base
+        if spec.get("leaf") is None:  # what lies in a folded group has no name there
+            spec["leaf"] = recorded.leaf
+        if None in (spec.get("inputs") or ()):
+            spec["inputs"] = list(recorded.inputs or ())
+    else:
+        spec.pop("base", None)  # an event number of another program must not get in
+    root = spec.pop("root", None)
+    if not spec.get("roots"):
+        same = recorded is not None and (root is None or (len(recorded.roots) > 1 and root == recorded.roots[0]))
+        spec["roots"] = list(recorded.roots) if same and recorded else [] if root is None else [root]
+    if recorded is not None and len(spec["roots"]) > 1 and spec.get("gradient") is not None:
+        spec["gradient"] = _all_gradients(spec["gradient"], recorded, base)
+    if spec.get("after") is None:
+        spec["after"] = last_place(base)
+    return spec
+
+
+def _all_gradients(first: Any, recorded: Command, base: Trace) -> list[Any]:
+    """One gradient per root: the browser edits that of the first one, the others stay as they were recorded."""
+    event = base.events[recorded.base] if recorded.base is not None else None
+    roots = event.roots[1:] if isinstance(event, BackwardStarted) else ()
+    arrays = [base.value(root.gradient).array for root in roots]
+    listed = [array.tolist() for array in arrays if array is not None]
+    if len(listed) < len(arrays):
+        raise ValueError("the other roots' gradients were recorded as samples only; record with a higher limit")
+    return [first, *listed]
+
+
+def label_of(edits: Mapping[str, Any]) -> str:
+    """A revision in two words, for the header.
+
+    >>> label_of({"leaves": {}, "commands": None}), label_of({"leaves": {"0": [1]}, "commands": None})
+    ('as recorded', 'values edited')
+    """
+    leaves, commands = bool(edits.get("leaves")), edits.get("commands") is not None
+    if leaves and commands:
+        return "values and commands edited"
+    return "values edited" if leaves else "commands edited" if commands else "as recorded"

@@ -1,0 +1,87 @@
+"""A process that makes scenes and details of a trace file: `python -m viz.server.scene_worker`.
+
+One JSON object per line comes in, `{program, revision, text, previous, folds, layout, element}`; `{bytes, crc, size}`
+on a line and so many bytes go out, or `{bytes: 0}` with `problem`, `failed` (a traceback) or `stale` (the file has
+changed).  It is a store like the server's, with one program.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import traceback
+from typing import Any
+
+from engine.database import TraceFileError
+from engine.tracefile import open_checked
+from viz.scene.beginning import shortened
+from viz.server.http.packed import Packed
+from viz.server.revisions import Computed
+from viz.server.store import Catalogue, Problem, Program, Revision, Store, unreadable
+from viz.server.workers import TraceFile
+
+NICE = 5
+"""How far it stands back behind the server where there are fewer cores than work."""
+
+
+class Opened:
+    """The store of the program that was asked about last."""
+
+    def __init__(self) -> None:
+        self.spec: Any = None
+        self.store: Store | None = None
+
+    def store_of(self, spec: dict[str, Any]) -> Store | None:
+        """The store of a program; None where its file is no longer what it was."""
+        if self.store is None or spec != self.spec:
+            file = TraceFile(spec["file"]["path"], spec["file"]["most"], tuple(spec["file"]["stamp"]))
+            if not file.is_as_it_was():
+                return None
+            trace = shortened(open_checked(file.path, file.most), file.most)
+            program = Program(spec["id"], spec["about"], lambda: trace, version=spec["version"])
+            self.spec, self.store = spec, Store(Catalogue([program]), Computed())
+        return self.store
+
+    def answer(self, ask: dict[str, Any]) -> Packed | None:
+        """What is asked for; None where the file is no longer what it was."""
+        store = self.store_of(ask["program"])
+        if store is None:
+            return None
+        name, version = ask["program"]["id"], ask["program"]["version"]
+        revision = Revision(ask["revision"], name, version, ask["text"])
+        if ask["element"] is not None:
+            return store.details(revision, ask["element"])
+        before = ask["previous"] and Revision(ask["previous"]["id"], name, version, ask["previous"]["text"])
+        return store.scene(revision, before, ask["folds"], ask["layout"])
+
+
+def main() -> None:
+    with contextlib.suppress(ValueError, AttributeError, OSError):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then ends this
+        os.nice(NICE)
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    sys.stdout = sys.stderr  # what a layout may print is no answer
+    opened = Opened()
+    for line in sys.stdin.buffer:
+        head: dict[str, Any] = {"bytes": 0}
+        found = None
+        try:
+            found = opened.answer(json.loads(line))
+            head["stale"] = found is None
+        except Problem as problem:
+            head["problem"] = problem.as_json()
+        except TraceFileError as error:
+            head["problem"] = unreadable(error).as_json()
+        except Exception:  # noqa: BLE001  # the server says so, and logs it
+            head["failed"] = traceback.format_exc()
+        if found is not None:
+            head.update(bytes=len(found.blocks), crc=found.crc, size=found.size)
+        out.write(json.dumps(head).encode() + b"\n" + (found.blocks if found is not None else b""))
+        out.flush()
+
+
+if __name__ == "__main__":
+    main()

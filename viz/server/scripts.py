@@ -1,0 +1,81 @@
+"""A script of the user's own as a program of the app: recorded once, or again on every save."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from engine.trace import Trace
+from engine.tracefile import open_trace
+from viz.record.runner import Recording, ScriptError, Watch, run_script, text_of
+from viz.scene.beginning import MOST, left_out, shortened
+from viz.server.programs import about_script, slug
+from viz.server.store import Catalogue, Problem, Program
+from viz.server.workers import TraceFile
+
+
+def add(
+    catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: bool, watch: bool, most: int = MOST
+) -> Program:
+    """Records the script and offers it; with `watch` each save replaces it by a newer version.
+    Of a longer recording the first `most` events are shown.
+
+    What is to be explained goes to the terminal and, with the program, to the page.  Raises Problem where there is
+    no script.
+    """
+    try:
+        if watch:
+            return _watched(catalogue, script, args, as_torch, most)
+        recording = run_script(script, args, as_torch)
+    except ScriptError as error:
+        raise Problem("no-script", "Nothing to run", str(error)) from error
+    atexit.register(shutil.rmtree, recording.trace_path.parent, ignore_errors=True)
+    say(recording.explanation)
+    return catalogue.add(program_of(script, recording, most=most))
+
+
+def _watched(catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: bool, most: int) -> Program:
+    name = slug(script.stem)
+    shown = 0
+
+    def changed(watch: Watch) -> None:
+        nonlocal shown
+        if watch.recording is not None and watch.generation != shown:
+            shown = watch.generation
+            say(watch.explanation)
+            catalogue.add(program_of(script, watch.recording, watched=True, most=most))
+        elif watch.recording is not None:
+            say(watch.error)
+            catalogue.annotate(name, watch.error)
+
+    watching = Watch(script, args, as_torch, changed)
+    atexit.register(watching.stop)
+    watching.start()
+    return catalogue.find(name)
+
+
+def program_of(script: Path, recording: Recording, watched: bool = False, most: int = MOST) -> Program:
+    """The program behind a recording."""
+    trace = shortened(_opened(script, recording), most)
+    left = left_out(trace)
+    say(left)
+    about = {**about_script(script.name), "left_out": left, "note": recording.explanation}
+    path = recording.trace_path
+    file = TraceFile.of(path, most) if path.is_file() else None
+    return Program(slug(script.stem), about, lambda: trace, watched=watched, file=file)
+
+
+def _opened(script: Path, recording: Recording) -> Trace:
+    """The recorded trace; a script that ended before anything was written has an empty one, with its text."""
+    if recording.trace_path.is_file():
+        return open_trace(str(recording.trace_path))
+    return Trace((), (), {script.name: text_of(script)}, {}, ())
+
+
+def say(text: str) -> None:
+    """To the terminal, where there is something to say."""
+    if text:
+        print(f"backstep: {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,217 @@
+"""Serving the app on a socket: the next free port, one thread for many requests, and an end without a traceback."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import gc
+import logging
+import signal
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import waitress.server
+from waitress.task import ThreadedTaskDispatcher
+
+from viz.server.app import build, guarded
+from viz.server.http.security import MAX_BODY
+from viz.server.store import Store
+
+if sys.platform != "win32":
+    import resource
+
+log = logging.getLogger("backstep")
+
+PORT = 8050
+TRIES = 64
+THREADS = 8
+"""Threads that wait for requests."""
+MOST_THREADS = 256
+"""Threads that answer at the same time, where many wait for what is computed."""
+CONNECTIONS = 4096
+"""Connections that are open at the same time: a browser keeps six, three hundred browsers 1,800."""
+IDLE = 30
+"""Seconds after which a connection that asks nothing is closed, so that what was forgotten makes room."""
+SPARE = 128
+"""Open files that are left for all else: traces, the worker that lays out, standard streams."""
+SELECTABLE = 500
+"""Connections where there is no `poll`: as many sockets as `select` can wait for on Windows, with some left."""
+SWITCH = 0.001
+"""Seconds for which one thread may hold up the others: each answer waits for that several times."""
+ANY_ADDRESS = ("0.0.0.0", "::", "")  # noqa: S104  # recognised here, never a default
+
+
+class PortTaken(Exception):
+    """The port that was asked for cannot be had; the text says what to do."""
+
+
+def bind(host: str, port: int | None) -> socket.socket:
+    """A listening socket: on `port`, or where it is None on the first free one from 8050 on.
+
+    Raises PortTaken where the port is in use or the address is not one of this machine's.
+    """
+    ports = [port] if port is not None else [*range(PORT, PORT + TRIES), 0]
+    for number in ports:
+        try:
+            return _listen(host, number)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE and port is None:
+                continue
+            raise PortTaken(_why(host, number, error)) from error
+    raise PortTaken(f"No port from {PORT} to {PORT + TRIES} is free on {host}.")
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    made = socket.socket(family, kind, proto)
+    try:
+        if hasattr(socket, "SO_REUSEADDR") and not hasattr(socket, "SO_EXCLUSIVEADDRUSE"):
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port left a moment ago can be had again
+        made.bind(address)
+        made.listen(128)
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def _why(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"Port {port} is in use on {host}. Leave out --port to take the next free one, or give another."
+    if error.errno == errno.EACCES:
+        return f"Port {port} needs more rights. Give one above 1023."
+    return (
+        f"Cannot listen on {host!r}, port {port}: {error.strerror or error}. --host takes an address of this machine."
+    )
+
+
+def address(made: socket.socket) -> str:
+    """The address that a browser on this machine opens."""
+    host, port = made.getsockname()[:2]
+    if host in ANY_ADDRESS:
+        host = "127.0.0.1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+@dataclass
+class Running:
+    """A server that accepts requests from a thread: `url`, and `close()` to end it."""
+
+    url: str
+    _end: Callable[[], None] = field(repr=False)
+    _state: threading.Event = field(default_factory=threading.Event, repr=False)
+
+    @property
+    def is_open(self) -> bool:
+        return not self._state.is_set()
+
+    def close(self) -> None:
+        """End it; a second time does nothing."""
+        if self.is_open:
+            self._state.set()
+            self._end()
+
+    def at(self, path: str) -> Running:
+        """The same server at another address."""
+        origin = self.url.split("/?", 1)[0].rstrip("/")
+        return Running(origin + path, self._end, self._state)
+
+
+def serve(
+    store: Store, made: socket.socket, path: str = "/", allowed: Iterable[str] = (), browser: bool = True
+) -> None:
+    """Serves until Ctrl-C (or SIGTERM); returns normally then."""
+    server = _server(store, made, allowed)
+    url = address(made) + path
+    with contextlib.suppress(ValueError):  # not in the main thread: the caller ends us
+        signal.signal(signal.SIGTERM, _stop)
+    print(f"Backstep is open at {url}\nPress Ctrl-C to end it.", flush=True)
+    if browser:
+        threading.Thread(target=open_browser, args=(url,), daemon=True).start()
+    sys.setswitchinterval(SWITCH)
+    gc.freeze()  # what was imported stays: the collector need not look at it while others wait
+    try:
+        server.run()
+    except (KeyboardInterrupt, SystemExit):
+        pass  # waitress catches it while it waits; a signal between two waits arrives here
+    finally:
+        server.close()
+    print("\nBackstep has ended.", flush=True)
+
+
+def start(store: Store, made: socket.socket, path: str = "/", allowed: Iterable[str] = ()) -> Running:
+    """Serves from a thread and returns at once."""
+    server = _server(store, made, allowed)
+    thread = threading.Thread(target=server.run, daemon=True, name="backstep")
+    thread.start()
+
+    def end() -> None:  # in the server's own thread: its loop ends when nothing is left in it
+        for channel in list(server.active_channels.values()):
+            channel.handle_close()
+        server.close()
+
+    def close() -> None:
+        server.trigger.pull_trigger(end)
+        thread.join(timeout=5)
+        server.task_dispatcher.shutdown(cancel_pending=True, timeout=1)
+
+    return Running(address(made) + path, close)
+
+
+def _server(store: Store, made: socket.socket, allowed: Iterable[str]) -> Any:
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a queue of a few requests is no news
+    app = guarded(build(store), allowed)
+    dispatcher = Dispatcher()
+    dispatcher.set_thread_count(THREADS)
+    return waitress.server.create_server(
+        app, _dispatcher=dispatcher, sockets=[made], ident="Backstep", connection_limit=_connections(),
+        channel_timeout=IDLE, cleanup_interval=IDLE // 3, asyncore_use_poll=True, recv_bytes=1 << 16,
+        max_request_body_size=4 * MAX_BODY,  # up to there the app reads it, and says that it is too long
+    )  # fmt: skip
+
+
+class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress has no types
+    """A thread for each request that is being answered: those that wait for a scene do not hold up the others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.growing = threading.Lock()
+
+    def add_task(self, task: Any) -> None:
+        with self.growing:
+            with self.lock:
+                count = len(self.threads) - self.stop_count
+                busy = len(self.queue) >= count - self.active_count
+            if busy and count < MOST_THREADS:
+                self.set_thread_count(count + 1)
+        super().add_task(task)
+
+
+def _connections() -> int:
+    """How many connections may be open: what the system lets us have, up to CONNECTIONS."""
+    if sys.platform == "win32":
+        return SELECTABLE
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS + SPARE
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        with contextlib.suppress(OSError, ValueError):  # a system with a lower limit of its own
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return CONNECTIONS if soft == resource.RLIM_INFINITY else max(64, min(CONNECTIONS, soft - SPARE))
+
+
+def open_browser(url: str) -> None:
+    try:
+        webbrowser.open(url)
+    except webbrowser.Error:
+        log.info("no browser could be opened; open %s yourself", url)
+
+
+def _stop(_number: int, _frame: object) -> None:
+    raise SystemExit(0)

@@ -1,0 +1,387 @@
+"""The only state of the server: programs, revisions and what was computed for them, found by id.
+
+A revision is a program and edits; its id is a hash of both, so that the same edits made twice are one revision, and an
+address that carries edits always leads to the same picture.  Traces, scenes and details are kept in caches of so many
+bytes (docs/deploy/README.md) and computed again when asked for; the edits of a revision are kept longest, because an
+address may name nothing else.  What is cached never waits for what is computed; only recording and replay run one at a
+time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..scene.reading import weight
+from ..work.lru import Lru
+from ..work.single_flight import SingleFlight
+from .http.packed import Packed, pack_json
+from .workers import Ended, TraceFile, Workers
+
+if TYPE_CHECKING:
+    from engine.trace import Trace
+
+log = logging.getLogger("backstep")
+
+Json = dict[str, Any]
+
+MIB = 1 << 20
+TRACES = 48, 192 * MIB
+"""Recorded and replayed traces: how many, and their bytes.  So for the others."""
+SCENES = 512, 64 * MIB
+"""Scenes, compressed as they are sent: a hundred nodes take some 50 kB."""
+DETAILS = 2048, 32 * MIB
+"""Details of elements, compressed as they are sent."""
+REVISIONS = 20_000, 32 * MIB
+"""The edits of revisions, as JSON."""
+HEAVY = 1_500
+"""Events from which on the scenes of a trace file are made in a process of their own: they take 0.2 s and more."""
+NO_EDITS: Json = {"leaves": {}, "commands": None}
+UNEDITED = '{"commands":null,"leaves":{}}'
+
+
+class Problem(Exception):
+    """Something that a person should read: a title, what happened, and where the way goes on.
+
+    `ways` are (label, address) pairs for buttons.
+    """
+
+    def __init__(self, kind: str, title: str, text: str, ways: Sequence[tuple[str, str]] = ()) -> None:
+        super().__init__(text)
+        self.kind = kind
+        self.title = title
+        self.text = text
+        self.ways = tuple(ways)
+
+    def as_json(self) -> Json:
+        return {"kind": self.kind, "title": self.title, "text": self.text, "ways": [list(way) for way in self.ways]}
+
+
+@dataclass(frozen=True)
+class Program:
+    """A recorded program.  `about` is what the scene says of it (title, question, crumbs, legacy, chapters).
+
+    `record` makes the trace; it is called once, when the program is first opened.  `chapters` ties the story to the
+    steps of a scene.  `version` counts recordings of a watched script; `watched` programs are asked about by the
+    browser from time to time, and `note` is what keeps the newest save from being recorded.  `file` is where another
+    process finds the trace.
+    """
+
+    id: str
+    about: Mapping[str, Any]
+    record: Callable[[], Trace]
+    chapters: Callable[[Json], list[Json]] | None = None
+    version: int = 1
+    watched: bool = False
+    note: str = ""
+    file: TraceFile | None = None
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A recording of a program with edits; `id` is a hash of both, `text` the canonical edits as JSON."""
+
+    id: str
+    program: str
+    version: int
+    text: str = field(hash=False)
+
+    @property
+    def edits(self) -> Json:
+        """The edits, made anew from their text: as lists, a million numbers take four times as much memory."""
+        found: Json = json.loads(self.text)
+        return found
+
+    @property
+    def is_base(self) -> bool:
+        return self.text == UNEDITED
+
+
+class Pure(Protocol):
+    """What the store computes with: the pure side of the app, handed in so that tests can count and replace it."""
+
+    def replay(self, trace: Trace, edits: Mapping[str, Any]) -> Trace: ...
+
+    def scene(self, job: SceneJob) -> Json: ...
+
+    def details(self, trace: Trace, scene: Json, element: str) -> Json: ...
+
+
+@dataclass(frozen=True)
+class SceneJob:
+    """Everything that a scene depends on."""
+
+    program: Program
+    revision: Revision
+    trace: Trace
+    base: Trace
+    base_id: str
+    previous: Trace | None
+    folds: Mapping[str, bool]
+    layout: str
+
+
+def canonical(edits: Mapping[str, Any] | None) -> str:
+    """One text for equal edits.
+
+    >>> canonical({"commands": None, "leaves": {}}) == canonical(None)
+    True
+    """
+    return json.dumps(checked(edits), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def checked(edits: Mapping[str, Any] | None) -> Json:
+    """Edits from outside, in their full form; raises Problem where they have another form than docs/scene-format.md."""
+    given = dict(edits or NO_EDITS)
+    leaves, commands = given.get("leaves") or {}, given.get("commands")
+    if not isinstance(leaves, Mapping) or not all(isinstance(key, str) for key in leaves):
+        raise bad_edits("`leaves` maps the number of a tensor to its values.")
+    if commands is not None:
+        if not isinstance(commands, Sequence) or isinstance(commands, str):
+            raise bad_edits("`commands` is a list.")
+        if not all(isinstance(command, Mapping) and "kind" in command for command in commands):
+            raise bad_edits("Each command has a kind: backward, zero or set.")
+    return {"leaves": {str(key): leaves[key] for key in leaves}, "commands": commands}
+
+
+def bad_edits(text: str) -> Problem:
+    """The problem of edits that have another form than docs/scene-format.md."""
+    return Problem("bad-edits", "These edits cannot be read", text, [("Open the gallery", "/")])
+
+
+class Catalogue:
+    """The programs that can be opened, in the order in which the gallery shows them; scripts and files are added."""
+
+    def __init__(self, programs: Sequence[Program] = ()) -> None:
+        self._programs = {program.id: program for program in programs}
+        self._lock = threading.Lock()
+
+    def find(self, program: str) -> Program:
+        found = self._programs.get(program)
+        if found is None:
+            raise Problem(
+                "unknown-program",
+                "There is no such program here",
+                f"The address names the program {program!r}, which is neither in the gallery nor opened in this "
+                "session. A script or a file is known only to the session that opened it: start it again with "
+                "`backstep run script.py` or `backstep open FILE`.",
+                [("Open the gallery", "/")],
+            )
+        return found
+
+    def add(self, program: Program) -> Program:
+        """Adds the program; one with the same id is replaced and its version goes up by one."""
+        with self._lock:
+            old = self._programs.get(program.id)
+            version = old.version + 1 if old else program.version
+            new = replace(program, version=version)
+            self._programs[new.id] = new
+        return new
+
+    def annotate(self, program: str, note: str) -> None:
+        """A note on the same recording: what is wrong with the script as it is now."""
+        with self._lock:
+            self._programs[program] = replace(self._programs[program], note=note)
+
+    def programs(self) -> list[Program]:
+        return list(self._programs.values())
+
+
+class Store:
+    """Answers the two questions of the browser, a scene and details, from its caches or by computing them."""
+
+    def __init__(self, catalogue: Catalogue, pure: Pure, workers: Workers | None = None) -> None:
+        self.catalogue = catalogue
+        self.pure = pure
+        self.workers = workers
+        self._traces: Lru[str, Trace] = Lru(*TRACES, lambda _, trace: weight(trace))
+        self._scenes: Lru[tuple[Any, ...], Packed] = Lru(*SCENES, _size)
+        self._calls: Lru[str, Packed] = Lru(*DETAILS, _size)
+        self._details: Lru[tuple[str, str], Packed] = Lru(*DETAILS, _size)
+        self._revisions: Lru[str, Revision] = Lru(*REVISIONS, lambda _, revision: len(revision.text))
+        self._sources: dict[str, tuple[int, str]] = {}
+        self._flight = SingleFlight()
+        # The engine keeps one recorder and one grad mode per process, so recording and replay run one at a time.
+        self._engine = threading.Lock()
+
+    def revision(self, program: str, edits: Mapping[str, Any] | None, revision: str | None = None) -> Revision:
+        """The revision of a program with these edits, or (`edits` None) the one whose id an address names.
+
+        It is known by its id once its trace has been made: edits that are refused leave nothing behind.
+        """
+        found = self.catalogue.find(program)
+        if edits is None and revision is not None:
+            known = self._revisions.get(revision) or self.revision(program, NO_EDITS)
+            if known.id != revision or known.program != program or known.version != found.version:
+                raise _unknown_revision(program, revision)
+            return known
+        return self._revision(program, found.version, canonical(edits))
+
+    def prepare(self) -> None:
+        """Begins with the scenes of long recordings, so that they are there when the browser asks for them."""
+        for program in self.catalogue.programs():
+            if program.file is not None:
+                threading.Thread(target=self._prepared, args=(program.id,), daemon=True, name="prepare").start()
+
+    def _prepared(self, program: str) -> None:
+        try:
+            revision = self.revision(program, None)
+            if self._is_far(revision):
+                self.scene(revision, None, {}, "")
+        except Exception as error:  # noqa: BLE001  # it comes again, and is said, when the browser asks
+            log.debug("the first scene of %s could not be made: %s", program, error)
+
+    def trace(self, revision: Revision) -> Trace:
+        """The trace of a revision: recorded, or replayed from the recorded one."""
+        if revision.is_base:
+            return self._recorded(revision.program, revision.version)
+        made = self._flight.cached(self._traces, revision.id, lambda: self._replayed(revision))
+        self._revisions.put(revision.id, revision)
+        return made
+
+    def scene(self, revision: Revision, previous: Revision | None, folds: Mapping[str, bool], layout: str) -> Packed:
+        """The scene of a revision, as JSON; `previous` is the one whose values are shown as ghosts."""
+        old = previous if previous is not None and previous.id != revision.id else None
+        key = (revision.id, old.id if old else None, tuple(sorted(folds.items())), layout)
+        made = self._flight.cached(self._scenes, key, lambda: self._scene(revision, old, folds, layout))
+        self._revisions.put(revision.id, revision)
+        return made
+
+    def details(self, revision: Revision, element: str) -> Packed:
+        """The details of one element at all moments, as JSON."""
+        key = (revision.id, element)
+        return self._flight.cached(self._details, key, lambda: self._detailed(revision, element))
+
+    def _scene(self, revision: Revision, old: Revision | None, folds: Mapping[str, bool], layout: str) -> Packed:
+        program = self.catalogue.find(revision.program)
+        if program.version != revision.version:  # a watched script: what would be said of it is no longer true
+            raise _recorded_again(program.id)
+        if (far := self._elsewhere(revision, old, folds, layout)) is not None:
+            return far
+        trace, before = self.trace(revision), self._before(old)
+        base = self._recorded(revision.program, revision.version)
+        base_id = self._revision(revision.program, revision.version, UNEDITED).id
+        made = self.pure.scene(SceneJob(program, revision, trace, base, base_id, before, folds, layout))
+        calls = {"revision": made["revision"], "phases": made["phases"]}  # these are the same however it is folded
+        self._calls.put(revision.id, pack_json(calls))
+        return pack_json(made)
+
+    def _before(self, old: Revision | None) -> Trace | None:
+        """The trace whose values are shown as ghosts: an extra, without which the new picture is still right."""
+        try:
+            return self.trace(old) if old else None
+        except Problem:  # such a revision was never shown
+            return None
+        except Exception:
+            log.warning("the revision before could not be made again", exc_info=True)
+            return None
+
+    def _elsewhere(
+        self,
+        revision: Revision,
+        old: Revision | None = None,
+        folds: Mapping[str, bool] | None = None,
+        layout: str = "",
+        element: str | None = None,
+    ) -> Packed | None:
+        """A scene, or the details of an element, from a worker process; None where it is made here."""
+        program = self.catalogue.find(revision.program)
+        if self.workers is None or program.file is None or not self._is_far(revision):
+            return None
+        file = {"id": program.id, "version": program.version, "about": program.about, "file": program.file.as_json()}
+        question = {
+            "program": file, "revision": revision.id, "text": revision.text, "folds": folds, "layout": layout,
+            "previous": old and {"id": old.id, "text": old.text}, "element": element,
+        }  # fmt: skip
+        try:
+            head, found = self.workers.packed(program.id, question)
+        except Ended as error:
+            raise _ended(error) from error
+        if "problem" in head:
+            raise Problem(**head["problem"])
+        if "failed" in head:
+            raise RuntimeError(f"a scene could not be made:\n{head['failed']}")
+        return None if head["stale"] else found
+
+    def _is_far(self, revision: Revision) -> bool:
+        return self.workers is not None and len(self._recorded(revision.program, revision.version).events) >= HEAVY
+
+    def _detailed(self, revision: Revision, element: str) -> Packed:
+        if (far := self._elsewhere(revision, element=element)) is not None:
+            return far
+        known = self._calls.get(revision.id)
+        calls = (known or self.scene(revision, None, {}, "")).json()
+        return pack_json(self.pure.details(self.trace(revision), calls, element))
+
+    def _recorded(self, program: str, version: int) -> Trace:
+        """A recording of a program.  Raises Problem where a newer one has taken its place and it is gone."""
+
+        def record() -> Trace:
+            found = self.catalogue.find(program)
+            if found.version != version:
+                raise _recorded_again(program)
+            with self._engine:
+                return found.record()
+
+        return self._flight.cached(self._traces, f"{program}@{version}", record)
+
+    def _replayed(self, revision: Revision) -> Trace:
+        base = self._recorded(revision.program, revision.version)
+        with self._engine:
+            return self.pure.replay(base, revision.edits)
+
+    def _revision(self, program: str, version: int, text: str) -> Revision:
+        named = "\0".join([program, str(version), self._source(program, version), text])
+        return Revision(hashlib.sha256(named.encode()).hexdigest()[:16], program, version, text)
+
+    def _source(self, program: str, version: int) -> str:
+        """A hash of the text of a recording's files; that of the newest is kept."""
+        known = self._sources.get(program)
+        if known is None or known[0] != version:
+            files = json.dumps(dict(self._recorded(program, version).files), sort_keys=True)
+            known = self._sources[program] = (version, hashlib.sha256(files.encode()).hexdigest())
+        return known[1]
+
+
+def _size(_key: object, packed: Packed) -> int:
+    return len(packed.blocks)
+
+
+def unreadable(error: Exception) -> Problem:
+    """The problem of a trace file of which a part turns out to be malformed when it is looked at."""
+    return Problem("bad-trace", "This file cannot be read", str(error), [("Open the gallery", "/")])
+
+
+def _ended(error: Ended) -> Problem:
+    return Problem(
+        "ended",
+        "The process that made this picture has ended",
+        f"It was stopped from outside ({error}); the machine may have had no more memory. What was shown before is "
+        "still there. Start Backstep with a smaller `--events`, or try again.",
+        [("Open the gallery", "/")],
+    )
+
+
+def _recorded_again(program: str) -> Problem:
+    return Problem(
+        "recorded-again",
+        "The program was recorded again",
+        "It has changed while this answer was made, and the recording before is no longer here.",
+        [("Open the program as it is now", f"/?program={program}"), ("Open the gallery", "/")],
+    )
+
+
+def _unknown_revision(program: str, revision: str) -> Problem:
+    return Problem(
+        "unknown-revision",
+        "This revision is no longer known",
+        f"The address names the revision {revision!r}. Its edits were too long to stand in the address, and this "
+        "session has not made them: it was made by another session, or the program has changed since. "
+        "The program itself is still here, as it was recorded.",
+        [("Open the program as recorded", f"/?program={program}"), ("Open the gallery", "/")],
+    )

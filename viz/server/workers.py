@@ -1,0 +1,129 @@
+"""Processes that make the scenes of long recordings, so that those who look at other things are not held up.
+
+Python runs one thread at a time: while one makes a scene of ten thousand events for a second and more, each answer to
+another visitor waits again and again.  In a process of its own it takes what the machine has left.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import subprocess
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..work.worker_process import ended, started
+from .http.packed import Packed
+
+COUNT = max(1, min(3, (os.cpu_count() or 1) - 1))
+"""Processes: each keeps what it read of the recording that it was asked about last."""
+
+
+@dataclass(frozen=True)
+class TraceFile:
+    """A trace file as it was when it was opened; `most` events of it are shown."""
+
+    path: str
+    most: int
+    stamp: tuple[int, int, int]
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str], most: int) -> TraceFile:
+        return cls(os.path.abspath(path), most, stamp(path))
+
+    def is_as_it_was(self) -> bool:
+        try:
+            return stamp(self.path) == self.stamp
+        except OSError:
+            return False
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def stamp(path: str | os.PathLike[str]) -> tuple[int, int, int]:
+    """What tells a file from what is written in its place."""
+    found = os.stat(path)
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+class Ended(Exception):
+    """The process ended before it had answered; the text says how."""
+
+
+class Worker:
+    """One process; `program` is what it was asked about last."""
+
+    def __init__(self) -> None:
+        self.program = ""
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def ask(self, question: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+        """The head of the answer and what was packed.  Raises Ended."""
+        process = self.start()
+        assert process.stdin is not None and process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(question).encode() + b"\n")
+            process.stdin.flush()
+            head = json.loads(process.stdout.readline())
+            blocks = process.stdout.read(head["bytes"])
+        except (OSError, ValueError) as error:
+            raise Ended(f"status {self.stop()}") from error
+        return head, blocks
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """The process, started where there is none."""
+        if self._process is None or self._process.poll() is not None:
+            self._process = started("viz.server.scene_worker")
+        return self._process
+
+    def stop(self) -> int | None:
+        """Ends the process; the next question starts another."""
+        process, self._process = self._process, None
+        self.program = ""
+        return None if process is None else ended(process)
+
+
+class Workers:
+    """Up to COUNT processes, started when they are needed; a question waits until one is free."""
+
+    def __init__(self, count: int = COUNT) -> None:
+        self.count = count
+        self._all: list[Worker] = []
+        self._idle: list[Worker] = []
+        self._freed = threading.Condition()
+        atexit.register(self.stop)
+
+    def packed(self, program: str, question: Mapping[str, Any]) -> tuple[dict[str, Any], Packed]:
+        """The head of the answer, and what it brings.  Raises Ended."""
+        worker = self._taken(program)
+        try:
+            head, blocks = worker.ask(question)
+        finally:
+            with self._freed:
+                self._idle.append(worker)
+                self._freed.notify()
+        return head, Packed(blocks, head.get("crc", 0), head.get("size", 0))
+
+    def _taken(self, program: str) -> Worker:
+        """A process that is free: the one that knows the program, if it can be had."""
+        with self._freed:
+            while not self._idle and len(self._all) == self.count:
+                self._freed.wait()
+            known = [worker for worker in self._idle if worker.program in (program, "")]
+            if not known and len(self._all) < self.count:
+                known = [Worker()]
+                self._all += known
+                self._idle += known
+            found = max(known or self._idle, key=lambda worker: worker.program == program)
+            self._idle.remove(found)
+            found.program = program
+        return found
+
+    def stop(self) -> None:
+        """Ends all processes."""
+        for worker in self._all:
+            worker.stop()

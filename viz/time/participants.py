@@ -1,0 +1,49 @@
+"""What a backward call concerns: the ops that run, what they send along, and where it arrives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..graph.graph import Drawing
+from ..graph.past_writes import way_back
+
+
+def participants(
+    drawing: Drawing,
+    latest: Mapping[int, str],
+    ops: set[int],
+    leaves: set[int],
+    asked: Sequence[int],
+    roots: Sequence[str],
+) -> dict[str, str]:
+    """By element that the call concerns the state in which it begins (empty: it only stays visible).
+
+    `latest` is the newest card of each tensor by now, `ops` run, `leaves` and the cards `roots` are where it ends and
+    begins, `asked` what it was asked for, where it may end before a leaf.  Cost: linear in the links of the ops.
+    """
+    part: dict[str, str] = {}
+    came = set(roots)
+    for op in ops:
+        part[drawing.facts.ops[op].id] = "waiting"
+        for link in drawing.out_of[op]:
+            part[link.id] = "idle"
+            part[link.target] = "waiting"
+        for link in drawing.into[op]:
+            item = drawing.items[link.source]
+            part[link.id] = "idle" if link.grad else ""
+            if item.tensor in leaves and item.kind != "op" and item.role != "constant":
+                part[link.source] = "waiting"
+                if item.twin is not None:
+                    part[item.twin] = "waiting"
+            else:
+                part.setdefault(link.source, "")
+                if link.grad:
+                    came.add(link.source)
+    for older in (link for place in came for link in way_back(drawing, place, ops)):
+        part[older.id], part[older.target] = "idle", "waiting"
+    for leaf in leaves:
+        card = latest.get(leaf)
+        if card is not None:
+            part[card] = "waiting"
+    part.update((card, "waiting") for one in asked if (card := latest.get(one)) in part)
+    return part

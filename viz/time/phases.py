@@ -1,0 +1,65 @@
+"""What the phases of a program are called: the call that the steps of one are of, as it stands in the program."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from engine.trace import BackwardEnded, BackwardStarted, DataSet, ErrorRaised, GradSet
+
+from ..reading.facts import Facts
+from ..reading.labels import written_call, written_name
+from ..reading.source_text import source
+from .steps import Phase
+
+_TARGET = re.compile(r"^[\w.\[\], ]+ = ")
+"""What a statement assigns to."""
+WHOLE = 160
+"""Characters of a call that the timeline gets: what of it has room there is known by its width alone."""
+_CALLS = re.compile(r"\b(?:backward|grad)\(")
+"""A call for gradients; not `zero_grad()` or `no_grad()`."""
+_CALLED = re.compile(r"(?:\w+\.)*(\w+)\(")
+"""The function that a text calls."""
+
+
+def label(facts: Facts, call: BackwardStarted | None, stack: int, event: Any) -> str:
+    """The call that runs, or an event outside of one, as in the program; added by hand, as it would stand there."""
+    frame = facts.frame(stack)
+    if frame is not None:
+        told = source(facts.trace, frame, WHOLE)
+        if isinstance(event, GradSet) and told.endswith(".grad"):  # an assignment is found at what it writes to
+            told += " = None" if event.value is None else " = …"
+        return told
+    if call is not None:
+        return written_call(call, facts.trace, facts.name)
+    if isinstance(event, DataSet):
+        return f"{facts.name(event.tensor) or 'tensor'}.data = …"
+    owner = event.tensor if isinstance(event, GradSet) else facts.owner.get(event.inplace)
+    held = f"{facts.name(owner) or 'tensor'}.grad" if owner is not None else "tensor"
+    return f"{held} = …" if isinstance(event, GradSet) else f"{held}.{written_name(event)}()"
+
+
+def passed_by(facts: Facts, call: BackwardStarted) -> str | None:
+    """Who passes a call's gradients where the program does not itself: `by gradcheck`, which makes them up."""
+    frame = facts.frame(call.stack)
+    told = "" if frame is None else source(facts.trace, frame)
+    found = None if _CALLS.search(told) else _CALLED.match(told)
+    return f"by {found[1]}" if found else None
+
+
+def failing(facts: Facts, event: ErrorRaised, last: Phase | None, now: int) -> Phase:
+    """The phase of an error outside any backward call: the call that failed before it began, or the program.
+
+    `last` is the phase before it, `now` the number of its step.  A call that has run and then found the error goes
+    on with it.
+    """
+    frame = facts.frame_of(event)
+    told = "error" if frame is None else source(facts.trace, frame, WHOLE)
+    kind = "backward" if _CALLS.search(told) else "forward"
+    if kind == "backward":
+        told = _TARGET.sub("", told)  # the call, as that of one that begins
+    same = last is not None and last.label == told
+    ended = event.index > 0 and isinstance(facts.trace.events[event.index - 1], BackwardEnded)
+    if last is not None and same and ended and kind == last.kind == "backward":
+        return last
+    return Phase(kind, told, now, now, last.call if last is not None and same else None, event.stack)

@@ -1,0 +1,92 @@
+"""The steps of a trace and what changes in each: phases, marks, and tracks by element."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..graph.graph import Link
+
+Track = list[list[Any]]
+BEGIN = 0.0005
+"""A backward call begins when its first step moves, so much after the rest before it: a rest shows what happened."""
+HALF = 0.5
+"""Half of a backward step before its end the rule has run: what it saved is freed, what it made is on its way."""
+
+
+@dataclass(slots=True)
+class Flow:
+    """What travels in a step along an edge (`back`: a gradient, from target to source); `value` is a trace value."""
+
+    link: Link
+    back: bool
+    value: int | None
+    upstream: int | None = None
+
+
+@dataclass(slots=True)
+class Step:
+    """`order` is which derivative the backward call computes that the step is of; 0 outside of one."""
+
+    kind: str
+    phase: int
+    at: str | None
+    name: str
+    event: int
+    op: int | None
+    order: int
+    call: int | None
+    flows: list[Flow] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Phase:
+    kind: str
+    label: str
+    start: int
+    end: int
+    call: int | None
+    stack: int
+    failed: bool = False
+
+
+@dataclass(slots=True)
+class Timeline:
+    """Steps, phases and marks, and the tracks by (element id, key).
+
+    Keys of nodes: state faint saved upstream, row:value row:grad row:seed row:call row:derived; of edges: state faint
+    cotangent.  Values in tracks are indices of trace values.
+    """
+
+    steps: list[Step] = field(default_factory=list)
+    phases: list[Phase] = field(default_factory=list)
+    marks: list[tuple[int, str, str]] = field(default_factory=list)
+    warnings: list[tuple[int, str]] = field(default_factory=list)
+    tracks: dict[tuple[str, str], Track] = field(default_factory=dict)
+    step_of: dict[int, int] = field(default_factory=dict)
+    spans: dict[int, tuple[int, int]] = field(default_factory=dict)
+    before: dict[int, int] = field(default_factory=dict)
+    """The step at which a backward call begins, by event; what failed before it began has its error step."""
+    until: dict[str, int] = field(default_factory=dict)
+    """By card of an older version of a tensor: the step from which a newer one's card has its `.grad`."""
+
+    def put(self, element: str, key: str, step: float, value: Any, default: Any = None) -> None:
+        """Let `value` hold from `step` on."""
+        track = self.tracks.get((element, key))
+        if track is None:
+            track = self.tracks[element, key] = [[0, default]]
+        if track[-1][0] == step:
+            track[-1][1] = value
+            if len(track) > 1 and track[-2][1] == value:
+                track.pop()
+        elif track[-1][1] != value:
+            track.append([step, value])
+
+    def at(self, element: str, key: str, step: float, default: Any = None) -> Any:
+        """The value of a track at a time."""
+        found = default
+        for k, value in self.tracks.get((element, key), ()):
+            if k > step:
+                break
+            found = value
+        return found

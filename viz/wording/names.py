@@ -1,0 +1,142 @@
+"""What a tensor, a value and the expression of an op are called where a sentence speaks of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from engine.trace import Input, OpCalled, Saved, Trace
+
+from ..layout.cards import input_place
+from ..reading import text
+from ..reading.facts import Facts
+from ..reading.labels import INDEXING, SHAPES, SIGNS, index_label, scaled_sign, shown_attrs, written_name
+
+MOST_OPERANDS = 4
+"""Operands that are written out; of more, the first and the last."""
+SHORT = 28
+"""Characters of an expression that stands for what a node saved."""
+_RESULT = "the result of "
+_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+
+
+def called(tensor: int | None, facts: Facts, otherwise: str = "") -> str:
+    """The user's name of a tensor, or what it is."""
+    if tensor is None:
+        return "a number"
+    return facts.name(tensor) or otherwise or unnamed(tensor, facts)
+
+
+def value(trace: Trace, index: int | None) -> str:
+    return "nothing" if index is None else text.brief(trace.value(index))
+
+
+def written(event: OpCalled, facts: Facts, operand: Callable[[Input, Facts], str] | None = None) -> str:
+    """The expression that an op stands for, with names and small values: `x × 2`, `sum(z, dim=1)`, `a[0]`.
+
+    `operand` is how each tensor is written; as `_operand` has it where none is given.
+    """
+    operand = operand or _operand
+    parts = [operand(i, facts) for i in event.inputs if i.tensor is not None or i.scalar is not None]
+    name = written_name(event)
+    plain = name.removesuffix("_")
+    sign = SIGNS.get(plain)
+    if sign is not None and len(parts) == 1:
+        parts += [text.scalar(v) for k, v in event.attrs.items() if k == "exponent" and isinstance(v, (int, float))]
+    if sign is not None and len(parts) == 2:
+        if plain == "rsub":
+            parts.reverse()
+        sign, factor = scaled_sign(event, sign)
+        return f"{closed(parts[0])} {sign}{'=' if event.inplace is not None else ''} {factor}{closed(parts[1])}"
+    if plain == "neg" and len(parts) == 1:
+        return f"{sign}{closed(parts[0])}"
+    if plain in INDEXING and parts:
+        return f"{closed(parts[0])}{index_label(event)}"
+    if plain == "data" and parts:
+        return f"{parts[0]}.data"
+    if len(parts) > MOST_OPERANDS:
+        parts[1:-1] = ["…"]
+    if plain in SHAPES and event.outputs:
+        parts.append(text.shape(event.outputs[0].shape))
+    else:
+        parts += shown_attrs(event)
+    return f"{name}({', '.join(parts)})"
+
+
+def closed(operand: str) -> str:
+    """In brackets where a sign or a word would be read with the operator.
+
+    >>> closed("-2"), closed("a × b"), closed("sum(z, dim=1)"), closed("[1 2]")
+    ('(-2)', '(a × b)', 'sum(z, dim=1)', '[1 2]')
+    """
+    plain = operand
+    while (inner := _BRACKETS.sub("", plain)) != plain:
+        plain = inner
+    return f"({operand})" if operand.startswith("-") or " " in plain else operand
+
+
+def _operand(argument: Input, facts: Facts) -> str:
+    """As `_short`; what has neither a name nor few elements by a short expression."""
+    told = _short(argument, facts)
+    made = _by_its_op(argument.tensor, facts) if _RESULT in told else None
+    return made or told
+
+
+def _short(argument: Input, facts: Facts) -> str:
+    """A tensor by its name, its value where that is short, or the op that gave it; a number as it is."""
+    if argument.tensor is None:
+        return text.scalar(argument.scalar)
+    name = facts.name(argument.tensor)
+    fact = facts.tensors.get(argument.tensor)
+    if name is None and fact is None and argument.tensor in facts.own.values:
+        kept = facts.trace.value(facts.own.values[argument.tensor])
+        return text.brief(kept) if text.size(kept.shape) <= 4 else f"a {text.shape(kept.shape)} tensor"
+    if name is not None or fact is None:
+        return name or "a tensor"
+    known = facts.resolve(argument.tensor, argument.version)
+    if text.size(fact.shape) <= 4 and known is not None:
+        return value(facts.trace, fact.values[known])
+    return unnamed(argument.tensor, facts)
+
+
+def unnamed(tensor: int | None, facts: Facts) -> str:
+    """What a tensor without a name is called: `the result of to(dtype=float32)`; what no op gave `a 2×3 tensor`."""
+    fact = facts.tensors.get(tensor) if tensor is not None else None
+    if fact is None:
+        return "a tensor"
+    op = fact.producers.get(fact.last)
+    if op is None:
+        return f"a {text.shape(fact.shape)} tensor"
+    event = facts.ops[op].event
+    given = "" if written_name(event) in SHAPES else ", ".join(shown_attrs(event))
+    return f"{_RESULT}{written_name(event)}{f'({given})' if given else ''}"
+
+
+def saved_name(saved: Saved, event: OpCalled, facts: Facts) -> str:
+    """What the node of an op saved, as the user knows it: its name, a number, few elements, else what it is to the op,
+    in the words of its card."""
+    if saved.tensor is None:
+        return text.scalar(saved.scalar)
+    name = facts.name(saved.tensor)
+    if saved.name.startswith("result") and saved.value is not None:
+        held = facts.trace.value(saved.value)
+        if held.dtype.startswith("int"):  # of max and the poolings: where the winners were
+            return f"{'the index' if text.size(held.shape) == 1 else 'the indices'} {text.brief(held)}"
+    if name is None and saved.value is not None and text.size(facts.trace.value(saved.value).shape) <= 4:
+        return value(facts.trace, saved.value)
+    if name is None and not saved.name.startswith("result"):
+        name = _by_its_op(saved.tensor, facts)
+    return name or ("its result" if saved.name.startswith("result") else f"its {input_place(event, saved.name)}")
+
+
+def _by_its_op(tensor: int | None, facts: Facts) -> str | None:
+    """`expand(guess, 3×3)` for what that op gave, where it is short and nobody wrote to it since."""
+    fact = facts.tensors.get(tensor) if tensor is not None else None
+    op = fact.producers.get(fact.first) if fact is not None and len(fact.values) == 1 else None
+    return made_by(op, facts) if op is not None and len(facts.ops[op].event.outputs) == 1 else None
+
+
+def made_by(op: int, facts: Facts) -> str | None:
+    """The expression of an op where it is short."""
+    made = written(facts.ops[op].event, facts, _short)
+    return made if len(made) <= SHORT and _RESULT not in made else None

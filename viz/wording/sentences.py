@@ -1,0 +1,371 @@
+"""Each step in words: one sentence, made from its event."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine.trace import (
+    Accumulated,
+    AnyEvent,
+    BackwardEnded,
+    Damaged,
+    DataSet,
+    ErrorRaised,
+    GradSet,
+    Input,
+    OpCalled,
+    Trace,
+    VjpRun,
+)
+
+from ..graph.graph import Drawing, slots
+from ..layout.cards import expression_of
+from ..reading import text
+from ..reading.facts import Facts
+from ..reading.labels import written_name
+from ..reading.own_code import Ran
+from ..reading.source_text import source
+from ..time.steps import Flow, Step
+from .names import called, closed, made_by, saved_name, unnamed, value, written
+
+MOST_RESULTS = 3
+"""Results of one op that are written out; of more, the first ones and how many follow."""
+FIRST = 140
+"""Characters of an error's message up to which all of it is said; of a longer one, the first sentence."""
+_GRAD = re.compile(r"\bgrad\(|\bbackward\(")
+_NUMBERS = {2: "two", 3: "three", 4: "four"}
+ROUNDED = 5
+"""Roundings of its type by which the product of two numbers may be from the one that stands for it,"""
+NEAR = 1e-4
+"""and what four written digits do not tell, as a share of it."""
+MOST_OPS = 4
+"""Ops of the program's own code that are written out in the step that runs them."""
+
+
+def say(step: Step, drawing: Drawing) -> str:
+    """The sentence of a step.  It names tensors as the program and its cards do, and has the numbers where they are
+    few."""
+    facts = drawing.facts
+    event = facts.trace.events[step.event]
+    match event:
+        case OpCalled() if step.kind == "write" and step.op is None:
+            return _write(event, facts)
+        case OpCalled():
+            return _forward(event, facts)
+        case VjpRun():
+            return _vjp(event, step, facts)
+        case Accumulated():
+            card = drawing.items.get(step.at or "")
+            return _accumulated(event, facts, facts.mark(event.tensor, card.version) if card is not None else "")
+        case DataSet():
+            name, held = called(event.tensor, facts, "a tensor"), value(facts.trace, event.value)
+            return f"The program gives {name} other elements through .data: {held}. No version counts it."
+        case GradSet():
+            return _grad_set(event, facts)
+        case Damaged():
+            return "The file is damaged here: this event and those after it cannot be read."
+        case ErrorRaised():
+            first = text.one_line(first_of(event.message), 240)
+            return f"{event.type}: {first}" + ("" if first.endswith("…") else ".")
+    return step.name
+
+
+def first_of(message: str) -> str:
+    """What is said of an error where there is room for little: all of a short message, else its first sentence.
+
+    >>> first_of("No such thing. Use another.")
+    'No such thing. Use another'
+    """
+    whole = " ".join(message.split())
+    return (whole if len(whole) <= FIRST else whole.split(". ")[0]).rstrip(".")
+
+
+def _forward(event: OpCalled, facts: Facts) -> str:
+    out = event.outputs[0]
+    result = value(facts.trace, out.value)
+    name = facts.name(out.tensor)
+    if event.inplace is not None:
+        what = called(event.inplace, facts, expression_of(event.inplace, facts))
+        return f"{written(event, facts)} changes {what} in place; it now holds {result}."
+    kept = ""
+    if event.node is not None and event.node.saved:
+        kept = f" {event.node.name} saves {text.join(_each([saved_name(s, event, facts) for s in event.node.saved]))}."
+    expression = written(event, facts)
+    if event.attrs.get("function") == "Error":
+        what = called(event.inputs[0].tensor, facts, result)
+        return f"What computed {what} is not to be differentiated: a node that only raises an error stands in for it."
+    named = [(facts.name(one.tensor), value(facts.trace, one.value)) for one in event.outputs]
+    several = [f"{one} = {held}" for one, held in named if one]
+    if len(several) > 1:
+        more = len(several) - MOST_RESULTS
+        result = text.join([*several[:MOST_RESULTS], *([f"{more} more"] if more > 0 else [])])
+        return f"{expression} gives {result}.{kept}{own(event, facts)}"
+    return f"{expression} gives {name + ' = ' if name and name != expression else ''}{result}.{kept}{own(event, facts)}"
+
+
+def _each(parts: Sequence[str]) -> list[str]:
+    """Each once: `a` for the two of `a * a`."""
+    return list(dict.fromkeys(parts))
+
+
+def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
+    trace = facts.trace
+    upstream = text.join([value(trace, u) for u in event.upstream if u is not None])
+    if step.op is None:
+        return f"{step.name} passes {upstream or 'nothing'} on.{own(event, facts)}"
+    op = facts.ops[step.op].event
+    ways = _ways(event, op, facts)
+    doing = f"{step.name} receives " + (f"the upstream gradient {upstream}" if upstream else "no upstream gradient")
+    number = next((i.scalar for i in op.inputs if i.tensor is None), None)
+    if op.name == "mul" and number is not None and len(ways) == 1:
+        doing = f"{step.name} multiplies the upstream gradient {upstream} by {text.scalar(number)}"
+    freed = ""
+    if op.node is not None and op.node.saved and event.freed:
+        freed = " What it saved is freed."
+    return f"{doing} and sends {text.join(ways) or 'nothing on'}.{own(event, facts)}{freed}{_returned(event, facts)}"
+
+
+def _returned(event: VjpRun, facts: Facts) -> str:
+    """What `autograd.grad` gives to the program, where this is the last that it does."""
+    call, events = facts.calls.get(event.call), facts.trace.events
+    if call is None or call.vjps[-1:] != [event.index] or call.end >= len(events):
+        return ""
+    frame = facts.frame(call.event.stack)
+    if frame is not None and not _GRAD.search(source(facts.trace, frame)):
+        return ""  # it is not the program that calls it, but gradcheck or jacobian, which return something else
+    ended = events[call.end]
+    if any(isinstance(e, ErrorRaised) for e in events[call.end + 1 : call.end + 2]):
+        return ""  # it raised instead
+    if not isinstance(ended, BackwardEnded) or any(isinstance(e, OpCalled) for e in events[event.index : call.end]):
+        return ""  # with create_graph the sums come behind it, as steps of their own
+    given = []
+    for result in ended.results[:MOST_RESULTS]:
+        fact = facts.tensors.get(result) if result is not None else None
+        if result is None or fact is None:
+            given.append("None")
+        else:
+            name = facts.trace.names.get(result)
+            given.append(f"{name} = {value(facts.trace, fact.values[fact.first])}" if name else "")
+    more = len(ended.results) - MOST_RESULTS
+    told = [*given, *([f"{more} more"] if more > 0 else [])]
+    return f" The call returns {text.join(told)}." if all(told) and told else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What goes to one input of an op, by its place in the node record: `name` is what receives it, `is_leaf` whether
+    that is a leaf, `end` the node or the leaf, `op` what gave a tensor that has no name."""
+
+    slot: int
+    value: str
+    name: str
+    is_leaf: bool
+    folded: str
+    end: object
+    op: int | None
+
+
+def _ways(event: VjpRun, op: OpCalled, facts: Facts) -> list[str]:
+    """`3 to h and to the leaf w`: one for each value that goes out."""
+    told: dict[str, list[tuple[str, object]]] = {}
+    for one in sent(event, op, facts):
+        name = f"the leaf {one.name}" if one.is_leaf and one.name else one.name or "a leaf"
+        told.setdefault(one.value, []).append((f"{name}{one.folded}", one.end))
+    return [f"{what} {text.join(_counted(where))}" for what, where in told.items()]
+
+
+def sent(event: VjpRun, op: OpCalled, facts: Facts) -> list[Sent]:
+    """What a rule sends, with the names of what receives it: two of one name are told apart by what made them."""
+    by_slot = {slot: op.inputs[position] for position, slot in slots(op).items()}
+    several = sum(cotangent is not None for cotangent in event.unsummed) > 1
+    found = [
+        _sent(event, op, slot, by_slot[slot], facts, several)
+        for slot, cotangent in enumerate(event.cotangents)
+        if cotangent is not None and slot in by_slot
+    ]
+    told = []
+    ways = {(one.name, one.end, one.value) for one in found}
+    named = Counter(name for name, _, _ in ways)
+    ended, valued = Counter((name, end) for name, end, _ in ways), Counter((name, value) for name, _, value in ways)
+    for one in found:  # is there one of this name with another end and another value? Counted, as there may be many
+        alike = named[one.name] - ended[one.name, one.end] - valued[one.name, one.value] + 1 > 0
+        made = made_by(one.op, facts) if alike and one.op is not None else None
+        told.append(replace(one, name=f"{one.name} of {made}") if made else one)
+    return told
+
+
+def _sent(event: VjpRun, op: OpCalled, slot: int, argument: Input, facts: Facts, several: bool) -> Sent:
+    edge = op.node.edges[slot] if op.node is not None and slot < len(op.node.edges) else None
+    tensor, name = argument.tensor, called(argument.tensor, facts, " ").strip()
+    behind = facts.op_of_node.get(edge.node) if edge is not None and edge.node is not None else None
+    node = facts.node(behind) if behind is not None else None
+    is_leaf = edge is not None and edge.leaf is not None  # not the tensor: one that was written to is a leaf no more
+    if name:
+        name += facts.mark(tensor, argument.version)
+    elif not is_leaf:
+        name, behind = (node.name, behind) if node is not None else (unnamed(tensor, facts), None)
+    fold = ""
+    if slot < len(event.unsummed) and event.unsummed[slot] is not None:
+        fold = " (summed)" if several else " (summed over the broadcast dimensions)"
+    end = edge.node if edge is not None and edge.node is not None else tensor
+    return Sent(slot, value(facts.trace, event.cotangents[slot]), name, is_leaf, fold, end, behind)
+
+
+def _counted(places: Sequence[tuple[str, object]]) -> list[str]:
+    """`to the leaf a twice` for one that comes two times, `to each of two MulBackward0` for two of one name."""
+    times = {1: "", 2: " twice"}
+    told = []
+    for name in _each([name for name, _ in places]):
+        ends = Counter(end for label, end in places if label == name)
+        if len(ends) > 1:
+            told.append(f"to each of {_NUMBERS.get(len(ends), len(ends))} {name}")
+        else:
+            (n,) = ends.values()
+            told.append(f"to {name}{times.get(n, f' {n} times')}")
+    return told
+
+
+def own(event: AnyEvent, facts: Facts) -> str:
+    """What code of the program's own did in the step of an event: hooks, the forward and backward of its Functions."""
+    return "".join(_ran(ran, facts) for ran in facts.own.at.get(event.index, ()))
+
+
+def _ran(ran: Ran, facts: Facts) -> str:
+    """One call of such code in words."""
+    computed = _computed(ran.ops, facts)
+    if ran.entered.place in ("forward", "backward"):
+        return f" Its {ran.entered.place} {computed}." if computed else ""
+    if ran.entered.place == "pack":
+        return f" A hook packs what it saves{f': it {computed}' if computed else ''}."
+    if ran.entered.place == "unpack":
+        return f" A hook unpacks what it saved{f': it {computed}' if computed else ''}."
+    record = facts.node(facts.op_of_node[ran.entered.node]) if ran.entered.node in facts.op_of_node else None
+    tensor = ran.entered.tensor
+    where = called(tensor, facts, "a leaf") if tensor is not None else record.name if record else "a node"
+    if ran.entered.place == "accumulated":
+        return ""  # what it does stands in steps of its own
+    turned = [
+        f"turns {value(facts.trace, hook.before)} into {value(facts.trace, hook.after)}" for hook in ran.turned
+    ]  # fmt: skip
+    doing = text.join(turned) or "changes nothing"
+    return f" A hook on {where} {doing}{f': it {computed}' if computed else ''}."
+
+
+def _computed(ops: Sequence[OpCalled], facts: Facts) -> str:
+    """`runs 2 ops: gradient × 10 = [10 0] and exp(x) = [1 1]`; empty where there was none."""
+    if not ops:
+        return ""
+    listed = [f"{written(op, facts)} = {value(facts.trace, op.outputs[0].value)}" for op in ops[:MOST_OPS]]
+    more = [f"{len(ops) - MOST_OPS} more"] if len(ops) > MOST_OPS else []
+    return f"runs {len(ops)} op{'s' * (len(ops) > 1)}: {text.join([*listed, *more])}"
+
+
+def _accumulated(event: Accumulated, facts: Facts, mark: str) -> str:
+    along = _along(facts.holding(event.grad, event.index), event.tensor, facts)
+    return _added(event, facts, mark) + along + own(event, facts)
+
+
+def _along(leaves: Sequence[int], leaf: int, facts: Facts) -> str:
+    """Which other leaves have the same tensor as their `.grad`."""
+    others = [f"{called(one, facts, 'a leaf')}.grad" for one in leaves if one != leaf]
+    return f" {text.join(others)} {'is' if len(others) == 1 else 'are'} the same tensor." if others else ""
+
+
+def _added(event: Accumulated, facts: Facts, mark: str) -> str:
+    """`mark` is what follows the name of the leaf on its card."""
+    trace, name = facts.trace, facts.name(event.tensor)
+    added, after = value(trace, event.added), value(trace, event.after)
+    if not name:
+        was = "was None" if event.before is None else f"held {value(trace, event.before)}"
+        now = "it" if event.before is None and after == added else after
+        return f"A leaf without a name receives {added}; its .grad {was} and now holds {now}."
+    if event.retained:
+        return f"{name}{mark} retains its gradient: {name}.grad is {after}."
+    if event.before is None:
+        now = "it" if after == added else after
+        return f"The leaf {name}{mark} receives {added}; {name}.grad was None and now holds {now}."
+    before, sign = value(trace, event.before), _equals(trace, event)
+    return f"The leaf {name}{mark} adds {added} to {name}.grad: {before} + {closed(added)} {sign} {after}."
+
+
+def _equals(trace: Trace, event: Accumulated) -> str:
+    """`=` where the elements as they are written add up to those that are written behind it, else `≈`."""
+    known = [i for i in (event.before, event.added, event.after) if i is not None]
+    before, added, after = (trace.value(i).array for i in known) if len(known) == 3 else (None, None, None)
+    if before is None or added is None or after is None or after.size > text.SMALL:
+        return "="
+    added = np.broadcast_to(added, after.shape)
+    rows = zip(before.reshape(-1), added.reshape(-1), after.reshape(-1), strict=True)
+    return "=" if all(text.result([(b,), (a,)], float(c)).startswith("=") for b, a, c in rows) else "≈"
+
+
+def _write(event: OpCalled, facts: Facts) -> str:
+    held = [f"{called(leaf, facts, 'a tensor')}.grad" for leaf in facts.holding(event.inplace, event.index)]
+    owner = facts.owner.get(event.inplace) if event.inplace is not None else None
+    name = text.join(held) or f"what was {called(owner, facts, 'a tensor')}.grad"
+    name += ", which are one tensor," if len(held) > 1 else ""
+    after = value(facts.trace, event.outputs[0].value)
+    if written_name(event) == "zero_":
+        return f"The program sets {name} to zero: {after}."
+    return f"The program changes {name} by {written_name(event)}: it is now {after}."
+
+
+def _grad_set(event: GradSet, facts: Facts) -> str:
+    name = called(event.tensor, facts, "a tensor")
+    if event.value is None:
+        return f"The program drops the gradient: {name}.grad is None."
+    along = _along(facts.holding(event.source, event.index), event.tensor, facts)
+    return f"The program sets {name}.grad to {value(facts.trace, event.value)}.{along}"
+
+
+def flow_text(flow: Flow, matrix: np.ndarray | None, trace: Trace) -> tuple[str | None, str | None]:
+    """What is written where a gradient travels: the value, of one element with its arithmetic; and of several elements
+    the arithmetic of the single path that a gradient takes, which is true of its cells only.
+
+    `matrix` is the local Jacobian (output cells, input cells), or None.
+    """
+    if flow.value is None:
+        return None, None
+    found = trace.value(flow.value)
+    path = _path(flow, matrix, trace)
+    if found.array is not None and found.array.size == 1:
+        return path or text.brief(found), None
+    return text.brief(found), path
+
+
+def _path(flow: Flow, matrix: np.ndarray | None, trace: Trace) -> str | None:
+    """The arithmetic of the only path on which a gradient travels; None where there are several, or none."""
+    if not flow.back or flow.upstream is None or flow.value is None or matrix is None:
+        return None
+    given, upstream = trace.value(flow.value).array, trace.value(flow.upstream).array
+    if given is None or upstream is None or (upstream.size, given.size) != matrix.shape:
+        return None
+    rows = np.flatnonzero(upstream)
+    columns = np.flatnonzero(matrix[rows[0]]) if len(rows) == 1 else rows[:0]
+    if len(columns) != 1 or np.count_nonzero(given) > 1:  # not where a nan was born beside the path
+        return None
+    local, one = matrix[rows[0], columns[0]], upstream.reshape(-1)[rows[0]]
+    return _product(float(local), float(one), given.reshape(-1)[columns[0]])
+
+
+def _product(local: float, upstream: float, result: np.floating[Any]) -> str | None:
+    """`2 · 3 = 6`; what the type cannot write down as `1.49e-8 → 0 in float16`; None where it is no such product.
+
+    >>> _product(2.0, 3.0, np.float32(6)), _product(1e-4, 1e-4, np.float16(0)), _product(2.0, 3.0, np.float32(7))
+    ('2 · 3 = 6', '1e-8 → 0 in float16', None)
+    """
+    with np.errstate(all="ignore"):
+        product = local * upstream
+        kept = np.asarray(product).astype(result.dtype)
+    near = max(ROUNDED * float(np.finfo(result.dtype).eps), NEAR)
+    if np.isclose(product, float(result), near, 0, equal_nan=True):
+        return f"{text.number(local)} · {text.number(upstream)} {text.result([(local, upstream)], float(result))}"
+    if np.isclose(kept, result, near, 0):
+        return f"{text.number(product)} → {text.number(result)} in {result.dtype.name}"
+    return None
