@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.measure import percentile, seconds, settle, table
-from engine.program import Command, Edits, commands
-from engine.trace import Trace
+from engine.replay.program import Command, Edits, commands
+from engine.trace.events import Trace
 from viz.server.http.packed import gzip
 from viz.server.programs import gallery_programs
 from viz.server.revisions import Computed

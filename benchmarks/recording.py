@@ -16,10 +16,10 @@ import engine
 from benchmarks.engine_workloads import of_torch
 from benchmarks.measure import ratio, settle, table
 from benchmarks.workloads import WORKLOADS, Workload, convolution, mlp, transformer
-from engine.recorder import Recorder
-from engine.source import Places
-from engine.streaming import Stream
-from engine.tracefile import open_trace
+from engine.trace.file.streaming import Stream
+from engine.trace.file.tracefile import open_trace
+from engine.trace.recorder import Recorder
+from engine.trace.source import Places
 
 STEPS = 40
 """Steps of a training that is recorded into a file."""

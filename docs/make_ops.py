@@ -14,8 +14,8 @@ from typing import Any
 
 from docs import left_out
 from docs.tables import escaped
-from engine.formula import formulas
-from engine.op import REGISTRY, Op, call_kernel
+from engine.formula.formula import formulas
+from engine.ops.op import REGISTRY, Op, call_kernel
 from tests import samples
 from tests.samples import Sample
 

@@ -16,8 +16,8 @@ import viz
 from docs import left_out
 from docs.tables import escaped
 from engine import Tensor, Trace, autograd, nn, optim
-from engine.node import Node
-from engine.trace import Event
+from engine.tensor.node import Node
+from engine.trace.events import Event
 from viz.cli import EXAMPLES, parser
 
 FILE = Path(__file__).parent / "reference.md"
@@ -247,12 +247,12 @@ def title_of(thing: Any) -> str:
     if name in (
         "torch",
         "engine",
-        "engine.op",
-        "engine.size",
-        "engine.tensor",
-        "engine.mode",
-        "engine.anomaly",
-        "engine.api.check",
+        "engine.ops.op",
+        "engine.arrays.size",
+        "engine.tensor.tensor",
+        "engine.tensor.grad_mode",
+        "engine.backward.anomaly",
+        "engine.api.calls.check",
     ):
         return "Tensors and modes"
     said = about(name, sys.modules[name]).split(": ")[0]

@@ -6,16 +6,13 @@
 from . import (
     accelerator,
     amp,
-    array,
     autograd,
     backends,
-    constructors,
-    creation,
     cuda,
     distributions,
-    filled,
     func,
     linalg,
+    methods,
     nn,
     optim,
     profiler,
@@ -25,96 +22,98 @@ from . import (
     utils,
     version,
 )
-from . import attributes as attributes  # gives nodes what they keep as attributes
-from . import tracefile as tracefile  # gives Trace its save and open
 from .amp import GradScaler, autocast
-from .anomaly import is_anomaly_enabled
-from .api import absent as _absent
-from .api import arithmetic as _arithmetic
-from .api import arrange as _arrange
-from .api import called as _called
-from .api import chains as _chains
-from .api import choice as _choice
-from .api import counting as _counting
-from .api import decomposition as _decomposition
-from .api import differences as _differences
-from .api import drawing as _drawing
-from .api import einsum as _einsum
-from .api import elementwise as _elementwise
-from .api import extremes as _extremes
-from .api import factors as _factors
-from .api import functions as _functions
-from .api import indexing as _indexing
-from .api import joining as _joining
-from .api import late as _late
-from .api import linalg as _linalg
-from .api import masking as _masking
-from .api import methods
-from .api import norms as _norms
-from .api import parts as _parts
-from .api import products as _products
-from .api import random as _random
-from .api import redrawing as _redrawing
-from .api import reduction as _reduction
-from .api import replacing as _replacing
-from .api import reshaping as _reshaping
-from .api import scan as _scan
-from .api import scatter as _scatter
-from .api import searching as _searching
 from .api import settings as _settings
-from .api import shape as _shape
-from .api import sorting as _sorting
-from .api import special as _special
-from .api import spectrum as _spectrum
-from .api import statistics as _statistics
-from .api import storage as _storage
-from .api import terms as _terms
-from .api import transposes as _transposes
-from .api import types as _types
-from .api import written as _written
-from .api.absent import *
-from .api.absent import bfloat16_dtype as bfloat16
-from .api.arithmetic import *
-from .api.arrange import *
-from .api.chains import *
-from .api.choice import *
-from .api.counting import *
-from .api.decomposition import *
-from .api.differences import *
-from .api.drawing import *
-from .api.einsum import *
-from .api.elementwise import *
-from .api.extremes import *
-from .api.factors import *
-from .api.functions import *
-from .api.indexing import *
-from .api.joining import *
-from .api.linalg import *
-from .api.masking import *
-from .api.norms import *
-from .api.parts import *
-from .api.products import *
-from .api.random import *
-from .api.redrawing import *
-from .api.reduction import *
-from .api.replacing import *
-from .api.reshaping import *
-from .api.scan import *
-from .api.scatter import *
-from .api.searching import *
+from .api.calls import absent as _absent
+from .api.calls import called as _called
+from .api.calls import functions as _functions
+from .api.calls import late as _late
+from .api.calls.absent import *
+from .api.calls.absent import bfloat16_dtype as bfloat16
+from .api.calls.functions import *
+from .api.creation import constructors, creation, filled
+from .api.creation import counting as _counting
+from .api.creation import types as _types
+from .api.creation.constructors import *
+from .api.creation.counting import *
+from .api.creation.creation import *
+from .api.creation.filled import *
+from .api.creation.types import *
+from .api.index import indexing as _indexing
+from .api.index import masking as _masking
+from .api.index import scatter as _scatter
+from .api.index.indexing import *
+from .api.index.masking import *
+from .api.index.scatter import *
+from .api.inplace import written as _written
+from .api.inplace.written import *
+from .api.linalg import chains as _chains
+from .api.linalg import decomposition as _decomposition
+from .api.linalg import einsum as _einsum
+from .api.linalg import factors as _factors
+from .api.linalg import linalg as _linalg
+from .api.linalg import norms as _norms
+from .api.linalg import products as _products
+from .api.linalg import spectrum as _spectrum
+from .api.linalg.chains import *
+from .api.linalg.decomposition import *
+from .api.linalg.einsum import *
+from .api.linalg.factors import *
+from .api.linalg.linalg import *
+from .api.linalg.norms import *
+from .api.linalg.products import *
+from .api.linalg.spectrum import *
+from .api.math import arithmetic as _arithmetic
+from .api.math import choice as _choice
+from .api.math import differences as _differences
+from .api.math import elementwise as _elementwise
+from .api.math import special as _special
+from .api.math import terms as _terms
+from .api.math.arithmetic import *
+from .api.math.choice import *
+from .api.math.differences import *
+from .api.math.elementwise import *
+from .api.math.special import *
+from .api.math.terms import *
+from .api.printing import set_printoptions
+from .api.random import drawing as _drawing
+from .api.random import random as _random
+from .api.random import redrawing as _redrawing
+from .api.random.drawing import *
+from .api.random.random import *
+from .api.random.redrawing import *
+from .api.reduce import extremes as _extremes
+from .api.reduce import reduction as _reduction
+from .api.reduce import scan as _scan
+from .api.reduce import searching as _searching
+from .api.reduce import sorting as _sorting
+from .api.reduce import statistics as _statistics
+from .api.reduce.extremes import *
+from .api.reduce.reduction import *
+from .api.reduce.scan import *
+from .api.reduce.searching import *
+from .api.reduce.sorting import *
+from .api.reduce.statistics import *
 from .api.settings import *
-from .api.shape import *
-from .api.sorting import *
-from .api.special import *
-from .api.spectrum import *
-from .api.statistics import *
-from .api.storage import *
-from .api.terms import *
-from .api.transposes import *
-from .api.types import *
-from .api.written import *
-from .array import bool_ as bool
-from .array import (
+from .api.shape import arrange as _arrange
+from .api.shape import joining as _joining
+from .api.shape import parts as _parts
+from .api.shape import replacing as _replacing
+from .api.shape import reshaping as _reshaping
+from .api.shape import shape as _shape
+from .api.shape import storage as _storage
+from .api.shape import transposes as _transposes
+from .api.shape.arrange import *
+from .api.shape.joining import *
+from .api.shape.parts import *
+from .api.shape.replacing import *
+from .api.shape.reshaping import *
+from .api.shape.shape import *
+from .api.shape.storage import *
+from .api.shape.transposes import *
+from .arrays import array
+from .arrays.array import bool_ as bool
+from .arrays.array import (
     device,
     double,
     dtype,
@@ -130,13 +129,17 @@ from .array import (
     short,
     uint8,
 )
-from .array import float32 as float
-from .array import int32 as int
-from .constructors import *
-from .creation import *
-from .filled import *
+from .arrays.array import float32 as float
+from .arrays.array import int32 as int
+from .arrays.size import Size
+from .backward.anomaly import is_anomaly_enabled
 from .func import vmap
-from .mode import (
+from .nn import shared as _shared
+from .nn.shared import *
+from .ops.shape import detach
+from .replay.replay import replay
+from .tensor import attributes as attributes  # gives nodes what they keep as attributes
+from .tensor.grad_mode import (
     enable_grad,
     inference_mode,
     is_grad_enabled,
@@ -144,16 +147,11 @@ from .mode import (
     no_grad,
     set_grad_enabled,
 )
-from .nn import shared as _shared
-from .nn.shared import *
-from .ops.shape import detach
-from .printing import set_printoptions
-from .recording import record
-from .replay import replay
-from .size import Size
-from .tensor import Tensor
+from .tensor.tensor import Tensor
 from .torch_version import __version__
-from .trace import Trace
+from .trace.events import Trace
+from .trace.file import tracefile as tracefile  # gives Trace its save and open
+from .trace.record import record
 from .utils.saving import load, save
 
 __all__ = [

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from .array import cuda_is_available
+from .arrays.array import cuda_is_available
 
 __all__ = ["cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]
 

@@ -17,13 +17,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import recording
+from engine.arrays.session import slot
 from engine.autograd import calls
-from engine.program import NONE_PASSED, Command, Edits, commands
-from engine.recorder import Recorder
-from engine.slot import slot
-from engine.tensor import Tensor, tensor_of
-from engine.trace import BackwardEnded, BackwardStarted, CodeEntered, CodeLeft, GradSet, LeafCreated, OpCalled, Trace
+from engine.replay.program import NONE_PASSED, Command, Edits, commands
+from engine.tensor.tensor import Tensor, tensor_of
+from engine.trace import record
+from engine.trace.events import (
+    BackwardEnded,
+    BackwardStarted,
+    CodeEntered,
+    CodeLeft,
+    GradSet,
+    LeafCreated,
+    OpCalled,
+    Trace,
+)
+from engine.trace.recorder import Recorder
 from viz.gallery import Program
 from viz.server.programs import record_source
 
@@ -155,10 +164,10 @@ class Fresh:
 
     def tap(self, patch: pytest.MonkeyPatch) -> None:
         """Stand between the program and the engine."""
-        patch.setattr(recording, "Recorder", self.recorder())
+        patch.setattr(record, "Recorder", self.recorder())
         patch.setattr(calls, "call", self.call(calls.call))
         for name, module in list(sys.modules.items()):
-            own = name in ("engine.replay", "engine.inplace")
+            own = name in ("engine.replay.replay", "engine.tensor.inplace")
             if name.startswith("engine.") and hasattr(module, "apply_inplace") and not own:
                 patch.setattr(module, "apply_inplace", self.write(module.apply_inplace))
         kept = vars(Tensor)["grad"]

@@ -15,7 +15,7 @@ import pytest
 import engine
 from docs import left_out, make_ops, make_reference
 from docs.left_out import names, sorted_out
-from engine.op import REGISTRY
+from engine.ops.op import REGISTRY
 from viz.graph import folds
 from viz.layout import views
 from viz.scene import visible

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from engine.program import NONE_PASSED, Command, commands
-from engine.replay import replay
-from engine.tensor import NON_LEAF_GRAD
-from engine.trace import BackwardEnded, ErrorRaised, FlagChanged, LeafCreated, OpCalled, Trace, WarningGiven
+from engine.replay.program import NONE_PASSED, Command, commands
+from engine.replay.replay import replay
+from engine.tensor.tensor import NON_LEAF_GRAD
+from engine.trace.events import BackwardEnded, ErrorRaised, FlagChanged, LeafCreated, OpCalled, Trace, WarningGiven
 from tests.fresh import Outside, Plan, canonical, run_fresh
 from viz.gallery import Program, gallery
 from viz.server.programs import record_source

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from engine.trace import Trace
+    from engine.trace.events import Trace
     from viz.server.server import Running
     from viz.server.store import Catalogue
 
@@ -59,7 +59,7 @@ def show(
 
 
 def _check(trace: Trace) -> None:
-    from engine.trace import Trace as Kind
+    from engine.trace.events import Trace as Kind
 
     if not isinstance(trace, Kind):
         raise TypeError(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from viz.server.store import Catalogue, Program
 
 SUFFIX = ".backstep"
-"""As in engine.tracefile, which is not imported for --help."""
+"""As in engine.trace.file.tracefile, which is not imported for --help."""
 
 EXAMPLES = """examples:
   backstep                          the gallery
@@ -231,7 +231,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, str]:
     """The programs to offer and the address to open."""
-    from engine.database import TraceFileError
+    from engine.trace.file.database import TraceFileError
     from viz.scene.beginning import MOST
     from viz.server import programs
     from viz.server.store import Catalogue, Problem

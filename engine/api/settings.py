@@ -9,9 +9,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .. import array as arrays
-from .. import errors
-from .types import LEGACY
+from ..arrays import array as arrays
+from ..arrays import errors
+from .creation.types import LEGACY
 
 __all__ = [
     "are_deterministic_algorithms_enabled",

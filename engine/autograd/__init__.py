@@ -1,8 +1,8 @@
 """What torch.autograd offers."""
 
-from ..anomaly import detect_anomaly, is_anomaly_enabled, set_detect_anomaly
-from ..creation import Variable
-from ..mode import (
+from ..api.creation.creation import Variable
+from ..backward.anomaly import detect_anomaly, is_anomaly_enabled, set_detect_anomaly
+from ..tensor.grad_mode import (
     enable_grad,
     inference_mode,
     is_grad_enabled,

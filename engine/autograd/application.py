@@ -6,14 +6,15 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .. import anomaly, errors
-from ..inplace import report_joint, wrote
-from ..mode import mode
-from ..node import SavedResult, gradient_edge
+from ..arrays import errors
+from ..arrays.session import slot
+from ..backward import anomaly
 from ..ops.shape import detach
-from ..slot import slot
-from ..tensor import Tensor
-from ..views import View, refresh_view
+from ..tensor.grad_mode import mode
+from ..tensor.inplace import report_joint, wrote
+from ..tensor.node import SavedResult, gradient_edge
+from ..tensor.tensor import Tensor
+from ..tensor.views import View, refresh_view
 from .custom import NO_OUTPUT, CustomNode
 
 NOT_RETURNED = (

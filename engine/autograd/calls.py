@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from .. import errors
-from ..array import as_array, dtype_of, xp
-from ..backward import run_backward
-from ..mode import mode
-from ..node import AccumulateGrad, gradient_edge
+from ..arrays import errors
+from ..arrays.array import as_array, dtype_of, xp
+from ..arrays.session import slot
+from ..arrays.size import Size
+from ..backward.loop import run_backward
 from ..ops.reduction import sum_to_size
 from ..ops.shape import clone, select, stack
-from ..size import Size
-from ..slot import slot
-from ..tensor import Tensor, tensor_of
-from ..views import refresh_view
+from ..tensor.grad_mode import mode
+from ..tensor.node import AccumulateGrad, gradient_edge
+from ..tensor.tensor import Tensor, tensor_of
+from ..tensor.views import refresh_view
 from .graph import GradientEdge, inner_node
 
 Tensors = Tensor | Sequence[Tensor] | GradientEdge | dict[str, Tensor]

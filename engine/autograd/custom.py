@@ -9,14 +9,14 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from .. import errors
-from ..array import float32, xp
-from ..mode import mode
-from ..node import Node, next_number
-from ..op import CUSTOM, Plan
-from ..saved import packed, saved_value, saved_version, unpack_saved
-from ..slot import slot
-from ..tensor import Tensor, tensor_of
+from ..arrays import errors
+from ..arrays.array import float32, xp
+from ..arrays.session import slot
+from ..ops.op import CUSTOM, Plan
+from ..tensor.grad_mode import mode
+from ..tensor.node import Node, next_number
+from ..tensor.saved import packed, saved_value, saved_version, unpack_saved
+from ..tensor.tensor import Tensor, tensor_of
 
 NO_OUTPUT: tuple[tuple[int, ...], Any] = ((), float32.numpy)
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from .. import errors
-from ..array import xp
-from ..dispatch import AFTER, apply
-from ..inplace import BEFORE_WRITE, apply_inplace
-from ..mode import enable_grad, mode
-from ..op import Op
+from ..arrays import errors
+from ..arrays.array import xp
+from ..arrays.session import slot
 from ..ops.inplace import copy, copy_slices, take_slice
-from ..slot import slot
-from ..tensor import Tensor, tensor_of
+from ..ops.op import Op
+from ..tensor.dispatch import AFTER, apply
+from ..tensor.grad_mode import enable_grad, mode
+from ..tensor.inplace import BEFORE_WRITE, apply_inplace
+from ..tensor.tensor import Tensor, tensor_of
 from .application import PUSH
 from .calls import grad
 from .custom import CustomNode

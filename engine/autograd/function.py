@@ -13,8 +13,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..mode import mode, no_grad
-from ..tensor import Tensor
+from ..tensor.grad_mode import mode, no_grad
+from ..tensor.tensor import Tensor
 from .application import Call
 from .custom import CustomNode
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import errors
-from ..api.joining import stack
-from ..array import xp
-from ..mode import enable_grad, is_grad_enabled, set_grad_enabled
-from ..tensor import Tensor, tensor_of
+from ..api.shape.joining import stack
+from ..arrays import errors
+from ..arrays.array import xp
+from ..tensor.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
+from ..tensor.tensor import Tensor, tensor_of
 from .calls import grad
 
 Tensors = Tensor | tuple[Tensor, ...]

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
-from .. import errors
-from ..array import dtype_of, xp
-from ..leaving import escape
-from ..mode import enable_grad
-from ..size import Size
-from ..slot import unrecorded, warn
-from ..tensor import Tensor, tensor_of
+from ..arrays import errors
+from ..arrays.array import dtype_of, xp
+from ..arrays.session import unrecorded, warn
+from ..arrays.size import Size
+from ..tensor.escapes import escape
+from ..tensor.grad_mode import enable_grad
+from ..tensor.tensor import Tensor, tensor_of
 from .calls import grad
 from .forward_ad import dual_level, make_dual, unpack_dual
 from .function import Function

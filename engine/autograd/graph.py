@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from .. import node as nodes
-from ..array import CPU
-from ..inplace import BEFORE_WRITE
-from ..mode import mode
-from ..nested import current
-from ..node import RemovableHandle, gradient_edge
+from ..arrays.array import CPU
+from ..arrays.session import slot
+from ..backward.reentrancy import current
 from ..ops.shape import clone, detach
-from ..slot import slot
-from ..tensor import Tensor
-from ..views import refresh_view
+from ..tensor import node as nodes
+from ..tensor.grad_mode import mode
+from ..tensor.inplace import BEFORE_WRITE
+from ..tensor.node import RemovableHandle, gradient_edge
+from ..tensor.tensor import Tensor
+from ..tensor.views import refresh_view
 from .function import BackwardCFunction
 
 OUTSIDE = (

@@ -1,5 +1,5 @@
 """Where torch keeps Variable, from the time before Tensors had gradients."""
 
-from ..creation import Variable
+from ..api.creation.creation import Variable
 
 __all__ = ["Variable"]

@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from .. import amp
-from ..array import float16
+from ..arrays.array import float16
 
 __all__ = ["GradScaler", "autocast"]
 

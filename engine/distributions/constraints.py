@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .. import array as arrays
-from ..api.joining import cat as joined
-from ..api.joining import stack as stacked
-from ..filled import full
+from ..api.creation.filled import full
+from ..api.shape.joining import cat as joined
+from ..api.shape.joining import stack as stacked
+from ..arrays import array as arrays
 from ..linalg import cholesky_ex, eigvalsh, vector_norm
-from ..tensor import Tensor
+from ..tensor.tensor import Tensor
 
 __all__ = [
     "Constraint", "MixtureSameFamilyConstraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property",

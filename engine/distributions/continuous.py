@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from .. import linalg
-from ..api.drawing import normal, rand
-from ..filled import full, zeros_like
-from ..mode import no_grad
+from ..api.creation.filled import full, zeros_like
+from ..api.random.drawing import normal, rand
 from ..ops import elementwise as el
-from ..tensor import Tensor
+from ..tensor.grad_mode import no_grad
+from ..tensor.tensor import Tensor
 from . import constraints
 from .constraints import Constraint, Constraints
 from .distribution import Distribution, lazy, together

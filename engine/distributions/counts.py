@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from .. import array as arrays
-from ..api.drawing import poisson
-from ..filled import zeros_like
-from ..mode import no_grad
+from ..api.creation.filled import zeros_like
+from ..api.random.drawing import poisson
+from ..arrays import array as arrays
 from ..nn.functional import binary_cross_entropy_with_logits
-from ..tensor import Tensor
+from ..tensor.grad_mode import no_grad
+from ..tensor.tensor import Tensor
 from . import constraints
 from .constraints import Constraints
 from .distribution import Distribution, together

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from .. import array as arrays
-from ..api.choice import where
-from ..creation import as_tensor
-from ..filled import full, full_like, ones_like, zeros_like
-from ..tensor import Tensor
+from ..api.creation.creation import as_tensor
+from ..api.creation.filled import full, full_like, ones_like, zeros_like
+from ..api.math.choice import where
+from ..arrays import array as arrays
+from ..tensor.tensor import Tensor
 from . import constraints
 from .constraints import Constraint, Constraints
 from .continuous import Cauchy, Exponential, Normal, Uniform

@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import ClassVar
 
-from .. import array as arrays
-from ..api.counting import arange, eye
-from ..api.drawing import bernoulli, multinomial
-from ..api.joining import broadcast_tensors
-from ..mode import no_grad
+from ..api.creation.counting import arange, eye
+from ..api.random.drawing import bernoulli, multinomial
+from ..api.shape.joining import broadcast_tensors
+from ..arrays import array as arrays
+from ..arrays.size import Size
 from ..nn.functional import binary_cross_entropy_with_logits, one_hot
-from ..size import Size
-from ..tensor import Tensor
+from ..tensor.grad_mode import no_grad
+from ..tensor.tensor import Tensor
 from . import constraints
 from .constraints import Constraint, Constraints
 from .distribution import Distribution, lazy, one_of, to_logits, together

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from .. import array as arrays
-from ..api.joining import broadcast_tensors
-from ..creation import tensor
-from ..mode import enable_grad, no_grad
-from ..size import Size
-from ..tensor import Tensor
+from ..api.creation.creation import tensor
+from ..api.shape.joining import broadcast_tensors
+from ..arrays import array as arrays
+from ..arrays.size import Size
+from ..tensor.grad_mode import enable_grad, no_grad
+from ..tensor.tensor import Tensor
 from .constraints import Constraint, Constraints, is_dependent
 
 __all__ = ["Distribution"]

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from .. import array as arrays
-from ..api.counting import eye, tril_indices
-from ..api.joining import cat, stack
+from ..api.creation.counting import eye, tril_indices
+from ..api.shape.joining import cat, stack
+from ..arrays import array as arrays
+from ..arrays.size import Size
 from ..linalg import cholesky
 from ..nn.functional import logsigmoid, pad, softplus
-from ..size import Size
-from ..tensor import Tensor
+from ..tensor.tensor import Tensor
 from . import constraints
 from .constraints import Constraint
 from .distribution import sum_rightmost

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..size import Size
-from ..tensor import Tensor
+from ..arrays.size import Size
+from ..tensor.tensor import Tensor
 from . import constraints
 from .constraints import Constraint
 from .distribution import Distribution, sum_rightmost

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from .. import linalg
 from ..nn.functional import softplus
-from ..tensor import Tensor
+from ..tensor.tensor import Tensor
 from .continuous import Cauchy, Exponential, Laplace, MultivariateNormal, Normal, Uniform
 from .counts import Geometric, Poisson
 from .derived import EULER, Gumbel, HalfNormal, Pareto

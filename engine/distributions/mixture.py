@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..mode import no_grad
-from ..size import Size
-from ..tensor import Tensor
+from ..arrays.size import Size
+from ..tensor.grad_mode import no_grad
+from ..tensor.tensor import Tensor
 from . import constraints
 from .constraints import Constraint
 from .discrete import Categorical

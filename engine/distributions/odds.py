@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ..tensor import Tensor
+from ..tensor.tensor import Tensor
 from . import constraints
 from .constraints import Constraints
 from .distribution import Distribution, lazy, one_of, to_logits, together

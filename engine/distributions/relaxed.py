@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ..api.drawing import rand
-from ..filled import full_like
-from ..size import Size
-from ..tensor import Tensor
+from ..api.creation.filled import full_like
+from ..api.random.drawing import rand
+from ..arrays.size import Size
+from ..tensor.tensor import Tensor
 from . import constraints
 from .constraints import Constraints
 from .discrete import Categorical

@@ -7,9 +7,9 @@ from functools import cached_property, reduce
 from operator import add, mul
 from typing import Any
 
-from ..filled import zeros_like
-from ..size import Size
-from ..tensor import Tensor
+from ..api.creation.filled import zeros_like
+from ..arrays.size import Size
+from ..tensor.tensor import Tensor
 from . import constraints
 from .constraints import Constraint
 from .distribution import sum_rightmost

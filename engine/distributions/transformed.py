@@ -7,9 +7,9 @@ from functools import reduce
 from operator import mul
 from typing import Any
 
-from ..mode import no_grad
-from ..size import Size
-from ..tensor import Tensor
+from ..arrays.size import Size
+from ..tensor.grad_mode import no_grad
+from ..tensor.tensor import Tensor
 from . import constraints
 from .constraints import Constraint
 from .distribution import Distribution, sum_rightmost

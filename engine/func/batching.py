@@ -10,10 +10,10 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from ..api.joining import stack
-from ..api.parts import select
-from ..api.random import get_rng_state, set_rng_state
-from ..tensor import Tensor
+from ..api.random.random import get_rng_state, set_rng_state
+from ..api.shape.joining import stack
+from ..api.shape.parts import select
+from ..tensor.tensor import Tensor
 from .tree import Shape, flatten, unflatten
 
 RANDOMNESS = ("error", "different", "same")

@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from .. import autograd, errors
-from ..api.joining import stack
-from ..array import xp
-from ..mode import enable_grad, is_grad_enabled
-from ..node import AccumulateGrad
-from ..tensor import Tensor, tensor_of
+from .. import autograd
+from ..api.shape.joining import stack
+from ..arrays import errors
+from ..arrays.array import xp
+from ..tensor.grad_mode import enable_grad, is_grad_enabled
+from ..tensor.node import AccumulateGrad
+from ..tensor.tensor import Tensor, tensor_of
 from .tree import flatten, mapped, unflatten
 
 Places = int | tuple[int, ...]

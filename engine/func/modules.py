@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..api.joining import stack
+from ..api.shape.joining import stack
 from ..nn.module import Module
-from ..tensor import Tensor
+from ..tensor.tensor import Tensor
 
 _absent = object()
 

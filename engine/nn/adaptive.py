@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ..tensor import Tensor
+from ..tensor.tensor import Tensor
 from . import functional as F
 from .container import ModuleList, Sequential
 from .linear import Linear

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..slot import unrecorded
-from ..tensor import Tensor
+from ..arrays.session import unrecorded
+from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init
 from .functional.multihead import as_added

@@ -10,10 +10,10 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import errors
+from ..arrays import errors
 from ..autograd.function import Function
-from ..mode import mode
-from ..tensor import Tensor
+from ..tensor.grad_mode import mode
+from ..tensor.tensor import Tensor
 
 __all__ = ["BackwardHookFunction", "Boundary", "on_node"]
 

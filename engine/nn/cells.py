@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from .. import errors, filled
-from ..slot import unrecorded
-from ..tensor import Tensor
+from ..api.creation import filled
+from ..arrays import errors
+from ..arrays.session import unrecorded
+from ..tensor.tensor import Tensor
 from . import init
 from .module import Module
 from .parameter import fresh

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Self
 
-from ..api.check import typename
-from ..tensor import Tensor
+from ..api.calls.check import typename
+from ..tensor.tensor import Tensor
 from .module import Module, indented
 from .parameter import Parameter
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..errors import runtime
+from ..arrays.errors import runtime
 from ..ops import convolution as cv
-from ..tensor import Tensor
+from ..tensor.tensor import Tensor
 from .sizes import each
 
 __all__ = ["conv1d_input", "conv1d_weight", "conv2d_input", "conv2d_weight", "conv3d_input", "conv3d_weight"]

@@ -6,9 +6,9 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .. import errors
-from ..node import RemovableHandle
-from ..tensor import Tensor
+from ..arrays import errors
+from ..tensor.node import RemovableHandle
+from ..tensor.tensor import Tensor
 from .boundary import Boundary, on_node
 
 if TYPE_CHECKING:

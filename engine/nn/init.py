@@ -8,12 +8,12 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from .. import filled
-from ..api import counting, drawing
-from ..array import xp
-from ..creation import new_leaf
-from ..mode import no_grad
-from ..tensor import Tensor
+from ..api.creation import counting, filled
+from ..api.creation.creation import new_leaf
+from ..api.random import drawing
+from ..arrays.array import xp
+from ..tensor.grad_mode import no_grad
+from ..tensor.tensor import Tensor
 
 __all__ = [
     "calculate_gain",

@@ -8,11 +8,11 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any
 
-from .. import creation
-from ..array import int64
-from ..mode import no_grad
-from ..slot import unrecorded
-from ..tensor import Tensor
+from ..api.creation import creation
+from ..arrays.array import int64
+from ..arrays.session import unrecorded
+from ..tensor.grad_mode import no_grad
+from ..tensor.tensor import Tensor
 from .convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .linear import Linear
 from .module import Module

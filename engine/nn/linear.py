@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..slot import unrecorded
-from ..tensor import Tensor
+from ..arrays.session import unrecorded
+from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init
 from .module import Module

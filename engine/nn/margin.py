@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..tensor import Tensor
+from ..tensor.tensor import Tensor
 from . import functional as F
 from .distance import PairwiseDistance
 from .loss import _Loss, _WeightedLoss

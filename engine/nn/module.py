@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
-from .. import errors
-from ..api.check import typename
-from ..api.inplace import set_data
-from ..array import dtype
-from ..holders import BUFFERS
-from ..mode import no_grad
-from ..slot import slot
-from ..tensor import Tensor
+from ..api.calls.check import typename
+from ..api.inplace.inplace import set_data
+from ..arrays import errors
+from ..arrays.array import dtype
+from ..arrays.session import slot
+from ..tensor.grad_mode import no_grad
+from ..tensor.tensor import Tensor
+from ..trace.module_names import BUFFERS
 from .hooks import (
     Hooks,
     any_hooks,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from .. import creation, filled
-from ..array import int64
-from ..slot import unrecorded
-from ..tensor import Tensor
+from ..api.creation import creation, filled
+from ..arrays.array import int64
+from ..arrays.session import unrecorded
+from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init
 from .module import Module

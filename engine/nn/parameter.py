@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import errors, filled
-from ..api.called import TORCH, reads
-from ..mode import no_grad
+from ..api.calls.called import TORCH, reads
+from ..api.calls.signature import Reader
+from ..api.creation import filled
+from ..arrays import errors
+from ..arrays.session import slot, unrecorded
 from ..ops.shape import clone, detach
-from ..signature import Reader
-from ..slot import slot, unrecorded
-from ..tensor import Tensor
+from ..tensor.grad_mode import no_grad
+from ..tensor.tensor import Tensor
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 

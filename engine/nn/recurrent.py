@@ -6,10 +6,11 @@ import math
 import warnings
 from typing import Any, ClassVar
 
-from .. import errors, filled
-from ..api.joining import cat, stack
-from ..slot import unrecorded
-from ..tensor import Tensor
+from ..api.creation import filled
+from ..api.shape.joining import cat, stack
+from ..arrays import errors
+from ..arrays.session import unrecorded
+from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init
 from .module import Module

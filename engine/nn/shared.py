@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..tensor import Tensor
+from ..tensor.tensor import Tensor
 from .functional import (
     adaptive_avg_pool1d,
     alpha_dropout,

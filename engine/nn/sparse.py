@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from ..mode import no_grad
-from ..slot import unrecorded
-from ..tensor import Tensor
+from ..arrays.session import unrecorded
+from ..tensor.grad_mode import no_grad
+from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init
 from .module import Module

@@ -7,10 +7,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import errors
-from ..mode import no_grad
-from ..node import RemovableHandle
-from ..tensor import Tensor
+from ..arrays import errors
+from ..tensor.grad_mode import no_grad
+from ..tensor.node import RemovableHandle
+from ..tensor.tensor import Tensor
 from .parameter import Parameter
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..api.joining import cat, stack
-from ..slot import slot
-from ..tensor import Tensor
+from ..api.shape.joining import cat, stack
+from ..arrays.session import slot
+from ..tensor.tensor import Tensor
 from .functional.activation import relu, sigmoid, tanh
 from .functional.affine import linear
 

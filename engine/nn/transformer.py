@@ -7,9 +7,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .. import errors, filled
-from ..slot import unrecorded
-from ..tensor import Tensor
+from ..api.creation import filled
+from ..arrays import errors
+from ..arrays.session import unrecorded
+from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init
 from .activation import GELU

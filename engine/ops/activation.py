@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .. import errors
-from ..array import Array, as_array, special_of, xp
-from ..op import Traits, op
+from ..arrays import errors
+from ..arrays.array import Array, as_array, special_of, xp
 from . import quick
 from .choice import chosen, ge, gt, le, logical_and, logical_or, lt, where
 from .elementwise import exp, sigmoid, softplus, tanh
+from .op import Traits, op
 from .shape import cat, slice_
 
 SQRT_HALF = math.sqrt(0.5)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, xp
-from ..op import DIFFERENCE, FLOAT, SAME, Traits, op
+from ..arrays.array import Array, xp
 from .choice import eq, ge, isnan, le, logical_or, where, zero
 from .elementwise import exp2, sign_of, unknown_derivative
+from .op import DIFFERENCE, FLOAT, SAME, Traits, op
 from .shape import sum_to_size
 
 

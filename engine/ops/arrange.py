@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, Arrays, xp, zeros_at
-from ..op import Traits, op
-from ..promotion import promote
+from ..arrays.array import Array, Arrays, xp, zeros_at
+from ..arrays.promotion import promote
+from .op import Traits, op
 from .reduction import sum_dim
 from .shape import Sizes, reshape, slice_
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, xp
-from ..folds import folded
-from ..op import Traits, op
+from ..arrays.array import Array, xp
+from ..arrays.ufunc_folds import folded
+from .op import Traits, op
 from .reduction import sum_dim
 from .shape import transpose
 

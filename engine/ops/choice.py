@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, library_of, xp
-from ..op import SAME, Traits, op
-from ..promotion import promote, result_dtype
+from ..arrays.array import Array, library_of, xp
+from ..arrays.promotion import promote, result_dtype
+from .op import SAME, Traits, op
 
 
 def _compare(name: str, ufunc: Any) -> Any:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, library_of, xp, zeros_at
-from ..op import Traits, op
+from ..arrays.array import Array, library_of, xp, zeros_at
+from .op import Traits, op
 
 
 def _chain(targets: Array, target_lengths: Array, blank: int) -> tuple[Array, Array, Array]:

@@ -14,8 +14,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..array import Array, library_of, linalg_of, strict, xp
-from ..op import Traits, op
+from ..arrays.array import Array, library_of, linalg_of, strict, xp
+from .op import Traits, op
 from .products import multiplied
 from .shape import Sizes, cat, slice_, transpose, tril, triu, unsqueeze
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, xp, zeros_at
-from ..folds import folded
-from ..op import Traits, op
+from ..arrays.array import Array, xp, zeros_at
+from ..arrays.ufunc_folds import folded
 from .choice import eq, where, zero
 from .elementwise import absolute, pow_number, sign
+from .op import Traits, op
 from .shape import Sizes, unsqueeze
 
 

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from ..array import Array
-from ..op import Traits, op
+from ..arrays.array import Array
 from .choice import zero
+from .op import Traits, op
 
 
 def _bernoulli(self: Array, values: Array) -> Array:

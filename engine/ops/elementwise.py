@@ -9,10 +9,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..array import Array, special_of, xp
-from ..op import DIFFERENCE, FLOAT, SAME, Traits, by_hand, op
+from ..arrays.array import Array, special_of, xp
 from . import quick
 from .choice import eq, ge, gt, le, logical_and, where, zero
+from .op import DIFFERENCE, FLOAT, SAME, Traits, by_hand, op
 
 ONE = {kind: xp.ones((), dtype=kind) for kind in "efd"}
 subtract, multiply = xp.subtract, xp.multiply  # found at once; `xp.subtract` is searched for at each call

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, library_of, xp, zeros_at
-from ..op import Traits, op
+from ..arrays.array import Array, library_of, xp, zeros_at
 from .indexing import index_select
+from .op import Traits, op
 from .reduction import sum_dim
 from .shape import Sizes, unsqueeze
 

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from ..array import Array, library_of, xp
-from ..op import Traits, op
+from ..arrays.array import Array, library_of, xp
+from .op import Traits, op
 from .shape import Sizes
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, Arrays, xp, zeros_at
-from ..op import Traits, op
+from ..arrays.array import Array, Arrays, xp, zeros_at
+from .op import Traits, op
 from .shape import Sizes
 
 

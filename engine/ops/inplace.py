@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..array import Array, xp, zeros_at
-from ..op import REGISTRY, Traits, op
+from ..arrays.array import Array, xp, zeros_at
 from .choice import zero
+from .op import REGISTRY, Traits, op
 from .shape import sum_to_size
 
 SHARING = frozenset({"expand", "unfold", "as_strided"})

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, xp
-from ..op import PRODUCTS, by_hand, op
+from ..arrays.array import Array, xp
+from .op import PRODUCTS, by_hand, op
 from .shape import scaled, t, transpose, unsqueeze
 
 

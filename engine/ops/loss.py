@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, xp, zeros_at
-from ..folds import folded
-from ..op import SAME, Traits, op
+from ..arrays.array import Array, xp, zeros_at
+from ..arrays.ufunc_folds import folded
 from .activation import log_sigmoid
 from .choice import clamp_min, ge, gt, where
 from .elementwise import absolute, log, sigmoid, sign
+from .op import SAME, Traits, op
 from .reduction import gather, sum_dim
 from .shape import Sizes, count, reshape, unsqueeze
 

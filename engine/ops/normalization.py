@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, strided, xp
-from ..folds import BLOCK, folded
-from ..op import Traits, op
+from ..arrays.array import Array, strided, xp
+from ..arrays.ufunc_folds import BLOCK, folded
 from .elementwise import rsqrt
+from .op import Traits, op
 from .reduction import mean_dim, sum_dim
 from .shape import Sizes, count, reshape
 

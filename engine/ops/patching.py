@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from ..array import Array, xp, zeros_at
-from ..op import Traits, op
+from ..arrays.array import Array, xp, zeros_at
 from .choice import masked_fill, zero
+from .op import Traits, op
 from .scatter import copying
 from .shape import Sizes, reshape, select, slice_
 from .views import Geometry, as_strided_from, diagonal, places_of

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from .. import errors
-from ..array import Array, xp, zeros_at
-from ..op import Traits, op
+from ..arrays import errors
+from ..arrays.array import Array, xp, zeros_at
 from .convolution import padded, places_of, windows
+from .op import Traits, op
 from .shape import Sizes
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, xp
-from ..folds import folded
-from ..op import SAME, Traits, op
+from ..arrays.array import Array, xp
+from ..arrays.ufunc_folds import folded
 from .choice import eq, where, zero
 from .elementwise import absolute, pow_number, sign
 from .linalg import bmm, mv
+from .op import SAME, Traits, op
 from .reduction import sum_dim
 from .shape import Sizes, expand, scaled, t, transpose, unsqueeze
 

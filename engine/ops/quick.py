@@ -6,7 +6,7 @@ matrix products around it.  Every function here falls back to theirs for other d
 
 from __future__ import annotations
 
-from ..array import Array, float32, special_of, xp
+from ..arrays.array import Array, float32, special_of, xp
 
 _SINGLE = float32.numpy
 

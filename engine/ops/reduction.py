@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, as_array, xp, zeros_at
-from ..folds import folded
-from ..op import FLOAT, Traits, op
+from ..arrays.array import Array, as_array, xp, zeros_at
+from ..arrays.ufunc_folds import folded
 from .choice import eq, where, zero
 from .elementwise import absolute, exp, pow_number, sign
+from .op import FLOAT, Traits, op
 from .shape import Sizes, along, count, expand, flip, sum_to_size, unsqueeze, view
 
 __all__ = ["sum_to_size"]  # the loop looks for it here

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ..array import Array, xp, zeros_at
-from ..op import Traits, op
+from ..arrays.array import Array, xp, zeros_at
+from .op import Traits, op
 from .pooling import need_elements
 from .shape import Sizes
 

@@ -13,8 +13,8 @@ import math
 from itertools import product
 from typing import Any
 
-from ..array import Array, xp, zeros_at
-from ..op import Traits, op
+from ..arrays.array import Array, xp, zeros_at
+from .op import Traits, op
 from .reduction import sum_dim
 from .shape import Sizes, stack
 

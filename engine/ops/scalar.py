@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..array import Array
-from ..op import FLOAT, SAME, Traits, op
-from ..promotion import result_dtype
+from ..arrays.array import Array
+from ..arrays.promotion import result_dtype
+from .op import FLOAT, SAME, Traits, op
 
 
 def _common(self: Array, other: float) -> Array:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, xp
-from ..folds import accumulated
-from ..op import Traits, op
+from ..arrays.array import Array, xp
+from ..arrays.ufunc_folds import accumulated
 from .choice import eq, where
 from .elementwise import exp
+from .op import Traits, op
 from .reduction import scatter_sum, wide
 from .shape import Sizes
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..array import Array, as_array, library_of, xp
-from ..folds import multiply_at
-from ..op import Traits, op
+from ..arrays.array import Array, as_array, library_of, xp
+from ..arrays.ufunc_folds import multiply_at
 from .choice import eq, logical_and, masked_fill, where, zero
 from .indexing import index_select
+from .op import Traits, op
 from .reduction import gather, sum_all
 from .shape import Sizes, along, count, reshape, scaled
 

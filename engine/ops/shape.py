@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, Arrays, expanded, move, xp, zeros_at
-from ..array import device as device_at
-from ..folds import folded
-from ..op import VIEW, Traits, op
-from ..promotion import promote
+from ..arrays.array import Array, Arrays, expanded, move, xp, zeros_at
+from ..arrays.array import device as device_at
+from ..arrays.promotion import promote
+from ..arrays.ufunc_folds import folded
+from .op import VIEW, Traits, op
 
 Sizes = tuple[int, ...]
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, contiguous, library_of, xp
-from ..folds import accumulated
-from ..op import Traits, op
+from ..arrays.array import Array, contiguous, library_of, xp
+from ..arrays.ufunc_folds import accumulated
 from .arithmetic import no_derivative
+from .op import Traits, op
 from .reduction import even_share, raised, scatter_sum
 from .shape import Sizes
 

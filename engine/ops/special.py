@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import Array, special_of, xp
-from ..op import FLOAT, Traits, op
-from ..promotion import promote_float
+from ..arrays.array import Array, special_of, xp
+from ..arrays.promotion import promote_float
 from .arithmetic import no_derivative, outside, sgn
 from .choice import eq, le, logical_and, where
 from .elementwise import cos, exp, exp2, log, log1p, sin
+from .op import FLOAT, Traits, op
 
 ROOT_2 = math.sqrt(2)
 

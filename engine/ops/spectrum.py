@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import errors
-from ..array import Array, library_of, linalg_of, strict, xp
-from ..op import Traits, op
+from ..arrays import errors
+from ..arrays.array import Array, library_of, linalg_of, strict, xp
 from .choice import eq, logical_and, where
 from .decomposition import each, flipped, identity_of, linalg_solve_triangular
+from .op import Traits, op
 from .products import multiplied
 from .reduction import sum_dim
 from .shape import Sizes, cat, slice_, tril, triu, unsqueeze

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, xp, zeros_at
-from ..folds import folded
-from ..op import SAME, Traits, op
+from ..arrays.array import Array, xp, zeros_at
+from ..arrays.ufunc_folds import folded
 from .choice import eq, gt, isnan, where
 from .elementwise import reciprocal, unknown_derivative
+from .op import SAME, Traits, op
 from .reduction import amount_share, norm_of, norm_slope, restored, spread, spread_slope, sum_dim, vector_norm, wide
 from .shape import Sizes, count
 

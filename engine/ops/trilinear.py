@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, xp
-from ..op import op
+from ..arrays.array import Array, xp
 from .linalg import mm
+from .op import op
 from .shape import Sizes, permute, reshape, t, unsqueeze
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Array, library_of, memory_of, strided, xp, zeros_at
-from ..op import VIEW, Traits, op
+from ..arrays.array import Array, library_of, memory_of, strided, xp, zeros_at
+from .op import VIEW, Traits, op
 from .shape import Sizes, cat, reshape, slice_backward
 
 # -- diagonals ----------------------------------------------------------------------------------------------------

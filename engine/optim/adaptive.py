@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..filled import full_like, zeros_like
-from ..tensor import Tensor
+from ..api.creation.filled import full_like, zeros_like
+from ..tensor.tensor import Tensor
 from .optimizer import Group, Optimizer, State, check, check_fused, counted, counter, number
 
 __all__ = ["Adadelta", "Adagrad", "RMSprop"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import errors
-from ..api.joining import cat
-from ..array import xp
-from ..filled import zeros
-from ..mode import enable_grad, no_grad
-from ..tensor import Tensor
+from ..api.creation.filled import zeros
+from ..api.shape.joining import cat
+from ..arrays import errors
+from ..arrays.array import xp
+from ..tensor.grad_mode import enable_grad, no_grad
+from ..tensor.tensor import Tensor
 from .optimizer import Optimizer, check, number
 from .search import strong_wolfe
 

@@ -9,14 +9,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .. import array as arrays
-from .. import errors
-from ..api.check import typename
-from ..creation import tensor
-from ..mode import enable_grad, set_grad_enabled
-from ..node import RemovableHandle
-from ..slot import slot, unrecorded
-from ..tensor import Tensor
+from ..api.calls.check import typename
+from ..api.creation.creation import tensor
+from ..arrays import array as arrays
+from ..arrays import errors
+from ..arrays.session import slot, unrecorded
+from ..tensor.grad_mode import enable_grad, set_grad_enabled
+from ..tensor.node import RemovableHandle
+from ..tensor.tensor import Tensor
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 

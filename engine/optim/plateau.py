@@ -6,7 +6,7 @@ import math
 import warnings
 from typing import Any
 
-from .. import errors
+from ..arrays import errors
 from .optimizer import Optimizer
 from .scheduler import EPOCH, LRScheduler, need_optimizer, set_value, values_of
 

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..tensor import Tensor
+from ..tensor.tensor import Tensor
 from .optimizer import Optimizer
 
 __all__ = ["LRScheduler"]

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..array import xp
-from ..tensor import Tensor
+from ..arrays.array import xp
+from ..tensor.tensor import Tensor
 
 __all__ = ["strong_wolfe"]
 

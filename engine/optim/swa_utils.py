@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from typing import Any
 
-from .. import creation
-from ..array import int64
-from ..mode import no_grad
+from ..api.creation import creation
+from ..arrays.array import int64
 from ..nn.module import Module
 from ..nn.normalization import _BatchNorm
-from ..tensor import Tensor
+from ..tensor.grad_mode import no_grad
+from ..tensor.tensor import Tensor
 from .optimizer import Optimizer
 from .scheduler import LRScheduler, spread
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..api.joining import stack
-from ..filled import zeros_like
-from ..tensor import Tensor
+from ..api.creation.filled import zeros_like
+from ..api.shape.joining import stack
+from ..tensor.tensor import Tensor
 from .optimizer import Group, Optimizer, State, check, check_betas, counted, counter, decayed, number, replaced
 
 __all__ = ["Adamax", "NAdam", "RAdam"]

@@ -6,13 +6,13 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..api.random import get_rng_state, set_rng_state
+from ..api.random.random import get_rng_state, set_rng_state
 from ..autograd import Function, backward
-from ..mode import enable_grad, no_grad
-from ..nested import current
+from ..backward.reentrancy import current
 from ..nn import Sequential
 from ..random import fork_rng
-from ..tensor import Tensor
+from ..tensor.grad_mode import enable_grad, no_grad
+from ..tensor.tensor import Tensor
 from . import frames
 from .frames import CheckpointError, GraphExecGroup, set_checkpoint_early_stop
 

@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
-from .. import errors
-from ..api.random import get_rng_state, set_rng_state
+from ..api.random.random import get_rng_state, set_rng_state
+from ..arrays import errors
+from ..arrays.session import unrecorded
 from ..autograd.graph import saved_tensors_hooks
-from ..mode import enable_grad, mode
-from ..nested import current
-from ..node import changed_message
+from ..backward.reentrancy import current
 from ..random import fork_rng
-from ..saved import Packed
-from ..slot import unrecorded
-from ..tensor import Tensor
+from ..tensor.grad_mode import enable_grad, mode
+from ..tensor.node import changed_message
+from ..tensor.saved import Packed
+from ..tensor.tensor import Tensor
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 

@@ -15,14 +15,14 @@ from typing import IO, Any
 
 import numpy as np
 
-from .. import array as arrays
-from .. import creation
-from ..encoding import decode, encode
+from ..api.creation import creation
+from ..arrays import array as arrays
+from ..arrays.session import warn
+from ..arrays.size import Size
 from ..nn.module import Module
 from ..nn.parameter import Buffer, Parameter
-from ..size import Size
-from ..slot import warn
-from ..tensor import Tensor
+from ..tensor.tensor import Tensor
+from ..trace.file.encoding import decode, encode
 
 __all__ = ["load", "save"]
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.op import REGISTRY
+from engine.ops.op import REGISTRY
 from tests.engine.helpers import leaves, spelled_outputs
 from tests.samples import NOT_DIFFERENTIABLE, SAMPLES, Sample
 

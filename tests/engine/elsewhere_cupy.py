@@ -12,7 +12,7 @@ import pytest
 import scipy.linalg
 import scipy.special
 
-from engine import array
+from engine.arrays import array
 from tests.engine.cupy_limits import where_limits
 from tests.engine.elsewhere import NAMES, CUDARuntimeError, Device, Elsewhere, computed, errstate, host, refuse_numpy
 

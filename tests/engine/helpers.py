@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import engine
-from engine.dispatch import apply
-from engine.op import REGISTRY
+from engine.ops.op import REGISTRY
+from engine.tensor.dispatch import apply
 from tests.samples import Sample
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import engine
-from engine.program import Edits
-from engine.replay import replay
-from engine.trace import Accumulated, DataSet, Trace, VjpRun
+from engine.replay.program import Edits
+from engine.replay.replay import replay
+from engine.trace.events import Accumulated, DataSet, Trace, VjpRun
 
 HEAD = "x = torch.tensor({values}, requires_grad=True)\n"
 ROWS = {

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import engine as torch
-from engine import array, nn
-from engine.op import REGISTRY
-from engine.replay import replay
-from engine.trace import Trace, VjpRun
+from engine import nn
+from engine.arrays import array
+from engine.ops.op import REGISTRY
+from engine.replay.replay import replay
+from engine.trace.events import Trace, VjpRun
 from tests.engine import elsewhere_cupy
 from tests.engine.elsewhere import Elsewhere
 from tests.engine.helpers import call, flat, floats, leaves

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import engine
-from engine.mode import mode
-from engine.slot import slot
+from engine.arrays.session import slot
+from engine.tensor.grad_mode import mode
 from tests.engine.helpers import call, leaves
 from tests.samples import SAMPLES, Sample
 
@@ -32,7 +32,7 @@ def writes_of_enabled(path: Path) -> Iterator[str]:
                     and isinstance(target.ctx, ast.Store)
                     and target.attr == "enabled"
                     and isinstance(target.value, ast.Name)
-                    and target.value.id in (("mode", "self") if path.name == "mode.py" else ("mode",))
+                    and target.value.id in (("mode", "self") if path.name == "grad_mode.py" else ("mode",))
                 ):
                     yield f"{path.name}:{node.lineno}"
 
@@ -40,7 +40,7 @@ def writes_of_enabled(path: Path) -> Iterator[str]:
 def test_mode_is_turned_in_one_place() -> None:
     found = [place for path in ENGINE.rglob("*.py") for place in writes_of_enabled(path)]
     assert len(found) == 1
-    assert found[0].startswith("mode.py:")
+    assert found[0].startswith("grad_mode.py:")
 
 
 def in_no_grad() -> None:

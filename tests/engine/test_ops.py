@@ -10,9 +10,9 @@ import pytest
 
 import engine
 from engine import autograd
-from engine.backward import run_backward
-from engine.node import gradient_edge
-from engine.op import REGISTRY
+from engine.backward.loop import run_backward
+from engine.ops.op import REGISTRY
+from engine.tensor.node import gradient_edge
 from tests.engine.helpers import call, flat, floats, function_of, leaves, spelled_outputs
 from tests.samples import NOT_DIFFERENTIABLE, SAMPLES, Sample
 

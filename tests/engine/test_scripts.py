@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine.replay import replay
+from engine.replay.replay import replay
 from tests.fresh import canonical
 
 SCRIPTS = sorted(Path(__file__).with_name("scripts").glob("*.txt"))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import engine
-from engine.op import REGISTRY
 from engine.ops.inplace import INTO, fits_into
+from engine.ops.op import REGISTRY
 
 ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
     "mul": [(0,), (2.5,), (-1,)],

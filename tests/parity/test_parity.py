@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine.trace import Accumulated, BackwardStarted, ErrorRaised, OpCalled, Trace, VjpRun
+from engine.trace.events import Accumulated, BackwardStarted, ErrorRaised, OpCalled, Trace, VjpRun
 from viz.gallery import Program, fixed_programs, gallery
 
 torch: Any

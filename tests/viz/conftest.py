@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.trace import Trace
+from engine.trace.events import Trace
 from viz.record.runner import Recording, run_script
 
 from .scripts import Script

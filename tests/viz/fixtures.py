@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.trace import Trace
+from engine.trace.events import Trace
 from viz.server.store import Json, Program, SceneJob
 
 SOURCE = """import engine as torch

@@ -8,7 +8,7 @@ import warnings
 from typing import Any
 
 import engine
-from engine.trace import Accumulated, BackwardEnded, Trace
+from engine.trace.events import Accumulated, BackwardEnded, Trace
 from viz.gallery import Program, find, fixed_programs, gallery
 from viz.scene import scene as drawn
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.trace import ErrorRaised, Trace
+from engine.trace.events import ErrorRaised, Trace
 from viz.record.runner import Recording
 
 ROOT = Path(__file__).parents[2]

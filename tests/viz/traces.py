@@ -9,7 +9,7 @@ from typing import Any
 import networkx as nx
 
 import engine
-from engine.trace import Trace
+from engine.trace.events import Trace
 
 CASE_1 = """\
 import engine as torch

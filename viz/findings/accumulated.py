@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.trace import Accumulated, GradSet, GroupEntered, GroupLeft, OpCalled, Refreshed
+from engine.trace.events import Accumulated, GradSet, GroupEntered, GroupLeft, OpCalled, Refreshed
 
 from ..reading import text
 from ..reading.facts import Facts

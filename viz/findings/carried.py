@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from engine.source import Sources
-from engine.trace import Frame, OpCalled
+from engine.trace.events import Frame, OpCalled
+from engine.trace.source import Sources
 
 from ..reading.facts import CallFact
 from ..reading.source_text import source

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.trace import ErrorRaised, Frame, OpCalled
+from engine.trace.events import ErrorRaised, Frame, OpCalled
 
 from ..graph.graph import Drawing
 from ..reading.facts import CallFact, Facts

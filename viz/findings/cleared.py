@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.trace import Accumulated, Event, GradSet, GroupEntered, OpCalled, Refreshed
+from engine.trace.events import Accumulated, Event, GradSet, GroupEntered, OpCalled, Refreshed
 
 from ..reading import text
 from ..reading.facts import Facts

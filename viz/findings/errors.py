@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.trace import BackwardEnded, ErrorRaised, ModeChanged, OpCalled, VjpRun, WarningGiven
+from engine.trace.events import BackwardEnded, ErrorRaised, ModeChanged, OpCalled, VjpRun, WarningGiven
 
 from ..graph.graph import Drawing
 from ..reading import labels, text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.program import Command, commands
+from engine.replay.program import Command, commands
 
 from ..reading.facts import CallFact
 from .case import Case, Json

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.trace import OpCalled, VjpRun
+from engine.trace.events import OpCalled, VjpRun
 
 from ..reading import labels, text
 from ..reading.facts import Facts

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.trace import Accumulated, OpCalled
+from engine.trace.events import Accumulated, OpCalled
 
 from ..reading import labels, text
 from ..reading.facts import CallFact, Facts

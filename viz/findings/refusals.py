@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Sequence
 
-from engine.trace import Escaped, VjpRun
+from engine.trace.events import Escaped, VjpRun
 
 from ..reading import text
 from ..reading.labels import COUNTED

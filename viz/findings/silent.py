@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.trace import (
+from engine.trace.events import (
     Accumulated,
     BackwardStarted,
     Escaped,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.trace import Accumulated, GroupEntered, GroupLeft, LeafCreated, OpCalled, Refreshed
+from engine.trace.events import Accumulated, GroupEntered, GroupLeft, LeafCreated, OpCalled, Refreshed
 
 from ..reading import text
 from ..reading.facts import Facts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from engine.trace import Accumulated, Escaped, GradSet, GroupEntered, LeafCreated, OpCalled, Refreshed
+from engine.trace.events import Accumulated, Escaped, GradSet, GroupEntered, LeafCreated, OpCalled, Refreshed
 
 from ..reading import labels, text
 from ..reading.facts import Facts, OpFact

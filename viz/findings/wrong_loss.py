@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.trace import OpCalled
+from engine.trace.events import OpCalled
 
 from ..reading import labels, text
 from ..reading.facts import Facts

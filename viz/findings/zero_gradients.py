@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from engine.trace import Accumulated, GroupEntered, VjpRun
+from engine.trace.events import Accumulated, GroupEntered, VjpRun
 
 from ..reading import labels, text
 from ..reading.facts import Facts

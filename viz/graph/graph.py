@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import networkx as nx
 
-from engine.trace import OpCalled
+from engine.trace.events import OpCalled
 
 from ..reading.facts import Facts
 from . import placement

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from engine.trace import BackwardStarted, GroupEntered, GroupLeft, OpCalled, Trace
+from engine.trace.events import BackwardStarted, GroupEntered, GroupLeft, OpCalled, Trace
 
 from ..reading.own_code import own_code
 from ..reading.source_text import source

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from engine.trace import OpCalled
+from engine.trace.events import OpCalled
 
 _COMPOUND = (ast.If, ast.While, ast.Try, ast.Match, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _PARTS = frozenset({"index", "select", "slice"})

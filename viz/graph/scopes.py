@@ -6,8 +6,8 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from engine.loops import variable
-from engine.trace import AnyEvent, Frame, GroupEntered, OpCalled, Trace
+from engine.trace.events import AnyEvent, Frame, GroupEntered, OpCalled, Trace
+from engine.trace.loops import variable
 
 from . import nested_loops
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from engine.trace import OpCalled
+from engine.trace.events import OpCalled
 
 from ..graph.graph import Drawing, Item
 from ..reading import labels, text

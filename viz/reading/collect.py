@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.trace import (
+from engine.trace.events import (
     Accumulated,
     BackwardEnded,
     BackwardStarted,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import itemgetter
 
-from engine.trace import (
+from engine.trace.events import (
     AnyEvent,
     BackwardStarted,
     ErrorRaised,

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.op import REGISTRY, call_kernel
-from engine.trace import OpCalled
+from engine.ops.op import REGISTRY, call_kernel
+from engine.trace.events import OpCalled
 
 from . import text
 from .facts import Facts

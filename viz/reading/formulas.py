@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.formula import Formula, formulas_of
-from engine.formula import called as names_of
-from engine.trace import OpCalled, VjpRun
+from engine.formula.formula import Formula, formulas_of
+from engine.formula.formula import called as names_of
+from engine.trace.events import OpCalled, VjpRun
 
 from .facts import Facts
 

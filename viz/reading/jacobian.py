@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.formula import REPLACING
-from engine.op import REGISTRY
-from engine.trace import OpCalled
+from engine.formula.formula import REPLACING
+from engine.ops.op import REGISTRY
+from engine.trace.events import OpCalled
 
 from . import text
 from .facts import Facts

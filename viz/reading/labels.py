@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.trace import BackwardStarted, ErrorRaised, OpCalled, Trace
+from engine.trace.events import BackwardStarted, ErrorRaised, OpCalled, Trace
 
 from . import text
 

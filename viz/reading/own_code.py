@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from engine.trace import (
+from engine.trace.events import (
     Accumulated,
     AnyEvent,
     BackwardEnded,

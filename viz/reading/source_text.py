@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.trace import Frame, Trace
+from engine.trace.events import Frame, Trace
 
 from . import text
 

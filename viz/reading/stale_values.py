@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.trace import DataSet, LeafCreated, OpCalled, Refreshed, Saved, Trace, VjpRun
+from engine.trace.events import DataSet, LeafCreated, OpCalled, Refreshed, Saved, Trace, VjpRun
 
 from .facts import Facts
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.trace import Scalar, Value
+from engine.trace.events import Scalar, Value
 
 SMALL = 16
 """Elements up to which a tensor is drawn cell by cell and written out in sentences."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.trace import Trace, Value
+from engine.trace.events import Trace, Value
 
 from . import text
 from .jacobian import value as number

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NoReturn
 
-from engine.errors import OutOfScope
+from engine.arrays.errors import OutOfScope
 
 _ONE = "a recording is of one process: leave it out, or ask for it only where there are several"
 _GRAPH = "the program is recorded as Python runs it, op by op: use the module or function itself"
@@ -92,7 +92,7 @@ class Name:
 
     >>> Name("torch.onnx.export", "onnx")(1)
     Traceback (most recent call last):
-    engine.errors.OutOfScope: torch.onnx.export is not in Backstep: the program is recorded as Python runs it, ...
+    engine.arrays.errors.OutOfScope: torch.onnx.export is not in Backstep: the program is recorded as ...
     """
 
     def __init__(self, full: str, room: str) -> None:

@@ -40,13 +40,13 @@ from dataclasses import asdict
 from importlib.machinery import SourceFileLoader
 
 import viz
-from engine.errors import message_of
-from engine.reading import users_traceback
-from engine.recorder import Recorder
-from engine.slot import is_users, slot
-from engine.source import Places
-from engine.streaming import Cut, Stream
-from engine.trace import ErrorRaised
+from engine.arrays.errors import message_of
+from engine.arrays.session import is_users, slot
+from engine.trace.building import users_traceback
+from engine.trace.events import ErrorRaised
+from engine.trace.file.streaming import Cut, Stream
+from engine.trace.recorder import Recorder
+from engine.trace.source import Places
 from viz.record import standin
 
 _ENGINE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(viz.__file__))), "engine", "")

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Self
 
 import viz
-from engine.database import TraceFileError
-from engine.tracefile import SUFFIX, tally
+from engine.trace.file.database import TraceFileError
+from engine.trace.file.tracefile import SUFFIX, tally
 from viz.record import unrecorded
 
 log = logging.getLogger("backstep")

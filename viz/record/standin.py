@@ -16,8 +16,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from engine.errors import message_of
-from engine.slot import is_users
+from engine.arrays.errors import message_of
+from engine.arrays.session import is_users
 from viz.record.absent import REASONS, Absent, reason, room_of
 
 LIST = "docs/ops.md lists those that are there"

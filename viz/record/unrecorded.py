@@ -126,7 +126,7 @@ def killed(script: str, how: str) -> str:
 
 
 def cut(kind: str, written: int, of: int | None = None, reason: str = "") -> str:
-    """What is missing of a recording that ends before its program did, as `engine.streaming.Cut` has it.
+    """What is missing of a recording that ends before its program did, as `engine.trace.file.streaming.Cut` has it.
 
     >>> cut("unwritable", 512, None, "the disk is full")
     'The recording ends after 512 events: the disk is full. The script itself went on.'

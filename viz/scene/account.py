@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.trace import Frame, Trace
+from engine.trace.events import Frame, Trace
 
 from ..findings import nonfinite, silent
 from ..findings.accumulated import forgotten

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.trace import ErrorRaised, Trace
+from engine.trace.events import ErrorRaised, Trace
 
 from ..reading.text import one_line
 from ..wording.sentences import first_of

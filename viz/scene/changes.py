@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.program import NONE_PASSED, Command, Edits, commands
-from engine.trace import BackwardStarted, Trace
+from engine.replay.program import NONE_PASSED, Command, Edits, commands
+from engine.trace.events import BackwardStarted, Trace
 
 from ..reading import text
 from .places import places

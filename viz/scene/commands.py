@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from engine.program import Command
-from engine.program import commands as recorded_commands
-from engine.trace import BackwardStarted
+from engine.replay.program import Command
+from engine.replay.program import commands as recorded_commands
+from engine.trace.events import BackwardStarted
 
 from ..findings.fixes import in_order
 from ..reading.labels import written_call

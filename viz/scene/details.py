@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.trace import Accumulated, GradSet, OpCalled, VjpRun
+from engine.trace.events import Accumulated, GradSet, OpCalled, VjpRun
 
 from ..graph.graph import Item
 from ..reading import labels, text

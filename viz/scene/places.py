@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.program import commands, gradient_tensors
-from engine.trace import BackwardEnded, BackwardStarted, CodeEntered, CodeLeft, LeafCreated, OpCalled, Trace
+from engine.replay.program import commands, gradient_tensors
+from engine.trace.events import BackwardEnded, BackwardStarted, CodeEntered, CodeLeft, LeafCreated, OpCalled, Trace
 
 from .reading import Json, reading
 

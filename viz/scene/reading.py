@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from engine.trace import Accumulated, Frame, Trace
+from engine.trace.events import Accumulated, Frame, Trace
 
 from ..graph.graph import Drawing, draw
 from ..graph.groups import groups

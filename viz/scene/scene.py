@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from engine.trace import Trace
+from engine.trace.events import Trace
 
 from ..findings import errors, nonfinite, silent
 from ..findings.overflow import growth

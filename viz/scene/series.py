@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.trace import Accumulated, VjpRun
+from engine.trace.events import Accumulated, VjpRun
 
 from ..graph.graph import Item
 from ..reading import text

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
-from engine.trace import AnyEvent, ErrorRaised, last_value
+from engine.trace.events import AnyEvent, ErrorRaised, last_value
 
 from ..layout import cards
 from ..reading.source_text import source

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from engine.trace import Trace, VjpRun
+from engine.trace.events import Trace, VjpRun
 
 from ..reading import text
 from ..reading.values import Table

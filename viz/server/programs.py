@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import engine
-from engine.trace import Trace
-from engine.tracefile import open_checked
+from engine.trace.events import Trace
+from engine.trace.file.tracefile import open_checked
 from viz import gallery
 from viz.reading.text import join, one_line
 from viz.record.unrecorded import ended

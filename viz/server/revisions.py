@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.program import Command, Edits, commands
-from engine.replay import replay
-from engine.trace import BackwardStarted, Trace
+from engine.replay.program import Command, Edits, commands
+from engine.replay.replay import replay
+from engine.trace.events import BackwardStarted, Trace
 from viz.graph.folds import FOLD_ABOVE, FOLD_ABOVE_TOLD
 from viz.scene import account, story
 from viz.scene import details as viz_details

@@ -15,8 +15,8 @@ import sys
 import traceback
 from typing import Any
 
-from engine.database import TraceFileError
-from engine.tracefile import open_checked
+from engine.trace.file.database import TraceFileError
+from engine.trace.file.tracefile import open_checked
 from viz.scene.beginning import shortened
 from viz.server.http.packed import Packed
 from viz.server.revisions import Computed

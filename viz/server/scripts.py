@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.trace import Trace
-from engine.tracefile import open_trace
+from engine.trace.events import Trace
+from engine.trace.file.tracefile import open_trace
 from viz.record.runner import Recording, ScriptError, Watch, run_script, text_of
 from viz.scene.beginning import MOST, left_out, shortened
 from viz.server.programs import about_script, slug

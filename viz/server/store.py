@@ -24,7 +24,7 @@ from .http.packed import Packed, pack_json
 from .workers import Ended, TraceFile, Workers
 
 if TYPE_CHECKING:
-    from engine.trace import Trace
+    from engine.trace.events import Trace
 
 log = logging.getLogger("backstep")
 

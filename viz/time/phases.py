@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from engine.trace import BackwardEnded, BackwardStarted, DataSet, ErrorRaised, GradSet
+from engine.trace.events import BackwardEnded, BackwardStarted, DataSet, ErrorRaised, GradSet
 
 from ..reading.facts import Facts
 from ..reading.labels import written_call, written_name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.trace import BackwardStarted, Edge
+from engine.trace.events import BackwardStarted, Edge
 
 from ..reading.facts import Facts
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from engine.trace import (
+from engine.trace.events import (
     Accumulated,
     BackwardEnded,
     BackwardStarted,

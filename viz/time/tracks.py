@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from engine.trace import Trace
+from engine.trace.events import Trace
 
 _RANK = {"error": 0, "ready": 1, "waiting": 2, "done": 3, "idle": 4, "active": 1, "future": 5}
 

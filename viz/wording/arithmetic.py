@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.trace import OpCalled, Trace, Value, VjpRun
+from engine.trace.events import OpCalled, Trace, Value, VjpRun
 
 from ..graph.graph import slots
 from ..reading import text

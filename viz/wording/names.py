@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from engine.trace import Input, OpCalled, Saved, Trace
+from engine.trace.events import Input, OpCalled, Saved, Trace
 
 from ..layout.cards import input_place
 from ..reading import text

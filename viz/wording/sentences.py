@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.trace import (
+from engine.trace.events import (
     Accumulated,
     AnyEvent,
     BackwardEnded,

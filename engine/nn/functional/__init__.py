@@ -1,6 +1,6 @@
 """torch.nn.functional: the functions of layers, room by room; each room says in its `__all__` what is torch's."""
 
-from ...api import called as _called
+from ...api.calls import called as _called
 from . import activation as _activation
 from . import affine as _affine
 from . import attention as _attention

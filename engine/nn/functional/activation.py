@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import errors
-from ...api import functions as fn
-from ...api.check import kind, need_tensor, one_dim
-from ...api.examples import with_example
-from ...api.random import generator
-from ...api.shape import reshape
-from ...array import xp
-from ...creation import new_leaf
-from ...inplace import apply_inplace
+from ...api.calls import functions as fn
+from ...api.calls.check import kind, need_tensor, one_dim
+from ...api.calls.examples import with_example
+from ...api.creation.creation import new_leaf
+from ...api.random.random import generator
+from ...api.shape.shape import reshape
+from ...arrays import errors
+from ...arrays.array import xp
 from ...ops import activation as ac
 from ...ops import elementwise as eo
-from ...tensor import Tensor
+from ...tensor.inplace import apply_inplace
+from ...tensor.tensor import Tensor
 
 __all__ = [
     "celu",

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ... import errors
-from ...api.check import need_tensor, one_dim
-from ...api.linalg import check_addmm, matmul
-from ...api.shape import reshape
+from ...api.calls.check import need_tensor, one_dim
+from ...api.linalg.linalg import check_addmm, matmul
+from ...api.shape.shape import reshape
+from ...arrays import errors
 from ...ops import elementwise as el
 from ...ops import linalg as la
 from ...ops import shape as sh
 from ...ops.trilinear import trilinear
-from ...tensor import Tensor
+from ...tensor.tensor import Tensor
 
 __all__ = [
     "bilinear",

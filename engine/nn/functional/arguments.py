@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
-from ... import errors
-from ...api.check import need_tensor
+from ...api.calls.check import need_tensor
+from ...arrays import errors
 from ...ops import pooling as po
 from ...ops import shape as sh
-from ...tensor import Tensor
+from ...tensor.tensor import Tensor
 
 Ints = int | Sequence[int]
 POSITIONS = {"kernel_size": 2, "stride": 3, "padding": 4, "dilation": 5}

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ... import errors
-from ...api.check import kind, need_tensor
-from ...api.linalg import matmul
-from ...api.scatter import index_select
-from ...array import library_of, xp
+from ...api.calls.check import kind, need_tensor
+from ...api.index.scatter import index_select
+from ...api.linalg.linalg import matmul
+from ...arrays import errors
+from ...arrays.array import library_of, xp
 from ...ops import attention as at
 from ...ops import elementwise as eo
 from ...ops import scalar as sc
 from ...ops import shape as so
-from ...tensor import Tensor, tensor_of
+from ...tensor.tensor import Tensor, tensor_of
 from .dropouts import dropout
 
 __all__ = [

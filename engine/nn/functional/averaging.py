@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import errors
-from ...api.check import need_tensor
-from ...api.elementwise import abs
-from ...api.functions import relu, sign
-from ...api.reduction import mean
+from ...api.calls.check import need_tensor
+from ...api.calls.functions import relu, sign
+from ...api.math.elementwise import abs
+from ...api.reduce.reduction import mean
+from ...arrays import errors
 from ...ops import pooling as po
 from ...ops import resampling as rs
 from ...ops.convolution import places_of
-from ...tensor import Tensor
+from ...tensor.tensor import Tensor
 from . import arguments as ar
 from .arguments import Ints
 

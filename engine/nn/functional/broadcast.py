@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import errors
-from ...mode import mode
+from ...arrays import errors
 from ...ops import shape as so
-from ...tensor import Tensor
+from ...tensor.grad_mode import mode
+from ...tensor.tensor import Tensor
 
 
 def broadcast(*tensors: Tensor) -> list[Tensor]:

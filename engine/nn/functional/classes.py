@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ... import errors
-from ...api import choice as cc
-from ...api import inplace as ip
-from ...api import reduction as rd
-from ...api.check import kind, need_tensor
-from ...api.shape import reshape
-from ...array import int64, uint8
+from ...api.calls.check import kind, need_tensor
+from ...api.inplace import inplace as ip
+from ...api.math import choice as cc
+from ...api.reduce import reduction as rd
+from ...api.shape.shape import reshape
+from ...arrays import errors
+from ...arrays.array import int64, uint8
 from ...ops import choice as ch
 from ...ops import elementwise as eo
 from ...ops import loss as lo
 from ...ops import reduction as ro
 from ...ops import scalar as sc
 from ...ops import shape as so
-from ...tensor import Tensor
+from ...tensor.tensor import Tensor
 from .broadcast import need_no_gradient
 from .loss import known, reduction_of
 

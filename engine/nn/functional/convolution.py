@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
-from ... import errors
-from ...api.check import kind
-from ...array import float32
+from ...api.calls.check import kind
+from ...arrays import errors
+from ...arrays.array import float32
 from ...ops import convolution as cv
 from ...ops import image as im
 from ...ops import shape as sh
-from ...tensor import Tensor
+from ...tensor.tensor import Tensor
 
 __all__ = [
     "conv1d",

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import errors
-from ...api import inplace as ip
-from ...api.check import kind, need_tensor, one_dim
-from ...api.norms import vector_norm
-from ...mode import no_grad
+from ...api.calls.check import kind, need_tensor, one_dim
+from ...api.inplace import inplace as ip
+from ...api.linalg.norms import vector_norm
+from ...arrays import errors
+from ...arrays.promotion import result_dtype
 from ...ops import distance as di
 from ...ops import elementwise as eo
 from ...ops import reduction as ro
 from ...ops import scalar as sc
 from ...ops import shape as so
-from ...promotion import result_dtype
-from ...tensor import Tensor
+from ...tensor.grad_mode import no_grad
+from ...tensor.tensor import Tensor
 from .broadcast import broadcast, of_dtype
 
 __all__ = [

@@ -9,16 +9,16 @@ import math
 import warnings
 from typing import Any
 
-from ... import errors
-from ...api.check import kind, need_tensor
-from ...api.random import generator
-from ...array import xp
-from ...creation import new_leaf
-from ...inplace import apply_inplace
+from ...api.calls.check import kind, need_tensor
+from ...api.creation.creation import new_leaf
+from ...api.random.random import generator
+from ...arrays import errors
+from ...arrays.array import xp
+from ...arrays.session import callers_level
 from ...ops import elementwise as eo
 from ...ops import shape as so
-from ...slot import callers_level
-from ...tensor import Tensor
+from ...tensor.inplace import apply_inplace
+from ...tensor.tensor import Tensor
 
 __all__ = [
     "alpha_dropout",

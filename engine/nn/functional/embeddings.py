@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import warnings
 
-from ... import errors
-from ...api.check import need_tensor
-from ...api.shape import reshape
-from ...array import int32, int64, xp
-from ...inplace import apply_inplace
-from ...leaving import escape
-from ...mode import no_grad
+from ...api.calls.check import need_tensor
+from ...api.shape.shape import reshape
+from ...arrays import errors
+from ...arrays.array import int32, int64, xp
+from ...arrays.session import callers_level
 from ...ops import embedding as em
-from ...slot import callers_level
-from ...tensor import Tensor, tensor_of
+from ...tensor.escapes import escape
+from ...tensor.grad_mode import no_grad
+from ...tensor.inplace import apply_inplace
+from ...tensor.tensor import Tensor, tensor_of
 
 __all__ = [
     "embedding",

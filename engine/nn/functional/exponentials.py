@@ -5,19 +5,19 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ... import errors
-from ...api import extremes as ex
-from ...api import reduction as rd
-from ...api.check import kind, need_tensor, one_dim
-from ...api.random import generator
-from ...api.scatter import scatter
-from ...array import xp
-from ...creation import new_leaf
+from ...api.calls.check import kind, need_tensor, one_dim
+from ...api.creation.creation import new_leaf
+from ...api.index.scatter import scatter
+from ...api.random.random import generator
+from ...api.reduce import extremes as ex
+from ...api.reduce import reduction as rd
+from ...arrays import errors
+from ...arrays.array import xp
+from ...arrays.session import callers_level
 from ...ops import choice as ch
 from ...ops import elementwise as eo
 from ...ops import shape as sh
-from ...slot import callers_level
-from ...tensor import Tensor
+from ...tensor.tensor import Tensor
 
 __all__ = [
     "gumbel_softmax",

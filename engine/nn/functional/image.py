@@ -6,13 +6,13 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ... import errors
-from ...api.check import need_tensor
+from ...api.calls.check import need_tensor
+from ...arrays import errors
+from ...arrays.session import callers_level
 from ...ops import image as im
 from ...ops import resampling as rs
 from ...ops import sampling as sa
-from ...slot import callers_level
-from ...tensor import Tensor
+from ...tensor.tensor import Tensor
 from .averaging import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
 __all__ = [

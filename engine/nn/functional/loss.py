@@ -10,14 +10,15 @@ import math
 import warnings
 from typing import Any
 
-from ... import errors
-from ...api import arithmetic as am
-from ...api import inplace as ip
-from ...api import reduction as rd
-from ...api.check import kind, need_tensor
-from ...api.shape import unsqueeze
-from ...array import xp
-from ...mode import no_grad
+from ...api.calls.check import kind, need_tensor
+from ...api.inplace import inplace as ip
+from ...api.math import arithmetic as am
+from ...api.reduce import reduction as rd
+from ...api.shape.shape import unsqueeze
+from ...arrays import errors
+from ...arrays.array import xp
+from ...arrays.promotion import result_dtype
+from ...arrays.session import callers_level, warn
 from ...ops import choice as ch
 from ...ops import elementwise as eo
 from ...ops import loss as lo
@@ -25,9 +26,8 @@ from ...ops import reduction as ro
 from ...ops import scalar as sc
 from ...ops import shape as so
 from ...ops import special as sp
-from ...promotion import result_dtype
-from ...slot import callers_level, warn
-from ...tensor import Tensor, tensor_of
+from ...tensor.grad_mode import no_grad
+from ...tensor.tensor import Tensor, tensor_of
 from .activation import logsigmoid
 from .broadcast import broadcast, need_no_gradient, of_dtype
 

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ... import errors
-from ...api import arithmetic as am
+from ...api.math import arithmetic as am
+from ...arrays import errors
 from ...ops import choice as ch
 from ...ops import elementwise as eo
 from ...ops import reduction as ro
 from ...ops import scalar as sc
-from ...tensor import Tensor
+from ...tensor.tensor import Tensor
 from .distance import pairwise_distance
 from .loss import known, reduced, reduction_of
 

@@ -9,20 +9,20 @@ import math
 import warnings
 from typing import Any
 
-from ... import errors
-from ...api.arrange import repeat
-from ...api.joining import cat
-from ...api.linalg import bmm
-from ...api.parts import chunk, split
-from ...api.products import baddbmm
-from ...api.reduction import mean
-from ...api.shape import contiguous, expand, reshape, squeeze, unflatten, unsqueeze, view
-from ...api.transposes import transpose
-from ...array import xp
+from ...api.linalg.linalg import bmm
+from ...api.linalg.products import baddbmm
+from ...api.reduce.reduction import mean
+from ...api.shape.arrange import repeat
+from ...api.shape.joining import cat
+from ...api.shape.parts import chunk, split
+from ...api.shape.shape import contiguous, expand, reshape, squeeze, unflatten, unsqueeze, view
+from ...api.shape.transposes import transpose
+from ...arrays import errors
+from ...arrays.array import xp
 from ...ops import elementwise as eo
 from ...ops import shape as so
 from ...ops.attention import mask_scores
-from ...tensor import Tensor, tensor_of
+from ...tensor.tensor import Tensor, tensor_of
 from .affine import linear
 from .attention import scaled_dot_product_attention
 from .dropouts import dropout

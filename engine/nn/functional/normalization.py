@@ -6,22 +6,22 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ... import errors
-from ...api import arithmetic as am
-from ...api import choice as cc
-from ...api import elementwise as el
-from ...api import inplace as ip
-from ...api import reduction as rd
-from ...api.arrange import repeat
-from ...api.check import kind, need_tensor
-from ...api.shape import expand_as, reshape
-from ...array import xp
-from ...mode import no_grad
+from ...api.calls.check import kind, need_tensor
+from ...api.inplace import inplace as ip
+from ...api.math import arithmetic as am
+from ...api.math import choice as cc
+from ...api.math import elementwise as el
+from ...api.reduce import reduction as rd
+from ...api.shape.arrange import repeat
+from ...api.shape.shape import expand_as, reshape
+from ...arrays import errors
+from ...arrays.array import xp
 from ...ops import elementwise as eo
 from ...ops import normalization as no
 from ...ops import scalar as sc
 from ...ops import shape as so
-from ...tensor import Tensor
+from ...tensor.grad_mode import no_grad
+from ...tensor.tensor import Tensor
 from .averaging import avg_pool2d, avg_pool3d
 from .padding import pad
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ... import errors, filled
-from ...api.check import need_tensor
-from ...inplace import apply_inplace
+from ...api.calls.check import need_tensor
+from ...api.creation import filled
+from ...arrays import errors
 from ...ops import image as im
 from ...ops import inplace as ip
 from ...ops import resampling as rs
 from ...ops import shape as sh
-from ...tensor import Tensor
+from ...tensor.inplace import apply_inplace
+from ...tensor.tensor import Tensor
 
 __all__ = ["pad"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import errors
-from ...api.check import need_tensor
+from ...api.calls.check import need_tensor
+from ...arrays import errors
 from ...ops import pooling as po
 from ...ops import shape as sh
-from ...tensor import Tensor
+from ...tensor.tensor import Tensor
 from . import arguments as ar
 from .arguments import Ints
 

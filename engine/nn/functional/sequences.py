@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import errors
-from ...api.check import kind, need_tensor
-from ...api.choice import where
-from ...array import xp
+from ...api.calls.check import kind, need_tensor
+from ...api.math.choice import where
+from ...arrays import errors
+from ...arrays.array import xp
 from ...ops import choice as ch
 from ...ops import ctc
 from ...ops import elementwise as eo
 from ...ops import shape as so
-from ...tensor import Tensor, tensor_of
+from ...tensor.tensor import Tensor, tensor_of
 from .broadcast import of_dtype
 from .loss import known, reduced
 

@@ -7,13 +7,13 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from ... import errors
-from ...api.joining import stack
-from ...api.norms import norm
-from ...array import xp
-from ...creation import tensor
-from ...mode import no_grad
-from ...tensor import Tensor
+from ...api.creation.creation import tensor
+from ...api.linalg.norms import norm
+from ...api.shape.joining import stack
+from ...arrays import errors
+from ...arrays.array import xp
+from ...tensor.grad_mode import no_grad
+from ...tensor.tensor import Tensor
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
 

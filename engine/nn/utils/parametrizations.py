@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import filled, linalg
-from ...api.counting import eye
-from ...api.spectrum import matrix_exp
-from ...array import xp
-from ...mode import no_grad
-from ...tensor import Tensor, tensor_of
+from ... import linalg
+from ...api.creation import filled
+from ...api.creation.counting import eye
+from ...api.linalg.spectrum import matrix_exp
+from ...arrays.array import xp
+from ...tensor.grad_mode import no_grad
+from ...tensor.tensor import Tensor, tensor_of
 from ..convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..functional import normalize
 from ..module import Module

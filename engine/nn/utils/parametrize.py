@@ -12,9 +12,9 @@ from contextlib import contextmanager, suppress
 from copy import deepcopy
 from typing import Any
 
-from ...api.inplace import set_data
-from ...mode import no_grad
-from ...tensor import Tensor
+from ...api.inplace.inplace import set_data
+from ...tensor.grad_mode import no_grad
+from ...tensor.tensor import Tensor
 from ..container import ModuleDict, ModuleList
 from ..module import Module
 from ..parameter import Parameter

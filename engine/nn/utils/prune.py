@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from ...filled import ones_like
-from ...tensor import Tensor
+from ...api.creation.filled import ones_like
+from ...tensor.tensor import Tensor
 from ..module import Module
 from .pruning import (
     BasePruningMethod,

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from ...api.drawing import rand, rand_like
-from ...filled import ones_like, zeros_like
-from ...tensor import Tensor
+from ...api.creation.filled import ones_like, zeros_like
+from ...api.random.drawing import rand, rand_like
+from ...tensor.tensor import Tensor
 from ..module import Module
 
 __all__ = [

@@ -9,8 +9,8 @@ import warnings
 from typing import Any
 
 from ... import linalg
-from ...mode import no_grad
-from ...tensor import Tensor
+from ...tensor.grad_mode import no_grad
+from ...tensor.tensor import Tensor
 from ..functional import normalize
 from ..module import Module
 from ..parameter import Parameter, is_lazy

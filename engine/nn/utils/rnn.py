@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Self
 
-from ... import creation, errors, filled
-from ...api.joining import cat, stack
-from ...array import float16, float32, float64, int8, int16, int32, int64, to_numpy, uint8, xp
-from ...tensor import Tensor, tensor_of
+from ...api.creation import creation, filled
+from ...api.shape.joining import cat, stack
+from ...arrays import errors
+from ...arrays.array import float16, float32, float64, int8, int16, int32, int64, to_numpy, uint8, xp
+from ...tensor.tensor import Tensor, tensor_of
 
 __all__ = [
     "PackedSequence",

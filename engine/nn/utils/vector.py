@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...api.check import typename
-from ...api.inplace import set_data
-from ...api.joining import cat
-from ...mode import no_grad
-from ...tensor import Tensor
+from ...api.calls.check import typename
+from ...api.inplace.inplace import set_data
+from ...api.shape.joining import cat
+from ...tensor.grad_mode import no_grad
+from ...tensor.tensor import Tensor
 
 __all__ = ["parameters_to_vector", "vector_to_parameters"]
 

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from ...tensor import Tensor
+from ...tensor.tensor import Tensor
 from .order import shuffled
 
 __all__ = [

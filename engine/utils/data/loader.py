@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import creation, errors
-from ...api.joining import stack
-from ...array import float64
-from ...slot import slot, unrecorded
-from ...tensor import Tensor
+from ...api.creation import creation
+from ...api.shape.joining import stack
+from ...arrays import errors
+from ...arrays.array import float64
+from ...arrays.session import slot, unrecorded
+from ...tensor.tensor import Tensor
 from .dataset import IterableDataset, Subset, TensorDataset
 from .order import BatchSampler, RandomSampler, SequentialSampler
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ... import creation
-from ...api import drawing
-from ...array import float64
-from ...slot import unrecorded
+from ...api.creation import creation
+from ...api.random import drawing
+from ...arrays.array import float64
+from ...arrays.session import unrecorded
 
 __all__ = [
     "BatchSampler",

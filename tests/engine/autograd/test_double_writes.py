@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import engine
-from engine.replay import replay
+from engine.replay.replay import replay
 
 PROGRAMS = {
     "a factor": "y = x * 1; y[0].mul_(2); out = (y * y).sum()",

@@ -7,8 +7,8 @@ import itertools
 import pytest
 
 import engine
-from engine.replay import replay
-from engine.trace import WarningGiven
+from engine.replay.replay import replay
+from engine.trace.events import WarningGiven
 
 from .outcomes import program, same
 

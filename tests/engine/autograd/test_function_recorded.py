@@ -10,10 +10,10 @@ import pytest
 
 import engine
 from engine.autograd.function import once_differentiable
-from engine.blocks import Blocks, outside
-from engine.program import Edits, commands
-from engine.replay import replay
-from engine.trace import Accumulated, ErrorRaised, OpCalled, Trace, VjpRun
+from engine.replay.blocks import Blocks, outside
+from engine.replay.program import Edits, commands
+from engine.replay.replay import replay
+from engine.trace.events import Accumulated, ErrorRaised, OpCalled, Trace, VjpRun
 
 from .functions import double, leaf, made, twice, written
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import engine
-from engine.program import Edits
-from engine.replay import replay
-from engine.trace import CodeEntered, HookRan, Trace
+from engine.replay.program import Edits
+from engine.replay.replay import replay
+from engine.trace.events import CodeEntered, HookRan, Trace
 
 from .outcomes import both, same, texts, values
 

@@ -11,7 +11,7 @@ import pytest
 
 import engine
 from engine import autograd
-from engine.node import Node
+from engine.tensor.node import Node
 
 
 @pytest.fixture(autouse=True)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import engine
-from engine import doubts
-from engine.program import Command, Edits, commands
-from engine.replay import replay
-from engine.trace import Accumulated, BackwardStarted, CodeEntered, OpCalled, Trace
+from engine.replay import doubts
+from engine.replay.program import Command, Edits, commands
+from engine.replay.replay import replay
+from engine.trace.events import Accumulated, BackwardStarted, CodeEntered, OpCalled, Trace
 
 HEAD = "x = torch.tensor({values}, requires_grad=True)\ny = x * 3\n"
 PROGRAMS = {

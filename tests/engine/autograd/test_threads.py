@@ -11,7 +11,7 @@ import pytest
 
 import engine
 from engine import autograd
-from engine.trace import BackwardStarted
+from engine.trace.events import BackwardStarted
 
 from .functions import made
 from .outcomes import both

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import engine
-from engine.replay import replay
-from engine.trace import CodeEntered, VjpRun
+from engine.replay.replay import replay
+from engine.trace.events import CodeEntered, VjpRun
 
 from .outcomes import program, same
 

@@ -9,9 +9,9 @@ import pytest
 
 import engine as torch
 from engine import nn, optim
-from engine.program import Edits
-from engine.replay import replay
-from engine.trace import Accumulated, GroupEntered, GroupLeft, LeafCreated, OpCalled, Trace
+from engine.replay.program import Edits
+from engine.replay.replay import replay
+from engine.trace.events import Accumulated, GroupEntered, GroupLeft, LeafCreated, OpCalled, Trace
 from tests.fresh import canonical
 from viz.graph.groups import groups
 

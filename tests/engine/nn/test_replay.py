@@ -12,9 +12,9 @@ import pytest
 
 import engine as torch
 from engine import nn, optim
-from engine.program import Edits, commands
-from engine.replay import replay
-from engine.trace import ErrorRaised, Escaped, LeafCreated, OpCalled, Trace
+from engine.replay.program import Edits, commands
+from engine.replay.replay import replay
+from engine.trace.events import ErrorRaised, Escaped, LeafCreated, OpCalled, Trace
 from tests.fresh import canonical
 
 FILE = Path(__file__).name

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine.trace import LeafCreated, OpCalled
+from engine.trace.events import LeafCreated, OpCalled
 from tests.engine.saying import as_torchs, said
 
 torch = pytest.importorskip("torch")

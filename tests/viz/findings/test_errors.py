@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import engine as torch
-from engine.replay import replay
-from engine.trace import ErrorRaised, Trace
+from engine.replay.replay import replay
+from engine.trace.events import ErrorRaised, Trace
 from viz.findings.errors import Explained, explain
 from viz.findings.nonfinite import findings
 from viz.scene.reading import reading

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from engine.trace import ErrorRaised, Trace, WarningGiven
+from engine.trace.events import ErrorRaised, Trace, WarningGiven
 from viz.gallery import Program, find, fixed_programs
 from viz.wording.text_difference import changed
 

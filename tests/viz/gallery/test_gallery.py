@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.trace import ErrorRaised
+from engine.trace.events import ErrorRaised
 from viz.gallery import CONTENTS, HERE, Program, find_line, fixed_programs, gallery, read, resolve
 
 from ..programs import ALL, grads, named, picture, recorded

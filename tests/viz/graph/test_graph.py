@@ -11,7 +11,7 @@ import networkx as nx
 import pytest
 
 import engine as torch
-from engine.trace import Trace
+from engine.trace.events import Trace
 from viz.graph.groups import groups
 from viz.reading import labels
 from viz.scene.reading import Reading, reading

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.trace import Trace
+from engine.trace.events import Trace
 from tests.lines import lines_of
 from viz.scene.scene import scene
 from viz.server.programs import record_source

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.trace import Trace
+from engine.trace.events import Trace
 from viz.graph.graph import Drawing, draw
 from viz.graph.groups import groups
 from viz.graph.tangles import untangle

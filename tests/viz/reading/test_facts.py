@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import engine
-from engine.recorder import Recorder
-from engine.trace import OpCalled
+from engine.trace.events import OpCalled
+from engine.trace.recorder import Recorder
 from tests.engine.walk import Walk
 from viz.reading.collect import collect
 

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 import engine
-from engine import streaming
-from engine.recorder import Recorder
-from engine.slot import slot
-from engine.source import Places
-from engine.streaming import Cut, Stream
-from engine.trace import Trace
-from engine.tracefile import open_trace, tally
+from engine.arrays.session import slot
+from engine.trace.events import Trace
+from engine.trace.file import streaming
+from engine.trace.file.streaming import Cut, Stream
+from engine.trace.file.tracefile import open_trace, tally
+from engine.trace.recorder import Recorder
+from engine.trace.source import Places
 from viz.record import unrecorded
 from viz.record.runner import run_script
 from viz.server.programs import from_file

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import pytest
 
-from engine.trace import Accumulated, ErrorRaised, OpCalled, Trace
+from engine.trace.events import Accumulated, ErrorRaised, OpCalled, Trace
 from viz.record import runner
 from viz.record.runner import ScriptError, run_script
 from viz.scene.scene import scene

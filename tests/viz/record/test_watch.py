@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.trace import LeafCreated, Trace
+from engine.trace.events import LeafCreated, Trace
 from viz.record import runner
 from viz.record.runner import Watch
 

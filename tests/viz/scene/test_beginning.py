@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import engine as torch
-from engine.trace import Trace
+from engine.trace.events import Trace
 from viz import cli
 from viz.scene.beginning import left_out, shortened
 from viz.scene.scene import scene

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import engine as torch
-from engine.program import Command, Edits, commands
-from engine.replay import replay
-from engine.trace import Trace
+from engine.replay.program import Command, Edits, commands
+from engine.replay.replay import replay
+from engine.trace.events import Trace
 from viz.scene.changes import changes
 from viz.scene.details import details
 from viz.scene.scene import scene

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import op as ops
+from engine.ops import op as ops
 from viz.scene.details import details
 from viz.scene.reading import reading
 from viz.scene.scene import scene

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import engine
-from engine.program import commands
-from engine.trace import Trace
+from engine.replay.program import commands
+from engine.trace.events import Trace
 from viz import gallery
 from viz.scene.places import last_place, places
 from viz.server import programs

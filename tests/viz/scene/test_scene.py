@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import engine
-from engine.replay import replay
-from engine.trace import VjpRun
+from engine.replay.replay import replay
+from engine.trace.events import VjpRun
 from tests.viz import pictures
 from viz import gallery
 from viz.graph.folds import FOLD_ABOVE, FOLD_ABOVE_TOLD

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import engine
-from engine.trace import VjpRun
-from engine.tracefile import save
+from engine.trace.events import VjpRun
+from engine.trace.file.tracefile import save
 from viz.server.programs import from_file
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Store

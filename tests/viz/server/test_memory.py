@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 import engine as torch
-from engine.trace import Trace
+from engine.trace.events import Trace
 from tests.viz.fixtures import Fake, scene
 from viz.scene.reading import READ, READINGS, reading, weight
 from viz.server.callbacks.answers import details_answer, scene_answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.trace import VjpRun, WarningGiven
+from engine.trace.events import VjpRun, WarningGiven
 from viz.gallery import HERE, gallery
 
 from ..programs import grads, recorded

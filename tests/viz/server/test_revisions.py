@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import engine as torch
-from engine.program import Edits, commands
-from engine.replay import replay
-from engine.trace import ErrorRaised
+from engine.replay.program import Edits, commands
+from engine.replay.replay import replay
+from engine.trace.events import ErrorRaised
 from viz.layout import views
 from viz.scene.scene import scene
 from viz.server.callbacks import asks

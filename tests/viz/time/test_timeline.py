@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.trace import BackwardStarted, NodeRecord, OpCalled, Trace
+from engine.trace.events import BackwardStarted, NodeRecord, OpCalled, Trace
 from tests.viz import pictures, programs
 from tests.viz.programs import ALL
 from viz.scene.reading import Reading, reading

@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from engine.database import TraceFileError
+from engine.trace.file.database import TraceFileError
 from viz.server.http.packed import Packed, pack
 from viz.server.store import Json, Problem, Revision, Store, bad_edits, unreadable
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Required, get_type_hints
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from engine.program import NONE_PASSED
+from engine.replay.program import NONE_PASSED
 
 STRICT = ConfigDict(strict=True, extra="forbid")
 MOST_COMMANDS = 10_000

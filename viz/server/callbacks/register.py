@@ -13,7 +13,7 @@ from dash import Dash, Input, Output
 from flask import Flask, Response, request
 from pydantic import TypeAdapter
 
-from engine.tracefile import save
+from engine.trace.file.tracefile import save
 from viz.server.callbacks.answers import details_answer, live_answer, pieces, scene_answer
 from viz.server.callbacks.asks import EXPORT, DetailsAsk, Misshapen, SceneAsk, one_of, read, shape_of
 from viz.server.http.compression import reads_gzip

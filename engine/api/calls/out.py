@@ -1,0 +1,118 @@
+"""`out=`: a result written into a tensor that is there already.  One wrapper for all functions that take it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+from ...arrays import errors
+from ...arrays.array import xp
+from ...arrays.session import callers_level
+from ...tensor.grad_mode import mode, no_grad
+from ...tensor.tensor import Tensor
+from ..inplace.inplace import copy_, set_data
+from .check import kind
+from .exact import need_dtype
+
+R = TypeVar("R")
+OVERLAP = (
+    "unsupported operation: {} to a single memory location. Please clone() the tensor before performing the operation."
+)
+PICKING = ("gather", "index_select", "kthvalue", "masked_select", "take")
+"""Functions that may not read what they write."""
+FILLING = frozenset({"empty", "eye", "full", "ones", "rand", "randint", "randn", "randperm", "zeros"})
+COUNTING = frozenset({"arange", "linspace", "logspace"})
+"""Functions that make a tensor: in the dtype of one that is given, and in its shape where they count as many."""
+NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
+
+
+def takes_out(function: Callable[..., R]) -> Callable[..., R]:
+    """The function with torch's `out=`: a tensor (a tuple of tensors for several results) that gets the result.
+
+    numpy's names `axis` and `keepdims` are taken as torch takes them.
+    """
+
+    @wraps(function)
+    def with_out(*args: Any, out: Any = None, **kwargs: Any) -> R:
+        if kwargs and not kwargs.keys().isdisjoint(NUMPY_NAMES):
+            kwargs = {NUMPY_NAMES.get(name, name): value for name, value in kwargs.items()}
+        return function(*args, **kwargs) if out is None else written(out, function, *args, **kwargs)
+
+    return with_out
+
+
+def plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function without `out=`: methods and operators do not have it, and do not pay for it."""
+    return getattr(function, "__wrapped__", function)
+
+
+def written(out: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call `function` and write what it gives into `out`, which is resized where its shape differs.
+
+    Raises torch's RuntimeError where an argument requires grad (a result that is written has no history) and where
+    the result's dtype does not fit.
+    """
+    name = function.__name__
+    targets = list(out) if isinstance(out, (tuple, list)) else [out]
+    for target in targets:
+        if not isinstance(target, Tensor):
+            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(target).__name__}")
+    given = [v for v in (*args, *kwargs.values(), *targets) if isinstance(v, Tensor)]
+    if mode.enabled and any(t.requires_grad for t in given):
+        raise errors.runtime(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            "arguments requires grad."
+        )
+    _check_memory(name, targets, given[: -len(targets)])
+    if (name in FILLING or name in COUNTING) and kwargs.get("dtype") is None:
+        kwargs["dtype"] = targets[0].dtype
+    with no_grad():
+        made = function(*args, **kwargs)
+        several = isinstance(made, tuple)
+        if made.__class__ is Tensor:
+            need_dtype(name, targets[0], made)
+        if name in COUNTING and made.numel() == targets[0].numel():
+            made = made.reshape(targets[0].shape)
+        for target, result in zip(targets, made if several else (made,), strict=True):
+            _put(target, result, several)
+    return type(made)(*out) if several and hasattr(made, "_fields") else out
+
+
+def _check_memory(name: str, targets: list[Tensor], given: list[Tensor]) -> None:
+    """Raise torch's error where one place in memory would be written twice, or be read after it was written."""
+    for target in targets:
+        data = target._array
+        if any(n > 1 and not step for n, step in zip(data.shape, data.strides, strict=True)):
+            raise errors.runtime(OVERLAP.format("more than one element of the written-to tensor refers"))
+        if name in PICKING and any(xp.may_share_memory(data, tensor._array) for tensor in given):
+            raise errors.runtime(OVERLAP.format("some elements of the input tensor and the written-to tensor refer"))
+
+
+def _need_dtype(target: Tensor, result: Tensor) -> None:
+    if target.dtype is not result.dtype:
+        wanted, found = (errors.C_NAMES[one.dtype.name] for one in (result, target))
+        raise errors.runtime(f"Expected out tensor to have dtype {wanted}, but got {found} instead")
+
+
+def _put(target: Tensor, result: Tensor, several: bool) -> None:
+    if several:
+        _need_dtype(target, result)
+    if result.is_floating_point() > target.is_floating_point() or (
+        result.dtype.name != "bool" and target.dtype.name == "bool"
+    ):
+        raise errors.runtime(f"result type {kind(result)} can't be cast to the desired output type {kind(target)}")
+    if target.shape == result.shape:
+        copy_(target, result)
+        return
+    if target.numel():
+        warnings.warn(
+            f"An output with one or more elements was resized since it had shape {list(target.shape)}, which does not "
+            f"match the required output shape {list(result.shape)}. This behavior is deprecated, and in a future "
+            "PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse an "
+            "out tensor t by resizing it, inplace, to zero elements with t.resize_(0). ",
+            UserWarning,
+            stacklevel=callers_level(),
+        )
+    set_data(target, result if result.dtype is target.dtype else result.to(target.dtype))

@@ -1,0 +1,1 @@
+"""Elements by place: `x[key]`, masks, gather and scatter."""

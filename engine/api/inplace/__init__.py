@@ -1,0 +1,1 @@
+"""Methods and functions that write their tensor."""

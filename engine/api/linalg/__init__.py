@@ -1,0 +1,1 @@
+"""Products, norms, factors, equations and spectra of matrices."""

@@ -1,0 +1,1 @@
+"""Functions element by element: arithmetic, comparisons, bits, special functions."""

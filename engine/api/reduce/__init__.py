@@ -1,0 +1,1 @@
+"""Functions along dimensions: sums, extremes, statistics, scans, sorting, searching."""

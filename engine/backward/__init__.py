@@ -1,0 +1,1 @@
+"""The backward pass: the loop, its ready queue and dependency counts, accumulation, hooks, anomaly mode."""

@@ -1,0 +1,157 @@
+"""The user's hooks on tensors and nodes: in which order they run, what they may return, what a recording says of them.
+
+What a hook does is recorded like the rest of the program, between CodeEntered and CodeLeft, and what it changed by
+HookRan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from ..arrays import errors
+from ..arrays.array import dtype_of
+from ..arrays.session import slot
+from ..tensor.joined_products import secure
+from ..tensor.tensor import Tensor, tensor_of
+
+
+def as_tensor(gradient: Any, given: Mapping[int, Tensor]) -> Tensor:
+    """The Tensor of a gradient's array: where it comes back as it was given, that very one."""
+    known = given.get(id(gradient))
+    return tensor_of(gradient) if known is None else known
+
+
+class Hooks:
+    """Runs hooks on gradients, which are Tensors with `graph`, else arrays; `arrived` is what waits in the loop
+    meanwhile, `given` are the Tensors that the user gave, by the id of their array."""
+
+    def __init__(
+        self, graph: bool, arrived: Mapping[Any, Any] = MappingProxyType({}),
+        given: Mapping[int, Tensor] = MappingProxyType({}),
+    ) -> None:  # fmt: skip
+        self.graph = graph
+        self.arrived = arrived
+        self.given = given
+
+    def shown(self, gradient: Any) -> Any:
+        """A gradient as the user's hook sees it."""
+        return gradient if gradient is None or self.graph else as_tensor(gradient, self.given)
+
+    def inner(self, gradient: Any) -> Any:
+        """What a hook returned as the loop carries it."""
+        return gradient if gradient is None or self.graph else gradient._array
+
+    def raw(self, gradient: Any) -> Any:
+        """The array of a gradient."""
+        return gradient._array if self.graph and gradient is not None else gradient
+
+    def ran(self, hook: Callable[..., Any], place: str, given: tuple[Any, ...], **where: Any) -> Any:
+        """What a hook returns that runs while gradients wait."""
+        secure(self.arrived)
+        return ran(hook, place, given, **where)
+
+    def of_tensor(
+        self, hooks: dict[int, Any], gradient: Any, tensor: Tensor | None, node: Any = None, nr: int = 0
+    ) -> Any:
+        """The gradient after the hooks of one tensor: output `nr` of `node`, or a leaf."""
+        for hook in tuple(hooks.values()):
+            found = self.ran(hook, "tensor", (self.shown(gradient),), tensor=tensor, node=node, nr=nr)
+            if found is None:
+                continue
+            self.check(hook, found, gradient)
+            after = self.inner(found)
+            if slot.active is not None and tensor is not None:
+                slot.active.hook(tensor, None, "tensor", 0, self.raw(gradient), self.raw(after))
+            gradient = after
+        return gradient
+
+    def before(self, hooks: dict[int, Any], grads: Sequence[Any], node: Any, leaf: Any = None) -> list[Any]:
+        """The upstream gradients after the hooks that run before a node; `leaf` is the one that it accumulates in."""
+        current = list(grads)
+        for hook in tuple(hooks.values()):
+            given = (tuple(self.shown(g) for g in current),)
+            found = self.ran(hook, "before", given, tensor=leaf, node=None if leaf is not None else node)
+            if found is not None:
+                current = self.taken(hook, found, current, node, "before", leaf)
+        return current
+
+    def after(
+        self, hooks: dict[int, Any], cotangents: Sequence[Any], upstream: Sequence[Any], node: Any, leaf: Any = None
+    ) -> list[Any]:
+        """The cotangents after the hooks that run after a node; `leaf` is the one that it has accumulated in."""
+        current = list(cotangents)
+        given = tuple(self.shown(g) for g in upstream)
+        for hook in tuple(hooks.values()):
+            passed = (tuple(self.shown(c) for c in current), given)
+            found = self.ran(hook, "after", passed, tensor=leaf, node=None if leaf is not None else node)
+            if found is not None:
+                current = self.taken(hook, found, current, node, "after", None)
+        return current
+
+    def taken(self, hook: Any, found: Any, current: list[Any], node: Any, place: str, leaf: Any) -> list[Any]:
+        """What a hook of a node returned instead of the gradients that it was given."""
+        if not isinstance(found, tuple):
+            raise TypeError(f"expected tuple, but hook returned '{type(found).__name__}'")
+        if len(found) != len(current):
+            raise errors.runtime(
+                f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(found)}, but expected "
+                f"{len(current)})"
+            )
+        made = []
+        for nr, (new, old) in enumerate(zip(found, current, strict=True)):
+            if new is not None:
+                self.check(hook, new, old)
+            inner = self.inner(new)
+            made.append(inner)
+            if slot.active is not None and inner is not old:
+                slot.active.hook(leaf, None if leaf is not None else node, place, nr, self.raw(old), self.raw(inner))
+        return made
+
+    def check(self, hook: Any, found: Any, gradient: Any) -> None:
+        """Raise torch's error where a hook returned something that is no gradient of this place."""
+        if not isinstance(found, Tensor):
+            raise TypeError(f"expected Variable, but hook returned '{type(found).__name__}'")
+        if gradient is None:
+            raise errors.runtime("can't replace a None gradient with a non-None value")
+        have, want = found._array, self.raw(gradient)
+        if have.dtype != want.dtype:
+            raise errors.runtime(
+                f"hook '{_name(hook)}' has changed the type of value (was torch.{dtype_of(want).legacy} got "
+                f"torch.{dtype_of(have).legacy})"
+            )
+        if have.shape != want.shape:
+            raise errors.runtime(f"hook '{_name(hook)}' has changed the size of value")
+
+
+def accumulated(tensor: Tensor) -> None:
+    """Run the hooks that follow the accumulation in a leaf; what they do is part of the program."""
+    for hook in tuple((tensor._post_hooks or {}).values()):
+        found = ran(hook, "accumulated", (tensor,), tensor=tensor)
+        if found is not None and found is not tensor:
+            Hooks(True, {}).check(hook, found, tensor)
+            raise errors.runtime("Tensor post accumulate grad hooks should return None.", tensors=(tensor,))
+
+
+def ran(hook: Callable[..., Any], place: str, given: tuple[Any, ...], **where: Any) -> Any:
+    """What a hook returns; what it does is recorded between CodeEntered and CodeLeft."""
+    active = slot.active
+    if active is None:
+        return hook(*given)
+    parts = [part if isinstance(part, tuple) else (part,) for part in given]
+    flat = [one for part in parts for one in part]
+    active.enter_code(place, flat, split=len(parts[0]) if len(parts) > 1 else 0, **where)
+    results: Sequence[Any] | None = None
+    completed = False
+    try:
+        found = hook(*given)
+        results = None if found is None else found if isinstance(found, tuple) else (found,)
+        completed = all(one is None or isinstance(one, Tensor) for one in results or ())
+        return found
+    finally:
+        active.leave_code(results if completed else None, completed)
+
+
+def _name(hook: Any) -> str:
+    return str(getattr(hook, "__name__", "<unknown>"))

@@ -1,0 +1,454 @@
+"""The backward pass: one loop.
+
+Nodes run by sequence number, highest first, as soon as all contributions to them are there; AccumulateGrad runs at once
+when it is ready (PyTorch's own order).  What a rule must not do is done here, once: sum over broadcast dimensions,
+add up contributions, call hooks, hand gradients to leaves, free, report.  Cost: linear in nodes and edges (and a heap
+of the ready ones).
+
+The values that flow are arrays, or Tensors when a graph is to be made of the backward pass itself.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from numpy import ndarray
+
+from ..arrays import errors
+from ..arrays.array import as_array, xp
+from ..arrays.deferred import Product
+from ..arrays.session import slot
+from ..ops.op import NUMBERED, spread
+from ..ops.reduction import sum_to_size
+from ..ops.shape import cast, hung_on
+from ..tensor.grad_mode import mode
+from ..tensor.joined_products import Gathered, gathers, multiplied, secure, sum_array
+from ..tensor.node import AccumulateGrad, Node
+from ..tensor.saved import unpack_saved
+from ..tensor.tensor import Tensor, tensor_of
+from . import anomaly, reentrancy
+from .accumulate import add_into
+from .dependencies import count_dependencies, leading_to
+from .hooks import Hooks, accumulated
+from .ready_queue import pop, push
+
+Capture = tuple[Any, int]
+
+
+def run_backward(
+    roots: Sequence[tuple[Any, int]],
+    gradients: Sequence[Any],
+    *,
+    keep: bool,
+    create_graph: bool,
+    captures: Sequence[Capture] | None = None,
+    accumulate: bool = True,
+) -> list[Any]:
+    """Send `gradients` from the `roots` (node, output number) through the graph.
+
+    With `captures` only what leads to those places runs, and the gradients that arrive there are returned (None where
+    none did); `accumulate` then tells whether leaves among them get theirs added to `.grad` too.  `keep`: saved values
+    stay.
+    """
+    work = functools.partial(_run, roots, gradients, keep, create_graph, captures, accumulate)
+    return reentrancy.inside(work)
+
+
+def _run(
+    roots: Sequence[tuple[Any, int]], gradients: Sequence[Any], keep: bool, create_graph: bool,
+    captures: Sequence[Capture] | None, accumulate: bool,
+) -> list[Any]:  # fmt: skip
+    """The same, on the stack that is there."""
+    nodes = [node for node, _ in roots]
+    waiting = count_dependencies(nodes)
+    wanted = None if captures is None else leading_to({node for node, _ in captures}, nodes)
+    taken: dict[Capture, Any] = {}
+    if captures is not None:
+        taken = dict.fromkeys(captures)
+    given = {} if create_graph else {id(gradient._array): gradient for gradient in gradients}
+    run = _Run(waiting, wanted, taken, captures is None or accumulate, keep, create_graph, given)
+    before = mode.enabled
+    mode.turn(create_graph and not mode.inference)
+    run.root = nodes[0] if len(nodes) == 1 else None
+    outer = reentrancy.enter(run)
+    try:
+        for (node, nr), gradient in zip(roots, gradients, strict=True):
+            run.deliver(node, nr, gradient if create_graph else gradient._array)
+        for node in dict.fromkeys(nodes):
+            if not waiting[node]:
+                push(run.ready, node)
+        run.drain()
+    except RecursionError as error:
+        reentrancy.tell_depth(error)
+        raise
+    except ValueError as error:
+        told = errors.of_shapes(error)
+        if told is error:
+            raise
+        raise told from None
+    finally:
+        mode.turn(before)
+        reentrancy.leave(outer)
+    return [run.hooks.shown(taken[c]) for c in captures] if captures is not None else []
+
+
+class _Run:
+    """The state of one backward pass."""
+
+    def __init__(
+        self, waiting: Any, wanted: Any, taken: Any, accumulate: bool, keep: bool, create_graph: bool, given: Any
+    ) -> None:
+        self.waiting = waiting
+        self.arrived: dict[Any, Any] = {}
+        self.wanted = wanted
+        self.taken = taken
+        self.accumulate = accumulate
+        self.keep = keep
+        self.create_graph = create_graph
+        self.root: Any = None
+        self.ready: list[Any] = []
+        self.hooks = Hooks(create_graph, self.arrived, given)
+        self.sums: set[Any] = set()  # where what arrived is a sum of our own, which nobody else holds
+
+    def will_run(self, node: Any) -> bool:
+        """Whether a node takes part in this pass."""
+        return node in self.waiting and (self.wanted is None or node in self.wanted)
+
+    def deliver(self, node: Any, nr: int, gradient: Any) -> None:
+        """Add a contribution to what waits for output `nr` of `node`: one value, or a list for several outputs."""
+        several = node.metas is not None
+        shape, dtype = node.metas[nr] if several else (node.shape, node.dtype)
+        if gradient.shape != shape:
+            gradient = sum_to_size(gradient, shape) if self.create_graph else sum_array(gradient, shape)
+        found = gradient._array.dtype if self.create_graph else gradient.dtype
+        if found is not dtype and found != dtype:
+            gradient = cast(gradient, dtype)
+        arrived = self.arrived
+        present = arrived.get(node)
+        if not several:
+            arrived[node] = gradient if present is None else present + gradient
+            return
+        if present is None:
+            present = arrived[node] = [None] * len(node.metas)
+        present[nr] = gradient if present[nr] is None else present[nr] + gradient
+
+    def gather(self, target: Any, nr: int, cotangent: Any, left: int) -> None:
+        """A contribution that does not fit as it is: one of several that are put together first, or by itself.
+
+        `left` tells how many are still to come.
+        """
+        present = self.arrived.get(target)
+        if (
+            type(present) is not Gathered
+            and left
+            and not self.create_graph
+            and target.metas is None
+            and gathers(target, cotangent)
+        ):
+            made = self.arrived[target] = Gathered(target, present, target in self.sums)
+            self.sums.discard(target)
+            if made.takes(cotangent):
+                return
+        self.deliver(target, nr, cotangent.multiplied() if type(cotangent) is Product else cotangent)
+
+    def drain(self) -> None:
+        """Run what is ready until nothing is.  Each node costs its rules and little else: what is rare is elsewhere."""
+        ready, waiting, arrived, wanted, active = self.ready, self.waiting, self.arrived, self.wanted, slot.active
+        special = self.create_graph or mode.anomaly
+        asked = {node for node, _ in self.taken} if self.taken else None
+        keep, gather, sums, add = self.keep, self.gather, self.sums, xp.add
+        following: Any = None  # the only node that is ready, with what arrived there: it need not queue
+        handed: Any = None
+        while True:
+            if following is not None:
+                node, upstream, following = following, handed, None
+            elif ready:
+                node = ready.pop() if len(ready) == 1 else pop(ready)
+                upstream = arrived.pop(node, None)
+                if type(upstream) is Gathered:
+                    upstream = upstream.settle()
+            else:
+                break
+            if wanted is not None and node not in wanted:
+                if node is self.root:
+                    self.pass_by(node, upstream)
+                continue
+            if upstream is None:
+                cotangents: Any = self.undefined(node)
+            elif node.more is not None or special or (asked is not None and node in asked):
+                if type(node) is AccumulateGrad:
+                    self.arrive(node, upstream)
+                    continue
+                cotangents = self.visit(node, upstream)
+            else:
+                plan = node.plan
+                run = plan.run  # a function among its attributes: not called as a method, which takes longer
+                try:
+                    cotangents = run(upstream, node)
+                except RuntimeError as error:
+                    errors.placed(error, node)
+                    raise
+                freed = plan.frees and not keep
+                if active is not None and (
+                    wanted is not None or not active.plain_vjp(node, upstream, cotangents, freed)
+                ):
+                    made = self.report(active, node, [upstream], cotangents, freed)
+                    cotangents = self.alone(node.targets, cotangents, made)
+                if freed:
+                    node.saved = None
+            edge = -1
+            for target in node.targets:
+                edge += 1
+                if target is None:
+                    continue
+                cotangent = cotangents[edge]
+                left = waiting[target] - 1
+                if left:
+                    waiting[target] = left
+                if cotangent is None:
+                    pass
+                elif special or (
+                    (node.shape != target.shape or node.dtype is not target.dtype)
+                    if cotangent is upstream
+                    else (cotangent.shape != target.shape or cotangent.dtype is not target.dtype)
+                ):
+                    present = arrived.get(target)
+                    if type(present) is not Gathered or not present.takes(cotangent):
+                        gather(target, node.number(edge), cotangent, left)
+                elif target not in arrived:
+                    if not left and not ready and following is None:
+                        following, handed = target, cotangent
+                        continue
+                    arrived[target] = cotangent
+                elif target in sums:
+                    add(arrived[target], cotangent, arrived[target])
+                else:
+                    arrived[target] = present = arrived[target] + cotangent
+                    if type(present) is ndarray:
+                        sums.add(target)
+                if left:
+                    continue
+                if following is not None:
+                    arrived[following] = handed
+                    ready.append(following)
+                    following = None
+                if ready:
+                    push(ready, target)
+                else:
+                    ready.append(target)
+
+    def pass_by(self, node: Any, upstream: Any) -> None:
+        """The only root, where it leads to nothing that was asked for: torch runs the hooks of its tensors even so."""
+        if node.more is None:
+            return
+        if type(node) is not AccumulateGrad:
+            self.before(node, upstream, runs=False)
+        elif node.variable._hooks:
+            self.hooks.of_tensor(node.variable._hooks, upstream, node.variable)
+
+    def undefined(self, node: Any) -> Sequence[Any]:
+        """A node to which no gradient came: it runs as torch's do, with None for its hooks and nothing for its rules.
+
+        Where nobody sees that, and nothing is freed by it, it is left out.
+        """
+        if type(node) is AccumulateGrad:
+            self.arrive(node, None)
+        elif node.more is not None or node.plan.frees or mode.anomaly:
+            return self.visit(node, None if node.metas is None else [None] * len(node.metas))
+        return (None,) * len(node.targets)
+
+    def visit(self, node: Any, upstream: Any) -> Sequence[Any]:
+        """Hooks, captures, the rules, freeing and the report of one node; the cotangent per edge, None where none."""
+        if mode.anomaly:
+            with anomaly.watching(node):
+                return self.visited(node, upstream)
+        return self.visited(node, upstream)
+
+    def visited(self, node: Any, upstream: Any) -> Sequence[Any]:
+        """The same, whether or not anomalies are looked for."""
+        goes_on = (
+            self.accumulate  # backward(inputs=...) runs the nodes of its inputs too, as torch does
+            or not self.taken
+            or any(target in self.wanted for target in node.targets if target is not None)
+        )
+        if self.taken and goes_on:  # torch's order: what is asked for on the way is taken before hooks have seen it
+            self.capture(node, upstream)
+        if node.more is not None:
+            upstream = self.before(node, upstream, goes_on)
+        if not goes_on:
+            self.capture(node, upstream)
+            return (None,) * len(node.targets)
+        cotangents = self.vjp(node, upstream)
+        if self.wanted is not None and node.own is None:  # what nobody asked for is not worked out
+            pairs = zip(node.targets, cotangents, strict=True)
+            cotangents = [cotangent if target in self.wanted else None for target, cotangent in pairs]
+        if mode.anomaly:
+            anomaly.check(node, multiplied(cotangents))
+        freed = False if self.keep else node.free()
+        if node.more is not None and node.more.get("post_hooks"):
+            shown = multiplied(cotangents)
+            cotangents = self.hooks.after(node.more["post_hooks"], shown, _listed(node, upstream), node)
+        if slot.active is not None:
+            self.report(slot.active, node, _listed(node, upstream), cotangents, freed)
+        return cotangents
+
+    def capture(self, node: Any, upstream: Any) -> None:
+        """Take the gradients that were asked for at this node."""
+        for nr, gradient in enumerate(_listed(node, upstream)):
+            if (node, nr) in self.taken:
+                self.taken[node, nr] = gradient
+
+    def vjp(self, node: Node, upstream: Any) -> Sequence[Any]:
+        """Run the rules of a node on its saved values, or the code of its own that it has; there may be Products."""
+        if node.own is not None:
+            secure(self.arrived)
+            return node.own(upstream, self)
+        if all(gradient is None for gradient in _listed(node, upstream)):
+            if node.saved is None:
+                raise node.freed()
+            node.check_versions()
+            return (None,) * len(node.targets)
+        if node.metas is not None:
+            upstream = self.of_several(node, upstream)
+        try:
+            return self.rules(node, upstream)
+        except RuntimeError as error:
+            errors.placed(error, node)
+            raise
+
+    def rules(self, node: Node, upstream: Any) -> Sequence[Any]:
+        """Run the rules of a node on its saved values."""
+        if not self.create_graph:
+            return node.plan.run(upstream, node)
+        if node.saved is None:
+            raise node.freed()
+        node.check_versions()
+        values = [unpack_saved(node, v) for v in node.saved]
+        made = [None] * len(node.op.places)
+        for edge, rule, wanted in node.plan.calls:
+            made[edge] = rule(upstream, *[values[i] for i in wanted])
+        if node.op.traits.fused:
+            carry = [v for name, v in zip(node.plan.names, values, strict=True) if name not in NUMBERED]
+            made = [_hung(cotangent, carry, node.op.traits.fused == "zeros") for cotangent in made]
+        return spread(node, made) if node.op.lists else made
+
+    def of_several(self, node: Node, upstream: list[Any]) -> Any:
+        """The upstream gradient as the rules of an op with several outputs take it."""
+        carrier = node.op.carrier
+        if carrier is not None:
+            return upstream[carrier]
+        some = next(g for g in upstream if g is not None)
+        return [self.zeros(meta, some) if g is None else g for g, meta in zip(upstream, node.metas or (), strict=True)]
+
+    def zeros(self, meta: Any, like: Any) -> Any:
+        """An undefined gradient as zeros."""
+        zero = xp.zeros(meta[0], dtype=meta[1], like=like._array if self.create_graph else as_array(like))
+        return tensor_of(zero) if self.create_graph else zero
+
+    # -- hooks and leaves -----------------------------------------------------------------------------------------
+
+    def before(self, node: Any, upstream: Any, runs: bool = True) -> Any:
+        """Tensor hooks, retained gradients and prehooks (of a node that runs), in torch's order."""
+        grads, more, hooks = _listed(node, upstream), node.more, self.hooks
+        for nr, (registered, reference) in more.get("tensor_hooks", {}).items():
+            grads[nr] = hooks.of_tensor(registered, grads[nr], reference(), node, nr)
+        for nr, reference in more.get("retain", {}).items():
+            tensor = reference()
+            if tensor is not None and grads[nr] is not None:
+                add_into(tensor, grads[nr], self.create_graph, retained=True)
+        if runs and more.get("pre_hooks"):
+            grads = hooks.before(more["pre_hooks"], grads, node)
+        return grads if node.metas is not None else grads[0]
+
+    def arrive(self, node: AccumulateGrad, gradient: Any) -> None:
+        """A gradient has arrived at a leaf, or it is certain that none will: hooks run then too."""
+        tensor = node.variable
+        if tensor._hooks:
+            gradient = self.hooks.of_tensor(tensor._hooks, gradient, tensor)
+        more = node.more
+        if (node, 0) in self.taken:
+            self.taken[node, 0] = gradient
+        if not self.accumulate:
+            return
+        if more is not None and more.get("pre_hooks"):
+            (gradient,) = self.hooks.before(more["pre_hooks"], (gradient,), node, tensor)
+        if tensor._node is not None:
+            raise errors.runtime(
+                "leaf variable has been moved into the graph interior",
+                "Backstep: it was a leaf when it was used, and was written since by an op that is recorded.",
+                tensors=(tensor,),
+            )
+        if gradient is not None and tensor._requires_grad:  # what was asked for by requires_grad_(False) since
+            add_into(tensor, gradient, self.create_graph, retained=False)
+        if tensor._post_hooks:
+            secure(self.arrived)
+            accumulated(tensor)
+        if more is not None and more.get("post_hooks"):
+            self.hooks.after(more["post_hooks"], (), (gradient,), node, tensor)
+
+    def alone(self, targets: Any, cotangents: Sequence[Any], made: Sequence[Any]) -> Sequence[Any]:
+        """The cotangents; of a product that no other joins, what a report has `made` of it."""
+        return [
+            done if type(c) is Product and self.waiting[target] == 1 and target not in self.arrived else c
+            for target, c, done in zip(targets, cotangents, made, strict=True)
+        ]
+
+    def report(self, active: Any, node: Any, upstream: Any, cotangents: Any, freed: bool) -> Sequence[Any]:
+        """Tell the recorder what one node did; the cotangents with no Product among them."""
+        if node.own is not None and getattr(node, "others", None):  # outputs that are no tensors have no gradient
+            upstream = [g for nr, g in enumerate(upstream) if nr not in node.others]
+        raw = upstream if not self.create_graph else [None if g is None else g._array for g in upstream]
+        sums: list[Any] = []
+        final: list[Any] = []
+        made = multiplied(cotangents)
+        for edge, (target, cotangent) in enumerate(zip(node.targets, made, strict=True)):
+            asked = node.own is not None or self.wanted is None or target in self.wanted  # torch works nothing else out
+            if target is None or cotangent is None or not asked:
+                final.append(None)
+                sums.append(None)
+                continue
+            array = cotangent._array if self.create_graph else cotangent
+            shape = target.meta(node.number(edge))[0]
+            sums.append(array if array.shape != shape else None)
+            final.append(array if array.shape == shape else sum_to_size(array, shape))
+        active.vjp(node, raw, final, sums, freed)
+        return made
+
+
+def run_alone(node: Node, grads: tuple[Any, ...]) -> Any:
+    """Run the rules of one node on a gradient per output: `y.grad_fn(gradient)`, a cotangent per edge.
+
+    The graph is kept; a graph is made of it where gradients are recorded.  Raises TypeError as torch does.
+    """
+    count = 1 if node.metas is None else len(node.metas)
+    if len(grads) != count:
+        raise TypeError(f"expected {count} arguments, got {len(grads)} instead")
+    for place, gradient in enumerate(grads):
+        if gradient is not None and not isinstance(gradient, Tensor):
+            raise TypeError(f"argument {place} is not a Variable")
+    found: Sequence[Any] = (None,) * len(node.targets)
+    if any(gradient is not None for gradient in grads):
+        run = _Run({}, None, {}, False, True, mode.enabled, {})
+        given = [run.hooks.inner(gradient) for gradient in grads]
+        made = multiplied(run.vjp(node, given if node.metas is not None else given[0]))
+        found = [None if target is None else c for c, target in zip(made, node.targets, strict=True)]
+    shown = tuple(Hooks(mode.enabled, {}).shown(cotangent) for cotangent in found)
+    return shown[0] if len(shown) == 1 else shown
+
+
+Node.called = run_alone  # type: ignore[method-assign,assignment]  # bound here, where the loop is known
+
+
+def _hung(cotangent: Any, values: Sequence[Any], zeros: bool) -> Any:
+    """A cotangent that hangs on the saved values that require grad, though it does not change with them."""
+    for value in values:
+        if isinstance(value, Tensor) and value._requires_grad and isinstance(cotangent, Tensor):
+            cotangent = hung_on(cotangent, value, zeros)
+    return cotangent
+
+
+def _listed(node: Any, upstream: Any) -> list[Any]:
+    """The upstream gradients as a list, one per output."""
+    return upstream if node.metas is not None else [upstream]

@@ -1,0 +1,96 @@
+"""Which backward pass runs, and how many lie inside each other: every so many begin on a stack of their own.
+
+PyTorch does the same, from the sixtieth on.  A thread has its own stack in Python, with room for a thousand calls.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from ..arrays import errors
+from ..arrays.array import home
+from ..tensor.grad_mode import mode
+from .anomaly import running
+
+DEEP = 60
+"""How many backward calls share a stack."""
+MOST = 50 * DEEP
+"""How many may lie inside each other: beyond that a chain of calls is taken to have no end."""
+
+
+NESTED = (
+    "Backstep: {} calls of backward lay inside each other, each made by a backward or a hook of the one before. If the "
+    "chain of calls has an end, raise sys.setrecursionlimit, or write it as a loop."
+)
+
+
+class _Current(threading.local):
+    run: Any = None
+    depth: int = 0
+    """How many backward passes run, each called by a node of the one before."""
+    deepest: int = 0
+
+
+current = _Current()
+"""The backward pass that runs in this thread, innermost."""
+
+
+def enter(run: Any) -> Any:
+    """A backward pass begins; the one that it lies in, None where there is none."""
+    outer, current.run = current.run, run
+    current.depth += 1
+    return outer
+
+
+def leave(outer: Any) -> None:
+    """A backward pass ended: the one that it lay in goes on."""
+    current.run = outer
+    current.depth -= 1
+
+
+def inside(work: Callable[[], Any]) -> Any:
+    """What `work`, a backward pass, gives: done on the stack that is there, or on a new one where that is deep."""
+    depth = current.depth
+    if not depth or depth % DEEP:
+        return work()
+    if depth >= MOST:
+        raise RecursionError("maximum recursion depth exceeded")
+    found, current.deepest = on_a_stack_of_its_own(lambda: _and_depth(work))
+    if isinstance(found, BaseException):
+        raise found
+    return found
+
+
+def tell_depth(error: RecursionError) -> None:
+    """Say, once the outermost pass is reached (where there is room to speak), how many lay inside each other."""
+    current.deepest = max(current.deepest, current.depth)
+    if current.depth == 1:
+        deepest, current.deepest = current.deepest, 0
+        if deepest > 1:
+            errors.explained(error, NESTED.format(deepest))
+
+
+def on_a_stack_of_its_own(work: Callable[[], Any]) -> Any:
+    """The result of `work`, which raises nothing, done by another thread in the state of this one, which waits."""
+    kept = [(state, dict(vars(state))) for state in (mode, running, home, current)]
+    results: list[Any] = []
+
+    def run() -> None:
+        for state, values in kept:
+            vars(state).update(values)
+        results.append(work())
+
+    thread = threading.Thread(target=run, name="backward")
+    thread.start()
+    thread.join()
+    return results.pop()
+
+
+def _and_depth(work: Callable[[], Any]) -> tuple[Any, int]:
+    """What `work` gives or raises, and how deep it went."""
+    try:
+        return work(), current.deepest
+    except BaseException as error:  # noqa: BLE001 - raised again, in the thread that waits
+        return error, current.deepest

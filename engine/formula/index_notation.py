@@ -1,0 +1,344 @@
+"""Ops that move, choose, repeat or add up places, written place by place: a sum over indices, with an indicator.
+
+Each writer gets the printer, the expression and the indices of the place asked for (None along dimensions of size 1),
+and gives what stands there.  It raises NoIndices where that has no short form; the op then stays a named function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..ops.result_shapes import Sizes, dims_order
+from . import glossary
+from .styles import ATOM, CHOICE, PRODUCT, SERIES, SUM, TEXT, Printed
+from .symbol import Symbol, is_number, noted
+
+if TYPE_CHECKING:
+    from .printer import Printer
+
+Places = Sequence[str | None]
+"""An index per dimension: a letter, number or sum of these; None where the dimension has size 1."""
+
+
+class NoIndices(Exception):
+    """An expression that cannot be written place by place."""
+
+
+Placed = Callable[["Printer", Symbol, Places], Printed]
+
+
+def operand(x: Symbol, nr: int = 0) -> Symbol:
+    """An input that is an expression of known shape."""
+    item = x.inputs[nr]
+    if not isinstance(item, Symbol) or item.shape is None or x.shape is None:
+        raise NoIndices
+    return item
+
+
+def sizes_of(x: Symbol) -> Sizes:
+    """The shape of an expression that has one."""
+    assert x.shape is not None
+    return x.shape
+
+
+# -- views ------------------------------------------------------------------------------------------------------------
+
+
+def _repeated(p: Printer, x: Symbol, places: Places) -> Printed:
+    return p.show(operand(x), p.under(x, operand(x), places))
+
+
+def _raised(p: Printer, x: Symbol, places: Places) -> Printed:
+    return p.show(operand(x), [q for d, q in enumerate(places) if d != x.attrs["dim"]])
+
+
+def _respaced(p: Printer, x: Symbol, places: Places) -> Printed:
+    """A reshape that only adds or drops dimensions of size 1."""
+    item = operand(x)
+    inner, outer = sizes_of(item), sizes_of(x)
+    if [n for n in inner if n != 1] != [n for n in outer if n != 1]:
+        raise NoIndices
+    kept = iter([q for q, n in zip(places, outer, strict=True) if n != 1])
+    return p.show(item, [None if n == 1 else next(kept) for n in inner])
+
+
+def _turned(p: Printer, x: Symbol, places: Places) -> Printed:
+    item = operand(x)
+    assert x.op is not None
+    order = dims_order(x.op.name, len(sizes_of(item)), x.attrs)
+    assert order is not None
+    return p.show(item, [places[order.index(d)] for d in range(len(order))])
+
+
+def _row(p: Printer, x: Symbol, places: Places) -> Printed:
+    dim, item = x.attrs["dim"], operand(x)
+    index = None if sizes_of(item)[dim] == 1 else str(x.attrs["index"] % sizes_of(item)[dim])
+    return p.show(item, [*places[:dim], index, *places[dim:]])
+
+
+def _part(p: Printer, x: Symbol, places: Places) -> Printed:
+    dim, start, step = x.attrs["dim"], x.attrs["start"], x.attrs["step"]
+    moved = None if sizes_of(operand(x))[dim] == 1 else shifted(p, times(p, places[dim] or "0", step), start)
+    return p.show(operand(x), [*places[:dim], moved, *places[dim + 1 :]])
+
+
+def times(p: Printer, place: str, factor: int) -> str:
+    """An index times a whole number."""
+    return place if factor == 1 else f"{factor}{p.style.scaled}{place}"
+
+
+def shifted(p: Printer, place: str, by: int) -> str:
+    """An index and a number: `i+2`, `i−1`."""
+    if by == 0:
+        return place
+    if place == "0":
+        return str(by).replace("-", p.style.minus)
+    return f"{place}+{by}" if by > 0 else f"{place}{p.style.minus}{-by}"
+
+
+# -- the same backwards: at some places, 0 elsewhere ------------------------------------------------------------------
+
+
+def _only(p: Printer, test: str, then: Printed, other: str = "0") -> Printed:
+    least = SUM if p.style is TEXT else CHOICE
+    return p.style.choice(test, then[0] if then[1] >= least else p.style.brackets(then[0]), other)
+
+
+def equal(p: Printer, a: str, b: str) -> str:
+    """Whether two indices are the same."""
+    return f"{a} {p.style.signs['eq']} {b}"
+
+
+def viewed(x: Symbol) -> Symbol:
+    """What a path of views reads of an expression, as these views."""
+    found: Symbol = x.inputs[0]
+    for name, statics, nr in x.attrs["path"]:
+        if name == "unbind":
+            name, statics = "select", {"dim": statics["dim"], "index": nr}
+        elif nr is not None:
+            raise NoIndices
+        found = noted(name, found, **statics)
+        if found.shape is None:
+            raise NoIndices
+    return found
+
+
+def _unviewed(x: Symbol, places: Places) -> Symbol:
+    """What a path of one view puts at its places: the placing op itself."""
+    if len(x.attrs["path"]) != 1:
+        raise NoIndices
+    name, statics, nr = x.attrs["path"][0]
+    if name == "unbind":
+        name, statics = "select", {"dim": statics["dim"], "index": nr}
+    if name not in ("select", "slice"):
+        raise NoIndices
+    return noted(f"{name}_backward", operand(x), sizes=sizes_of(x), **statics)
+
+
+def _view_placed(p: Printer, x: Symbol, places: Places) -> Printed:
+    return p.show(_unviewed(x, places), places)
+
+
+def _view_cleared(p: Printer, x: Symbol, places: Places) -> Printed:
+    """0 where the view is, else what it was."""
+    test = _inside(p, _unviewed(x, places), places)
+    return ("0", ATOM) if test is None else _only(p, test, ("0", ATOM), p.show(operand(x), places)[0])
+
+
+def _inside(p: Printer, x: Symbol, places: Places) -> str | None:
+    """Whether a place is among those of a placed row or part; None where all are."""
+    at, here, n = x.attrs, places[x.attrs["dim"]], sizes_of(x)[x.attrs["dim"]]
+    least, below = f" {p.style.signs['le']} ", f" {p.style.signs['lt']} "
+    if here is None:
+        return None
+    if "index" in at:
+        return equal(p, here, str(at["index"] % n))
+    start, end = at["start"], min(at["end"], n)
+    if at["step"] != 1:
+        raise NoIndices
+    if end - start == 1:
+        return equal(p, here, str(start))
+    if start == 0:
+        return None if end == n else f"{here}{below}{end}"
+    return f"{start}{least}{here}{below}{end}" if end < n else f"{here} {p.style.signs['ge']} {start}"
+
+
+def _row_placed(p: Printer, x: Symbol, places: Places) -> Printed:
+    body = p.show(operand(x), [q for d, q in enumerate(places) if d != x.attrs["dim"]])
+    test = _inside(p, x, places)
+    return body if test is None else _only(p, test, body)
+
+
+def _part_placed(p: Printer, x: Symbol, places: Places) -> Printed:
+    dim, here, long = x.attrs["dim"], places[x.attrs["dim"]], sizes_of(operand(x))[x.attrs["dim"]]
+    test = _inside(p, x, places)
+    moved = None if here is None or long == 1 else shifted(p, here, -x.attrs["start"])
+    body = p.show(operand(x), [*places[:dim], moved, *places[dim + 1 :]])
+    return body if test is None else _only(p, test, body)
+
+
+def _diagonal_placed(p: Printer, x: Symbol, places: Places) -> Printed:
+    offset, size = x.attrs.get("offset", 0), sizes_of(x)
+    if len(size) != 2 or None in places or (x.attrs.get("dim1", 0), x.attrs.get("dim2", 1)) != (0, 1):
+        raise NoIndices
+    row, column = (q or "" for q in places)
+    inner = row if offset >= 0 else column
+    held = operand(x)
+    body = p.show(held, [None if n == 1 else inner for n in sizes_of(held)])
+    return _only(p, equal(p, column, shifted(p, row, offset)), body)
+
+
+def _diagonal(p: Printer, x: Symbol, places: Places) -> Printed:
+    offset, size = x.attrs.get("offset", 0), sizes_of(operand(x))
+    if len(size) != 2 or 1 in size or (x.attrs.get("dim1", 0), x.attrs.get("dim2", 1)) != (0, 1):
+        raise NoIndices
+    here = places[0] or "0"
+    return p.show(operand(x), [shifted(p, here, max(0, -offset)), shifted(p, here, max(0, offset))])
+
+
+def _triangle(sign: str) -> Placed:
+    def write(p: Printer, x: Symbol, places: Places) -> Printed:
+        if len(places) < 2 or None in places[-2:]:
+            raise NoIndices
+        row, column = (q or "" for q in places[-2:])
+        edge = shifted(p, row, x.attrs.get("diagonal", 0))
+        return _only(p, f"{column} {p.style.signs[sign]} {edge}", p.show(operand(x), places))
+
+    return write
+
+
+# -- along an index ---------------------------------------------------------------------------------------------------
+
+
+def picked(p: Printer, index: Any, places: Places) -> str:
+    """The number that an index has at a place."""
+    if not isinstance(index, Symbol) or index.shape is None:
+        raise NoIndices
+    return p.show(index, places)[0]
+
+
+def added(p: Printer, body: Printed, tests: Sequence[str], letters: Sequence[str]) -> Printed:
+    """Σ body · 1[tests]."""
+    shown = body[0] if body[1] >= PRODUCT else p.style.brackets(body[0])
+    if tests:
+        p.explain("1[…]", glossary.INDICATOR)
+        shown = f"{shown}{p.style.times}{p.style.indicator(p.style.also.join(tests))}"
+    return (p.summed(letters, shown), SERIES) if letters else (shown, PRODUCT if tests else body[1])
+
+
+def _added_along(p: Printer, item: Symbol, index: Any, places: Places, dim: int) -> Printed:
+    """Σ over the index's places of item · 1[index = place], where the index has dimensions of its own."""
+    if not isinstance(index, Symbol) or index.shape is None or item.shape is None:
+        raise NoIndices
+    over = p.fresh(index.shape)
+    if len(item.shape) != len(places) - 1 + len(over):
+        raise NoIndices
+    body = p.show(item, [*places[:dim], *over, *places[dim + 1 :]])
+    here = places[dim]
+    tests = [] if here is None else [equal(p, picked(p, index, over), here)]
+    return added(p, body, tests, [q for q in over if q is not None])
+
+
+def _rows_added(p: Printer, x: Symbol, places: Places) -> Printed:
+    return _added_along(p, operand(x), x.inputs[1], places, x.attrs["dim"])
+
+
+def _embedded(p: Printer, x: Symbol, places: Places) -> Printed:
+    if x.attrs.get("scale_grad_by_freq") or (x.attrs.get("padding_idx") or -1) >= 0 or x.attrs.get("padding_idx") == 0:
+        raise NoIndices
+    return _added_along(p, operand(x), x.inputs[1], places, 0)
+
+
+def _added_at(p: Printer, x: Symbol, places: Places) -> Printed:
+    """The gradient of `x[a, b]`, of indices of one shape that stand side by side."""
+    keys, item = list(x.inputs[1]), operand(x)
+    found = [d for d, key in enumerate(keys) if key is not None]
+    first = found[0]
+    shapes = {key.shape for key in keys if isinstance(key, Symbol)}
+    shape = shapes.pop()
+    if found != list(range(first, first + len(found))) or shapes or shape is None:
+        raise NoIndices
+    over = p.fresh(shape)
+    inner = [*places[:first], *over, *places[first + len(found) :]]
+    if len(inner) != len(sizes_of(item)):
+        raise NoIndices
+    tests = [equal(p, picked(p, keys[d], over), q) for d in found if (q := places[d]) is not None]
+    p.explain("indices", "a negative index counts from the end")
+    return added(p, p.show(item, inner), tests, [q for q in over if q is not None])
+
+
+def _scattered(p: Printer, x: Symbol, places: Places) -> Printed:
+    """Σₖ item · 1[index = place] along one dimension; the index has the shape of the item."""
+    item, index, dim = operand(x), x.inputs[1], x.attrs["dim"]
+    if not isinstance(index, Symbol) or index.shape != item.shape or not places or len(sizes_of(item)) != len(places):
+        raise NoIndices
+    others = [(n, m) for d, (n, m) in enumerate(zip(sizes_of(item), sizes_of(x), strict=True)) if d != dim]
+    if any(n != m for n, m in others):
+        raise NoIndices
+    along = p.fresh(sizes_of(item)[dim : dim + 1])
+    inner = [*places[:dim], *along, *places[dim + 1 :]]
+    here = places[dim]
+    tests = [] if here is None else [equal(p, picked(p, index, inner), here)]
+    return added(p, p.show(item, inner), tests, [q for q in along if q is not None])
+
+
+def _gathered(p: Printer, x: Symbol, places: Places) -> Printed:
+    item, index, dim = operand(x), x.inputs[1], x.attrs["dim"]
+    if (
+        not places
+        or len(sizes_of(item)) != len(places)
+        or any(n == 1 != m for d, (n, m) in enumerate(zip(sizes_of(item), sizes_of(x), strict=True)) if d != dim)
+    ):
+        raise NoIndices
+    moved = None if sizes_of(item)[dim] == 1 else picked(p, index, places)
+    inner = [
+        None if n == 1 else q for n, q in zip(sizes_of(item), [*places[:dim], moved, *places[dim + 1 :]], strict=True)
+    ]
+    if any(n > 1 and q is None for n, q in zip(sizes_of(item), inner, strict=True)):
+        raise NoIndices
+    return p.show(item, inner)
+
+
+def _rows_picked(p: Printer, x: Symbol, places: Places) -> Printed:
+    item, index, dim = operand(x), x.inputs[1], x.attrs["dim"]
+    if not isinstance(index, Symbol) or not places:
+        raise NoIndices
+    moved = None if sizes_of(item)[dim] == 1 else picked(p, index, [places[dim]] * len(index.shape or ()))
+    return p.show(item, [*places[:dim], moved, *places[dim + 1 :]])
+
+
+def _cleared(p: Printer, x: Symbol, places: Places) -> Printed:
+    keys = list(x.inputs[1])
+    found = [d for d, key in enumerate(keys) if key is not None]
+    key = keys[found[0]]
+    if len(found) != 1 or not isinstance(key, Symbol) or len(key.shape or ()) != 1:
+        raise NoIndices
+    return _unless_in(p, operand(x), key, places, found[0], "0")
+
+
+def _filled(p: Printer, x: Symbol, places: Places) -> Printed:
+    value = x.attrs["value"]
+    if not is_number(value) or not isinstance(x.inputs[1], Symbol):
+        raise NoIndices
+    return _unless_in(p, operand(x), x.inputs[1], places, x.attrs["dim"], p.style.number(value)[0])
+
+
+def _unless_in(p: Printer, item: Symbol, key: Symbol, places: Places, dim: int, value: str) -> Printed:
+    here = places[dim] if places else None
+    if here is None:
+        raise NoIndices
+    p.explain("∈", glossary.MEMBER)
+    return _only(p, f"{here} {p.style.signs['in']} {p.leaf(key.name)}", (value, ATOM), p.show(item, places)[0])
+
+
+MOVED: dict[str, Placed] = {
+    "expand": _repeated, "clone": _repeated, "unsqueeze": _raised, "squeeze.dim": _respaced, "view": _respaced,
+    "reshape": _respaced, "t": _turned, "permute": _turned, "transpose": _turned, "select": _row, "slice": _part,
+    "select_backward": _row_placed, "slice_backward": _part_placed, "spread_slice": _view_placed,
+    "zero_slice": _view_cleared, "diagonal": _diagonal, "diagonal_backward": _diagonal_placed,
+    "on_diagonal": _diagonal_placed, "tril": _triangle("le"), "triu": _triangle("ge"), "index_sum": _rows_added,
+    "embedding_dense_backward": _embedded, "index_backward": _added_at, "scatter_sum": _scattered,
+    "gather": _gathered, "index_select": _rows_picked, "index_cleared": _cleared, "index_fill": _filled,
+}  # fmt: skip
+"""How each op is written that moves, places or picks numbers."""

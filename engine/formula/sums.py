@@ -1,0 +1,279 @@
+"""Ops that add up, written place by place: sums and products over indices, normalisation, losses, windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ..ops.result_shapes import MATRICES
+from . import glossary
+from .index_notation import MOVED, NoIndices, Placed, Places, added, equal, operand, picked, shifted, sizes_of, times
+from .styles import ATOM, PRODUCT, SCALED, SERIES, SUM, Printed
+from .symbol import Symbol, is_call
+
+if TYPE_CHECKING:
+    from .printer import Printer
+
+# -- sums -------------------------------------------------------------------------------------------------------------
+
+
+def _series(p: Printer, x: Symbol, places: Places) -> Printed:
+    """A sum (or mean) over the dimensions that the result does not have."""
+    item = operand(x)
+    assert x.op is not None
+    rank, size = len(sizes_of(item)), sizes_of(item)
+    dims = x.attrs.get("dim")
+    if x.op.name == "sum_to_size":
+        extra = rank - len(sizes_of(x))
+        summed = {d for d in range(rank) if d < extra or (sizes_of(x)[d - extra] == 1 != size[d])}
+    else:
+        summed = set(range(rank)) if dims is None else set(dims if isinstance(dims, tuple) else (dims,))
+    kept = iter(q for q, n in zip(places, sizes_of(x), strict=True) if n != 1)
+    inner: list[str | None] = []
+    count = 1
+    for d, n in enumerate(size):
+        inner.append(None if n == 1 else p.letter(n) if d in summed else next(kept))
+        count *= n if d in summed else 1
+    over = [q for d, q in enumerate(inner) if d in summed and q is not None]
+    if not over:
+        return p.show(item, inner)
+    shown = p.summed(over, p.held(item, inner, PRODUCT))
+    return (f"{p.style.share(count)} {shown}" if x.op.name.startswith("mean") else shown), SERIES
+
+
+def _product(p: Printer, x: Symbol, places: Places) -> Printed:
+    """A matrix product as the sum that it is."""
+    a, b = operand(x, 0), operand(x, 1)
+    assert x.op is not None
+    if not (sizes_of(a) and sizes_of(b)):
+        raise NoIndices
+    shared = None if sizes_of(a)[-1] == 1 else p.letter(sizes_of(a)[-1])
+    matrices = x.op.name in MATRICES
+    left = [*(places[:-1] if matrices else places), shared]
+    right = [*places[:-2], shared, places[-1]] if matrices else [shared]
+    shown = f"{p.held(a, left, PRODUCT)}{p.style.times}{p.held(b, right, PRODUCT)}"
+    return (p.summed([shared], shown), SERIES) if shared else (shown, PRODUCT)
+
+
+def _running_sum(p: Printer, x: Symbol, places: Places) -> Printed:
+    return _running(p, operand(x), places, x.attrs["dim"], "le")
+
+
+def _running(p: Printer, item: Symbol, places: Places, dim: int, sign: str) -> Printed:
+    here = places[dim] if places else None
+    if here is None:
+        return p.show(item, places)
+    letter = p.letter(sizes_of(item)[dim])
+    body = p.held(item, [*places[:dim], letter, *places[dim + 1 :]], PRODUCT)
+    return p.summed([letter], body, f"{p.style.signs[sign]} {here}"), SERIES
+
+
+def _others(p: Printer, x: Symbol, places: Places) -> Printed:
+    item, dim = operand(x), x.attrs["dim"]
+    here = places[dim] if places else None
+    if here is None:
+        raise NoIndices
+    letter = p.letter(sizes_of(item)[dim])
+    body = p.held(item, [*places[:dim], letter, *places[dim + 1 :]], SCALED)
+    return p.summed([letter], body, f"{p.style.signs['ne']} {here}", p.style.product), SERIES
+
+
+def _evenly(p: Printer, x: Symbol, places: Places) -> Printed:
+    """1[x = extreme] / Σ 1[x = extreme]."""
+    item, extreme, dims = operand(x), operand(x, 1), x.attrs.get("dim")
+    size = sizes_of(item)
+    shared = range(len(size)) if dims is None else dims if isinstance(dims, tuple) else (dims,)
+    others = [p.letter(n) if d in shared and n != 1 else q for d, (n, q) in enumerate(zip(size, places, strict=True))]
+    p.explain("1[…]", glossary.INDICATOR)
+
+    def test(at: Places) -> str:
+        top = p.show(extreme, p.under(x, extreme, at))[0]
+        return p.style.indicator(equal(p, p.show(item, at)[0], top))
+
+    over = [q for d, q in enumerate(others) if d in shared and q is not None]
+    if not over:
+        return test(places), ATOM
+    return p.style.fraction((test(places), ATOM), (p.summed(over, test(others)), SERIES))
+
+
+def _reversed(p: Printer, x: Symbol, places: Places) -> Printed:
+    item, dims = operand(x), x.attrs["dims"]
+    if (
+        is_call(item, "cumsum")
+        and is_call(item.inputs[0], "flip")
+        and item.inputs[0].attrs["dims"] == dims == (item.attrs["dim"],)
+    ):  # a sum from the end
+        return _running(p, operand(item.inputs[0]), places, dims[0], "ge")
+    turned = [
+        q if q is None or d not in dims else f"{n - 1}{p.style.minus}{q}"
+        for d, (q, n) in enumerate(zip(places, sizes_of(x), strict=True))
+    ]
+    return p.show(item, turned)
+
+
+# -- normalisation, losses ---------------------------------------------------------------------------------------------
+
+
+def _unit(p: Printer, item: Symbol, places: Places) -> Printed:
+    """`x̂`: a name under a hat."""
+    if item.op is not None:
+        raise NoIndices
+    return p.at(p.normalised(item.name), places), ATOM
+
+
+def _normalized(p: Printer, x: Symbol, places: Places) -> Printed:
+    if x.inputs[1] is None:
+        raise NoIndices
+    return _unit(p, operand(x), places)
+
+
+def _through_normalized(p: Printer, x: Symbol, places: Places) -> Printed:
+    """ρ · (h − mean(h) − x̂ · mean(h · x̂))."""
+    upstream, item, rstd, dims = operand(x), operand(x, 1), x.inputs[3], x.attrs["dims"]
+    if not isinstance(rstd, Symbol):
+        raise NoIndices
+    sizes = sizes_of(item)
+    count = 1
+    for d in dims:
+        count *= sizes[d]
+
+    def mean(factor: bool) -> str:
+        at = [p.letter(n) if d in dims and n != 1 else q for d, (n, q) in enumerate(zip(sizes, places, strict=True))]
+        body = p.held(upstream, at, PRODUCT)
+        if factor:
+            body += f"{p.style.times}{_unit(p, item, at)[0]}"
+        over = [q for d, q in enumerate(at) if d in dims and q is not None]
+        return f"{p.style.share(count)} {p.summed(over, body)}" if over else body
+
+    steep = p.held(rstd, p.under(x, rstd, places), PRODUCT)
+    inner = p.held(upstream, places, SUM)
+    minus = f" {p.style.minus} "
+    less = f"{inner}{minus}{mean(False)}{minus}{_unit(p, item, places)[0]}{p.style.times}{mean(True)}"
+    return f"{steep}{p.style.times}{p.style.brackets(less)}", PRODUCT
+
+
+def _to_target(p: Printer, x: Symbol, places: Places) -> Printed:
+    """−ḡ / N · 1[target = class]."""
+    upstream, target, weight, total = operand(x), x.inputs[1], x.inputs[2], x.inputs[3]
+    classes = min(1, len(places) - 1)
+    reduction, here = x.attrs["reduction"], places[classes]
+    if here is None or 0 <= x.attrs["ignore_index"] < sizes_of(x)[classes]:
+        raise NoIndices
+    at = [q for d, q in enumerate(places) if d != classes]
+    body = p.show(upstream, at if reduction == "none" else [])
+    if reduction == "mean":
+        body = p.style.fraction(body, p.show(total, []))
+    shown = body[0] if body[1] >= PRODUCT else p.style.brackets(body[0])
+    if isinstance(weight, Symbol):
+        shown += f"{p.style.times}{p.show(weight, [here])[0]}"
+    p.explain("1[…]", glossary.INDICATOR)
+    test = p.style.indicator(equal(p, picked(p, target, at), here))
+    return f"{p.style.minus}{shown}{p.style.times}{test}", SUM
+
+
+# -- windows ----------------------------------------------------------------------------------------------------------
+
+
+def _to_largest(p: Printer, x: Symbol, places: Places) -> Printed:
+    """Σ over windows of upstream · 1[where its largest was = this place, counted through]."""
+    upstream, index, sizes = operand(x), x.inputs[1], x.attrs["sizes"]
+    lead = len(places) - len(sizes)
+    if lead != len(sizes_of(upstream)) - len(sizes):
+        raise NoIndices
+    over = [*places[:lead], *p.fresh(sizes_of(upstream)[lead:])]
+    steps = [1]
+    for n in reversed(sizes[1:]):
+        steps.insert(0, steps[0] * n)
+    flat = "+".join(times(p, q, step) for q, step in zip(places[lead:], steps, strict=True) if q is not None)
+    tests = [equal(p, picked(p, index, over), flat)] if flat else []
+    return added(p, p.show(upstream, over), tests, [q for q in over[lead:] if q is not None])
+
+
+def _spread(p: Printer, x: Symbol, places: Places) -> Printed:
+    """Each window's share, of windows that lie side by side and cover all."""
+    upstream, sizes, sides = operand(x), x.attrs["sizes"], x.attrs["kernel_size"]
+    lead = len(places) - len(sizes)
+    windows = sizes_of(upstream)[lead:]
+    whole = all(n == k * many for n, k, many in zip(sizes, sides, windows, strict=True))
+    if not whole or x.attrs["stride"] != sides or any(x.attrs["padding"]):
+        raise NoIndices
+    p.explain("⌊…⌋", glossary.ROUNDED_DOWN)
+    inner = [
+        None if many == 1 else q if k == 1 else p.style.floor(f"{q}/{k}")
+        for q, k, many in zip(places[lead:], sides, windows, strict=True)
+    ]
+    count = x.attrs.get("divisor_override") or 1
+    if not x.attrs.get("divisor_override"):
+        for k in sides:
+            count *= k
+    return p.style.fraction(p.show(upstream, [*places[:lead], *inner]), (str(count), ATOM))
+
+
+def _sum_of(p: Printer, parts: Sequence[tuple[str | None, int]], by: int) -> str:
+    """Indices times whole numbers, and a number: `2·i+k−1`."""
+    shown = ""
+    for place, factor in parts:
+        if place is not None:
+            sign = p.style.minus if factor < 0 else "+" if shown else ""
+            shown += sign + times(p, place, abs(factor))
+    return shifted(p, shown or "0", by)
+
+
+def _windowed(p: Printer, image: Symbol, first: Places, seen: Sequence[str]) -> tuple[str, list[str]]:
+    """An image at places that may lie past its edges; where it has one place only, with the test for that one."""
+    sizes = sizes_of(image)[2:]
+    at = [None if n == 1 else q for n, q in zip(sizes, seen, strict=True)]
+    tests = [equal(p, q, "0") for n, q in zip(sizes, seen, strict=True) if n == 1 and q != "0"]
+    p.explain("[…]", glossary.INSIDE)
+    return p.held(image, [*first, *at], PRODUCT), tests
+
+
+def _filters(p: Printer, x: Symbol, places: Places) -> Printed:
+    """w̄[o, c, k] = Σ ȳ[n, o, i] · x[n, c, i + k − padding], over samples and windows."""
+    upstream, image, at = operand(x), operand(x, 1), x.attrs
+    if at["groups"] != 1:
+        raise NoIndices
+    sample, *windows = p.fresh((sizes_of(upstream)[0], *sizes_of(upstream)[2:]))
+    steps = zip(windows, places[2:], at["stride"], at["dilation"], at["padding"], strict=True)
+    seen = [_sum_of(p, [(i, stride), (k, gap)], -padding) for i, k, stride, gap, padding in steps]
+    right, tests = _windowed(p, image, [sample, places[1]], seen)
+    left = p.held(upstream, [sample, places[0], *windows], PRODUCT)
+    over = [q for q in (sample, *windows) if q is not None]
+    return added(p, (f"{left}{p.style.times}{right}", PRODUCT), tests, over)
+
+
+def _convolved(p: Printer, x: Symbol, places: Places) -> Printed:
+    """Σ over channels and the filter's places; transposed (the gradient of the image) with a stride of 1 only."""
+    item, weight, at = operand(x), operand(x, 1), x.attrs
+    back = at["transposed"]
+    if at["groups"] != 1 or x.inputs[2] is not None or (back and any(n != 1 for n in at["stride"])):
+        raise NoIndices
+    if any(at["output_padding"]):
+        raise NoIndices
+    channel, *window = p.fresh((sizes_of(item)[1], *sizes_of(weight)[2:]))
+    steps = zip(places[2:], window, at["stride"], at["dilation"], at["padding"], strict=True)
+    seen = [
+        _sum_of(p, [(i, 1 if back else stride), (k, -gap if back else gap)], padding if back else -padding)
+        for i, k, stride, gap, padding in steps
+    ]
+    left, tests = _windowed(p, item, [places[0], channel], seen)
+    right = p.held(weight, [channel, places[1], *window] if back else [places[1], channel, *window], PRODUCT)
+    over = [q for q in (channel, *window) if q is not None]
+    return added(p, (f"{left}{p.style.times}{right}", PRODUCT), tests, over)
+
+
+PLACED: dict[str, Placed] = {
+    **MOVED, "sum": _series, "sum.dim": _series, "mean": _series, "mean.dim": _series, "sum_to_size": _series,
+    **dict.fromkeys((*MATRICES, "mv", "dot"), _product), "cumsum": _running_sum, "flip": _reversed,
+    "prod_of_others": _others, "even_share": _evenly, "normalized": _normalized,
+    "normalized_backward": _through_normalized, "nll_loss_backward": _to_target, "pool_spread": _to_largest,
+    "avg_pool_backward": _spread, "convolution_weight": _filters, "convolution": _convolved,
+}  # fmt: skip
+"""How each op is written place by place."""
+WORTH = frozenset(PLACED) - {"t", "mv", "dot", "select", "slice", *MATRICES, "transpose"}
+"""Ops for which indices say more than a word."""
+
+
+def all_places(found: Iterator[str]) -> bool:
+    """Whether one of the ops is better written place by place."""
+    return not WORTH.isdisjoint(found)

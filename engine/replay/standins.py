@@ -1,0 +1,300 @@
+"""What a replay runs in place of code of the user's: functions that answer as the recording did.
+
+The forward and backward of a custom Function, and hooks, are not in a trace; which ops they ran is.  A stand-in runs
+those again, on what it is given.  What the code decided in Python it does not decide anew: where a value left for
+Python that is another one now, or the code did not run in the recording, a doubt is raised.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from ..arrays import errors
+from ..arrays.array import xp
+from ..arrays.session import unrecorded
+from ..autograd.custom import CustomNode
+from ..autograd.function import Function
+from ..tensor.grad_mode import mode
+from ..tensor.saved import MOST, Packed, unpack_saved
+from ..tensor.tensor import Tensor, tensor_of
+from ..trace.events import Accumulated, BackwardStarted, CodeEntered, ErrorRaised, NodeRecord, OpCalled, Trace, VjpRun
+from .blocks import Block, Blocks
+from .doubts import ELSEWHERE, NOT_RECORDED, NOT_UNPACKED, OTHER_MODE
+
+
+class Host(Protocol):
+    """The run that stand-ins belong to."""
+
+    base: Trace
+    live: dict[int, Tensor]
+
+    def doubted(self, why: str) -> None:
+        """From here on the program itself might have done otherwise."""
+
+    def block(self, block: Block, given: Sequence[Tensor | None]) -> None:
+        """Do again what code of the user's did, with other tensors in the place of those that it was given."""
+
+
+class StandIns:
+    """The stand-ins of one replay."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.blocks = Blocks(host.base.events)
+        self.graphs = {e.call: e.create_graph for e in host.base.events if isinstance(e, BackwardStarted)}
+        self.passed = passed(host.base)
+        self.call: int | None = None
+        """The backward call of the recording that is run again; None for a new one."""
+        self.kept: dict[int, Tensor] = {}
+        """What the Function saved whose backward runs, by its place."""
+        self.ran: set[Block] = set()
+
+    def array(self, index: int | None) -> Any:
+        """A recorded value; raises ValueError where it was too large to be kept."""
+        if index is None:
+            return None
+        kept = self.host.base.value(index)
+        if kept.array is None:
+            raise ValueError(f"a value of shape {list(kept.shape)} {kept.missing}")
+        return xp.array(kept.array)
+
+    # -- custom Functions -----------------------------------------------------------------------------------------
+
+    def function(self, event: OpCalled) -> Any:
+        """The Function of a recorded call: it does what was recorded, in forward and in backward."""
+        name = str(event.attrs["function"])
+        block = self.blocks.forwards.get(event.index)
+
+        def forward(ctx: Any, *arguments: Any) -> tuple[Tensor, ...]:
+            given = [tensor for tensor in arguments if tensor is not None]
+            if block is not None:
+                self.host.block(block, given)
+            made = [self.output(event, nr, given, ctx) for nr in range(len(event.outputs))]
+            ctx.set_materialize_grads(self.materializes(event))
+            if event.node is not None:
+                ctx.save_for_backward(*self.saved(event, made))
+            return tuple(made)
+
+        def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
+            return self.cotangents(event, ctx, gradients)
+
+        made: Any = type(name, (Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
+        if event.node is not None and "::" in event.node.name:
+            made._node_name = event.node.name
+        return made
+
+    def materializes(self, event: OpCalled) -> bool:
+        """Whether backward was given zeros in place of None."""
+        record = self.runner(event)
+        runs = self.blocks.of_node.get(record.node, ()) if record is not None else ()
+        return bool(runs) and all(None not in block.entered.given for block in runs)
+
+    def output(self, event: OpCalled, nr: int, given: Sequence[Tensor], ctx: Any) -> Tensor:
+        """One output of forward: an input that was written or returned as it was, what forward made of it, or the
+        recorded value."""
+        out = event.outputs[nr]
+        place = next((i for i, argument in enumerate(event.inputs) if argument.tensor == out.tensor), None)
+        if place is not None:
+            ctx.mark_dirty(given[place])
+            return given[place]
+        made = self.host.live.get(out.tensor)
+        if made is None:
+            for argument, tensor in zip(event.inputs, given, strict=True):
+                if argument.tensor == out.view_of and tensor._array.shape == out.shape:
+                    return tensor
+            made = tensor_of(self.array(out.value))
+            made._storage.version = out.version
+        if event.node is not None and not out.requires_grad:
+            ctx.mark_non_differentiable(*ctx.non_differentiable, made)
+        return made
+
+    def saved(self, event: OpCalled, made: Sequence[Tensor]) -> list[Tensor]:
+        """What forward saved: inputs, outputs, and what else it computed."""
+        numbers = {out.tensor: tensor for out, tensor in zip(event.outputs, made, strict=True)}
+        found = []
+        for item in event.node.saved if event.node is not None else ():
+            known = None if item.tensor is None else numbers.get(item.tensor, self.host.live.get(item.tensor))
+            found.append(tensor_of(self.array(item.value)) if known is None else known)
+        return found
+
+    def cotangents(self, event: OpCalled, ctx: Any, gradients: Sequence[Any]) -> tuple[Any, ...]:
+        """What backward makes of these upstream gradients."""
+        record = self.runner(event)
+        if record is None:
+            return (None,) * len(event.inputs)
+        runs = self.blocks.of_node.get(record.node, ())
+        own = next((block for block in runs if block.entered.call == self.call), None)
+        if own is None or self.is_other_mode(own):
+            own = next((block for block in runs if not self.is_other_mode(block)), own)
+        block = own or next(iter(runs), None)
+        if block is None:
+            self.host.doubted(NOT_RECORDED.format(record.name))
+            raise errors.runtime(NOT_RECORDED.format(record.name))
+        before, self.kept = self.kept, {}
+        try:
+            if record.saved:
+                self.take(ctx._own_node)
+            found = self.done(block, gradients, block.entered.call != self.call)
+        finally:
+            self.kept = before
+        return tuple(found or ())
+
+    def take(self, node: CustomNode) -> None:
+        """Have what a Function saved at hand; what was packed is unpacked where the recording did that.
+
+        Raises where it was freed, or written since, as the user's own backward did.
+        """
+        with unrecorded():
+            if node.released:
+                node.saved_tensors()
+            for place, (kept, version) in enumerate(node.kept):
+                if kept is not None and type(kept) is not Packed:
+                    self.kept[place] = node.unpack(place, kept, version)
+
+    def unpack(self, entered: CodeEntered, node: Any) -> None:
+        """Code of the user's asks for a tensor that was packed."""
+        place = entered.nr
+        if isinstance(node, CustomNode) and place < len(node.kept):
+            self.kept[place] = unpack_saved(node, node.kept[place][0])
+        elif node is not None and node.saved is not None and place < len(node.saved):
+            unpack_saved(node, node.saved[place])
+
+    def runner(self, event: OpCalled) -> NodeRecord | None:
+        """The node whose runs tell of backward: the Function's own, or the base's where forward wrote a view."""
+        events = self.host.base.events
+        after = events[event.index + 1] if event.index + 1 < len(events) else None
+        if event.inplace is not None and isinstance(after, OpCalled) and "writer" in after.attrs:
+            return after.node
+        return event.node
+
+    # -- what saved tensors are packed to -------------------------------------------------------------------------
+
+    def pack(self, block: Block, node: Any) -> None:
+        """Have what a node saved go through stand-ins of the user's pack and unpack."""
+        if node is None:
+            return
+        entered = block.entered
+        key = entered.node, entered.nr
+
+        def pack(tensor: Tensor) -> Tensor:
+            self.host.block(block, (tensor,))
+            if block.left is not None and not block.left.completed:
+                raise self.error(block)
+            return tensor
+
+        def unpack(tensor: Tensor) -> Tensor:
+            runs = self.blocks.unpacks.get(key, ())
+            own = next((run for run in runs if run.entered.call == self.call), None)
+            run = own or next(iter(runs), None)
+            if run is None:
+                self.host.doubted(NOT_UNPACKED)
+                return tensor
+            found = self.done(run, (), own is None)
+            return tensor if not found or found[0] is None else found[0]
+
+        def again(value: Any, place: int) -> Any:
+            """The value at `place` packed, wherever it is."""
+            if type(value) is list and place == entered.nr // MOST - 1:
+                return [again(v, MOST * (place + 1) + i) for i, v in enumerate(value)]
+            return Packed(node, value, pack, unpack, place=place) if place == entered.nr else value
+
+        if isinstance(node, CustomNode):
+            node.kept = tuple((again(kept, place), version) for place, (kept, version) in enumerate(node.kept))
+        elif node.saved is not None:
+            node.saved = tuple(again(value, place) for place, value in enumerate(node.saved))
+
+    # -- hooks ----------------------------------------------------------------------------------------------------
+
+    def hooks(self, call: int | None, goes_elsewhere: bool) -> list[tuple[Block, bool]]:
+        """The blocks of the hooks that a backward call runs, and whether they are taken from another call.
+
+        Another is asked where this one `goes_elsewhere` than in the recording (or is new): there it has no blocks.
+        """
+        own = [block for block in self.blocks.of_call.get(-1 if call is None else call, ()) if block.is_hook]
+        found = [(block, False) for block in own]
+        if goes_elsewhere:
+            places = {block.place for block in own} | self.passed.get(-1 if call is None else call, set())
+            for other, blocks in self.blocks.of_call.items():
+                if other != call:
+                    found += [(b, True) for b in blocks if b.is_hook and not places & {b.place, b.place[1:]}]
+                    places |= {b.place for b in blocks}
+        return found
+
+    def hook(self, block: Block, borrowed: bool) -> Callable[..., Any]:
+        """What stands for a hook, wherever it stands."""
+
+        def hook(*given: Any) -> Any:
+            flat = [one for part in given for one in (part if isinstance(part, tuple) else (part,))]
+            found = self.done(block, flat, borrowed)
+            if found is None or block.entered.place == "tensor":
+                return found and found[0]
+            return found
+
+        return hook
+
+    # -- both -----------------------------------------------------------------------------------------------------
+
+    def done(self, block: Block, given: Sequence[Tensor | None], borrowed: bool) -> tuple[Any, ...] | None:
+        """Do again what a block did; what it returns.  What it made in another call stays that call's."""
+        self.ran.add(block)
+        if borrowed and block.is_hook:
+            self.host.doubted(ELSEWHERE)
+        if self.is_other_mode(block):
+            self.host.doubted(OTHER_MODE)
+        known = dict(self.host.live) if borrowed else None
+        try:
+            self.host.block(block, given)
+            left = block.left
+            if left is None or not left.completed:
+                raise self.error(block)
+            return None if left.results is None else tuple(self.result(number) for number in left.results)
+        finally:
+            if known is not None:
+                self.host.live.clear()
+                self.host.live.update(known)
+
+    def is_other_mode(self, block: Block) -> bool:
+        """Whether a block ran in a call that made a graph, and this one does not, or the other way round."""
+        call = block.entered.call
+        return call is not None and mode.enabled != self.graphs.get(call)
+
+    def result(self, number: int | None) -> Tensor | None:
+        """A tensor that code of the user's returned."""
+        return None if number is None else self.host.live[number]
+
+    def error(self, block: Block) -> BaseException:
+        """What a block raised, or what was raised for what it returned."""
+        events, call = self.host.base.events, block.entered.call
+        after = block.left.index if block.left is not None else len(events)
+        found = next((e for e in events[after:] if isinstance(e, ErrorRaised) and e.call == call), None)
+        return RuntimeError("the recording ended here") if found is None else rebuilt(found)
+
+
+def passed(base: Trace) -> dict[int, set[Any]]:
+    """By backward call the places (tensor, node, output) that it came by: a hook without a block was not there then."""
+    found: dict[int, set[Any]] = {}
+    made = {e.node.node: e for e in base.events if isinstance(e, OpCalled) and e.node is not None}
+    for event in base.events:
+        if isinstance(event, Accumulated):
+            found.setdefault(event.call, set()).add((event.tensor, None, 0))
+        elif isinstance(event, VjpRun):
+            outputs = made[event.node].outputs if event.node in made else ()
+            places = {(out.tensor, event.node, nr) for nr, out in enumerate(outputs)} | {(None, event.node, 0)}
+            found.setdefault(event.call, set()).update(places)
+    return found
+
+
+def rebuilt(event: ErrorRaised) -> BaseException:
+    """A recorded exception, of its own type where that is one of Python's."""
+    kind = getattr(builtins, event.type, RuntimeError)
+    if not (isinstance(kind, type) and issubclass(kind, Exception)):
+        kind = RuntimeError
+    try:
+        error: BaseException = kind(event.message)
+    except TypeError:
+        error = RuntimeError(event.message)
+    if event.note:
+        error.add_note(event.note)
+    return error

@@ -1,0 +1,314 @@
+"""The backward graph: a Node per recorded op, and AccumulateGrad where it ends in a leaf."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+import weakref
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from ..arrays import errors
+from ..arrays.array import BY_NUMPY, Array, dtype_of
+from ..arrays.session import reserve
+from ..ops.op import Op, Plan
+
+SUFFIX = re.compile(r"Backward(?:0|(\d*))$")
+"""What torch's messages leave out of a node's name: of TBackward1 they make T1."""
+LAST = 2**64 - 1
+"""The sequence number of AccumulateGrad, torch's: it runs as soon as it is ready."""
+
+_numbers = itertools.count()
+next_number = _numbers.__next__
+
+FREED = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+    "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+    "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved "
+    "tensors after calling backward."
+)
+
+
+class RemovableHandle:
+    """What a hook's registration returns.  Source: torch.utils.hooks.RemovableHandle."""
+
+    _numbers = itertools.count()
+
+    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
+        self._dict = hooks
+        self.id = next(self._numbers)
+        hooks[self.id] = hook
+
+    def remove(self) -> None:
+        """Take the hook away."""
+        self._dict.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
+class SavedResult:
+    """An output that its own node keeps: the array, not the Tensor, which would close a reference cycle."""
+
+    __slots__ = ("_array", "_nr", "_shared")
+    _id = -1  # no recording knows it
+
+    def __init__(self, data: Array, storage: Any, nr: int) -> None:
+        self._array = data
+        self._shared = storage
+        self._nr = nr
+
+
+class _Rare:
+    """What few nodes have: defaults of the class, so that a new node sets none of it."""
+
+    __slots__ = ()
+    numbers: tuple[int, ...] | None = None
+    versions: tuple[int, ...] | None = None
+    metas: list[tuple[tuple[int, ...], Any]] | None = None
+    statics: Mapping[str, Any] = MappingProxyType({})
+    requires_grad = True
+    own: Any = None
+    """What a node runs instead of rules: a method (upstream gradients, the run) that returns a cotangent per edge."""
+
+
+class Node(_Rare):
+    """One op of the backward graph, named as in torch (`MulBackward0`).
+
+    `targets` has a node or None per differentiable input and `numbers` the output of that node which the input was
+    (None: the first, of all); `saved` has a value per name of the plan, `versions` what the storages of the saved
+    tensors were at (None: 0, of all).  `shape` and `dtype` are the output's; a node of several outputs has `metas`, one
+    (shape, dtype) each, and no shape and dtype of its own.  `more` has hooks and whatever
+    else few nodes have; where it is None, the loop runs the rules and nothing else.
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "dtype", "more", "plan", "saved", "sequence_nr", "shape", "targets")
+
+    plan: Plan
+    targets: tuple[Any, ...]
+    sequence_nr: int
+    shape: tuple[int, ...] | None
+    dtype: Any
+    saved: tuple[Any, ...] | None
+    more: dict[str, Any] | None
+
+    @property
+    def op(self) -> Op:
+        """What ran in forward."""
+        return self.plan.op
+
+    def name(self) -> str:
+        """torch's name of this node."""
+        name = self.op.node_name
+        return f"torch::autograd::{name}" if name == "CopyBackwards" else name
+
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """The nodes that the cotangents go to, `(None, 0)` where no gradient is needed, as torch shows them."""
+        numbers = self.numbers or (0,) * len(self.targets)
+        return tuple(
+            (None if target is None else target.shown(), nr) for target, nr in zip(self.targets, numbers, strict=True)
+        )
+
+    def shown(self) -> Any:
+        """The node as the user sees it: of a class of its name, which nodes that nobody looks at can do without."""
+        if type(self) is Node:
+            self.__class__ = _kind(self.name().rpartition("::")[2])
+        return self
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """A dict of the user's own."""
+        found: dict[str, Any] = self.extras().setdefault("metadata", {})
+        return found
+
+    def look(self, name: str) -> Any:
+        """The value of `_saved_...`; `engine.tensor.attributes` has it."""
+        raise AttributeError(name)
+
+    def listed(self) -> list[str]:
+        """What dir() shows; `engine.tensor.attributes` has it."""
+        raise NotImplementedError
+
+    def extras(self) -> dict[str, Any]:
+        """Hooks and other things that few nodes have."""
+        if self.more is None:
+            self.more = {}
+        return self.more
+
+    def register_hook(self, fn: Any) -> RemovableHandle:
+        """Call `fn(grad_inputs, grad_outputs)` when the node has run; a result replaces its cotangents."""
+        return RemovableHandle(self.extras().setdefault("post_hooks", {}), fn)
+
+    def register_prehook(self, fn: Any) -> RemovableHandle:
+        """Call `fn(grad_outputs)` before the node runs; a result replaces its upstream gradients."""
+        return RemovableHandle(self.extras().setdefault("pre_hooks", {}), fn)
+
+    def _sequence_nr(self) -> int:
+        return self.sequence_nr
+
+    def _set_sequence_nr(self, number: int) -> None:
+        """Have the node run earlier (a higher number) or later than its place in forward says."""
+        self.sequence_nr = number
+
+    def __call__(self, *grads: Any) -> Any:
+        """Run the rules of this node alone: a gradient per output in, a cotangent per edge out."""
+        return self.called(grads)
+
+    def called(self, grads: tuple[Any, ...]) -> Any:
+        """The same; `engine.backward` has it."""
+        raise NotImplementedError
+
+    @property
+    def _input_metadata(self) -> list[InputMetadata]:
+        listed: list[Any] = [(self.shape, self.dtype)] if self.metas is None else self.metas
+        return [InputMetadata(shape, dtype) for shape, dtype in listed]
+
+    def meta(self, nr: int) -> tuple[Any, Any]:
+        """(shape, dtype) of output `nr`."""
+        return (self.shape, self.dtype) if self.metas is None else self.metas[nr]
+
+    def number(self, edge: int) -> int:
+        """Which output of its target an edge leads to."""
+        return self.numbers[edge] if self.numbers else 0
+
+    def free(self) -> bool:
+        """Drop the saved tensors; False where there was none to drop (the node can run again)."""
+        if not self.plan.tensors or self.saved is None:
+            return False
+        self.saved = None
+        return True
+
+    def freed(self) -> RuntimeError:
+        """torch's error for a node that ran before and has nothing left to run on."""
+        shapes = [shape for shape, _ in self.metas] if self.metas else [self.shape or ()]
+        shown = " and ".join(str(list(shape)) for shape in shapes)
+        return errors.runtime(
+            FREED,
+            f"Backstep: {self.name()}, whose output has the shape {shown}, needs what it saved in forward, and an "
+            "earlier backward has freed it. "
+            "Pass retain_graph=True to the earlier call, or compute the forward again.",
+            node=self,
+        )
+
+    def check_versions(self) -> None:
+        """Raise torch's error where a saved tensor was written in place since it was saved."""
+        saved = self.saved or ()
+        tensors = self.plan.tensors
+        for place, version in zip(tensors, self.versions or (0,) * len(tensors), strict=True):
+            value = saved[place]
+            for kept in value if type(value) is list else (value,):
+                storage = getattr(kept, "_shared", None)
+                if storage is not None and storage.version != version:
+                    raise self._changed(kept, self.plan.names[place], storage.version, version)
+
+    def _changed(self, kept: Any, name: str, found: int, expected: int) -> RuntimeError:
+        own = isinstance(kept, SavedResult)
+        maker = self.name() if own else kept._node and kept._node.name()
+        note = (
+            f"Backstep: {self.name()} saved {name!r} of shape {list(kept._array.shape)} in forward; since then it was "
+            f"written in place {found - expected} time(s). Write out of place (x = x + 1), or change a clone."
+        )
+        return errors.runtime(
+            changed_message(kept, maker, found, expected), note, node=self, tensors=() if own else (kept,)
+        )
+
+    def __repr__(self) -> str:
+        return f"<{self.name().rpartition('::')[2]} object at 0x{id(self):x}>"
+
+
+def changed_message(kept: Any, maker: str | None, found: int, expected: int) -> str:
+    """torch's words for a saved tensor, made by the node of the name `maker`, that was written since."""
+    view = getattr(kept, "_view", None)
+    if maker and view is not None and view.base._requires_grad and view.path[-1][2] is None:
+        maker = "AsStrided"  # torch makes the node of a view anew when it finds its base changed
+    shown = SUFFIX.sub(r"\1", maker or "")
+    origin = f", which is output {kept._nr} of {shown}," if maker else ""
+    return (
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[torch.{dtype_of(kept._array).legacy} {list(kept._array.shape)}]{origin} is at version {found}; expected "
+        f"version {expected} instead. Hint: enable anomaly detection to find the operation that failed to compute its "
+        "gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    )
+
+
+reserve(Node, "statics", "numbers", "versions", "metas")
+
+
+@functools.cache
+def _kind(name: str) -> type[Node]:
+    """The class of nodes of a name, so that `type(y.grad_fn).__name__` is torch's; they have torch's `_saved_...` too.
+
+    Not so the Node itself, which the loop reads: of a class with a `__getattr__`, nothing is found quickly.
+    """
+    own = {"__getattr__": Node.look, "__dir__": Node.listed, "__doc__": Node.__doc__}
+    return type(name, (Node,), {"__slots__": (), "__module__": "builtins", **own})
+
+
+class InputMetadata:
+    """Shape and dtype of the gradient that a node takes for one output."""
+
+    def __init__(self, shape: Any, which: Any) -> None:
+        self.shape, self.dtype = shape, BY_NUMPY[which]
+
+
+class AccumulateGrad:
+    """The end of the graph at a leaf: adds what arrives into the leaf's `.grad`."""
+
+    __slots__ = ("__weakref__", "dtype", "more", "shape", "variable")
+
+    targets: tuple[Any, ...] = ()
+    numbers = None
+    next_functions: tuple[tuple[Any, int], ...] = ()
+    metas = None
+    sequence_nr = LAST
+    requires_grad = True
+
+    def __init__(self, variable: Any) -> None:
+        self.variable = variable
+        self.shape = variable._array.shape
+        self.dtype = variable._array.dtype
+        self.more: dict[str, Any] = {}
+
+    def name(self) -> str:
+        """torch's name of this node."""
+        return "torch::autograd::AccumulateGrad"
+
+    extras = Node.extras
+    metadata = Node.metadata
+    meta = Node.meta
+    shown = Node.shown
+    register_hook = Node.register_hook
+    register_prehook = Node.register_prehook
+    _sequence_nr = Node._sequence_nr
+    _input_metadata = Node._input_metadata
+
+    def __repr__(self) -> str:
+        return f"<AccumulateGrad object at 0x{id(self):x}>"
+
+
+def accumulator(tensor: Any) -> AccumulateGrad | None:
+    """The AccumulateGrad of a leaf: one as long as a graph holds it.
+
+    None of a view that requires grad because its base does and has no history of its own: torch's gets nothing.
+    """
+    if tensor._view is not None and tensor._view.lent:
+        return None
+    found: AccumulateGrad | None = tensor._accumulator()
+    if found is None:
+        found = AccumulateGrad(tensor)
+        tensor._accumulator = weakref.ref(found)
+    return found
+
+
+def gradient_edge(tensor: Any) -> tuple[Any, int] | None:
+    """Where the gradient of `tensor` goes: its node, the AccumulateGrad of a leaf, or nowhere."""
+    if tensor._node is not None:
+        return tensor._node, tensor._nr
+    found = accumulator(tensor) if tensor._requires_grad else None
+    return None if found is None else (found, 0)

@@ -1,0 +1,224 @@
+"""What a node keeps of the tensors of its op, for the rule to read when the gradient comes."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+from ..arrays import errors
+from ..arrays.array import Array
+from ..arrays.session import slot, unrecorded
+from ..ops.shape import cast
+from .grad_mode import mode
+from .node import Node, SavedResult, accumulator
+from .tensor import Tensor
+
+_new = object.__new__
+MOST = 2**20
+"""Tensors in a list, at most: so far apart are the places of two lists."""
+SAVED_INFERENCE = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+    "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in "
+    "autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+)
+
+
+def save(node: Node, args: Any, promoted: Any, outputs: Any) -> None:
+    """Keep what the plan says; `promoted` are the arrays that the kernel read where they are not the arguments' own."""
+    plan = node.plan
+    arity = len(args)
+    saved: list[Any] = []
+    written = False
+    for place in plan.pick:
+        if place < 0:
+            saved.append(_sizes(args[~place]))
+        elif place < arity:
+            value = args[place]
+            if isinstance(value, Tensor):
+                if value._shared is not None and value._shared.version:
+                    written = True
+                if promoted is not None and promoted[place] is not value._array:
+                    value = Promoted(value, promoted[place].dtype)
+            elif type(value) is list or type(value) is tuple:
+                value = list(value)
+                written = True
+            saved.append(value)
+        elif place == arity:
+            if "results" in plan.names:
+                saved.append([_saved_result(out) for out in outputs])
+                written = True
+            else:
+                saved.append(_saved_result(outputs[0]))
+                if outputs[0]._shared.version:
+                    written = True
+        elif place <= arity + len(node.statics):
+            saved.append(list(node.statics.values())[place - arity - 1])
+        else:
+            out = outputs[place - arity - 1 - len(node.statics)]
+            saved.append(_saved_result(out))
+            if out._shared.version:
+                written = True
+    node.saved = tuple(saved)
+    if written:
+        node.versions = tuple(saved_version(saved[p]) for p in plan.tensors)
+
+
+def _saved_result(out: Tensor) -> SavedResult:
+    """What a node keeps of its own output: no part of it leads back to the node."""
+    kept: SavedResult = _new(SavedResult)
+    kept._array, kept._shared, kept._nr = out._array, out._storage, out._nr
+    return kept
+
+
+def saved_value(node: Node, tensor: Tensor) -> Any:
+    """What a node keeps of a tensor: an output of its own without the way back to the node."""
+    return _saved_result(tensor) if tensor._node is node else tensor
+
+
+def unpack_saved(node: Node | None, value: Any) -> Any:
+    """A saved value as the Tensor that it was, with its history."""
+    if type(value) is SavedResult:
+        out: Tensor = _new(Tensor)
+        out._array, out._shared = value._array, value._shared
+        if value._array.dtype.kind == "f":
+            through = None if node is None or node.more is None else node.more.get("through")
+            out._comes_from(through or node, 0 if through else value._nr)
+        if slot.active is not None:
+            slot.active.recognise(out)
+        return out
+    if type(value) is Promoted:
+        return cast(value.tensor, value.dtype)
+    if type(value) is Packed:
+        return value.tensor(node)
+    if type(value) is list:
+        return [unpack_saved(node, v) for v in value]
+    return value
+
+
+def saved_version(value: Any) -> int:
+    """The version of a saved value; of a list that of its first: they are compared one by one where they can differ."""
+    if type(value) is list:
+        return saved_version(value[0]) if value else 0
+    storage = getattr(value, "_shared", None)
+    if storage is None:
+        return 0
+    if storage.inference:
+        raise errors.runtime(SAVED_INFERENCE, tensors=(value,))
+    return int(storage.version)
+
+
+class Promoted:
+    """A saved input that the op read in another dtype."""
+
+    __slots__ = ("_node", "_nr", "_shared", "dtype", "tensor")
+    _id = -1  # no recording knows it
+
+    def __init__(self, tensor: Tensor, which: Any) -> None:
+        self.tensor = tensor
+        self.dtype = which
+        self._shared = tensor._storage
+        self._node, self._nr = tensor._node, tensor._nr
+
+    @property
+    def _array(self) -> Array:
+        return self.tensor._array.astype(self.dtype)
+
+
+def _sizes(value: Any) -> Any:
+    if type(value) in (list, tuple):
+        return [_sizes(v) for v in value]
+    return value._array.shape if isinstance(value, Tensor) else ()
+
+
+def packed(node: Node, value: Any, place: int) -> Any:
+    """A saved value as the user's pack hook made it; what is no tensor as it is.  `place` says which it is; of those in
+    a list each has its own."""
+    if type(value) is list:
+        return [packed(node, v, MOST * (place + 1) + i) for i, v in enumerate(value)]
+    if not isinstance(value, (Tensor, SavedResult, Promoted)):
+        return value
+    return Packed(node, value, *mode.packing[-1], place)
+
+
+class Packed:
+    """A saved tensor that went through the hooks of saved_tensors_hooks: what the user made of it, and the way back.
+
+    It has no version: what was written since is the hooks' affair, as in torch.  What the hooks do is recorded, at this
+    `place` of the node, unless they are `quiet`.
+    """
+
+    __slots__ = ("_node", "_nr", "_shared", "accumulator", "kept", "place", "requires", "sequence", "unpack")
+    _id = -1  # no recording knows it
+
+    def __init__(
+        self, node: Node | None, value: Any, pack: Any, unpack: Any, quiet: bool = False, place: int = 0
+    ) -> None:
+        with unrecorded() if type(value) is Promoted else nullcontext():
+            shown = unpack_saved(node, value)
+        self._shared = None
+        self.unpack = unpack
+        self.place, self.sequence = place, None if quiet or node is None else node.sequence_nr
+        own = type(value) is SavedResult
+        self._node, self._nr, self.requires = (None if own else shown._node), shown._nr, shown._requires_grad
+        self.accumulator = accumulator(shown) if self.requires and shown._node is None else None
+        enabled = mode.enabled
+        mode.turn(False)
+        version = shown._version
+        noted, mode.packing = mode.packing, ()
+        active = None if self.sequence is None else slot.active
+        if active is not None:
+            active.enter_code("pack", (shown,), node=node, nr=place, source="saved")
+        completed = False
+        try:
+            self.kept = pack(shown)
+            completed = True
+        finally:
+            if active is not None:
+                active.leave_code(None, completed)
+            mode.turn(enabled)
+            mode.packing = noted
+        if shown._version != version:
+            raise errors.runtime(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
+                "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open "
+                "an issue if you need to perform in-place operations on the input to a pack hook."
+            )
+
+    @property
+    def _array(self) -> Array:
+        return self.found()._array
+
+    def found(self) -> Tensor:
+        """What the unpack hook gives."""
+        active = None if self.sequence is None else slot.active
+        found: Any = None
+        if active is None:
+            with unrecorded():  # of a rerun
+                found = self.unpack(self.kept)
+        else:
+            active.enter_code("unpack", (), sequence=self.sequence, nr=self.place)
+            try:
+                found = self.unpack(self.kept)
+            finally:
+                completed = isinstance(found, Tensor)
+                active.leave_code((found,) if completed else None, completed)
+        if not isinstance(found, Tensor):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(found).__name__}"
+            )
+        return found
+
+    def tensor(self, node: Node | None) -> Tensor:
+        """The same with the history of what was packed."""
+        found = self.found()
+        if not self.requires:
+            return found
+        out: Tensor = _new(Tensor)
+        out._array, out._shared = found._array, found._storage
+        out._requires_grad = True
+        out._node = node if self._node is None and self.accumulator is None else self._node
+        out._nr = self._nr
+        if self.accumulator is not None:
+            out._accumulator = lambda held=self.accumulator: held
+        return out

@@ -1,0 +1,97 @@
+"""What a tensor shares with its views, and with those that have its memory by another way."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..arrays.session import reserve
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+
+class Memory:
+    """What storages share that have one memory: that of `x` and of `x.data`, of `x` and `y` after `x.data = y`.
+
+    `writes` counts the writes through any of them, so that each knows of those through the others.  `outside`: the
+    memory is a numpy array of the program's too, who may write there past all of this; a recording looks whether it
+    did.  `handed`: a recording may have the array by itself, as the gradient that a node was given, among its values
+    from this one on.  `recorded` and `number` are those of `Storage`, for all of them.
+    """
+
+    __slots__ = ("handed", "number", "outside", "recorded", "writes")
+
+    def __init__(self, number: int, recorded: Sequence[int]) -> None:
+        self.number = number
+        self.recorded = list(recorded)
+        self.writes = 0
+        self.outside = False
+        self.handed: int | None = None
+
+
+class Storage:
+    """What views share: the count of in-place writes, and the recorded values that a write must not change.
+
+    `unseen` counts the writes that history does not see but a recording tells; those through other storages of the same
+    `memory` are counted there, `counted` of them being in `version` or `unseen`.  `memory` is None while this is the
+    only one.  `source`: the tensor that `.data` or `detach()` gave another of.
+    """
+
+    version = 0
+    unseen = 0
+    memory: Memory | None = None
+    counted = 0
+    source: weakref.ref[Tensor] | None = None
+    recorded: Sequence[int] = ()
+    number = -1
+    inference = False
+    views: list[weakref.ref[Tensor]] | None = None
+
+    @property
+    def moment(self) -> int:
+        """The version for a recording: how often the elements were written, through whatever."""
+        memory = self.memory
+        return self.version + self.unseen + (0 if memory is None else memory.writes - self.counted)
+
+    def written(self) -> None:
+        """The elements were written through this: one more version."""
+        self.version += 1
+        if self.memory is not None:
+            self.memory.writes += 1
+            self.counted += 1
+
+    def shared(self) -> Memory:
+        """The memory, which others may have too from now on."""
+        if self.memory is None:
+            self.memory = Memory(self.number, self.recorded)
+            self.counted = 0
+        return self.memory
+
+    def join(self, other: Storage) -> None:
+        """From now on this is the memory of `other`, and of no other than that."""
+        if self.memory is not None:
+            self.unseen += self.memory.writes - self.counted
+        self.memory = other.shared()
+        self.counted = self.memory.writes
+
+    def add(self, view: Tensor) -> None:
+        """Note a view of a tensor that does not require grad: it will when the tensor does."""
+        if self.views is None:
+            self.views = []
+        views = self.views
+        if len(views) > 8 and len(views) & (len(views) - 1) == 0:
+            views[:] = [reference for reference in views if reference() is not None]
+        views.append(weakref.ref(view))
+
+
+reserve(Storage, "version", "number", "recorded", "unseen", "views", "memory", "counted")
+
+
+class InferenceStorage(Storage):
+    """Of a tensor made in inference mode.  It has no version for history: what is truthy here only opens the way on
+    which saving it is refused."""
+
+    version = 1
+    inference = True

@@ -1,0 +1,88 @@
+"""Which values of a long recording are written whole: docs/decisions/0014."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from ..ops.op import CUSTOM
+from .events import Accumulated, AnyEvent, CodeEntered, CodeLeft, OpCalled, Value, VjpRun
+from .summary import OnFile, statistics
+
+WHOLE = 256 * 2**20
+"""Bytes of values that are written whole, whatever they are: as many as some 20,000 events of a small network have."""
+SHOWN = 4096
+"""Elements up to which a value is always written whole: as many as a person is shown."""
+
+
+class Budget:
+    """Beyond `WHOLE` bytes, large values that a replay makes again are written as a sample with their statistics.
+
+    The others are what a replay begins with: leaves, gradients that a call was given, what was written past us, what
+    code of the program's own made.  What is written depends on the order of the events alone.
+    """
+
+    def __init__(self, whole: int = WHOLE) -> None:
+        self.left = whole
+        self.depth = 0
+
+    def see(self, event: AnyEvent) -> bool:
+        """Whether a replay makes the values of an event again; events are seen in their order."""
+        self.depth += isinstance(event, CodeEntered) - isinstance(event, CodeLeft)
+        if self.depth:
+            return False
+        return isinstance(event, (VjpRun, Accumulated)) or (isinstance(event, OpCalled) and event.name != CUSTOM.name)
+
+    def fitted(self, value: Value, is_made_again: bool) -> Value:
+        """A value as it is written."""
+        array = value.array
+        if array is None or array.size <= SHOWN:
+            return value
+        self.left -= array.nbytes
+        if self.left >= 0 or not is_made_again:
+            return value
+        return Value(value.shape, value.dtype, None, value.sample.copy(), statistics(array))
+
+
+class Holding:
+    """The arrays of a recorder that are written, and still in memory: let go where only the recorder has them.
+
+    What the program has, a tensor or a node of its graph, costs nothing to hold, and may be asked for: a product that
+    is worked out later takes it by its number.
+    """
+
+    LEAST = 1024
+    """Bytes of an array that is worth it."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self.numbers: list[int] = []
+        self._look_at = 256
+
+    def add(self, number: int, kept: Any) -> None:
+        """Note what the recorder keeps as a value that is written now."""
+        if isinstance(kept, np.ndarray):
+            self.bytes += kept.nbytes
+            if kept.nbytes >= self.LEAST:
+                self.numbers.append(number)
+
+    def let_go(self, values: list[Any], written: int) -> None:
+        """Let go of what nobody else has, of the values before `written`.  Linear in what was written since."""
+        if len(self.numbers) < self._look_at:
+            return
+        alone = [n for n in self.numbers if isinstance(values[n], np.ndarray) and sys.getrefcount(values[n]) <= ALONE]
+        # whoever is alone now has no tensor that could ask for a product, and what was asked for before stands behind
+        asked = {place for kept in values[written:] if type(kept) is tuple for place in kept[:2]}
+        for number in alone:
+            if number not in asked:
+                self.bytes -= values[number].nbytes
+                values[number] = OnFile(values[number])
+        self.numbers = [n for n in self.numbers if isinstance(values[n], np.ndarray)]
+        self._look_at = 256 + 2 * len(self.numbers)
+
+
+_LIST = [object()]
+ALONE = sys.getrefcount(_LIST[0])
+"""How many references there are to what one list has, as it is looked at."""

@@ -1,0 +1,505 @@
+"""From the recorder's tuples to the events of a Trace: names, positions, nodes and edges are worked out on reading.
+
+Linear in the length of the log.  Ids become dense and ordered by first appearance, so that equal programs give equal
+traces.
+"""
+
+from __future__ import annotations
+
+import functools
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..arrays.array import to_numpy
+from ..arrays.deferred import Later
+from ..arrays.errors import message_of, notes_of
+from ..arrays.session import is_users
+from ..ops.op import CUSTOM, NUMBERED, REGISTRY
+from ..ops.reduction import sum_to_size
+from .events import (
+    Accumulated,
+    AnyEvent,
+    BackwardEnded,
+    BackwardStarted,
+    CodeEntered,
+    CodeLeft,
+    DataSet,
+    Edge,
+    ErrorRaised,
+    Escaped,
+    FlagChanged,
+    GradSet,
+    GroupEntered,
+    GroupLeft,
+    HookRan,
+    Input,
+    LeafCreated,
+    LoopVariable,
+    ModeChanged,
+    NodeRecord,
+    OpCalled,
+    Output,
+    Refreshed,
+    Root,
+    Saved,
+    Trace,
+    Value,
+    VjpRun,
+    WarningGiven,
+    WrittenOutside,
+    damaged_value,
+)
+from .loops import written
+from .module_names import best_name
+from .recorder import Recorder, written_out
+from .short import in_full
+from .source import Places
+from .summary import OnFile, Summary, sample_of, statistics
+from .variable_names import tensor_names
+
+JOINT = "copy_slices"
+sum_array = sum_to_size.op.kernel
+name_of: Callable[[Any], str] = functools.cache(str)
+"""The name of an element type, which numpy puts together anew each time."""
+
+
+def read(
+    recorder: Recorder,
+    argv: tuple[str, ...] = (),
+    meta: dict[str, Any] | None = None,
+    *,
+    base: Trace | None = None,
+    seeds: dict[int, int] | None = None,
+    root: str | None = None,
+) -> Trace:
+    """The Trace of a finished recording.
+
+    For a replay `base` is the trace that was run again, and `seeds` say which of its tensors the new ones are.
+    """
+    reader = _Reader(recorder)
+    if base is not None:
+        reader.tensors = _Seeded(seeds or {}, 1 + max(_tensors(base), default=-1))
+    events = tuple(reader.read(entry) for entry in recorder.log)
+    if base is not None:
+        stacks, files, names = base.stacks, base.files, base.names
+        events = _in_the_same_rounds(events, base)
+    else:
+        places = Places(root)
+        stacks = tuple(places.stack(key, recorder.codes) for key in recorder.stacks)
+        files = places.files
+        events = tuple(_without_folders(event, places) for event in events)
+        names = reader.named(tensor_names(events, stacks, files))
+    return Trace(
+        events,
+        stacks,
+        files,
+        names,
+        tuple(value_of(worked_out(v, recorder.values)) for v in recorder.values),
+        argv,
+        meta or {},
+    )
+
+
+def _in_the_same_rounds(events: tuple[AnyEvent, ...], base: Trace) -> tuple[AnyEvent, ...]:
+    """The events of a replay; where it did what was recorded, event by event, each is in the round that it was in.
+
+    A replay runs code of the user's own in one go, and knows its rounds when it is through.
+    """
+    is_same = len(events) == len(base.events) and all(
+        type(event) is type(was) and event.stack == was.stack for event, was in zip(events, base.events, strict=True)
+    )
+    if not is_same:
+        return events
+    return tuple(
+        event if event.loops == was.loops else replace(event, loops=was.loops)
+        for event, was in zip(events, base.events, strict=True)
+    )
+
+
+def _loop_variable(found: Any) -> LoopVariable:
+    """What a recorder noted of a loop's variable; a replay notes what the recording has."""
+    if isinstance(found, LoopVariable):
+        return found
+    depth, line, name, value = found
+    return LoopVariable(depth, line, name, written(value))
+
+
+def _without_folders(event: AnyEvent, places: Places) -> AnyEvent:
+    """An error's texts name the machine's folders; a trace does not."""
+    if not isinstance(event, ErrorRaised):
+        return event
+    return replace(event, message=places.stripped(event.message), traceback=places.stripped(event.traceback))
+
+
+def _tensors(trace: Trace) -> Iterator[int]:
+    """Every tensor id of a trace (some twice)."""
+    for event in trace.events:
+        if isinstance(event, LeafCreated):
+            yield event.tensor
+        elif isinstance(event, OpCalled):
+            yield from (out.tensor for out in event.outputs)
+        elif isinstance(event, Accumulated):
+            yield event.grad
+
+
+def value_of(kept: Any) -> Value:
+    """The Value of what the recorder kept: an array, or the Summary of one over the limit."""
+    if isinstance(kept, Summary):
+        return Value(tuple(kept.shape), name_of(kept.dtype), None, kept.sample, kept.stats)
+    if isinstance(kept, OnFile):  # read from memory all the same: only the file has its elements
+        return damaged_value(tuple(kept.shape), str(kept.dtype))
+    data = to_numpy(kept)
+    flat = data.reshape(-1)
+    return Value(data.shape, name_of(data.dtype), data, sample_of(flat), LazyStats(data))
+
+
+def worked_out(kept: Any, values: list[Any]) -> Any:
+    """What the recorder kept, one of `values`; what a Later stands for is made as the loop would make it."""
+    if type(kept) is not tuple:
+        return kept
+    later = Later(*kept)
+    first, *second = later.parts(values)
+    return first.T.dot(second[0]) if second else sum_array(first, later.shape)
+
+
+class LazyStats(dict[str, float]):
+    """Statistics of an array, worked out when one is asked for."""
+
+    def __init__(self, data: Any) -> None:
+        super().__init__()
+        self._data = data
+
+    def __missing__(self, key: str) -> float:
+        self.update(statistics(self._data))
+        return dict.__getitem__(self, key)
+
+    def full(self) -> LazyStats:
+        """The same, filled in."""
+        if not len(self):
+            self.update(statistics(self._data))
+        return self
+
+
+class _Numbers(dict[Any, int]):
+    """Dense numbers in the order of asking."""
+
+    def __missing__(self, key: Any) -> int:
+        self[key] = number = len(self)
+        return number
+
+
+class _Seeded(_Numbers):
+    """Numbers that are known for some, and above those for the others."""
+
+    def __init__(self, seeds: dict[int, int], free: int) -> None:
+        super().__init__(seeds)
+        self.free = free
+
+    def __missing__(self, key: Any) -> int:
+        self[key] = number = self.free
+        self.free += 1
+        return number
+
+
+class _Reader:
+    """Reads a log once, in order, by one method per kind of entry."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.tensors = _Numbers()
+        self.storages = _Numbers()
+        self.nodes = _Numbers()
+        self.makers: dict[int, tuple[int, int]] = {}
+        self.requires: dict[int, bool] = {}
+        self.current: dict[int, int] = {}
+        self.index = 0
+        self.storage_of: dict[int | None, int] = {}
+        self.latest: OpCalled | None = None
+        self.inner: NodeRecord | None = None
+        self.within: dict[int, int] = {}  # sequence of a write's own node -> the CopySlices that runs it
+        self.sequence = -1
+
+    def read(self, entry: tuple[Any, ...]) -> AnyEvent:
+        kind, stack, *fields = in_full(entry)
+        event = HANDLERS[kind](self, self.index, stack, *fields)
+        loops = self.recorder.rounds.get(self.index)
+        if loops:
+            event = replace(event, loops=tuple(map(_loop_variable, loops)))
+        self.index += 1
+        return event
+
+    def named(self, noted: Mapping[int, str]) -> dict[int, str]:
+        """The names that were noted, with what the program calls parts of modules."""
+        return {**noted, **{tensor: best_name(noted.get(tensor), name) for tensor, name in self.called().items()}}
+
+    def called(self) -> dict[int, str]:
+        """What the program calls parts of modules, found since they were recorded."""
+        told = list(self.recorder.names.called.items())  # at once: the program may go on meanwhile
+        return {self.tensors[tensor]: name for tensor, name in told if tensor in self.tensors}
+
+    def leaf(self, at: int, stack: int, tensor: int, storage: int, version: int, value: int, requires: bool,
+             origin: str, grad: int | None, name: str | None) -> AnyEvent:  # fmt: skip
+        number = self.tensors[tensor]
+        self.requires[number] = requires
+        self.current[number] = value
+        shape, dtype = self.shape(value)
+        held = None if grad is None else self.tensors[grad]
+        self.storage_of[number] = storage
+        return LeafCreated(
+            at, stack, number, self.storages[storage], value, shape, dtype, "cpu", requires, origin, held, version, name
+        )
+
+    def op(self, at: int, stack: int, name: str, refs: Any, statics: Any, results: Any, sequence: int, needs: int,
+           inplace: int | None, call: int | None) -> AnyEvent:  # fmt: skip
+        if name == JOINT and "writer" in (statics or {}):
+            return self.joint(at, stack, refs, statics, results, sequence, call)
+        op = REGISTRY.get(name, CUSTOM)
+        inputs = tuple(self.inputs(op, refs))
+        if op is CUSTOM:
+            statics = dict(statics)
+            kept = statics.pop("saved")
+            name_of_node = statics.pop("node", f"{statics['function']}Backward")
+        edges_of = {i.name: self.edge(i) for i in inputs}
+        outputs = []
+        for tensor, version, value, requires, storage in written_out(results):
+            number = self.tensors[tensor]
+            shape, dtype = self.shape(value)
+            view_of = inputs[0].tensor if op.traits.view and inplace is None else None
+            if op is CUSTOM and number != (None if inplace is None else self.tensors[inplace]):
+                view_of = self.shared(storage, inputs)
+            outputs.append(Output(number, version, value, shape, dtype, requires, self.storages[storage], view_of))
+            self.requires[number] = requires
+            self.storage_of[number] = storage
+        record = None
+        if sequence >= 0 and op is CUSTOM:
+            record = NodeRecord(
+                self.nodes[sequence], name_of_node, len(self.nodes) - 1,
+                tuple(i.name for i in inputs), tuple(edges_of[i.name] for i in inputs), self.held(kept),
+            )  # fmt: skip
+        elif sequence >= 0:
+            record = self.node(op, sequence, needs, inputs, edges_of, outputs)
+        if inplace is not None and record is not None and self.writes_base(at):
+            self.inner, record = record, None  # what will run is the node of the base, CopySlices, which comes next
+            del self.nodes[sequence]
+            self.sequence = sequence
+        for nr, out in enumerate(outputs):
+            self.current[out.tensor] = out.value
+            if record is not None and out.requires_grad:
+                self.makers[out.tensor] = (record.node, nr)
+            elif (
+                inplace is None and op.view and out.requires_grad
+            ):  # a view made without gradients: there is no way back from it
+                self.requires[out.tensor] = False
+            elif inplace is None:
+                self.makers.pop(out.tensor, None)
+        written = None if inplace is None else self.tensors[inplace]
+        self.latest = OpCalled(at, stack, name, inputs, dict(statics or {}), tuple(outputs), record, written, call)
+        return self.latest
+
+    def shared(self, storage: int, inputs: Any) -> int | None:
+        """The input whose storage an output of a custom Function has."""
+        return next((i.tensor for i in inputs if self.storage_of.get(i.tensor) == storage), None)
+
+    def writes_base(self, at: int) -> bool:
+        """Whether the write at an entry is that of a view, which the next entry carries over to the base."""
+        log = self.recorder.log
+        return at + 1 < len(log) and log[at + 1][0] == "op" and log[at + 1][2] == JOINT and "writer" in log[at + 1][4]
+
+    def joint(self, at: int, stack: int, refs: Any, statics: Any, results: Any, sequence: int, call: Any) -> AnyEvent:
+        """A base was written through a view: its new history runs the write's own node on the view's part."""
+        written, inner = self.latest, self.inner
+        if written is None or inner is None:
+            raise ValueError("a base is written by the write of a view, which comes before")
+        tensor, version = refs[0]
+        base = Input("self", self.tensors[tensor], version)
+        source = written.inputs[0]
+        others = written.inputs[1:]
+        given = (base, Input("source", source.tensor, source.version), *others)
+        before = self.edge(base)
+        ((tensor, version, value, requires, storage),) = written_out(results)
+        number = self.tensors[tensor]
+        shape, dtype = self.shape(value)
+        out = Output(number, version, value, shape, dtype, requires, self.storages[storage])
+        self.requires[number] = requires
+        self.current[number] = value
+        record = NodeRecord(
+            self.nodes[sequence], "CopySlices", len(self.nodes) - 1, ("self", *inner.inputs[1:]),
+            (before, *inner.edges[1:]), inner.saved,
+        )  # fmt: skip
+        self.makers[number] = (record.node, 0)
+        self.within[self.sequence] = record.node
+        return OpCalled(at, stack, JOINT, given, dict(statics), (out,), record, number, call)
+
+    def inputs(self, op: Any, refs: Any) -> Any:
+        for name, ref in zip(op.inputs, refs, strict=True):
+            if type(ref) is int:
+                yield Input(name, self.tensors[ref], 0)
+                continue
+            several = ref[:1] == (("list",),)
+            for position, (tensor, extra) in enumerate(ref[1:] if several else (ref,)):
+                label = f"{name}[{position}]" if several else name
+                if tensor is None:
+                    if extra is not None:
+                        yield Input(label, None, 0, extra)
+                else:
+                    yield Input(label, self.tensors[tensor], extra)
+
+    def edge(self, given: Input) -> Edge | None:
+        if given.tensor is None or not self.requires.get(given.tensor):
+            return None
+        maker = self.makers.get(given.tensor)
+        return Edge(None, given.tensor) if maker is None else Edge(maker[0], None, maker[1])
+
+    def node(self, op: Any, sequence: int, needs: int, inputs: Any, edges: Any, outputs: Any) -> NodeRecord:
+        plan = op.plan(needs)
+        own = [i for i in inputs if i.name.partition("[")[0] in op.rules]
+        saved: list[Saved] = []
+        for place in plan.tensors:
+            name = plan.names[place]
+            if name in NUMBERED:
+                out = outputs[NUMBERED[name]]
+                saved.append(self.saved(name, out.value, None, out.tensor))
+            elif name in ("result", "results"):
+                saved.extend(self.saved(name, out.value, None, out.tensor) for out in outputs)
+            else:
+                saved.extend(
+                    self.saved(i.name, None if i.tensor is None else self.current[i.tensor], i.scalar, i.tensor)
+                    for i in inputs
+                    if i.name.partition("[")[0] == name
+                )
+        return NodeRecord(
+            self.nodes[sequence], op.node_name, len(self.nodes) - 1, tuple(i.name for i in own),
+            tuple(edges[i.name] for i in own), tuple(saved),
+        )  # fmt: skip
+
+    def held(self, kept: Any) -> tuple[Saved, ...]:
+        """What a custom Function saved."""
+        return tuple(
+            self.saved(f"saved_tensors[{place}]", value, None, None if tensor is None else self.tensors[tensor])
+            for place, (tensor, value) in enumerate(kept)
+        )
+
+    def saved(self, name: str, value: int | None, scalar: Any, tensor: int | None) -> Saved:
+        if value is None:
+            return Saved(name, None, scalar, None, 8)
+        kept = self.recorder.values[value]
+        return Saved(name, value, None, tensor, int(kept.size * kept.dtype.itemsize))
+
+    def shape(self, value: int) -> tuple[tuple[int, ...], str]:
+        kept = self.recorder.values[value]
+        return tuple(kept.shape), name_of(kept.dtype)
+
+    def refresh(self, at: int, stack: int, tensor: int, version: int, value: int) -> AnyEvent:
+        number = self.tensors[tensor]
+        self.current[number] = value
+        return Refreshed(at, stack, number, version, value)
+
+    def outside(self, at: int, stack: int, tensor: int, version: int, value: int) -> AnyEvent:
+        number = self.tensors[tensor]
+        self.current[number] = value
+        return WrittenOutside(at, stack, number, version, value)
+
+    def data(self, at: int, stack: int, tensor: int, version: int, value: int, source: int) -> AnyEvent:
+        number = self.tensors[tensor]
+        self.current[number] = value
+        return DataSet(at, stack, number, version, value, self.tensors[source])
+
+    def flag(self, at: int, stack: int, tensor: int, flag: str, value: bool) -> AnyEvent:
+        number = self.tensors[tensor]
+        if flag == "requires_grad":
+            self.requires[number] = value
+        return FlagChanged(at, stack, number, flag, value)
+
+    def mode(self, at: int, stack: int, enabled: bool) -> AnyEvent:
+        return ModeChanged(at, stack, enabled)
+
+    def grad_set(self, at: int, stack: int, tensor: int, value: int | None, held: int | None) -> AnyEvent:
+        return GradSet(at, stack, self.tensors[tensor], value, None if held is None else self.tensors[held])
+
+    def start(self, at: int, stack: int, call: int, function: str, roots: Any, inputs: Any, keep: bool,
+              graph: bool, legacy: bool, anomaly: bool) -> AnyEvent:  # fmt: skip
+        starts = tuple(Root(self.tensors[t], v, g is None, None if g is None else self.tensors[g]) for t, v, g in roots)
+        asked = None if inputs is None else tuple(self.tensors[t] for t in inputs)
+        return BackwardStarted(at, stack, call, function, starts, asked, bool(keep), bool(graph), legacy, anomaly)
+
+    def vjp(self, at: int, stack: int, call: int, sequence: int, upstream: Any, cotangents: Any, unsummed: Any,
+            freed: bool) -> AnyEvent:  # fmt: skip
+        return VjpRun(at, stack, call, self.nodes[sequence], upstream, cotangents, unsummed, freed)
+
+    def accumulate(self, at: int, stack: int, call: int, tensor: int, grad: int, before: int | None,
+                   added: int, after: int, retained: bool) -> AnyEvent:  # fmt: skip
+        held = self.tensors[grad]
+        self.current[held] = after
+        return Accumulated(at, stack, call, self.tensors[tensor], held, before, added, after, retained)
+
+    def hook(self, at: int, stack: int, call: int, tensor: int | None, before: int | None, after: int | None,
+             sequence: int | None, place: str, nr: int) -> AnyEvent:  # fmt: skip
+        number = None if tensor is None else self.tensors[tensor]
+        node = None if sequence is None else self.nodes[sequence]
+        return HookRan(at, stack, call, number, before, after, node, place, nr)
+
+    def code(self, at: int, stack: int, call: int | None, place: str, tensor: int | None, sequence: int | None, nr: int,
+             given: Any, split: int) -> AnyEvent:  # fmt: skip
+        number = None if tensor is None else self.tensors[tensor]
+        node = None if sequence is None else self.within.get(sequence)
+        if node is None and sequence is not None:
+            node = self.nodes[sequence]
+        return CodeEntered(at, stack, call, place, number, node, nr, self.several(given), split)
+
+    def left(self, at: int, stack: int, results: Any, completed: bool) -> AnyEvent:
+        return CodeLeft(at, stack, None if results is None else self.several(results), completed)
+
+    def several(self, tensors: Any) -> tuple[int | None, ...]:
+        """Tensors, or None in their place."""
+        return tuple(None if t is None else self.tensors[t] for t in tensors)
+
+    def escape(self, at: int, stack: int, tensor: int, kind: str, value: int) -> AnyEvent:
+        return Escaped(at, stack, self.tensors[tensor], kind, value)
+
+    def error(self, at: int, stack: int, error: BaseException, call: int | None) -> AnyEvent:
+        place = getattr(error, "place", None)
+        own = None if place is None or place.node is None else place.node.sequence_nr
+        node = None if own is None else self.within.get(own, self.nodes.get(own))
+        ids = [] if place is None else [getattr(t, "_id", -1) for t in place.tensors]
+        return ErrorRaised(
+            at, stack, type(error).__name__, message_of(error), notes_of(error), call, node,
+            tuple(self.tensors[i] for i in ids if i in self.tensors), users_traceback(error),
+        )  # fmt: skip
+
+    def raised(self, at: int, stack: int, event: ErrorRaised) -> AnyEvent:
+        return replace(event, index=at, loops=())
+
+    def warning(self, at: int, stack: int, category: str, message: str) -> AnyEvent:
+        return WarningGiven(at, stack, category, message)
+
+    def enter(self, at: int, stack: int, name: str, kind: str, held: Any) -> AnyEvent:
+        return GroupEntered(at, stack, name, kind, self.several(held))
+
+    def leave(self, at: int, stack: int) -> AnyEvent:
+        return GroupLeft(at, stack)
+
+    def end(self, at: int, stack: int, call: int, completed: bool, results: Any) -> AnyEvent:
+        return BackwardEnded(at, stack, call, completed, self.several(results))
+
+
+HANDLERS: dict[str, Callable[..., AnyEvent]] = {
+    "leaf": _Reader.leaf, "op": _Reader.op, "flag": _Reader.flag, "mode": _Reader.mode, "grad_set": _Reader.grad_set,
+    "start": _Reader.start, "vjp": _Reader.vjp, "accumulate": _Reader.accumulate, "hook": _Reader.hook,
+    "escape": _Reader.escape, "error": _Reader.error, "warning": _Reader.warning, "end": _Reader.end,
+    "refresh": _Reader.refresh, "outside": _Reader.outside, "data": _Reader.data, "raised": _Reader.raised,
+    "enter": _Reader.enter, "leave": _Reader.leave, "code": _Reader.code, "left": _Reader.left,
+}  # fmt: skip
+"""Who reads an entry, by its kind: not in the reader, which would hold itself, and with it all that was recorded."""
+
+
+def users_traceback(error: BaseException) -> str:
+    """What Python prints for `error`, with the user's own frames only."""
+    try:
+        report = traceback.TracebackException.from_exception(error)
+    except Exception:  # noqa: BLE001 notes of the user's own that cannot be asked for
+        return f"{type(error).__name__}: {message_of(error)}\n"
+    kept = [frame for frame in report.stack if is_users(frame.filename)]
+    report.stack = traceback.StackSummary.from_list(kept)
+    return "".join(report.format())

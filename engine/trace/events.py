@@ -1,0 +1,525 @@
+"""What was recorded: a trace is a program that can be read, drawn and run again.
+
+The recorder (`engine.trace.recorder`) appends plain tuples while the user's program runs.  Reading a trace turns them
+into the frozen objects below.  All ids are small integers counted from zero in the order of first appearance, so that
+two recordings of one program are equal, object for object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+Scalar = bool | int | float
+STATISTICS = ("min", "max", "mean", "norm", "nan", "inf", "zeros")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One place in one of the user's own files: lines count from 1, columns (in characters) from 0."""
+
+    file: str
+    function: str
+    line: int
+    end_line: int
+    col: int
+    end_col: int
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a tensor held: the whole array, or past the recorder's limit a strided sample and statistics.
+
+    `array` is None where only the `sample` (at most 64 elements, flat) was kept.  `stats` has min, max, mean, norm
+    (of the finite elements, as float) and the counts nan, inf and zeros.  Of a value that is `damaged`, one whose bytes
+    in a file do not fit their digest, only shape and dtype are known: the sample is empty, the statistics are nan.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    array: np.ndarray | None
+    sample: np.ndarray
+    stats: Mapping[str, float]
+    damaged: bool = False
+
+    def is_like(self, other: Value) -> bool:
+        """Whether nothing that is known of both differs: all elements, or the samples and statistics, bit for bit."""
+        if (self.shape, self.dtype, self.damaged) != (other.shape, other.dtype, other.damaged):
+            return False
+        if self.array is not None and other.array is not None:
+            return bool(self.array.tobytes() == other.array.tobytes())
+        pairs = [[repr(float(value.stats[key])) for key in STATISTICS] for value in (self, other)]
+        return bool(self.sample.tobytes() == other.sample.tobytes()) and pairs[0] == pairs[1]
+
+    @property
+    def missing(self) -> str:
+        """Why there is no array: what an error says of a value that it needs."""
+        return "is damaged in its file" if self.damaged else "was recorded as a sample only: record with a higher limit"
+
+
+def damaged_value(shape: tuple[int, ...], dtype: str) -> Value:
+    """What stands for elements that are lost: no number of it is known, and none is found odd or zero."""
+    stats = {**dict.fromkeys(("min", "max", "mean", "norm"), float("nan")), **dict.fromkeys(("nan", "inf", "zeros"), 0)}
+    return Value(shape, dtype, None, np.zeros(0, dtype), stats, damaged=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One argument of an op: a tensor in the version that it had, or a Python number."""
+
+    name: str
+    tensor: int | None
+    version: int = 0
+    scalar: Scalar | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One result of an op.  `view_of` is the tensor whose storage it shares; `value` is an index for `trace.value`."""
+
+    tensor: int
+    version: int
+    value: int
+    shape: tuple[int, ...]
+    dtype: str
+    requires_grad: bool
+    storage: int
+    view_of: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Where a cotangent goes: an output of another node, or (`leaf`) the AccumulateGrad of a leaf tensor."""
+
+    node: int | None
+    leaf: int | None
+    output_nr: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What a node keeps for backward under one name.  `value` is None for a number, which stands in `scalar`."""
+
+    name: str
+    value: int | None
+    scalar: Scalar | None
+    tensor: int | None
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRecord:
+    """A node of the backward graph: torch's name (`MulBackward0`), one edge per differentiable input of the op.
+
+    `inputs` names the op's input behind each edge.
+    """
+
+    node: int
+    name: str
+    sequence_nr: int
+    inputs: tuple[str, ...]
+    edges: tuple[Edge | None, ...]
+    saved: tuple[Saved, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A tensor that backward starts from, with its gradient (`implicit`: the 1 that backward() fills in).
+
+    `source` is the tensor that was passed as gradient.
+    """
+
+    tensor: int
+    gradient: int
+    implicit: bool
+    source: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoopVariable:
+    """What the variable of a `for` loop holds from an event on: `text` as Python writes it, None where it is no number
+    and no short text.
+
+    `depth` is the frame of the event's stack that runs the loop, `line` the one before the loop's body.
+    """
+
+    depth: int
+    line: int
+    name: str
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """`index` is the event's place in `trace.events`, `stack` its place in `trace.stacks` (-1: none).
+
+    `loops` are the variables of the loops around it that hold something else than at the event before.
+    """
+
+    index: int
+    stack: int
+    loops: tuple[LoopVariable, ...] = field(default=(), kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class LeafCreated(Event):
+    """A tensor that no recorded op computed: `source` is the function that made it, `seen` if it was there before,
+    `edited` where a replay was given its numbers instead of the op that computes them.
+
+    `name` is the qualified name that a parameter or buffer has in its module.
+    """
+
+    tensor: int
+    storage: int
+    value: int
+    shape: tuple[int, ...]
+    dtype: str
+    device: str
+    requires_grad: bool
+    source: str
+    grad: int | None
+    version: int = 0
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpCalled(Event):
+    """A forward op.  `inplace` is the tensor it wrote, `call` the backward call it ran in (create_graph), if any."""
+
+    name: str
+    inputs: tuple[Input, ...]
+    attrs: Mapping[str, Any]
+    outputs: tuple[Output, ...]
+    node: NodeRecord | None
+    inplace: int | None
+    call: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed(Event):
+    """A tensor was found changed by a write through another name of its storage (a view, its base)."""
+
+    tensor: int
+    version: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenOutside(Refreshed):
+    """The program wrote into a tensor's memory through numpy: found when the tensor was used again."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet(Refreshed):
+    """`x.data = y`: the tensor has the elements of `source` from now on, in memory that both share."""
+
+    source: int
+
+
+@dataclass(frozen=True, slots=True)
+class FlagChanged(Event):
+    """`requires_grad` or `retain_grad` of a tensor set by the user."""
+
+    tensor: int
+    flag: str
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModeChanged(Event):
+    """A grad-mode switch: what follows runs with (`no_grad`: without) gradient recording."""
+
+    grad_enabled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GradSet(Event):
+    """`x.grad = ...` by the user; `value` None for `x.grad = None`, else with the tensor assigned."""
+
+    tensor: int
+    value: int | None
+    source: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BackwardStarted(Event):
+    """A call of `backward` or `autograd.grad` (`function`); `call` counts them.  `inputs` None: all leaves.
+
+    `legacy`: under `legacy_broadcasting()`; `anomaly`: under `detect_anomaly()`.
+    """
+
+    call: int
+    function: str
+    roots: tuple[Root, ...]
+    inputs: tuple[int, ...] | None
+    retain_graph: bool
+    create_graph: bool
+    legacy: bool = False
+    anomaly: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VjpRun(Event):
+    """One node ran: upstream gradient per output of the node, cotangent per edge (after `sum_to_size`).
+
+    `unsummed` has the cotangent before broadcast dimensions were summed, where that changed its shape.
+    `freed` tells whether the node's saved values were freed after it ran.
+    """
+
+    call: int
+    node: int
+    upstream: tuple[int | None, ...]
+    cotangents: tuple[int | None, ...]
+    unsummed: tuple[int | None, ...]
+    freed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulated(Event):
+    """A gradient reached a leaf (or, `retained`, an inner tensor that retains its gradient): after = before + added.
+
+    `grad` is the tensor that `.grad` holds, so that a later `x.grad.zero_()` is known to write this leaf's gradient.
+    """
+
+    call: int
+    tensor: int
+    grad: int
+    before: int | None
+    added: int
+    after: int
+    retained: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HookRan(Event):
+    """A hook ran, and returned `after` in place of `before`.
+
+    `place` says where: on the gradient of `tensor` ("tensor"), on upstream gradient `nr` ("before") or cotangent `nr`
+    ("after") of `node` (None: the AccumulateGrad of the leaf `tensor`).
+    """
+
+    call: int
+    tensor: int | None
+    before: int | None
+    after: int | None
+    node: int | None = None
+    place: str = "tensor"
+    nr: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CodeEntered(Event):
+    """Code of the user's begins that a backward call runs: the events up to the CodeLeft of this one are what it does.
+
+    `place` says which: the backward of a custom Function ("backward", of `node`), a hook on output `nr` of `node` or
+    on the leaf `tensor` ("tensor"), one that runs before or after `node`, or (None) the AccumulateGrad of the leaf
+    `tensor` ("before", "after"), or one that runs now that the leaf `tensor` has its gradient ("accumulated").
+    Outside of backward calls it is the forward of a custom Function ("forward"), or what packs the tensor that `node`
+    saved at place `nr` ("pack"); "unpack" gives it back.  `given` are the tensors that it was called with: gradients,
+    inputs, what is packed, the leaf; of those after a node first the `split` cotangents, then the upstream gradients.
+    """
+
+    call: int | None
+    place: str
+    tensor: int | None
+    node: int | None
+    nr: int
+    given: tuple[int | None, ...]
+    split: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CodeLeft(Event):
+    """The innermost code of the user's that was entered ended: with `results` (None: it returned None), or, where it is
+    not `completed`, with an error or with what is no gradient."""
+
+    results: tuple[int | None, ...] | None
+    completed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Escaped(Event):
+    """A value left for Python (`item`, `bool`, `numpy`, ...): what the program does next may depend on it."""
+
+    tensor: int
+    kind: str
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRaised(Event):
+    """An exception of the engine or the user's program.
+
+    `message` is torch's text, `note` our second part.  `node` and `call` are set for errors of a backward call,
+    `tensors` has the tensors that the error is about (the one changed in place, the root ...).
+    `traceback` is what Python would have printed (user frames only).
+    """
+
+    type: str
+    message: str
+    note: str
+    call: int | None
+    node: int | None
+    tensors: tuple[int, ...]
+    traceback: str
+
+
+@dataclass(frozen=True, slots=True)
+class WarningGiven(Event):
+    """A warning in torch's words."""
+
+    category: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class BackwardEnded(Event):
+    """The call `call` ended; `completed` is False where an error stopped it.
+
+    `results` are the tensors that `autograd.grad` returned.
+    """
+
+    call: int
+    completed: bool
+    results: tuple[int | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEntered(Event):
+    """What follows, up to the GroupLeft of this one, belongs together: a module's call, an optimiser's step.
+
+    `name` is the module's qualified name (`encoder.layers.0.linear1`) in the one that was called first; for that one it
+    is the name by which the program reaches it (`model`), and where none is found, as for an optimiser, `kind`, its
+    class.  An optimiser's first step, and each later one where that changed, has
+    the `tensors` that it holds and that require a gradient; None stands for one that the program has not used yet.
+    """
+
+    name: str
+    kind: str
+    tensors: tuple[int | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLeft(Event):
+    """The innermost group that was entered ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Damaged(Event):
+    """In place of an event that is damaged in its file: what happened here is not known."""
+
+
+AnyEvent = (
+    LeafCreated
+    | OpCalled
+    | Refreshed
+    | WrittenOutside
+    | DataSet
+    | FlagChanged
+    | ModeChanged
+    | GradSet
+    | BackwardStarted
+    | VjpRun
+    | Accumulated
+    | HookRan
+    | CodeEntered
+    | CodeLeft
+    | Escaped
+    | ErrorRaised
+    | WarningGiven
+    | BackwardEnded
+    | GroupEntered
+    | GroupLeft
+    | Damaged
+)
+
+
+_HOLD_VALUES = (
+    "value", "before", "added", "after", "upstream", "cotangents", "unsummed",
+)  # fmt: skip
+"""Fields of events other than ops that hold the number of a value, or several."""
+
+
+def last_value(event: Event) -> int:
+    """The highest number of a value that an event names; -1 where it names none.
+
+    Values are numbered in the order of the events: before an event can be written or read, all up to this one are.
+    """
+    found: list[Any] = [-1]
+    if isinstance(event, OpCalled):
+        found += [out.value for out in event.outputs]
+        found += [saved.value for saved in event.node.saved] if event.node is not None else []
+    elif isinstance(event, BackwardStarted):
+        found += [root.gradient for root in event.roots]
+    else:
+        for name in _HOLD_VALUES:
+            held = getattr(event, name, None)
+            found += held if isinstance(held, tuple) else (held,)
+    return max(number for number in found if type(number) is int)
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """A finished recording: immutable, valid up to and including an error.
+
+    `events` in the order in which they happened, `stacks` the interned call stacks (outermost frame first), `files`
+    the text of the user's own files by the name that the frames use, `names` the variable name of a tensor where the
+    source binds one.
+
+    >>> import engine as torch
+    >>> x = torch.tensor(2.0, requires_grad=True)
+    >>> with torch.record() as trace:
+    ...     (x * x).backward()
+    >>> [type(event).__name__ for event in trace.events][:2]
+    ['LeafCreated', 'OpCalled']
+    """
+
+    events: Sequence[AnyEvent]
+    stacks: Sequence[tuple[Frame, ...]]
+    files: Mapping[str, str]
+    names: Mapping[int, str]
+    values: Sequence[Value]
+    argv: tuple[str, ...] = field(default_factory=tuple)
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def pending(cls, load: Callable[[], Trace]) -> Trace:
+        """A trace that is read when something of it is first asked for."""
+        trace = object.__new__(cls)
+        trace.__dict__["_load"] = load
+        return trace
+
+    def __getattr__(self, name: str) -> Any:
+        load = self.__dict__.get("_load")
+        if load is None or name not in self.__dataclass_fields__:
+            raise AttributeError(f"a Trace has no {name!r}")
+        loaded = load()
+        self.__dict__.pop("_load", None)
+        self.__dict__.update({n: getattr(loaded, n) for n in self.__dataclass_fields__})
+        return self.__dict__[name]
+
+    def value(self, index: int) -> Value:
+        """The value that events name by `index`."""
+        return self.values[index]
+
+    def save(self, path: str) -> None:
+        """Write the trace to one file; see docs/trace-format.md."""
+        saver(self, path)
+
+    @staticmethod
+    def open(path: str) -> Trace:
+        """Read a trace from a file that `save` wrote; nothing in the file is run."""
+        return opener(path)
+
+
+def saver(trace: Trace, path: str) -> None:
+    """Replaced by `engine.trace.file.tracefile` when the package is imported."""
+    raise NotImplementedError
+
+
+def opener(path: str) -> Trace:
+    """Replaced by `engine.trace.file.tracefile` when the package is imported."""
+    raise NotImplementedError

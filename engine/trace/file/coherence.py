@@ -1,0 +1,289 @@
+"""Whether the events of a trace fit together: what one of them names was made by one before.
+
+The form of each event is checked where it is read (`encoding`).  This is the rest, for files of unknown origin: a page
+is built of what the events say of each other, and what contradicts itself would be shown as numbers of something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ...ops.op import CUSTOM, REGISTRY
+from ...ops.result_shapes import result_shape
+from ..events import (
+    Accumulated,
+    AnyEvent,
+    BackwardEnded,
+    BackwardStarted,
+    CodeEntered,
+    CodeLeft,
+    DataSet,
+    Escaped,
+    FlagChanged,
+    GradSet,
+    GroupEntered,
+    GroupLeft,
+    HookRan,
+    LeafCreated,
+    NodeRecord,
+    OpCalled,
+    Output,
+    Refreshed,
+    VjpRun,
+    WrittenOutside,
+)
+from .argument_types import check_arguments
+from .encoding import Malformed
+
+Head = tuple[tuple[int, ...], str]
+"""Shape and dtype of a value."""
+_DIMENSIONS = frozenset({"dim", "dim0", "dim1", "dim2", "dims", "dimension"})
+"""The static arguments that are dimensions of an input or of the result."""
+
+
+def check(
+    events: Iterable[AnyEvent],
+    head: Callable[[int], Head | None] = lambda value: None,
+    is_damaged: Callable[[int], bool] = lambda value: False,
+) -> None:
+    """Raises Malformed for the first event that does not fit what came before, with its number and field.
+
+    `head` gives the shape and dtype of a value, None where that is not known; a value that `is_damaged` may have lost
+    its own.
+
+    >>> from engine.trace.events import GroupLeft
+    >>> check([GroupLeft(0, -1)])
+    Traceback (most recent call last):
+    ...
+    engine.trace.file.encoding.Malformed: row 0 of events: no group was entered
+    """
+    seen = _Seen(head, is_damaged)
+    for event in events:
+        test = _TESTS.get(type(event))
+        if test is not None:
+            try:
+                test(seen, event)
+            except Malformed as error:
+                raise Malformed(f"row {event.index} of events: {error}") from None
+
+
+class _Seen:
+    """What was made so far."""
+
+    def __init__(self, head: Callable[[int], Head | None], is_damaged: Callable[[int], bool]) -> None:
+        self.head, self.is_damaged = head, is_damaged
+        self.tensors: dict[int, tuple[int, ...] | None] = {}
+        """The shape of each that was made; None of a gradient, whose event has none."""
+        self.nodes: dict[int, NodeRecord] = {}
+        self.outputs: dict[int, list[tuple[int, ...]]] = {}  # node -> the shapes of its op's results
+        self.inputs: dict[int, list[tuple[int, ...] | None]] = {}  # node -> those of the inputs behind its edges
+        self.calls: set[int] = set()
+        self.running: set[int] = set()  # of several threads, and in each other
+        self.groups = 0
+        self.codes = 0
+
+    def has(self, field: str, tensor: int | None) -> None:
+        if tensor is not None and tensor not in self.tensors:
+            raise Malformed(f"{field}: no tensor {tensor} was made before")
+
+    def ran(self, field: str, call: int | None) -> None:
+        if call is not None and call not in self.calls:
+            raise Malformed(f"{field}: no backward call {call} began before")
+
+    def shape(self, tensor: int | None) -> tuple[int, ...] | None:
+        """That of a tensor, where it is known."""
+        return None if tensor is None else self.tensors[tensor]
+
+    def holds(self, value: int, shape: tuple[int, ...], dtype: str) -> None:
+        """A value has the shape and dtype that its event says."""
+        head = self.head(value)
+        if head is not None and head != (shape, dtype) and not self.is_damaged(value):
+            raise Malformed(f"shape: {dtype} {list(shape)}, but value {value} is {head[1]} {list(head[0])}")
+
+    def fits(self, field: str, value: int | None, shape: tuple[int, ...] | None) -> None:
+        """A gradient has the shape of what it is the gradient of."""
+        head = None if value is None or shape is None else self.head(value)
+        if value is not None and head is not None and head[0] != shape and not self.is_damaged(value):
+            raise Malformed(
+                f"{field}: value {value} has the shape {list(head[0])}, where {list(shape or ())} is expected"
+            )
+
+    def leaf(self, event: LeafCreated) -> None:
+        self.holds(event.value, event.shape, event.dtype)
+        self.has("grad", event.grad)
+        self.tensors[event.tensor] = event.shape
+
+    def op(self, event: OpCalled) -> None:
+        if event.name not in REGISTRY and event.name != CUSTOM.name:
+            raise Malformed(f"name: no op is called {event.name[:80]!r}")
+        _check_inputs(event)
+        check_arguments(event.name, event.attrs)
+        for given in event.inputs:
+            self.has("inputs: tensor", given.tensor)
+        self.has("inplace", event.inplace)
+        self.ran("call", event.call)
+        if event.node is not None:
+            self.node(event.node, event)
+        self.result(event)
+        for out in event.outputs:
+            self.output(out)
+
+    def result(self, event: OpCalled) -> None:
+        """The result has the shape that follows from the inputs and the arguments, where that is known."""
+        found = event.outputs[0].shape
+        given = [() if one.tensor is None else self.tensors[one.tensor] for one in event.inputs]
+        shapes = [shape for shape in given if shape is not None]
+        if len(shapes) < len(given):
+            return
+        _check_dimensions(event, max(1, *map(len, [found, *shapes])))
+        try:
+            shape = result_shape(event.name, shapes, event.attrs)
+        except (ValueError, IndexError, KeyError, TypeError) as error:
+            raise Malformed(f"inputs: {event.name} takes no tensors of shapes {shapes}"[:400]) from error
+        if shape is not None and shape != found:
+            raise Malformed(f"outputs: shape: {list(found)}, where {list(shape)} follows from the inputs")
+
+    def output(self, out: Output) -> None:
+        self.holds(out.value, out.shape, out.dtype)
+        self.has("outputs: view_of", out.view_of)
+        self.tensors[out.tensor] = out.shape
+
+    def node(self, node: NodeRecord, event: OpCalled) -> None:
+        if node.node in self.nodes:
+            raise Malformed(f"node: {node.node} was made before")
+        known = {given.name for given in event.inputs}
+        for name in node.inputs:
+            if name not in known:
+                raise Malformed(f"node: inputs: {name[:80]!r} is no input of the op")
+        for edge in node.edges:
+            if edge is None:
+                continue
+            self.has("node: edges: leaf", edge.leaf)
+            if (edge.node is None) == (edge.leaf is None):
+                raise Malformed("node: edges: a node or a leaf is expected, and not both")
+            if edge.node is not None and edge.output_nr >= len(self.outputs.get(edge.node, ())):
+                raise Malformed(f"node: edges: no node {edge.node} with an output {edge.output_nr} was made before")
+        made = {out.tensor for out in event.outputs}
+        for saved in node.saved:
+            if saved.tensor not in made:
+                self.has("node: saved: tensor", saved.tensor)
+                self.fits("node: saved: value", saved.value, self.shape(saved.tensor))
+        shapes = {one.name: self.tensors[one.tensor] for one in event.inputs if one.tensor is not None}
+        self.nodes[node.node] = node
+        self.outputs[node.node] = [out.shape for out in event.outputs]
+        self.inputs[node.node] = [shapes.get(name) for name in node.inputs]
+
+    def refreshed(self, event: Refreshed) -> None:
+        self.has("tensor", event.tensor)
+        if isinstance(event, DataSet):
+            self.has("source", event.source)
+        head = self.head(event.value)  # `x.data = y` may give another shape
+        self.tensors[event.tensor] = None if head is None else head[0]
+
+    def tensor(self, event: FlagChanged | Escaped) -> None:
+        self.has("tensor", event.tensor)
+        if isinstance(event, Escaped):
+            self.fits("value", event.value, self.tensors[event.tensor])
+
+    def grad_set(self, event: GradSet) -> None:
+        self.has("tensor", event.tensor)
+        self.has("source", event.source)
+        self.fits("value", event.value, self.tensors[event.tensor])
+
+    def started(self, event: BackwardStarted) -> None:
+        if event.call in self.calls:
+            raise Malformed(f"call: {event.call} began before")
+        for root in event.roots:
+            self.has("roots: tensor", root.tensor)
+            self.has("roots: source", root.source)
+        for tensor in event.inputs or ():
+            self.has("inputs", tensor)
+        self.calls.add(event.call)
+        self.running.add(event.call)
+
+    def vjp(self, event: VjpRun) -> None:
+        self.ran("call", event.call)
+        node = self.nodes.get(event.node)
+        if node is None:
+            raise Malformed(f"node: no node {event.node} was made before")
+        if len(event.cotangents) < len(node.edges):  # more: inputs that the call was not given
+            raise Malformed(f"cotangents: {len(event.cotangents)} for a node with {len(node.edges)} edges")
+        if len(event.upstream) > len(self.outputs[event.node]):
+            raise Malformed(f"upstream: {len(event.upstream)} for a node with {len(self.outputs[event.node])} outputs")
+        for value, shape in zip(event.upstream, self.outputs[event.node], strict=False):
+            self.fits("upstream", value, shape)
+        if len(event.cotangents) == len(node.edges):
+            for value, given in zip(event.cotangents, self.inputs[event.node], strict=True):
+                self.fits("cotangents", value, given)
+
+    def accumulated(self, event: Accumulated) -> None:
+        self.ran("call", event.call)
+        self.has("tensor", event.tensor)
+        for field, value in (("before", event.before), ("added", event.added), ("after", event.after)):
+            self.fits(field, value, self.tensors[event.tensor])
+        self.tensors[event.grad] = None
+
+    def hook(self, event: HookRan) -> None:
+        self.ran("call", event.call)
+        self.has("tensor", event.tensor)
+        self.known(event.node)
+        if event.place == "tensor" and event.tensor is not None:
+            for field, value in (("before", event.before), ("after", event.after)):
+                self.fits(field, value, self.tensors[event.tensor])
+
+    def known(self, node: int | None) -> None:
+        if node is not None and node not in self.nodes:
+            raise Malformed(f"node: no node {node} was made before")
+
+    def ended(self, event: BackwardEnded) -> None:
+        self.ran("call", event.call)
+        if event.call not in self.running:
+            raise Malformed(f"call: {event.call} does not run")
+        self.running.remove(event.call)
+
+    def entered(self, event: GroupEntered) -> None:
+        self.groups += 1
+        for tensor in event.tensors:
+            self.has("tensors", tensor)
+
+    def left(self, _: GroupLeft) -> None:
+        if not self.groups:
+            raise Malformed("no group was entered")
+        self.groups -= 1
+
+    def code(self, event: CodeEntered) -> None:
+        self.ran("call", event.call)
+        self.has("tensor", event.tensor)
+        self.codes += 1
+
+    def code_left(self, _: CodeLeft) -> None:
+        if not self.codes:
+            raise Malformed("no code was entered")
+        self.codes -= 1
+
+
+def _check_inputs(event: OpCalled) -> None:
+    """Inputs have the names that the op knows."""
+    op = REGISTRY.get(event.name, CUSTOM)
+    for name in (given.name for given in event.inputs):
+        base, bracket, _ = name.partition("[")
+        if base not in op.inputs or bool(bracket) != (base in op.lists):
+            raise Malformed(f"inputs: {name[:80]!r} is no input of {event.name[:80]}")
+
+
+def _check_dimensions(event: OpCalled, rank: int) -> None:
+    """Dimensions that arguments name are there, in tensors of at most `rank` of them."""
+    for name in _DIMENSIONS & event.attrs.keys():
+        dims = event.attrs[name]
+        if not all(-rank <= dim < rank for dim in ((dims,) if isinstance(dims, int) else dims or ())):
+            raise Malformed(f"attrs: {name}: {str(dims)[:80]} for tensors of at most {rank} dimensions")
+
+
+_TESTS: Mapping[type, Callable[[_Seen, Any], None]] = {
+    LeafCreated: _Seen.leaf, OpCalled: _Seen.op, BackwardStarted: _Seen.started, VjpRun: _Seen.vjp,
+    Accumulated: _Seen.accumulated, HookRan: _Seen.hook, BackwardEnded: _Seen.ended, GroupEntered: _Seen.entered,
+    GroupLeft: _Seen.left, CodeEntered: _Seen.code, CodeLeft: _Seen.code_left, GradSet: _Seen.grad_set,
+    FlagChanged: _Seen.tensor, Escaped: _Seen.tensor,
+    Refreshed: _Seen.refreshed, WrittenOutside: _Seen.refreshed, DataSet: _Seen.refreshed,
+}  # fmt: skip

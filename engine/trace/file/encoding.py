@@ -1,0 +1,419 @@
+"""Events and static arguments as JSON, and back: explicit, typed, and no code in either direction.
+
+Numbers, texts, None, booleans and lists are JSON's own.  What JSON lacks is an object with the key `$`:
+`{"$": "tuple", "items": [...]}`, and so `slice`, `ellipsis`, `dtype`, `type`, `device`, `float` (not finite), `scalar`
+and `array` (of numpy), `op` (by name), `dict`, `object` (only described).  docs/trace-format.md has the list.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import functools
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...arrays import array
+from ...ops.op import REGISTRY, Op
+from ..events import AnyEvent, Event, OpCalled, Trace, Value, VjpRun
+
+KINDS: dict[str, type] = {kind.__name__: kind for kind in typing.get_args(AnyEvent)}
+"""The events by the name that the file uses."""
+NUMPY = {name: np.dtype(name) for name in (
+    "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float16", "float32", "float64",
+)}  # fmt: skip
+"""The element types that a file may have: none of them can hold an object."""
+_TYPES = {"bool": bool, "int": int, "float": float}
+
+
+class Malformed(ValueError):
+    """JSON that is not what it should be."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Opaque:
+    """A static argument of a kind that a file cannot hold: only its description is kept."""
+
+    text: str
+
+
+# -- static arguments -------------------------------------------------------------------------------------------------
+
+
+def encode(value: Any, depth: int = 0) -> Any:
+    """A static argument or number as JSON data.
+
+    >>> encode((slice(1, None), ..., None))["items"][1]
+    {'$': 'ellipsis'}
+    >>> decode(encode((0, slice(None, 2)))) == (0, slice(None, 2))
+    True
+    """
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int) and type(value) is int:
+        return value if -LARGEST < value < LARGEST else {"$": "object", "text": f"{value.bit_length()} bits"}
+    if type(value) is float:
+        return value if value - value == 0 else {"$": "float", "bits": np.float64(value).tobytes().hex()}
+    if depth > DEEPEST - 4 and isinstance(value, (list, tuple, Mapping)):
+        return {"$": "object", "text": repr(value)[:400]}
+    if isinstance(value, list):
+        return [encode(item, depth + 1) for item in value]
+    if isinstance(value, tuple):
+        return {"$": "tuple", "items": [encode(item, depth + 1) for item in value]}
+    if isinstance(value, Mapping):
+        return {"$": "dict", "items": [[encode(k, depth + 2), encode(v, depth + 2)] for k, v in value.items()]}
+    return _encode_other(value)
+
+
+def _encode_other(value: Any) -> Any:
+    if isinstance(value, slice):
+        return {"$": "slice", "items": [encode(value.start), encode(value.stop), encode(value.step)]}
+    if value is Ellipsis:
+        return {"$": "ellipsis"}
+    if isinstance(value, array.dtype):
+        return {"$": "dtype", "name": value.name}
+    if isinstance(value, np.dtype) and value.name in NUMPY:
+        return {"$": "dtype", "numpy": value.name}
+    if isinstance(value, type) and value.__name__ in _TYPES:
+        return {"$": "type", "name": value.__name__}
+    if isinstance(value, array.device):
+        return {"$": "device", "name": str(value)}
+    if isinstance(value, Op):
+        return {"$": "op", "name": value.name}
+    if isinstance(value, Opaque):
+        return {"$": "object", "text": value.text}
+    value = getattr(value, "_array", value)  # a Tensor used as an index: what it held
+    if array.is_array(value):
+        value = array.to_numpy(value)
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.name in NUMPY:
+        kind = "array" if isinstance(value, np.ndarray) else "scalar"
+        raw = base64.b64encode(little(value).tobytes()).decode("ascii")
+        return {"$": kind, "dtype": value.dtype.name, "shape": list(value.shape), "base64": raw}
+    return {"$": "object", "text": repr(value)[:400]}
+
+
+def decode(data: Any, depth: int = 0) -> Any:
+    """What `encode` made the data from.  Raises Malformed where it made no such data."""
+    if depth > DEEPEST:
+        raise Malformed(f"nested more than {DEEPEST} deep")
+    if isinstance(data, list):
+        return [decode(item, depth + 1) for item in data]
+    if type(data) is int and not -LARGEST < data < LARGEST:
+        raise Malformed("a whole number of more than 512 bits")
+    if not isinstance(data, dict):
+        return data
+    try:
+        if data["$"] in ("tuple", "slice", "dict"):
+            items = [decode(item, depth + 1) for item in data["items"]]
+            return tuple(items) if data["$"] == "tuple" else slice(*items) if data["$"] == "slice" else _dict(items)
+        return _DECODERS[data["$"]](data)
+    except Malformed:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, RuntimeError, StopIteration, IndexError) as error:
+        raise Malformed(f"no static argument reads {str(data)[:80]!r}") from error
+
+
+def _dict(pairs: Sequence[Any]) -> dict[Any, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+DEEPEST = 48
+"""How deep static arguments may be nested; deeper ones are written as a description."""
+LARGEST = 2**512
+"""Whole numbers in static arguments are smaller; larger ones are written as a description."""
+
+
+def _dtype(data: Mapping[str, Any]) -> Any:
+    if "numpy" in data:
+        return NUMPY[data["numpy"]]
+    return next(d for d in array.DTYPES if d.name == data["name"])
+
+
+def _array(data: Mapping[str, Any]) -> np.ndarray:
+    return from_bytes(base64.b64decode(data["base64"], validate=True), data["dtype"], tuple(data["shape"])).copy()
+
+
+_DECODERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    "ellipsis": lambda data: ...,
+    "float": lambda data: float(np.frombuffer(bytes.fromhex(data["bits"]), "<f8")[0]),
+    "dtype": _dtype,
+    "type": lambda data: _TYPES[data["name"]],
+    "device": lambda data: array.device(data["name"]),
+    "op": lambda data: REGISTRY[data["name"]],
+    "array": _array,
+    "scalar": lambda data: _array(data)[()],
+    "object": lambda data: Opaque(str(data["text"])[:MOST_NAME]),
+}
+
+
+def little(value: Any) -> Any:
+    """An array with the byte order that files have."""
+    return value.astype(value.dtype.newbyteorder("<"), copy=False)
+
+
+def shape_of(data: Any) -> tuple[int, ...]:
+    """A shape from a file.  Raises Malformed where it is none."""
+    if (
+        not isinstance(data, (list, tuple))
+        or len(data) > 64
+        or not all(type(n) is int and 0 <= n < 2**40 for n in data)
+    ):
+        raise Malformed(f"{str(data)[:80]} is no shape")
+    return tuple(data)
+
+
+def from_bytes(raw: bytes, dtype: str, shape: Sequence[int]) -> np.ndarray:
+    """A read-only array over little-endian bytes in C order.  Raises Malformed where the sizes disagree."""
+    if dtype not in NUMPY:
+        raise Malformed(f"dtype {dtype!r} is none of {', '.join(NUMPY)}")
+    shape = shape_of(shape)
+    count = 1
+    for n in shape:
+        count *= n
+    if len(raw) != count * NUMPY[dtype].itemsize:
+        raise Malformed(f"{len(raw)} bytes do not hold {dtype} of shape {list(shape)}")
+    found = np.frombuffer(raw, NUMPY[dtype].newbyteorder("<")).reshape(tuple(shape))
+    return found if found.dtype.isnative else found.astype(NUMPY[dtype])
+
+
+# -- events -----------------------------------------------------------------------------------------------------------
+
+
+def event_fields(event: Event) -> dict[str, Any]:
+    """An event as a JSON object, without its index, stack and kind, which are columns of their own."""
+    fields: dict[str, Any] = _to_json(event)
+    del fields["index"], fields["stack"]
+    if not fields["loops"]:  # as in nearly all
+        del fields["loops"]
+    if "message" in fields:
+        fields |= {name: fields[name][:MOST_MESSAGE] for name in _LONG & fields.keys()}
+    return fields
+
+
+def event_from(kind: str, index: int, stack: int, fields: Mapping[str, Any]) -> AnyEvent:
+    """The event that `event_fields` was made from.  Raises Malformed where the fields are not that kind's."""
+    return events_from({})(kind, index, stack, fields)
+
+
+def events_from(lengths: Mapping[str, int]) -> Callable[[str, int, int, Any], AnyEvent]:
+    """How to read the events of a file that has so many `values` and `stacks`: types, bounds and lists are checked.
+
+    What it gives raises Malformed, with the field that does not fit.
+    """
+    stacks = lengths.get("stacks", MOST)
+    records = _Records(lengths.get("values", MOST))
+
+    def read(kind: str, index: int, stack: int, fields: Any) -> AnyEvent:
+        if kind not in KINDS:
+            raise Malformed(f"unknown kind of event {str(kind)[:80]!r}; known are {', '.join(KINDS)}")
+        if type(stack) is not int or not -1 <= stack < stacks:
+            raise Malformed(f"stack: {str(stack)[:80]} is no number from -1 to below the number of stacks, {stacks}")
+        if not isinstance(fields, dict):
+            raise Malformed(f"fields: an object is expected, found {str(fields)[:80]!r}")
+        event: AnyEvent = records.of(KINDS[kind])({**fields, "index": index, "stack": stack})
+        _check_peers(event)
+        return event
+
+    return read
+
+
+def _check_peers(event: AnyEvent) -> None:
+    """Lists that belong together are equally long."""
+    if isinstance(event, OpCalled):
+        if not event.outputs:
+            raise Malformed("outputs: at least one is expected")
+        if event.node is not None and len(event.node.inputs) != len(event.node.edges):
+            raise Malformed(f"node.edges: {len(event.node.edges)} for {len(event.node.inputs)} inputs")
+    elif isinstance(event, VjpRun) and len(event.unsummed) != len(event.cotangents):
+        raise Malformed(f"unsummed: {len(event.unsummed)} for {len(event.cotangents)} cotangents")
+
+
+_AS_IS = frozenset({int, str, float, bool, type(None)})
+
+
+def _to_json(value: Any) -> Any:
+    kind = type(value)
+    if kind in _AS_IS:  # asked first: nearly all that an event consists of
+        return value
+    if kind is tuple or kind is list:
+        return [_to_json(item) for item in value]
+    if dataclasses.is_dataclass(kind) and kind is not Opaque:
+        return {name: encode(getattr(value, name)) if name in _ENCODED else _to_json(getattr(value, name))
+                for name in _names(kind)}  # fmt: skip
+    return value
+
+
+MOST = 2**53
+"""Whole numbers of events are below this."""
+MOST_LISTED = 10_000
+"""Entries of a list of an event: inputs, outputs, edges ..."""
+MOST_NAME = 4096
+"""Characters of a name."""
+MOST_MESSAGE = 2**20
+"""Characters of a message or a traceback; what is longer is cut when it is written."""
+_ENCODED = frozenset({"attrs", "scalar"})
+_VALUES = frozenset({
+    "value", "gradient", "before", "added", "after", "upstream", "cotangents", "unsummed",
+})  # fmt: skip
+"""The fields whose numbers are places in `trace.values`."""
+_LONG = frozenset({"message", "note", "traceback"})
+
+
+@functools.cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))
+
+
+class _Records:
+    """How to read the trace's dataclasses in a file of so many values."""
+
+    def __init__(self, values: int) -> None:
+        self.values = values
+        self._known: dict[type, Callable[[Any], Any]] = {}
+
+    def of(self, kind: type) -> Callable[[Any], Any]:
+        """How to read one of them from a JSON object."""
+        if kind not in self._known:
+            self._known[kind] = self._made(kind)
+        return self._known[kind]
+
+    def _made(self, kind: type) -> Callable[[Any], Any]:
+        hints = typing.get_type_hints(kind)
+        readers = [(f.name, self._field(f.name, hints[f.name]), f.default) for f in dataclasses.fields(kind)]
+
+        def read(data: Any) -> Any:
+            if not isinstance(data, dict):
+                raise Malformed(f"{kind.__name__} is an object, found {str(data)[:80]!r}")
+            values = {}
+            for name, reader, default in readers:
+                if name not in data:
+                    if default is dataclasses.MISSING:
+                        raise Malformed(f"{kind.__name__} has no {name!r}")
+                    continue
+                try:
+                    values[name] = reader(data[name])
+                except Malformed as error:
+                    raise Malformed(f"{name}: {error}") from None
+            return kind(**values)
+
+        return read
+
+    def _field(self, name: str, hint: Any) -> Callable[[Any], Any]:
+        if name == "attrs":
+            return _attrs
+        if name == "scalar":
+            return _scalar
+        if name == "shape":
+            return shape_of
+        if name == "dtype":
+            return _dtype_name
+        return self._reader(name, hint)
+
+    def _reader(self, name: str, hint: Any) -> Callable[[Any], Any]:
+        """How to read a field of this name and annotation."""
+        origin, args = typing.get_origin(hint), typing.get_args(hint)
+        if origin in (types.UnionType, typing.Union):
+            inner = self._reader(name, next(a for a in args if a is not type(None)))
+            return lambda data: None if data is None else inner(data)
+        if origin is tuple:
+            items = self._reader(name, args[0])
+
+            def read_tuple(data: Any) -> tuple[Any, ...]:
+                if not isinstance(data, list):
+                    raise Malformed(f"a list is expected, found {str(data)[:80]!r}")
+                if len(data) > MOST_LISTED:
+                    raise Malformed(f"{len(data):,} entries; at most {MOST_LISTED:,} are read")
+                return tuple(items(item) for item in data)
+
+            return read_tuple
+        if dataclasses.is_dataclass(hint):
+            return self.of(hint)  # type: ignore[arg-type]  # asked in the line before
+        if hint is int:
+            return _whole(-1 if name == "stack" else 0, self.values if name in _VALUES else MOST, name in _VALUES)
+        if hint is str:
+            return _text(MOST_MESSAGE if name in _LONG else MOST_NAME)
+
+        def read_flag(data: Any) -> Any:
+            if type(data) is not hint:
+                raise Malformed(f"{hint.__name__} is expected, found {str(data)[:80]!r}")
+            return data
+
+        return read_flag
+
+
+def _whole(least: int, end: int, is_value: bool) -> Callable[[Any], int]:
+    bound = f"below the number of values, {end}" if is_value else f"below {end}"
+
+    def read(data: Any) -> int:
+        if type(data) is not int or not least <= data < end:
+            raise Malformed(f"{str(data)[:80]} is no whole number from {least} on and {bound}")
+        return data
+
+    return read
+
+
+def _text(most: int) -> Callable[[Any], str]:
+    def read(data: Any) -> str:
+        if type(data) is not str or len(data) > most:
+            raise Malformed(f"a text of at most {most:,} characters is expected, found {str(data)[:80]!r}")
+        return data
+
+    return read
+
+
+def _dtype_name(data: Any) -> str:
+    if type(data) is not str or data not in NUMPY:
+        raise Malformed(f"dtype {str(data)[:80]!r} is none of {', '.join(NUMPY)}")
+    return data
+
+
+def _attrs(data: Any) -> Any:
+    found = decode(data)
+    if not isinstance(found, dict) or not all(type(key) is str for key in found):
+        raise Malformed(f"names of static arguments and their values are expected, found {str(data)[:80]!r}")
+    return found
+
+
+def _scalar(data: Any) -> Any:
+    found = decode(data)
+    if found is not None and not isinstance(found, (bool, int, float, np.generic)):
+        raise Malformed(f"a number is expected, found {str(data)[:80]!r}")
+    return found
+
+
+# -- equality ---------------------------------------------------------------------------------------------------------
+
+
+def values_equal(a: Value, b: Value) -> bool:
+    """Whether two values are the same, bit for bit (nan equals nan of the same bits)."""
+    if (a.shape, a.dtype, a.array is None, a.damaged) != (b.shape, b.dtype, b.array is None, b.damaged):
+        return False
+    first, second = (a.sample, b.sample) if a.array is None or b.array is None else (a.array, b.array)
+    return np.asarray(first).tobytes() == np.asarray(second).tobytes()
+
+
+def traces_equal(a: Trace, b: Trace) -> bool:
+    """Whether two traces are the same: events, stacks, files, names, and values bit for bit.
+
+    Static arguments are compared as they are written, so that arrays and nan among them compare too.
+    """
+    if len(a.events) != len(b.events) or len(a.values) != len(b.values):
+        return False
+    plain: Mapping[str, tuple[Any, Any]] = {
+        "stacks": (tuple(a.stacks), tuple(b.stacks)), "files": (dict(a.files), dict(b.files)),
+        "names": (dict(a.names), dict(b.names)), "argv": (tuple(a.argv), tuple(b.argv)),
+        "meta": (encode(dict(a.meta)), encode(dict(b.meta))),
+    }  # fmt: skip
+    return (
+        all(first == second for first, second in plain.values())
+        and all(type(x) is type(y) and (x.index, x.stack) == (y.index, y.stack) and event_fields(x) == event_fields(y)
+                for x, y in zip(a.events, b.events, strict=True))
+        and all(values_equal(x, y) for x, y in zip(a.values, b.values, strict=True))
+    )  # fmt: skip

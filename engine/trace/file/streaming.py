@@ -1,0 +1,364 @@
+"""A recording that is written to a file while the program runs, by a thread of its own.
+
+What the recorder appends is read here a moment later.  A value may be written in place by then; the recorder replaces
+the array it keeps by a copy *before* such a write, so a value that is still the same object after its bytes were taken
+is the one that was recorded.
+
+Writing takes longer than recording.  A program that is far ahead waits after an op until what it has done is written:
+a kill then costs less than a second of it, and what waits to be written does not grow.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ...arrays.deferred import Later
+from ...arrays.session import slot
+from ..budget import WHOLE, Budget, Holding
+from ..building import _Reader, _without_folders, value_of, worked_out
+from ..events import Value, last_value
+from ..module_names import best_name
+from ..recorder import Recorder
+from ..source import Places, Sources
+from ..variable_names import Naming
+from .tracefile import CannotWrite, Writer
+
+INTERVAL = 0.25
+"""Seconds between two flushes, and the most that one of them takes while there is more to write."""
+SOON = 0.02
+"""Seconds until the first flush, and until the next where the program had to wait for the last one: a fast program has
+many short waits.  Otherwise the pauses double up to `INTERVAL`."""
+BATCH = 512
+"""Events that are written in one flush at most: what a full disk costs."""
+AHEAD = 1000
+"""Events that a program may be ahead of what is written, when a flush begins, without having to wait for it."""
+TELL_EVERY = 1.0
+"""Seconds between two words on how far the writing of the rest is."""
+EVENT_BYTES = 1500
+"""Memory that an event takes besides its values: entries of tables here and in the recorder (measured: 1,300)."""
+WARN_AT = 0.8
+"""The part of the memory limit at which it is said that the recording will end there."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A recording that ends before its program did: after `written` events `of` so many, where that is known.
+
+    The kinds: "stopped" (by Ctrl-C, while the rest was written), "unwritable" (the file; `reason` says why),
+    "memory" (`reason` says how much is held), "gone" (somebody took the file away).
+    """
+
+    kind: str
+    written: int
+    of: int | None = None
+    reason: str = ""
+
+
+class Stream:
+    """Writes what `recorder` collects to `path` until `finish`; the recorder is active meanwhile.
+
+    What a user should know at once goes to `say`: that the recording ends for want of room (the program goes on), and
+    before that, at `memory` bytes, that it will.  Beyond `whole` bytes large values are written as samples
+    (`engine.trace.budget`); what is written is let go.  A process that the program forks goes on without recording.
+    """
+
+    def __init__(
+        self, recorder: Recorder, path: str, places: Places, argv: tuple[str, ...] = (), *,
+        say: Callable[[str], None] = lambda text: None, memory: int | None = None, whole: int = WHOLE,
+    ) -> None:  # fmt: skip
+        self.recorder, self.places, self.path = recorder, places, path
+        self.say, self.memory = say, half_of_memory() if memory is None else memory
+        self.cut: Cut | None = None
+        self.failure: BaseException | None = None
+        self.written = 0
+        self._reader = _Reader(recorder)
+        self._texts: dict[str, str] = {}
+        self._naming = Naming(Sources(self._texts))
+        self._called: dict[int, str] = {}
+        self._stacks: list[Any] = []
+        self._done = self._valued = 0
+        self._budget, self._holding = Budget(whole), Holding()
+        self._goal = (0, 0)
+        self._warned = self._stopped = False
+        self._lock = threading.RLock()
+        self._stop = threading.Event()
+        self._caught_up = threading.Event()
+        self._writer = Writer(path, every=2**62, seconds=float("inf"))
+        self._writer.meta("argv", list(argv))
+        self._writer.flush()
+        self._file = _identity(path)
+        self._thread = threading.Thread(target=self._run, name="backstep-recording", daemon=True)
+        _live.add(self)
+
+    def start(self) -> None:
+        """Begin to record."""
+        slot.active = self.recorder
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Let `finish` write no more than it has; may be called by a signal's handler."""
+        self._stopped = True
+
+    def finish(self, meta: dict[str, Any], progress: Callable[[int, int], None] = lambda written, of: None) -> None:
+        """Stop recording and write the rest; `progress` hears about once a second how many events are written.
+
+        `cut` says what is missing, if anything is.  Raises a fault of ours that came up on the way.
+        """
+        if slot.active is self.recorder:
+            slot.active = None
+        self._stop.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join()
+        with self._lock:
+            _live.discard(self)
+            self._write_rest(progress)
+            if self.cut is None and _identity(self.path) != self._file:
+                self.cut = Cut("gone", 0)
+            if not self._is_unwritable():
+                self._complete(meta)
+            if self._is_unwritable():
+                self._writer.give_up(self._with_cut(meta))
+        if self.failure is not None:
+            raise self.failure
+
+    def _complete(self, meta: dict[str, Any]) -> None:
+        """Write what is known only now, and close the file."""
+        try:
+            self._naming.settle()
+            self._write_names()
+            self._writer.meta("meta", self._with_cut(meta))
+            self._writer.close(complete=self.cut is None and self.failure is None)
+        except CannotWrite as error:
+            self.cut = self._unwritable(error)
+
+    def _unwritable(self, error: CannotWrite) -> Cut:
+        if _identity(self.path) != self._file:
+            return Cut("gone", 0)
+        return Cut("unwritable", self.written, None, error.reason)
+
+    def _is_unwritable(self) -> bool:
+        return self.cut is not None and self.cut.kind in ("unwritable", "gone")
+
+    def _with_cut(self, meta: dict[str, Any]) -> dict[str, Any]:
+        return meta if self.cut is None else {**meta, "cut": asdict(self.cut)}
+
+    def _write_rest(self, progress: Callable[[int, int], None]) -> None:
+        told = time.monotonic()
+        while not (self._write(INTERVAL) and (self._is_over() or self._done == len(self.recorder.log))):
+            # What `_write` was about may be less than all: it goes on where the thread stopped in the middle.
+            if self._stopped:
+                self.cut = Cut("stopped", self.written, len(self.recorder.log))
+                return
+            if time.monotonic() - told >= TELL_EVERY:
+                told = time.monotonic()
+                progress(self.written, len(self.recorder.log))
+
+    def _run(self) -> None:
+        pause = SOON
+        while not self._stop.wait(pause):
+            pause = SOON if self._catch_up() else min(2 * pause, INTERVAL)
+
+    def _catch_up(self) -> bool:
+        """Write what was recorded until now; a program that is far ahead waits until it is not.  Whether it had to."""
+        is_held = self._is_far_ahead()
+        try:
+            while True:
+                if is_held:
+                    self._hold()
+                is_all = self._write(INTERVAL)
+                if (is_all and not self._is_far_ahead()) or self._stop.is_set():
+                    return is_held
+                is_held = True
+                time.sleep(0)  # a fork may wait for the lock
+        finally:
+            self._let_go()
+
+    def _is_far_ahead(self) -> bool:
+        return not self._is_over() and len(self.recorder.log) - self._done > AHEAD
+
+    def _is_over(self) -> bool:
+        return self.cut is not None or self.failure is not None
+
+    def _hold(self) -> None:
+        self._caught_up.clear()
+        self.recorder.pace = self._caught_up.wait
+
+    def _let_go(self) -> None:
+        """The program goes on: recorded, or from its next op on unrecorded."""
+        self.recorder.pace = self._leave if self._is_over() else None
+        self._caught_up.set()
+
+    def _leave(self) -> None:
+        self.recorder.pace = None
+        if slot.active is self.recorder:
+            slot.active = None
+
+    def _write(self, seconds: float) -> bool:
+        """Write for about that long, and flush; whether nothing is left to write."""
+        with self._lock:
+            if self._is_over():
+                return True
+            try:
+                is_all = self._drain(seconds)
+                self._write_names()
+                self._writer.flush()
+                self.written = self._done
+                if not self.recorder.is_read:
+                    self._holding.let_go(self.recorder.values, self._valued)
+            except CannotWrite as error:
+                self._end(self._unwritable(error))
+                self._writer.undo()
+                return True
+            self._mind_memory()
+            return is_all or self._is_over()
+
+    def _end(self, cut: Cut) -> None:
+        self.cut = cut
+        ends = f"ends after {cut.written:,} events: {cut.reason}" if cut.reason else "is lost: its file was taken away"
+        self.say(f"the recording {ends}. The script goes on unrecorded.")
+
+    def _mind_memory(self) -> None:
+        held = self._holding.bytes + self._done * EVENT_BYTES
+        if held > self.memory:
+            self._end(Cut("memory", self.written, None, f"it takes {_in_words(held)} of memory"))
+        elif held > WARN_AT * self.memory and not self._warned:
+            self._warned = True
+            text = f"the recording takes {_in_words(held)} of memory. At {_in_words(self.memory)} it will end"
+            self.say(f"{text}, and the script will go on unrecorded. Fewer rounds need less.")
+
+    def _drain(self, seconds: float = float("inf")) -> bool:
+        """Write what was appended since the last time, for about that long; whether that was all of it."""
+        recorder, writer = self.recorder, self._writer
+        if self._is_over():
+            return True
+        until = time.monotonic() + seconds
+        try:
+            if self._goal[0] <= self._done:
+                self._set_goal()
+            ready, valued = self._goal
+            for _ in range(BATCH):
+                if self._done == ready:
+                    self._write_values(valued, False)
+                    return True
+                event = self._reader.read(recorder.log[self._done])
+                self._write_values(last_value(event) + 1, self._budget.see(event))
+                self._naming.see(event, self._stacks[event.stack] if event.stack >= 0 else ())
+                writer.event(_without_folders(event, self.places))
+                self._done += 1
+                if time.monotonic() > until:
+                    break
+            return False
+        except CannotWrite:
+            raise
+        except Exception as error:  # noqa: BLE001 the program goes on, whatever it is; `finish` tells
+            self.failure = error
+        return True
+
+    def _write_values(self, until: int, are_made_again: bool) -> None:
+        while self._valued < until:
+            value = _steady(self.recorder.values, self._valued)
+            self._writer.value(self._budget.fitted(value, are_made_again))
+            self._holding.add(self._valued, self.recorder.values[self._valued])
+            self._valued += 1
+
+    def _set_goal(self) -> None:
+        """What is there now is written next: stacks and files, and then the events, each behind the values it names."""
+        recorder = self.recorder
+        ready = len(recorder.log)
+        for key in list(recorder.stacks)[len(self._stacks) :]:
+            self._stacks.append(self.places.stack(key, recorder.codes))
+            self._writer.stack(self._stacks[-1])
+        for name, text in self.places.files.items():
+            if name not in self._texts:
+                self._texts[name] = text
+                self._writer.file(name, text)
+        self._goal = ready, len(recorder.values)
+
+    def _write_names(self) -> None:
+        noted, changed = self._naming.names, self._naming.changed
+        modules = self._reader.called()
+        names = {tensor: best_name(noted.get(tensor), name) for tensor, name in modules.items()}
+        for tensor in changed - names.keys():
+            self._writer.name(tensor, noted.get(tensor))
+        for tensor, name in names.items() - self._called.items():
+            self._writer.name(tensor, name)
+        changed.clear()
+        self._called = names
+
+    # -- fork -----------------------------------------------------------------------------------------------------
+
+    def before_fork(self) -> None:
+        """Close the file: SQLite forbids to carry an open one over."""
+        self._lock.acquire()
+        self._writer.pause()
+
+    def after_fork(self) -> None:
+        """Open it again, in the process that goes on recording."""
+        self._writer.resume()
+        self._lock.release()
+
+
+_live: weakref.WeakSet[Stream] = weakref.WeakSet()
+
+
+def half_of_memory() -> int:
+    """Bytes: half of what this machine has; 4 GiB where it does not tell."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (AttributeError, OSError, ValueError):
+        return 4 * 2**30
+
+
+def _in_words(size: int) -> str:
+    """
+    >>> _in_words(3 * 2**30)
+    '3.0 GiB'
+    """
+    return f"{size / 2**30:.1f} GiB"
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """Which file stands at a path; None where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _steady(values: list[Any], place: int) -> Value:
+    """The value kept at `place`, in bytes that no later write can reach."""
+    while True:
+        kept = values[place]
+        later = Later(*kept) if type(kept) is tuple else None
+        parts = [kept] if later is None else later.parts(values)
+        value = value_of(worked_out(kept.copy() if hasattr(kept, "copy") else kept, values))
+        now = [values[place]] if later is None else later.parts(values)
+        if all(a is b for a, b in zip(parts, now, strict=True)):
+            return value
+
+
+def _before() -> None:
+    for stream in tuple(_live):
+        stream.before_fork()
+
+
+def _after_in_parent() -> None:
+    for stream in tuple(_live):
+        stream.after_fork()
+
+
+def _after_in_forked() -> None:
+    if _live:
+        slot.active = None
+        _live.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_forked)

@@ -1,0 +1,717 @@
+"""A trace on disk: one SQLite file, written as the program runs, read as it is looked at.
+
+docs/trace-format.md describes the tables.  Nothing in a file is run: values are bytes of plain element types, the rest
+is JSON that is checked field by field.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import hashlib
+import itertools
+import json
+import os
+import re
+import sqlite3
+import stat
+import time
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from .. import events as trace_module
+from ..building import value_of
+from ..events import AnyEvent, Damaged, Frame, OpCalled, Trace, Value, damaged_value
+from ..summary import SAMPLE, statistics
+from .argument_types import check_arguments
+from .coherence import Head, check
+from .database import Database, Row, Rows, TraceFileError, check_header
+from .encoding import (
+    MOST_LISTED,
+    NUMPY,
+    Malformed,
+    decode,
+    encode,
+    event_fields,
+    events_from,
+    from_bytes,
+    little,
+    shape_of,
+)
+
+SCHEMA = 3
+"""The version of the tables.  It grows when an older reader would misread them.  1 had no checksums of rows; in 1 and 2
+each call stack was written whole."""
+APPLICATION = 0x42737470
+"""SQLite's application id of a trace file: `Bstp`."""
+SUFFIX = ".backstep"
+QUICK_CHECK = 16 * 2**20
+"""Bytes up to which a file is checked as a whole when it is opened; a larger one fails where it is damaged."""
+
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE files (name TEXT PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE stacks (id INTEGER PRIMARY KEY, frames TEXT NOT NULL);
+CREATE TABLE events (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, stack INTEGER NOT NULL, fields TEXT NOT NULL);
+CREATE TABLE contents (
+    id INTEGER PRIMARY KEY, digest BLOB UNIQUE NOT NULL, dtype TEXT NOT NULL, shape TEXT NOT NULL,
+    whole INTEGER NOT NULL, data BLOB NOT NULL, stats TEXT
+);
+CREATE TABLE tensor_values (id INTEGER PRIMARY KEY, content INTEGER NOT NULL REFERENCES contents (id));
+CREATE TABLE names (tensor INTEGER PRIMARY KEY, name TEXT NOT NULL);
+"""
+"""The tables of schema 1."""
+
+
+def tables(schema: int) -> str:
+    """The SQL of a schema's tables: from 2 on each row ends with a checksum of its other columns."""
+    return _TABLES if schema == 1 else re.sub(r"\n?\);\n", ", sum INTEGER NOT NULL);\n", _TABLES)
+
+
+def checksum(*columns: Any) -> int:
+    """CRC-32 of the columns of a row, as texts (without the elements, which have a digest of their own)."""
+    return zlib.crc32("\x1f".join(map(str, columns)).encode("utf-8", "surrogatepass"))
+
+
+@functools.cache
+def _expected(schema: int) -> frozenset[tuple[Any, ...]]:
+    """What sqlite_master says of a file with these tables and nothing else."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(tables(schema))
+        return frozenset(db.execute(_MASTER))
+
+
+_MASTER = "SELECT type, name, tbl_name, sql FROM sqlite_master"
+
+
+SMALLER = "Split the op, or record less of the program."
+ROOM = "Give a path in a folder that exists and may be written, on a disk with room."
+
+
+class CannotWrite(TraceFileError):
+    """A trace that could not be written: `reason` says why in a few words ("the disk is full")."""
+
+    def __init__(self, path: str, reason: str, remedy: str = ROOM) -> None:
+        self.reason, self.remedy = reason, remedy
+        super().__init__(f"cannot write a trace to {path!r}: {reason}. {remedy}")
+
+
+class Writer:
+    """Writes a trace piece by piece; what was flushed stays readable if the process is killed.
+
+    A flush happens after `every` events or `seconds`, whichever is first, when an event is written.
+    An existing file at `path` is replaced.  Every method raises CannotWrite where the file cannot be written.
+
+    >>> import tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "t.backstep")
+    >>> with Writer(path) as writer:
+    ...     writer.file("a.py", "x = 1")
+    >>> Trace.open(path).files["a.py"]
+    'x = 1'
+    """
+
+    def __init__(self, path: str | os.PathLike[str], every: int = 512, seconds: float = 0.25) -> None:
+        self.path = os.fspath(path)
+        self.every, self.seconds = every, seconds
+        check_target(self.path)
+        try:
+            for old in (self.path, self.path + "-journal"):
+                if os.path.exists(old):
+                    os.remove(old)
+            self._connect()
+            self._db.execute(f"PRAGMA application_id = {APPLICATION}")
+            self._db.execute(f"PRAGMA user_version = {SCHEMA}")
+            self._db.executescript(tables(SCHEMA))
+        except (OSError, sqlite3.Error) as error:
+            raise CannotWrite(self.path, _reason(error, self.path)) from error
+        self._counts = dict.fromkeys(("events", "stacks", "values"), 0)
+        self._contents: dict[bytes, int] = {}
+        self._frames: Sequence[Frame] = ()
+        self._framed = self._texts = 0
+        self._waiting = 0
+        self._flushed = time.monotonic()
+        self._execute("BEGIN")
+        self.meta("complete", False)
+
+    def event(self, event: AnyEvent) -> None:
+        """Append an event."""
+        row = (self._counts["events"], type(event).__name__, event.stack, dumps(event_fields(event)))
+        if len(row[3]) > 2 * MOST_LISTED:  # a shorter one is within every limit of reading
+            self._check_readable(row)
+        self._execute("INSERT INTO events VALUES (?, ?, ?, ?, ?)", (*row, checksum(*row)))
+        self._counts["events"] += 1
+        self._waiting += 1
+        if self._waiting >= self.every or time.monotonic() - self._flushed >= self.seconds:
+            self.flush()
+
+    def _check_readable(self, row: Row) -> None:
+        """An event beyond the limits of reading ends the recording: behind it, no file of it could be opened."""
+        try:
+            event = _event_reader({})(row)
+            if isinstance(event, OpCalled):
+                check_arguments(event.name, event.attrs)
+        except Malformed as error:
+            raise CannotWrite(self.path, f"event {row[0] + 1:,} is too large ({error})", SMALLER) from error
+
+    def value(self, value: Value) -> None:
+        """Append a value; equal ones are kept once, and one that is larger than is read as a sample."""
+        if value.array is not None and value.array.nbytes > MOST_ARRAY:
+            value = Value(value.shape, value.dtype, None, value.sample.copy(), statistics(value.array))
+        whole = _DAMAGED if value.damaged else int(value.array is not None)
+        data = value.sample if value.array is None else value.array
+        raw: Any = np.ascontiguousarray(little(np.asarray(data))).reshape(-1).view("uint8")  # no copy
+        shape, stats = dumps(list(value.shape)), dumps(encode(dict(value.stats))) if whole == 0 else None
+        digest = digest_of(value.dtype, shape, whole, stats, raw)
+        content = self._contents.get(digest)
+        if content is None:
+            content = self._contents[digest] = len(self._contents)
+            row = (content, digest, value.dtype, shape, whole, raw, stats)
+            told = checksum(content, digest.hex(), value.dtype, shape, whole, stats)
+            self._execute("INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*row, told))
+        pair = (self._counts["values"], content)
+        self._execute("INSERT INTO tensor_values VALUES (?, ?, ?)", (*pair, checksum(*pair)))
+        self._counts["values"] += 1
+
+    def stack(self, frames: Sequence[Frame]) -> None:
+        """Append a call stack, outermost frame first."""
+        number = self._counts["stacks"]
+        shared = in_common(self._frames, frames) if number % RESTART else 0
+        listed = [[f.file, f.function, f.line, f.end_line, f.col, f.end_col] for f in frames[shared:]]
+        self._frames, self._framed = frames, self._framed + len(frames)
+        if self._framed > MOST_FRAMES or len(listed) > MOST_DEEP or number >= MOST_STACKS:
+            most = f"at most {MOST_DEEP:,} in one, {MOST_FRAMES:,} in all, and {MOST_STACKS:,} stacks can be read"
+            raise CannotWrite(self.path, f"call stack {number + 1:,} has {len(frames):,} frames; {most}", SMALLER)
+        row = (number, dumps([shared, *listed]))
+        self._execute("INSERT INTO stacks VALUES (?, ?, ?)", (*row, checksum(*row)))
+        self._counts["stacks"] += 1
+
+    def file(self, name: str, text: str) -> None:
+        """Add one of the user's files; the text of one that is larger than is read is left out."""
+        self._texts += len(text.encode("utf-8", "replace"))
+        if len(text) > MOST_TEXT or self._texts > MOST_TEXTS:
+            return
+        # SQLite's texts are UTF-8: a lone surrogate (an undecodable byte) becomes a question mark
+        row = (_clean(name), _clean(text))
+        self._execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?)", (*row, checksum(*row)))
+
+    def name(self, tensor: int, name: str | None) -> None:
+        """Set the variable name of a tensor, or take it back."""
+        if name is None:
+            self._execute("DELETE FROM names WHERE tensor = ?", (tensor,))
+        else:
+            row = (tensor, _clean(name[:MOST_NAME]))
+            self._execute("INSERT OR REPLACE INTO names VALUES (?, ?, ?)", (*row, checksum(*row)))
+
+    def meta(self, key: str, value: Any) -> None:
+        """Note something about the whole."""
+        row = (key, dumps(encode(value)))
+        self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", (*row, checksum(*row)))
+
+    def flush(self) -> None:
+        """Make what was written so far survive."""
+        self.meta("counts", self._counts)
+        self._execute("COMMIT")
+        self._execute("BEGIN")
+        self._waiting = 0
+        self._flushed = time.monotonic()
+
+    def _connect(self) -> None:
+        self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        # A killed process loses nothing that was committed: the system has it.  No waiting for the disk.
+        self._db.execute("PRAGMA synchronous = OFF")
+
+    def _execute(self, statement: str, values: tuple[Any, ...] = ()) -> None:
+        try:
+            self._db.execute(statement, values)
+        except sqlite3.Error as error:
+            raise CannotWrite(self.path, _reason(error, self.path)) from error
+
+    def undo(self) -> None:
+        """Go back to the last flush: what was written since could not be kept."""
+        with contextlib.suppress(sqlite3.Error):
+            if self._db.in_transaction:  # SQLite may have gone back by itself
+                self._db.execute("ROLLBACK")
+
+    def give_up(self, meta: dict[str, Any]) -> None:
+        """Go back to the last flush and let go of the file, with `meta` noted if there is room for it."""
+        self.undo()
+        with contextlib.suppress(CannotWrite):
+            self.meta("meta", meta)
+        self._db.close()
+
+    def pause(self) -> None:
+        """Flush and let go of the file for a while: a connection must not be carried into a forked process."""
+        self.meta("counts", self._counts)
+        if self._db.in_transaction:
+            self._execute("COMMIT")
+        self._db.close()
+
+    def resume(self) -> None:
+        """Go on after `pause`."""
+        self._connect()
+        self._execute("BEGIN")
+
+    def close(self, complete: bool = True) -> None:
+        """Flush and let go of the file; `complete` says that nothing is missing at the end."""
+        try:
+            self.meta("complete", complete)
+            self.meta("counts", self._counts)
+            self._execute("COMMIT")
+        finally:
+            self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        with contextlib.suppress(CannotWrite) if kind is not None else contextlib.nullcontext():
+            self.close(complete=kind is None)  # after an error the file may be lost too: the first error is told
+
+
+def check_target(path: str) -> None:
+    """Refuse to replace what is not a regular file: a folder, a device, a FIFO, a socket, or a link to one."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:  # there is nothing, or it cannot be reached: writing tells
+        return
+    if not stat.S_ISREG(mode):
+        what = next((name for test, name in _OTHER_FILES if test(mode)), "not a regular file")
+        raise CannotWrite(path, f"there is {what}, which a trace would replace")
+
+
+_OTHER_FILES = (
+    (stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a FIFO"), (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"),
+)  # fmt: skip
+
+
+def _reason(error: OSError | sqlite3.Error, path: str) -> str:
+    """Why a write failed, in a few words."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    code = getattr(error, "sqlite_errorname", "")
+    if code == "SQLITE_FULL":
+        return "the disk is full"
+    if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
+        return "its folder is not there"
+    if code.startswith("SQLITE_IOERR"):
+        return "the system refused the write: the disk may be full or failing, or files may not become larger"
+    return str(error)
+
+
+def save(trace: Trace, path: str | os.PathLike[str]) -> None:
+    """Write a whole trace: beside the path first, so that a file there is replaced only by a complete one.
+
+    A link is followed: the file behind it is replaced.  Raises CannotWrite where that fails, or where the path names
+    what is not a regular file.
+    """
+    check_target(os.fspath(path))
+    target = os.path.realpath(path)
+    beside = f"{target}.{os.getpid()}.part"
+    try:
+        with Writer(beside, every=2**62, seconds=float("inf")) as writer:
+            for name, text in trace.files.items():
+                writer.file(name, text)
+            for frames in trace.stacks:
+                writer.stack(frames)
+            for value in trace.values:
+                writer.value(value)
+            for event in trace.events:
+                writer.event(event)
+            for tensor, name in trace.names.items():
+                writer.name(tensor, name)
+            writer.meta("argv", list(trace.argv))
+            writer.meta("meta", dict(trace.meta))
+        os.replace(beside, target)
+    except CannotWrite as error:
+        raise CannotWrite(os.fspath(path), error.reason, error.remedy) from error
+    except OSError as error:
+        raise CannotWrite(os.fspath(path), _reason(error, target)) from error
+    finally:
+        for left in (beside, beside + "-journal"):
+            if os.path.exists(left):
+                os.remove(left)
+
+
+def open_trace(path: str | os.PathLike[str]) -> Trace:
+    """Read a trace; events and values come from the file when they are first asked for.
+
+    Raises TraceFileError where there is no trace that this version can read, FileNotFoundError where there is no file.
+    A recording that was cut short has `meta["incomplete"]`.
+    """
+    name = os.fspath(path)
+    if not os.path.exists(name):
+        raise FileNotFoundError(f"no file {name!r}: give the path of a trace that trace.save(path) wrote")
+    if os.path.isdir(name):
+        raise TraceFileError(f"{name!r} is a folder: give the path of a trace file in it")
+    check_header(name)
+    source = _File(name)
+    try:
+        return _trace(source)
+    except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
+        if isinstance(error, TraceFileError):
+            raise
+        raise source.damaged(f"a row cannot be read ({error})") from error
+
+
+def open_checked(path: str | os.PathLike[str], most: int) -> Trace:
+    """A trace of unknown origin, of which the first `most` events were read and fit together.
+
+    It ends with the first event that is damaged, and says so in `meta["damaged"]`: what that event did, and so what
+    held from then on, is not known.  Raises as `open_trace` does, also where events contradict each other.
+    """
+    trace = open_trace(path)
+    rows = trace.events
+    assert isinstance(rows, Rows)
+    lost = next((event.index for event in itertools.islice(rows, most) if isinstance(event, Damaged)), None)
+    if lost is not None:
+        behind = f"the events from number {lost + 1:,} on"
+        told = {**trace.meta, "damaged": [*trace.meta.get("damaged", ()), behind]}
+        trace = dataclasses.replace(trace, events=rows[: lost + 1], meta=told)
+    try:
+        check(itertools.islice(trace.events, most), _heads(rows.source), lambda value: trace.values[value].damaged)
+    except Malformed as error:
+        raise rows.source.damaged(str(error)) from error
+    return trace
+
+
+def _heads(source: Database) -> Callable[[int], Head | None]:
+    """How to look up the shape and dtype of a value without its elements; None where there is none."""
+
+    @functools.lru_cache(maxsize=64)
+    def block(number: int) -> dict[int, Head]:
+        asked = (
+            "SELECT tensor_values.id, dtype, shape FROM tensor_values JOIN contents ON contents.id = content "
+            "WHERE tensor_values.id >= ? AND tensor_values.id < ?"
+        )
+        found = source.all(asked, (number * 1024, (number + 1) * 1024))
+        return {value: (shape_of(parsed(shape)), str(dtype)) for value, dtype, shape in found}
+
+    return lambda value: block(value // 1024).get(value)
+
+
+def _trace(source: _File) -> Trace:
+    meta = {key: decode(parsed(value)) for key, value in source.rows("meta", "key, value")}
+    told = meta.get("meta") or {}
+    argv, counts = meta.get("argv") or (), meta.get("counts")
+    if not isinstance(told, dict) or not all(isinstance(key, str) for key in told):
+        raise Malformed("row 'meta' of meta: names and what they stand for are expected")
+    if not isinstance(argv, (list, tuple)) or not all(isinstance(word, str) for word in argv):
+        raise Malformed("row 'argv' of meta: a list of texts is expected")
+    if not meta.get("complete"):
+        told = {**told, "incomplete": True}
+    names, files = dict(source.rows("names", "tensor, name")), dict(source.rows("files", "name, text"))
+    lengths = {name: source.length(table) for name, table in
+               (("events", "events"), ("stacks", "stacks"), ("values", "tensor_values"))}  # fmt: skip
+    if source.schema == 1:
+        told = {**told, "unchecked": True}
+    elif counts != lengths:
+        raise source.damaged(f"it was written with {counts}, and has {lengths}")
+    else:
+        told.pop("unchecked", None)
+    if lengths["stacks"] > MOST_STACKS:
+        raise source.damaged(f"stacks has more than {MOST_STACKS:,} rows")
+    read_stack = _Stacks(source).row
+    stacks = tuple(Rows(source, source.select("stacks", "id, frames"), "stacks", read_stack, lengths["stacks"]))
+    read_event = source.checked(_event_reader(lengths), lambda number: Damaged(number, -1))
+    if source.lost:
+        told = {**told, "damaged": list(dict.fromkeys(source.lost))}
+    return Trace(
+        Rows(source, source.select("events", "id, kind, stack, fields"), "events", read_event, lengths["events"]),
+        stacks,
+        files,
+        names,
+        Rows(source, source.values, "tensor_values", source.value, lengths["values"], block=4, lost=_lost_value),
+        tuple(argv),
+        told,
+    )
+
+
+def tally(path: str | os.PathLike[str]) -> dict[str, int]:
+    """How many events of each kind a file has, and as `nodes` how many ops are differentiable; none are read.
+
+    Raises as `open_trace` does.
+    """
+    name = os.fspath(path)
+    check_header(name)
+    source = _File(name)
+    found: dict[str, int] = dict(source.all("SELECT kind, count(*) FROM events GROUP BY kind"))
+    asked = "SELECT count(*) FROM events WHERE kind = 'OpCalled' AND json_type(fields, '$.node') = 'object'"
+    return {**found, "nodes": source.all(asked)[0][0]}
+
+
+MOST_TEXT = 8 * 2**20
+"""Characters of one of the user's files, of a row of meta, of a stack."""
+MOST_NAME = 4096
+"""Characters of a name."""
+MOST_FRAMES = 2**24
+"""Frames of all call stacks of a file together."""
+MOST_ARRAY = 128 * 2**20
+"""Bytes of the elements of a value."""
+MOST_STACKS = 500_000
+"""Call stacks of a file."""
+MOST_TEXTS = 64 * 2**20
+"""Bytes of all files of the user together, and of all rows of meta, of names."""
+MOST_DEEP = 20_000
+"""Frames of a call stack that are not those of the one before."""
+RESTART = 64
+"""Call stacks of which one is written whole: what a damaged one costs."""
+MOST_ROWS = 1_000_000
+"""Rows of a table that is read as a whole when a file is opened."""
+_LOST = {
+    "meta": "what the recording tells of itself", "files": "the text of a file", "names": "the name of a tensor",
+    "stacks": "where some steps stand in the program",
+}  # fmt: skip
+
+
+class _File(Database):
+    """A trace file: a database with our tables, of a schema that this version reads."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.lost: list[str] = []
+        """What could not be read since its row does not fit its checksum, in words."""
+        self.schema = self._schema()
+        """Its version."""
+        self.sum = "" if self.schema == 1 else ", sum"
+        """The column of checksums, where there is one."""
+        self.values = _VALUES.format(", contents.sum, tensor_values.sum" if self.sum else "")
+
+    def _schema(self) -> int:
+        """Refuse what is a SQLite file but no trace, or one of a later version."""
+        application = self.all("PRAGMA application_id")[0][0]
+        version = self.all("PRAGMA user_version")[0][0]
+        if application != APPLICATION:
+            raise TraceFileError(
+                f"{self.name!r} is a SQLite file of another program, no trace. Give a file that trace.save(path) wrote."
+            )
+        if version > SCHEMA:
+            raise TraceFileError(
+                f"{self.name!r} is a trace of schema {version}; this Backstep reads schemas up to {SCHEMA}. "
+                "Update Backstep (pip install --upgrade backstep), or record the program again."
+            )
+        if version < 1:
+            raise TraceFileError(
+                f"{self.name!r} is a trace of schema {version}; schemas begin with 1. Record it again."
+            )
+        found = set(self.all(_MASTER, most=len(_expected(version)) + 1))
+        if found != _expected(version):
+            lacking = sorted({row[1] for row in _expected(version) - found if row[3]})
+            more = sorted({str(row[1])[:80] for row in found - _expected(version)})
+            told = (
+                f"it lacks {', '.join(lacking)} as they are there" if lacking else f"it has {', '.join(more)} besides"
+            )
+            raise TraceFileError(
+                f"{self.name!r} has other tables than a trace of schema {version}: {told}. Record the program again."
+            )
+        if os.path.getsize(self.name) <= QUICK_CHECK and (said := self.all("PRAGMA quick_check(1)")[0][0]) != "ok":
+            raise self.damaged(said)
+        return version
+
+    def rows(self, table: str, columns: str) -> list[tuple[Any, ...]]:
+        """All rows of a small table of two columns, of the types that they were declared with, and sound."""
+        self._check_sizes(table, columns.split(", ")[1])
+        found = self.all(f"{self.select(table, columns)} ORDER BY rowid", most=MOST_ROWS + 1)
+        if table == "names":  # of a longer recording the first: more of it is not shown
+            found = found[:MOST_ROWS]
+        if len(found) > MOST_ROWS:
+            raise self.damaged(f"{table} has more than {MOST_ROWS:,} rows")
+        for key, text, *_ in found:
+            if not isinstance(text, str) or type(key) is not (int if table == "names" else str):
+                raise self.damaged(f"row {str(key)[:40]!r} of {table} has a value of another type")
+            if len(text) > MOST_TEXT or (type(key) is str and len(key) > MOST_NAME) or (type(key) is int and key < 0):
+                raise self.damaged(f"row {str(key)[:40]!r} of {table} is beyond the limits of docs/trace-format.md")
+            if table == "names" and len(text) > MOST_NAME:
+                raise self.damaged(f"row {key} of names is longer than {MOST_NAME:,} characters")
+        return [(key, text) for key, text, *told in found if not told or self._is_sound(table, key, text, told[0])]
+
+    def _check_sizes(self, table: str, column: str) -> None:
+        """Refuse texts that are too large before they are here."""
+        size = f"length(CAST({column} AS BLOB))"  # that of a text ends at its first zero
+        longest, together = self.all(f"SELECT max({size}), total({size}) FROM {table}")[0]  # noqa: S608 names of ours
+        if (longest or 0) > 4 * MOST_TEXT:
+            row = self.all(f"SELECT rowid FROM {table} WHERE {size} > {4 * MOST_TEXT}", most=1)[0][0]  # noqa: S608 ours
+            raise self.damaged(f"row {row} of {table} is beyond the limits of docs/trace-format.md")
+        if together > MOST_TEXTS:
+            raise self.damaged(f"{table} has {together:,.0f} bytes, beyond the limits of docs/trace-format.md")
+
+    def _is_sound(self, table: str, key: Any, text: str, told: int) -> bool:
+        """Whether a row fits its checksum; what is lost where it does not is noted."""
+        is_sound = told == checksum(key, text)
+        if not is_sound:
+            self.lost.append(_LOST[table])
+        return is_sound
+
+    def select(self, table: str, columns: str) -> str:
+        """The query for columns of a table, and its checksums."""
+        return f"SELECT {columns}{self.sum} FROM {table}"  # noqa: S608 names of ours
+
+    def checked(self, read: Callable[[Row], Any], lost: Callable[[int], Any]) -> Callable[[Row], Any]:
+        """How to read a row that ends with its checksum: where that does not fit, it is `lost(id)`."""
+        if not self.sum:
+            return read
+        return lambda row: read(row[:-1]) if row[-1] == checksum(*row[:-1]) else lost(row[0])
+
+    def value(self, row: Row) -> Value:
+        """A value, of the rows of it and of its content."""
+        return _read_value(row) if not self.sum or _sound_value(row) else _lost_value(row[0])
+
+
+_VALUES = (
+    "SELECT tensor_values.id, content, dtype, shape, whole, data, stats, digest{} "
+    "FROM tensor_values JOIN contents ON contents.id = tensor_values.content"
+)
+
+
+def _lost_value(_: int) -> Value:
+    return damaged_value((), "float32")
+
+
+def in_common(one: Sequence[Any], other: Sequence[Any]) -> int:
+    """How many entries two sequences begin with that are the same.
+
+    >>> in_common("abc", "abd")
+    2
+    """
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a is not b and a != b), min(len(one), len(other)))
+
+
+def parsed(text: Any) -> Any:
+    """JSON data from outside.  Raises Malformed where it is none, is too long, or has a number that JSON lacks."""
+    if not isinstance(text, str):
+        raise Malformed(f"JSON text is expected, found {type(text).__name__}")
+    if len(text) > MOST_TEXT * 4 or text.count(",") + text.count("[") + text.count("{") > MOST_ITEMS:
+        raise Malformed(f"it has more than {MOST_ITEMS:,} items")
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"no JSON ({str(error)[:80]})") from error
+
+
+def _no_constant(name: str) -> Any:
+    raise Malformed(f"{name} is no number of JSON")
+
+
+MOST_ITEMS = 200_000
+"""Items of one JSON text: entries of its lists and objects, however deep."""
+
+
+def _event_reader(lengths: Mapping[str, int]) -> Callable[[tuple[Any, ...]], AnyEvent]:
+    """How to read a row of events in a file of so many values and stacks."""
+    read = events_from(lengths)
+
+    def read_event(row: tuple[Any, ...]) -> AnyEvent:
+        return read(row[1], row[0], row[2], parsed(row[3]))
+
+    return read_event
+
+
+class _Stacks:
+    """Reads the call stacks in their order: from schema 3 on, each begins with frames of the one before."""
+
+    def __init__(self, source: _File) -> None:
+        self.row = source.checked(self._read, self._lose)
+        self._lost = source.lost
+        self._is_shared = source.schema > 2
+        self._before: tuple[Frame, ...] | None = None
+        self._known: dict[str, Frame] = {}
+        self._count = 0
+
+    def _read(self, row: Row) -> tuple[Frame, ...]:
+        listed = parsed(row[1])
+        if not isinstance(listed, list) or len(listed) < self._is_shared:
+            raise Malformed(f"a list of frames is expected, found {str(listed)[:80]!r}")
+        shared = listed.pop(0) if self._is_shared else 0
+        if shared and self._before is None:
+            return self._lose(row[0])
+        before = self._before or ()
+        if type(shared) is not int or not 0 <= shared <= len(before):
+            raise Malformed(f"{str(shared)[:80]} frames of the stack before, which has {len(before)}")
+        self._count += shared + len(listed)
+        if self._count > MOST_FRAMES:
+            raise Malformed(f"the stacks have more than {MOST_FRAMES:,} frames")
+        self._before = before[:shared] + tuple(map(self._frame, listed))
+        return self._before
+
+    def _lose(self, _: int) -> tuple[Frame, ...]:
+        self._lost.append(_LOST["stacks"])
+        self._before = None
+        return ()
+
+    def _frame(self, part: Any) -> Frame:
+        """Each frame once, however many stacks it is in."""
+        key = repr(part)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = _frame(part)
+        return found
+
+
+def _frame(part: Any) -> Frame:
+    match part:
+        case [str(file), str(function), *places] if len(places) == 4 and max(len(file), len(function)) <= MOST_NAME:
+            if all(type(n) is int and 0 <= n < 2**31 for n in places):
+                return Frame(file, function, *places)
+    raise Malformed(f"a frame is [file, function, line, end_line, col, end_col], found {str(part)[:80]!r}")
+
+
+def _sound_value(row: tuple[Any, ...]) -> bool:
+    """Whether the two rows behind a value fit their checksums, which are not those of the elements."""
+    number, content, dtype, shape, whole, _, stats, digest, told, pair = row
+    told_here = checksum(content, bytes(digest).hex(), dtype, shape, whole, stats)
+    return bool(pair == checksum(number, content) and told == told_here)
+
+
+_DAMAGED = -1
+"""In place of `whole`: the elements were damaged in the file that the trace was read from, and are not there."""
+
+
+def digest_of(dtype: str, shape: str, whole: int, stats: str | None, raw: bytes) -> bytes:
+    """What tells one content from all others, and a damaged one from what it was."""
+    marked = bool(whole) if whole in (0, 1) else whole
+    found = hashlib.blake2b(f"{dtype}|{shape}|{marked}|{stats}|".encode(), digest_size=16)
+    found.update(raw)
+    return found.digest()
+
+
+def _read_value(row: tuple[Any, ...]) -> Value:
+    _, _, dtype, shape, whole, raw, stats, digest, *_ = row
+    if dtype not in NUMPY or whole not in (0, 1, _DAMAGED) or not isinstance(raw, bytes):
+        raise Malformed(
+            f"dtype {str(dtype)[:40]!r}, whole {str(whole)[:40]!r}: a known element type, and 1 or 0 are expected"
+        )
+    sizes = shape_of(parsed(shape))
+    if whole == _DAMAGED or digest != digest_of(dtype, shape, whole, stats, raw):
+        return damaged_value(sizes, dtype)
+    if whole:
+        return value_of(from_bytes(raw, dtype, sizes))
+    sample = from_bytes(raw, dtype, (len(raw) // NUMPY[dtype].itemsize,))
+    known = decode(parsed(stats))
+    if sample.size > SAMPLE or not _are_stats(known):
+        raise Malformed(f"a sample of at most {SAMPLE} elements and its statistics are expected")
+    return Value(sizes, dtype, None, sample, known)
+
+
+_STATS = frozenset({"min", "max", "mean", "norm", "nan", "inf", "zeros"})
+
+
+def _are_stats(stats: Any) -> bool:
+    return isinstance(stats, dict) and stats.keys() >= _STATS and all(type(v) in (int, float) for v in stats.values())
+
+
+def dumps(data: Any) -> str:
+    """Compact JSON in UTF-8."""
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+trace_module.saver = save
+trace_module.opener = open_trace

@@ -1,0 +1,180 @@
+"""Under which name a program holds a module: what a reader calls it, and its parameters by."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from inspect import CO_OPTIMIZED
+from types import FrameType
+from typing import Any
+
+from ..arrays.session import is_users
+
+BUFFERS: set[str] = set()
+"""Names of the buffers that modules have; while there are none, nothing but a parameter is looked for in them."""
+MOST = 1_000
+"""Entries of a list or a dict that are looked through."""
+
+
+def best_name(noted: str | None, called: str) -> str:
+    """Of the name that a tensor was noted with and that by which its module is called: the module's, but in the
+    program's own spelling where both are the same.
+
+    >>> best_name("module.weight", "net.0.weight"), best_name("net[0].weight", "net.0.weight")
+    ('net.0.weight', 'net[0].weight')
+    """
+    is_same = noted is not None and noted.replace("[", ".").replace("]", "") == called
+    return noted if is_same and noted is not None else called
+
+
+class Names:
+    """What the program calls the modules, parameters and buffers that a recording meets.
+
+    They are known by their id, and kept alive here.  What the program calls a tensor may be found only when its module
+    is called, after the tensor was recorded: that is in `called`.  A tensor has a number below `first` until the
+    recording meets it.
+    """
+
+    def __init__(self, first: int) -> None:
+        self._first = first
+        self._names: dict[int, tuple[str, object]] = {}  # of modules and parameters
+        self._holders: dict[int, tuple[str, object]] = {}  # before what is in a module: the name the program has for it
+        self._parts: dict[int, tuple[str, str, object]] = {}  # source and name of what modules had before a call
+        self._looked: dict[int, object] = {}  # the modules that were looked at for them
+        self.called: dict[int, str] = {}  # of tensors that were known before their module was called, by their number
+        self._holding: dict[int, tuple[tuple[int | None, ...], object]] = {}  # what was told of an optimiser last
+
+    def of(self, thing: Any) -> str:
+        """The qualified name of a parameter that a module brought along; "parameter" of any other."""
+        return self._names.get(id(thing), ("parameter", None))[0]
+
+    def held_by(self, optimizer: Any) -> tuple[int | None, ...]:
+        """The tensors that an optimiser holds and that require a gradient, None for one that was not seen so far; ()
+        where that is what was told of it last."""
+        params = [param for group in optimizer.param_groups for param in group["params"] if param._requires_grad]
+        found = tuple([param._id if param._id >= self._first else None for param in params])
+        told, _ = self._holding.get(id(optimizer), ((), None))
+        self._holding[id(optimizer)] = found, optimizer
+        return () if found == told else found
+
+    def entered(self, module: Any, see: Callable[..., object], outermost: bool) -> str:
+        """The name of a module that is called.  The outermost one tells the names of all that is in it, and has the
+        name by which the program reaches it; `see` tells the recording of what comes with it."""
+        known, held = self._names.get(id(module)), ""
+        if known is None or outermost:
+            for name, inner in module.named_modules():
+                self._names[id(inner)] = (name, inner)
+            if outermost:
+                held = self._bring(module, see).removesuffix(".")
+            known = self._names[id(module)]
+        return held or known[0] or type(module).__name__
+
+    def _bring(self, module: Any, see: Callable[..., object]) -> str:
+        """Take note of the parameters and buffers that a module brings along, as the program would reach them; what
+        stands before their names."""
+        if id(module) not in self._holders:
+            held = held_as(module, sys._getframe(2))
+            self._holders[id(module)] = (f"{held}." if held else "", module)
+        before = self._holders[id(module)][0]
+        for source, qualified, tensor in _parts(module):
+            name = before + qualified
+            self._names[id(tensor)] = (name, tensor)
+            if tensor._id < self._first:
+                see(tensor, source, name)
+            self._call(tensor, name)
+        return before
+
+    def _call(self, tensor: Any, name: str) -> None:
+        """A part of a module that is called has this name, whatever a helper that wrote it before has called it:
+        `module` in `self.apply(self._init_weights)`.  Of two modules that have it, the outer one counts."""
+        known = self.called.get(tensor._id)
+        if known is None or name.endswith(f".{known}"):
+            self.called[tensor._id] = name
+
+    def reached(self, tensor: Any) -> tuple[str, str | None]:
+        """(source, name) of a tensor from before the recording: those that it has as a part of a module, which the
+        program freezes or writes before the module is first called."""
+        may_be = type(tensor).__name__ == "Parameter" or BUFFERS
+        for held, module in held_modules(sys._getframe(2)) if may_be and id(tensor) not in self._parts else ():
+            if id(module) not in self._looked:
+                self._looked[id(module)] = module
+                for source, qualified, part in _parts(module):
+                    self._parts.setdefault(id(part), (source, f"{held}.{qualified}", part))
+        source, name, _ = self._parts.get(id(tensor), ("seen", None, None))
+        return source, name
+
+
+def _parts(module: Any) -> Iterator[tuple[str, str, Any]]:
+    """(source, qualified name, tensor) of the parameters and buffers of a module."""
+    for source in ("parameter", "buffer"):
+        yield from ((source, name, tensor) for name, tensor in getattr(module, f"named_{source}s")())
+
+
+def held_as(module: Any, frame: FrameType | None) -> str:
+    """`model`, `model.encoder`, `layers[0]`, `net` where that is `self.net`; "" where no name is found.
+
+    The outermost of the user's frames counts, where `model` still is `model` and not the `m` of a helper; of several
+    names the first.
+    """
+    held = list(_names(frame))
+    for look in (_directly, _in_objects):
+        for name, value in held:
+            found = next(look(name, value, module), None)
+            if found is not None:
+                return found
+    return ""
+
+
+def held_modules(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
+    """The modules that the user's frames have by a name, or in a list, a tuple or a dict: (`model`, the module).
+
+    The outermost frame comes first.  `self` says nothing of who holds the module, and is left out.
+    """
+    for name, value in _names(frame):
+        if type(value) in (list, tuple):
+            yield from ((f"{name}[{place}]", item) for place, item in enumerate(value[:MOST]) if _is_module(item))
+        elif type(value) is dict and len(value) <= MOST:
+            yield from ((f"{name}[{key!r}]", item) for key, item in value.items() if _is_module(item))
+        elif name != "self" and _is_module(value):
+            yield name, value
+
+
+def _names(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
+    """What the user's frames have by a name, the outermost frame first."""
+    frames = []
+    while frame is not None:
+        if is_users(frame.f_code.co_filename):
+            frames.append(frame)
+        frame = frame.f_back
+    spaces = {id(outer.f_globals) for outer in frames}  # who runs a program by exec() holds its names in a dict
+    for outer in reversed(frames):
+        held = outer.f_locals
+        found = [(name, value) for name, value in held.items() if id(value) not in spaces]
+        if outer.f_code.co_flags & CO_OPTIMIZED and type(held) is dict:
+            held.clear()  # up to Python 3.12 a copy, which would keep all of this until the function ends
+        yield from found
+
+
+def _is_module(value: Any) -> bool:
+    return isinstance(getattr(type(value), "named_modules", None), type(_directly))
+
+
+def _directly(name: str, value: Any, module: Any) -> Iterator[str]:
+    """The name itself, or that of a list, a dict or another module that has it."""
+    if value is module:
+        yield name
+    elif type(value) in (list, tuple):
+        yield from (f"{name}[{place}]" for place, item in enumerate(value[:MOST]) if item is module)
+    elif type(value) is dict and len(value) <= MOST:
+        yield from (f"{name}[{key!r}]" for key, item in value.items() if item is module)
+    elif _is_module(value) and name != "self":
+        yield from (f"{name}.{path}" for path, inner in value.named_modules() if inner is module)
+
+
+def _in_objects(name: str, value: Any, module: Any) -> Iterator[str]:
+    """An attribute of an object of the user's: `agent.actor`; inside of its methods `actor`."""
+    if type(value).__module__ != "builtins" and not isinstance(value, type):
+        held = getattr(value, "__dict__", None)
+        if type(held) is dict and len(held) <= MOST:
+            before = "" if name == "self" else f"{name}."
+            yield from (f"{before}{key}" for key, item in held.items() if item is module)

@@ -1,0 +1,83 @@
+"""`with record() as trace:` records what runs inside; `trace` can be read afterwards."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import gc
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from ..arrays.session import slot
+from .building import read
+from .events import Trace
+from .kept import LIMIT
+from .recorder import Recorder
+
+SELDOM = 20_000
+"""How many new objects let Python look for reference cycles while a recording runs: what it appends has none."""
+
+
+@contextmanager
+def record(*, limit: int = LIMIT) -> Iterator[Trace]:
+    """Record every forward op and every VJP that runs inside.
+
+    Values of more than `limit` elements are kept as statistics and a sample.  An exception passes through and is the
+    last event of the trace.
+
+    Where a recording runs already (another `record()`, or `backstep run`), it goes on as it is, with its own limit, and
+    the trace is the part of it from its beginning to the end of the block: what a tensor is made of stays known.
+
+    >>> import engine
+    >>> with engine.record() as trace:
+    ...     x = engine.tensor([1.0, 2.0], requires_grad=True)
+    ...     (x * x).sum().backward()
+    >>> [type(event).__name__ for event in trace.events[:3]]
+    ['LeafCreated', 'OpCalled', 'OpCalled']
+    """
+    argv = tuple(sys.argv)
+    outer = slot.active
+    recorder = outer if outer is not None else Recorder(limit)
+
+    def unfinished() -> Trace:
+        raise RuntimeError("the recording still runs: its trace can be read after the `with` block")
+
+    if outer is None:
+        recorder.begin(sys._getframe(2))  # past contextlib, where the `with` stands
+    trace = Trace.pending(unfinished)
+    recorder.is_read = True
+    slot.active = recorder
+    often = gc.get_threshold()
+    gc.set_threshold(max(often[0], SELDOM) if often[0] else 0, *often[1:])
+    try:
+        yield trace
+    except BaseException as error:
+        recorder.error(error)
+        raise
+    finally:
+        slot.active = outer
+        if outer is None:
+            recorder.base = None
+        gc.set_threshold(*often)
+        load = functools.partial(read, recorder, argv) if outer is None else _until_now(recorder, argv)
+        if recorder.errors:  # an exception holds frames: read it now and let them go
+            load = functools.partial(_same, load())
+        trace.__dict__["_load"] = load
+
+
+def _until_now(recorder: Recorder, argv: tuple[str, ...]) -> Callable[[], Trace]:
+    """Reads what a recorder that goes on has by now; later, so that what is written meanwhile has been copied."""
+    events, values, stacks = len(recorder.log), len(recorder.values), len(recorder.stacks)
+
+    def load() -> Trace:
+        part = copy.copy(recorder)
+        part.log, part.values = recorder.log[:events], recorder.values[:values]
+        part.stacks = dict(list(recorder.stacks.items())[:stacks])
+        return read(part, argv)
+
+    return load
+
+
+def _same(trace: Trace) -> Trace:
+    return trace

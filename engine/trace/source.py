@@ -1,0 +1,298 @@
+"""From positions in code to lines, columns, texts and the names that results are bound to.
+
+`Places` serves the recording: it turns (code object, last instruction) into `Frame`s and collects the text of the
+user's own files.  `Sources` reads those texts again, of any trace: which variable a result is bound to, the text of a
+call.  Both look at the same parsed `File`.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import io
+import linecache
+import os
+import tokenize
+from collections.abc import Iterator, Mapping, Sequence
+from types import CodeType
+
+from .events import Frame
+
+Span = tuple[int, int, int, int]
+"""Line, end line (from 1), column, end column (in characters, from 0)."""
+
+_COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+
+
+class File:
+    """One file of the user's, parsed once.  A text that does not parse has lines but no expressions."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines = text.splitlines()
+
+    @functools.cached_property
+    def above(self) -> dict[ast.AST, ast.AST]:
+        """The node above each node of the syntax tree; outer nodes come first."""
+        try:
+            tree = ast.parse(self.text)
+        except (SyntaxError, ValueError, RecursionError):
+            return {}
+        found: dict[ast.AST, ast.AST] = {}
+        waiting: list[ast.AST] = [tree]
+        for node in waiting:
+            for below in ast.iter_child_nodes(node):
+                found[below] = node
+                waiting.append(below)
+        return found
+
+    @functools.cached_property
+    def nodes(self) -> dict[Span, ast.AST]:
+        """The expression (or statement that runs code of its own) at a span, as the interpreter reports it."""
+        found: dict[Span, ast.AST] = {}
+        statements: dict[Span, ast.AST] = {}
+        for node in self.above:
+            if isinstance(node, ast.expr):
+                found.setdefault(self.span(node), node)
+                for span in self._chained(node):
+                    found.setdefault(span, node)
+            elif isinstance(node, ast.stmt):
+                statements.setdefault(self.span(node), node)
+        return statements | found
+
+    @functools.cached_property
+    def modules(self) -> frozenset[str]:
+        """The names that stand for the engine here: `torch` after `import engine as torch`."""
+        found = set()
+        for node in self.above:
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                origin = getattr(node, "module", None)
+                for name in node.names:
+                    if (origin or name.name).split(".")[0] in ("engine", "torch"):
+                        found.add(name.asname or name.name.split(".")[0])
+        return frozenset(found)
+
+    def span(self, node: ast.AST) -> Span:
+        """Where a node stands, in characters."""
+        assert isinstance(node, (ast.expr, ast.stmt))
+        end_line, end_col = node.end_lineno or node.lineno, node.end_col_offset or 0
+        return node.lineno, end_line, self.column(node.lineno, node.col_offset), self.column(end_line, end_col)
+
+    def column(self, line: int, offset: int) -> int:
+        """A column in characters for one in bytes of UTF-8."""
+        text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+        return offset if text.isascii() else len(text.encode("utf-8")[:offset].decode("utf-8", "ignore"))
+
+    def _chained(self, node: ast.expr) -> Iterator[Span]:
+        """Where the interpreter reports an attribute or method that stands on a later line than its object begins."""
+        attribute = node.func if isinstance(node, ast.Call) else node
+        if isinstance(attribute, ast.Attribute) and attribute.lineno != attribute.end_lineno:
+            end = attribute.end_lineno or attribute.lineno
+            _, last, _, stop = self.span(node)
+            yield end, last, self.column(end, (attribute.end_col_offset or 0) - len(attribute.attr.encode())), stop
+
+    def settled(self, span: Span) -> Span:
+        """The span of the whole expression that runs, the same for every version of Python.
+
+        A loop's iteration is its iterable, a branch's decision its test, a method in a chain the chain up to it.
+        """
+        node = self.nodes.get(span)
+        if isinstance(node, (ast.For, ast.AsyncFor)):
+            node = node.iter
+        elif isinstance(node, (ast.If, ast.While, ast.Assert)):
+            node = node.test
+        return span if node is None else self.span(node)
+
+    def cut(self, span: Span) -> str:
+        """The text between two positions."""
+        line, end_line, col, end_col = span
+        lines = self.lines[line - 1 : end_line]
+        if not lines:
+            return ""
+        lines[-1] = lines[-1][:end_col]
+        lines[0] = lines[0][col:]
+        return "\n".join(lines)
+
+    def written(self, node: ast.AST) -> str:
+        """The text of a node on one line."""
+        return collapse(self.cut(self.span(node)))
+
+
+def collapse(text: str) -> str:
+    """An expression on one line, without comments.
+
+    >>> collapse("z.backward([[1, 0]],  # one-hot\\n           retain_graph=True)")
+    'z.backward([[1, 0]], retain_graph=True)'
+    """
+    if "\n" not in text:
+        return text
+    pieces: list[str] = []
+    row, col = 2, 0
+    skipped = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENDMARKER)
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(f"(\n{text}\n)").readline):
+            if token.type in skipped or token.start[0] == 1 or token.end[0] == text.count("\n") + 3:
+                continue
+            if token.start[0] == row:
+                pieces.append(" " * (token.start[1] - col) if pieces else "")
+            elif pieces and pieces[-1][-1:] not in "([{" and token.string not in ")]}" and token.string[0] != ".":
+                pieces.append(" ")
+            pieces.append(token.string)
+            row, col = token.end
+    except (tokenize.TokenError, SyntaxError):
+        return " ".join(text.split())
+    return "".join(pieces).strip().replace("\n", " ")
+
+
+class Places:
+    """Positions of running code as frames, with the text of the files that they are in.
+
+    Files are named relative to `root`, the script's folder (by default that of the outermost frame seen first); what
+    lies elsewhere by its own folder and name, so that no home folder is told.
+    """
+
+    def __init__(self, root: str | None = None) -> None:
+        self.root = None if root is None else os.path.abspath(root)
+        self._names: dict[str, str] = {}
+        self._files: dict[str, File] = {}
+        # By identity, and kept alive: code objects of two files that read alike are equal.
+        self._spans: dict[int, tuple[CodeType, list[tuple[int | None, ...]]]] = {}
+        self._frames: dict[tuple[int, int], Frame] = {}
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The text of every file that a frame is in, by the name that frames use."""
+        return {name: file.text for name, file in self._files.items()}
+
+    def stack(self, key: Sequence[int], codes: Mapping[int, CodeType]) -> tuple[Frame, ...]:
+        """Frames, outermost first, for a recorded stack: pairs (id of the code, last instruction), innermost first."""
+        pairs = [(codes[key[i]], key[i + 1]) for i in range(0, len(key), 2)][::-1]
+        if self.root is None and pairs:
+            name = pairs[0][0].co_filename
+            self.root = os.getcwd() if name.startswith("<") else os.path.dirname(os.path.abspath(name))
+        return tuple(self.frame(code, last) for code, last in pairs)
+
+    def frame(self, code: CodeType, last: int) -> Frame:
+        """The place of the instruction `last` (`f_lasti`) of a code object."""
+        frame = self._frames.get((id(code), last))
+        if frame is None:
+            frame = self._frames[id(code), last] = self._frame(code, last)
+        return frame
+
+    def _frame(self, code: CodeType, last: int) -> Frame:
+        name = self.add(code.co_filename)
+        file = self._files[name]
+        if id(code) not in self._spans:
+            self._spans[id(code)] = code, list(code.co_positions())
+        spans = self._spans[id(code)][1]
+        place = max(last, 0) // 2
+        line, end_line, col, end_col = spans[place] if place < len(spans) else (None,) * 4
+        line = line or code.co_firstlineno
+        if end_line is None or col is None or end_col is None:  # python -X no_debug_ranges
+            text = file.lines[line - 1] if 0 < line <= len(file.lines) else ""
+            span = (line, line, len(text) - len(text.lstrip()), len(text.rstrip()))
+        else:
+            span = file.settled((line, end_line, file.column(line, col), file.column(end_line, end_col)))
+        return Frame(name, code.co_qualname, *span)
+
+    def add(self, filename: str) -> str:
+        """Take in the text of a file; the name that frames in it have."""
+        name = self._names.get(filename)
+        if name is None:
+            name = self._shown(filename)
+            stem, ending = os.path.splitext(name)
+            number = 2
+            while name in self._files:
+                name, number = f"{stem} ({number}){ending}", number + 1
+            self._names[filename] = name
+            self._files[name] = File("".join(linecache.getlines(filename)))
+        return name
+
+    def stripped(self, text: str) -> str:
+        """A text (a traceback, a message) without the folders of this machine: files as frames name them."""
+        for filename, name in sorted(self._names.items(), key=lambda pair: -len(pair[0])):
+            text = text.replace(filename, name)
+        ours = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        for folder, name in ((self.root, ""), (ours, ""), (os.path.expanduser("~"), "~/")):
+            if folder and len(folder) > 1:
+                text = text.replace(folder.rstrip(os.sep) + os.sep, name)
+        return text
+
+    def _shown(self, filename: str) -> str:
+        if filename.startswith("<"):
+            return filename
+        path = os.path.abspath(filename)
+        root = self.root or os.getcwd()
+        if path.startswith(root.rstrip(os.sep) + os.sep):
+            return os.path.relpath(path, root).replace(os.sep, "/")
+        return "/".join(path.split(os.sep)[-2:])
+
+
+class Sources:
+    """The texts of a trace, asked for what stands at a frame."""
+
+    def __init__(self, files: Mapping[str, str]) -> None:
+        self._texts = files
+        self._files: dict[str, File] = {}
+
+    def file(self, name: str) -> File:
+        """The parsed file of that name; an empty one where the trace has none."""
+        if name not in self._files:
+            self._files[name] = File(self._texts.get(name, ""))
+        return self._files[name]
+
+    def node(self, frame: Frame) -> ast.AST | None:
+        """What stands exactly at a frame."""
+        return self.file(frame.file).nodes.get((frame.line, frame.end_line, frame.col, frame.end_col))
+
+    def call_text(self, frame: Frame) -> str:
+        """The expression at a frame on one line, as it is written.
+
+        >>> Sources({"a.py": "z = 2 *  x"}).call_text(Frame("a.py", "<module>", 1, 1, 4, 10))
+        '2 *  x'
+        """
+        return collapse(self.file(frame.file).cut((frame.line, frame.end_line, frame.col, frame.end_col)))
+
+    def operands(self, frame: Frame) -> tuple[str, ...]:
+        """The names that the expression at a frame reads directly: of `2 * x` that is `x`, of `torch.dot(a, h[t])` `a`
+        and `h[t]`; numbers and inner expressions are left out.  Names a tensor that was there before the recording.
+        """
+        file, node = self.file(frame.file), self.node(frame)
+        read: list[ast.AST] = []
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Attribute) and first_name(node.func) not in file.modules:
+                read.append(node.func.value)
+            read += [*node.args, *(k.value for k in node.keywords)]
+        elif isinstance(node, ast.Compare):
+            read += [node.left, *node.comparators]
+        elif isinstance(node, (ast.BinOp, ast.UnaryOp, ast.AugAssign, ast.Attribute, ast.Subscript)):
+            fields = ("left", "right", "operand", "target", "value")
+            read += [found for f in fields if isinstance(found := getattr(node, f, None), ast.AST)]
+        flat = [e for n in read for e in (n.elts if isinstance(n, (ast.List, ast.Tuple)) else [n])]
+        return tuple(file.written(n) for n in flat if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)))
+
+    def met_unasked(self, frame: Frame) -> str | None:
+        """The text of the gradient that the expression at a frame uses, `x.grad`, where the code around does not ask
+        whether there is one; None else.  As `x.grad.zero_()`, which raises where there is none.
+
+        >>> Sources({"a.py": "x.grad.zero_()"}).met_unasked(Frame("a.py", "<module>", 1, 1, 0, 14))
+        'x.grad'
+        """
+        used = next((text for text in self.operands(frame) if text.endswith(".grad")), None)
+        over, above = self.file(frame.file).above, self.node(frame)
+        if used is None or above is None:
+            return None
+        while above in over and not isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            above = over[above]
+        tests = [node.test for node in ast.walk(above) if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.Assert))]
+        tests += [test for node in ast.walk(above) if isinstance(node, ast.comprehension) for test in node.ifs]
+        inner = [node for test in tests for node in ast.walk(test)]
+        asked = any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in inner)
+        return None if asked else used
+
+
+def first_name(node: ast.AST) -> str | None:
+    """The name that a chain of attributes, calls and subscripts begins with: `torch` of `torch.nn.f(x)`."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else None

@@ -1,0 +1,168 @@
+"""Where the program is: the user's call stacks, interned while it runs."""
+
+from __future__ import annotations
+
+import sys
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
+from types import CodeType
+from typing import Any
+
+from ..arrays.session import is_users
+from .loops import NamedLoop, comes_for_sure, held, loops_around
+
+_getframe: Any = sys._getframe
+
+
+class Stacks:
+    """Every call stack that was met, by its number; which code is the user's is asked once for each.
+
+    `met` is a tree of them: an instruction of the innermost frame leads to those that called it, and so on outwards, to
+    the number.  An instruction is a number within its code object, whose id is its address, and which is kept: there is
+    no other like it.
+    """
+
+    def __init__(self) -> None:
+        self.met: dict[int | None, Any] = {}
+        self.stacks: dict[tuple[Any, ...], int] = {}
+        self.codes: dict[int, CodeType] = {}
+        self.users: dict[int, bool] = {}
+        self.pinned: int | None = None  # replay: the stack to record instead of the one that runs
+        self.base: Any = None  # the frame in which the recording began, and what is called beyond it
+        self.beyond: tuple[int, ...] = ()
+        self.last = -1
+        self.after: list[int] = [-1]  # by a stack, one that came next in the same rounds of all loops
+        self.plans: dict[int, tuple[Any, ...]] = {}  # by a stack, where the variables of the loops around it are
+        self.bound: dict[tuple[int, int, str], Any] = {}  # what they held when they were looked at
+        self.log: list[tuple[Any, ...]] = []
+        self.rounds: dict[int, tuple[Any, ...]] = {}  # by entry of the log: variables that changed, and what they hold
+        self.repeated: tuple[Any, ...] = ()  # replay: those for the next entry
+
+    def stack(self, depth: int = 2) -> int:
+        """The number of the user's call stack: pairs (code, last instruction), innermost first, interned."""
+        if self.pinned is not None:
+            return self.repeat(self.pinned)
+        frame, base, met = _getframe(depth), self.base, self.met
+        try:
+            while frame is not base:
+                met = met[id(frame.f_code) + frame.f_lasti]
+                frame = frame.f_back
+            number: int = met[base and base.f_lasti]
+        except (KeyError, AttributeError):  # a new one; or of a thread that `base` is not in
+            number = self.meet(_getframe(depth))
+            self.after += [-1] * (number + 1 - len(self.after))
+        if self.after[self.last] != number:
+            self.look(_getframe(depth), number)
+        self.last = number
+        return number
+
+    def repeat(self, number: int) -> int:
+        """The stack of the recording that is run again; what its loops held goes with the entry that comes next."""
+        if self.repeated:
+            self.rounds[len(self.log)], self.repeated = self.repeated, ()
+        return number
+
+    def look(self, frame: Any, number: int) -> None:
+        """Note for the entry that comes next which variables of the loops around `frame` hold something else now.
+
+        Stacks are numbered as they are met, so that a round leads from one to a higher one, and the next round back.  A
+        step ahead that stayed in its round is not looked at again where it always will: every round of the innermost
+        loop comes to the place, and the step began in that loop.  A round begins with a look.
+        """
+        if number not in self.plans:
+            self.plans[number] = self.plan(frame)
+        plan, surely_in, _ = self.plans[number]
+        changed = []
+        one, bound = frame, self.bound
+        for hops, code, key in plan:
+            for _ in hops:
+                one = one and one.f_back
+            if one is None or one.f_code is not code:  # the same line of the user's, reached by another way
+                del self.plans[number]
+                return self.look(frame, number)
+            value = held(one, key[2])
+            before = bound.get(key)
+            if value is not before and (value != before or type(value) is not type(before)):
+                bound[key] = value
+                changed.append((*key, value))
+        if changed:
+            self.rounds[len(self.log)] = tuple(changed)
+        stays = surely_in is not None and self.last in self.plans and surely_in in self.plans[self.last][2]
+        if not plan or (stays and not changed and number > self.last):
+            self.after[self.last] = number
+        else:
+            self.after[self.last] = -1
+        return None
+
+    def plan(self, frame: Any) -> tuple[tuple[tuple[range, CodeType, tuple[int, int, str]], ...], Any, frozenset[Any]]:
+        """How to come from `frame` to the variables of the loops around it: steps outwards, the code that is there, and
+        of the variable the place of its frame in the user's stack, counted inwards, its loop's line, and its name.
+
+        Then the innermost of the loops, if each of its rounds comes here, and all of them: of each its line, and the
+        stack of what runs it.
+        """
+        users, base = self.users, self.base
+        found: list[tuple[int, CodeType, int, NamedLoop]] = []
+        around: list[tuple[int, int, tuple[int, ...]]] = []
+        sure = True
+        hops = place = 0
+        while frame is not None:
+            if users.get(id(frame.f_code)):
+                loops = loops_around(frame.f_code, frame.f_lineno)
+                if not found:
+                    sure = sure and comes_for_sure(frame.f_code, frame.f_lineno)
+                if loops:
+                    outside = () if frame is base else self.frames(frame.f_back)
+                    around += [(id(frame.f_code), loop.line, outside) for loop in reversed(loops)]
+                found += [(hops, frame.f_code, place, loop) for loop in loops]
+                place += 1
+            if frame is base:
+                place += len(self.beyond) // 2
+                break
+            frame, hops = frame.f_back, hops + 1
+        before = (0, *(hops for hops, *_ in found))
+        plan = tuple(
+            (range(hops - since), code, (place - 1 - at, loop.line, loop.name))
+            for since, (hops, code, at, loop) in zip(before, found, strict=False)
+        )
+        return plan, around[0] if around and sure else None, frozenset(around)
+
+    def meet(self, frame: Any) -> int:
+        """The number of the call stack of `frame`, found again in `met` from now on."""
+        number = self.stacks.setdefault(self.frames(frame), len(self.stacks))
+        base, met = self.base, self.met
+        while frame is not base:
+            if frame is None:
+                return number
+            met = met.setdefault(id(frame.f_code) + frame.f_lasti, {})
+            frame = frame.f_back
+        met[base and base.f_lasti] = number
+        return number
+
+    def frames(self, frame: Any) -> tuple[int, ...]:
+        """The pairs (code, last instruction) of the user's frames from `frame` outwards."""
+        users, base = self.users, self.base
+        key: list[int] = []
+        while frame is not None:
+            code = frame.f_code
+            mark = id(code)
+            try:
+                wanted = users[mark]
+            except KeyError:
+                self.codes[mark] = code
+                wanted = users[mark] = is_users(code.co_filename)
+            if wanted:
+                key.append(mark)
+                key.append(frame.f_lasti)
+            if frame is base:
+                return (*key, *self.beyond)
+            frame = frame.f_back
+        return tuple(key)
+
+    def begin(self, frame: Any) -> None:
+        """The recording begins in `frame`: what called it stays as it is while it lives, and is looked at once.
+
+        A generator may be resumed by another caller; it is no such base.
+        """
+        if not frame.f_code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR):
+            self.beyond = self.frames(frame.f_back)
+            self.base = frame

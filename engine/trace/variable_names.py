@@ -1,0 +1,415 @@
+"""Which variable a result is bound to: `y` for the product in `y = w * x`.
+
+Read from the syntax tree: from the expression at a frame upwards as long as the value stays the same tensor, and
+through the `return` of the user's own functions into the frame that called them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from .events import AnyEvent, BackwardEnded, BackwardStarted, CodeEntered, CodeLeft, Frame, LeafCreated, OpCalled
+from .source import _COMPREHENSIONS, File, Sources, first_name
+
+_WRAPPERS = frozenset({"Variable", "Parameter", "as_tensor"})
+_INNER = re.compile(r"native_|_|\w+(_forward|_with_indices)$")
+"""Ops that the user's functions call, and of which those hand on the first result only: the rest is for backward."""
+_VERDICTS = frozenset({"gradcheck", "gradgradcheck"})
+"""Functions that compute with tensors and give none: what is assigned is True or False."""
+_SAME = frozenset({"contiguous", "cpu", "cuda", "double", "expand", "float", "reshape", "to", "type", "view"})
+
+
+_Element = tuple[str, tuple[int, int]]
+"""A part of what a comprehension gives in each round, `[0]` of `(a(), b())`, and where it stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """The names of a result's parts (one, or one per element of an unpacking `a, b = ...`).
+
+    `exact` is False where the value passed through something that may have made another tensor of it (`.to(...)`,
+    `Parameter(...)`, the return of a function): an exact binding of the same name by another tensor goes before.
+    `place` is where the assignment stands, in which call: equal for all that one assignment binds.  `each` marks the
+    variable of a loop, which is bound to the parts of the value.  In a comprehension's names the round is not `counted`
+    yet, where `element` stands.
+    """
+
+    names: tuple[str | None, ...]
+    exact: bool
+    place: object = None
+    each: bool = False
+    counted: tuple[object, ...] | None = None
+    element: _Element | None = None
+
+
+class Binder:
+    """Asked for the events of a trace in their order, so that the elements of a list are counted."""
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        self._counts: dict[tuple[object, ...], int] = {}
+        self._parts: dict[tuple[object, ...], _Element] = {}
+
+    def bound_names(self, frames: Sequence[Frame], outputs: int = 1) -> tuple[str | None, ...]:
+        """A name per output for a result made at `frames` (outermost first), None where no variable holds it.
+
+        >>> frame = Frame("a.py", "<module>", 1, 1, 4, 9)
+        >>> Binder(Sources({"a.py": "z = 2 * x"})).bound_names([frame])
+        ('z',)
+        """
+        found = self.binding(frames, outputs)
+        return (None,) * outputs if found is None else self.numbered(found).names
+
+    def binding(self, frames: Sequence[Frame], outputs: int = 1) -> Binding | None:
+        """As `bound_names`, with whether the name is surely that of this very tensor."""
+        climb = _Climb(self.sources, frames)
+        names = climb.names()
+        self._forget(frames)
+        if names is None:
+            return None
+        if climb.part is not None:
+            names = [*[None] * max(climb.part, 0), *names[:1], *[None] * outputs]
+            names = names[:outputs] if outputs > 1 else names[(number := self._count(tuple(frames))) : number + 1]
+        elif len(names) == 1 and outputs > 1:
+            names = [f"{names[0]}[{i}]" for i in range(outputs)]
+        elif len(names) > 1 and outputs == 1:  # unpacking iterates: one result after the other
+            number = self._count(tuple(frames))
+            names = [names[number]] if number < len(names) else [None]
+        elif len(names) != outputs:
+            return None
+        return Binding(tuple(names), climb.exact, climb.place, climb.each, climb.counted, climb.element)
+
+    def numbered(self, found: Binding) -> Binding:
+        """With the round of a comprehension in the names, `h[2]`; without names where counting would tell wrong.
+
+        To be asked once for what each round gives: several ops may make one element.
+        """
+        if found.counted is None:
+            return found
+        number = self._round(found.counted, found.element)
+        told = (None if n is None or number is None else n.replace("[#]", f"[{number}]", 1) for n in found.names)
+        return replace(found, names=tuple(told), counted=None)
+
+    def _count(self, place: tuple[object, ...]) -> int:
+        number = self._counts.get(place, -1) + 1
+        self._counts[place] = number
+        return number
+
+    def _round(self, place: tuple[object, ...], element: _Element | None) -> int | None:
+        """Which round of a comprehension an element belongs to: a new one where no later part of `(a(), b())` comes.
+
+        None where a round may give nothing that is seen, so that counting would tell wrong.
+        """
+        if element is None:
+            return None
+        before, self._parts[place] = self._parts.get(place), element
+        if place in self._counts and before is not None and before[0] != element[0] and before[1] < element[1]:
+            return self._counts[place]
+        return self._count(place)
+
+    def _forget(self, frames: Sequence[Frame]) -> None:
+        """Counting starts again once something happens outside of what is counted."""
+        if self._counts:
+            place = tuple(frames)
+            self._counts = {k: n for k, n in self._counts.items() if self._within(place, k)}
+
+    def _within(self, frames: tuple[object, ...], counted: tuple[object, ...]) -> bool:
+        outer, last = counted[:-1], counted[-1]
+        if frames[: len(outer)] != outer or len(frames) <= len(outer):
+            return False
+        frame = frames[len(outer)]
+        assert isinstance(frame, Frame) and isinstance(last, Frame)
+        start, stop = (frame.line, frame.col), (frame.end_line, frame.end_col)
+        return frame.file == last.file and (last.line, last.col) <= start and stop <= (last.end_line, last.end_col)
+
+
+class _Climb:
+    """One way up from the expression of the innermost frame to a target that is assigned."""
+
+    def __init__(self, sources: Sources, frames: Sequence[Frame]) -> None:
+        self.sources = sources
+        self.frames = list(frames)
+        self.exact = True
+        self.suffix = ""
+        self.counted: tuple[object, ...] | None = None
+        self.element: _Element | None = None
+        self.begun = (0, 0)
+        self.place: object = None
+        self.part: int | None = None
+        self.each = False
+
+    def names(self) -> list[str | None] | None:
+        """The text of the target, or of each of its elements; None where nothing is bound."""
+        while self.frames:
+            file = self.sources.file(self.frames[-1].file)
+            node = self.sources.node(self.frames[-1])
+            self.begun = (self.frames[-1].line, self.frames[-1].col)
+            found = self.within(file, node) if node is not None else None
+            if found != "returned":
+                return found if isinstance(found, list) else None
+            inner = self.frames.pop()
+            if not self.frames or not self.called(inner):
+                return None
+            self.exact = False
+        return None
+
+    def within(self, file: File, node: ast.AST) -> list[str | None] | str | None:
+        """Names, `"returned"` where the value leaves its function, None where it is used otherwise."""
+        if isinstance(node, ast.AugAssign):
+            return self.target(file, node.target)
+        if isinstance(node, ast.Call) and _callee(node) in _VERDICTS:
+            return None
+        if isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Store):
+            return self.target(file, node)
+        while (above := file.above.get(node)) is not None:
+            match above:
+                case ast.Assign(value=value) if value is node:
+                    return self.target(file, above.targets[0])
+                case ast.AnnAssign(value=value) | ast.NamedExpr(value=value) if value is node:
+                    return self.target(file, above.target)
+                case ast.For(iter=value) if value is node:
+                    self.each = True
+                    return self.target(file, above.target)
+                case ast.Return() | ast.Lambda():
+                    return None if self.suffix else "returned"
+                case ast.IfExp() if node is not above.test:
+                    node = above
+                case ast.Tuple() | ast.List():
+                    paired = _paired(file, above, node)
+                    if paired is not None:
+                        return self.target(file, paired)
+                    self.suffix = f"[{above.elts.index(node)}]{self.suffix}"  # type: ignore[arg-type]  # by identity
+                    node = above
+                case ast.Dict() if node in above.values:
+                    key = above.keys[above.values.index(node)]
+                    if not isinstance(key, ast.Constant):
+                        return None
+                    self.suffix = f"[{file.written(key)}]{self.suffix}"
+                    node = above
+                case ast.ListComp(elt=element) if element is node and self.counted is None:
+                    self.count(file, above)
+                    node = above
+                case ast.Subscript(value=whole, slice=ast.Constant(value=int(number))) if whole is node:
+                    node = self.picked(above, number)
+                case ast.Attribute(attr="values" | "indices" as part) if isinstance(node, ast.Call):
+                    node = self.picked(above, int(part == "indices"))
+                case ast.Call() | ast.Attribute() if (outer := self.unchanged(file, above, node)) is not None:
+                    node = outer
+                case _:
+                    return None
+        return None
+
+    def target(self, file: File, target: ast.expr) -> list[str | None]:
+        self.place = (*self.frames[:-1], self.frames[-1].file if self.frames else "", file.span(target))
+        if isinstance(target, (ast.Tuple, ast.List)) and not self.suffix:
+            simple = not any(isinstance(e, ast.Starred) for e in target.elts)
+            return [
+                None if isinstance(e, (ast.Tuple, ast.List)) or not simple else file.written(e) for e in target.elts
+            ]
+        if isinstance(target, ast.Name) and target.id == "_":
+            return [None]
+        return [file.written(target) + self.suffix]
+
+    def picked(self, above: ast.AST, number: int) -> ast.AST:
+        """Of several results one is taken: `autograd.grad(z, x)[0]`."""
+        self.part = number
+        self.exact = False
+        return above
+
+    def count(self, file: File, comprehension: ast.ListComp) -> None:
+        """The value is an element of a list that a comprehension makes: which one, only counting tells."""
+        whole = comprehension.elt
+        if _is_sure(whole):
+            self.element = self.suffix, self.begun
+        self.suffix = f"[#]{self.suffix}"
+        if self.frames[-1].function.rpartition(".")[2] in _COMPREHENSIONS:  # before Python 3.12, a frame of its own
+            self.frames.pop()
+        if self.frames:
+            frame = self.frames[-1]
+            line, end_line, col, end_col = file.span(comprehension)
+            self.counted = (*self.frames[:-1], Frame(frame.file, frame.function, line, end_line, col, end_col))
+
+    def unchanged(self, file: File, above: ast.AST, node: ast.AST) -> ast.AST | None:
+        """The call around `node` that gives the same tensor back: `x.requires_grad_()`, `Variable(x)`."""
+        if isinstance(above, ast.Call):
+            name = _callee(above)
+            if name in _WRAPPERS and above.args[:1] == [node]:
+                self.exact = self.exact and name == "Variable"
+                return above
+            return None
+        call = file.above.get(above)
+        assert isinstance(above, ast.Attribute)
+        if not isinstance(call, ast.Call) or call.func is not above:
+            return None
+        if above.attr in _SAME:
+            self.exact = False
+            return call
+        return call if above.attr.endswith("_") and not above.attr.startswith("_") else None
+
+    def called(self, inner: Frame) -> bool:
+        """Whether what `inner` returned is the value of the expression of the frame that is now innermost."""
+        outer = self.frames[-1]
+        file, node = self.sources.file(outer.file), self.sources.node(outer)
+        function = inner.function.rpartition(".")[2]
+        if not isinstance(node, ast.Call):
+            return function.startswith("__")  # an operator of the user's class
+        return _callee(node) == function or first_name(node.func) not in file.modules
+
+
+def _callee(call: ast.Call) -> str:
+    """`exp` of `torch.exp(x)`."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _is_sure(element: ast.expr) -> bool:
+    """Whether each round of a comprehension gives tensors for the same parts of its element: no part is a choice of
+    which one side makes nothing."""
+    if isinstance(element, ast.IfExp):
+        return all(isinstance(side, (ast.BinOp, ast.Call)) for side in (element.body, element.orelse))
+    return not any(isinstance(node, (ast.IfExp, ast.BoolOp)) for node in ast.walk(element))
+
+
+def _paired(file: File, values: ast.Tuple | ast.List, node: ast.AST) -> ast.expr | None:
+    """The target of one element in `a, b = x * 2, x * 3`."""
+    above = file.above.get(values)
+    if isinstance(above, ast.Assign) and isinstance(above.targets[0], (ast.Tuple, ast.List)):
+        targets = above.targets[0].elts
+        if len(targets) == len(values.elts) and not any(isinstance(e, ast.Starred) for e in (*targets, *values.elts)):
+            return targets[values.elts.index(node)]  # type: ignore[arg-type]  # found by identity: it is one of them
+    return None
+
+
+def tensor_names(
+    events: Sequence[AnyEvent], stacks: Sequence[tuple[Frame, ...]], files: Mapping[str, str]
+) -> dict[int, str]:
+    """The variable name of every tensor that the source binds to one.
+
+    A tensor keeps the first name that is surely its own.  Linear in the number of events.
+    """
+    naming = Naming(Sources(files))
+    for event in events:
+        naming.see(event, stacks[event.stack] if event.stack >= 0 else ())
+    naming.settle()
+    return naming.names
+
+
+def _indexed(names: Sequence[str | None]) -> str | None:
+    """`y` for `y[0]`, `y[1]`, …: the one variable that all of several results would be parts of."""
+    whole = (names[0] or "").removesuffix("[0]")
+    return whole if len(names) > 1 and all(name == f"{whole}[{i}]" for i, name in enumerate(names)) else None
+
+
+class Naming:
+    """Collects names; what one expression did by several ops is looked at together."""
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        self.binder = Binder(sources)
+        self.names: dict[int, str] = {}
+        self.changed: set[int] = set()  # whose name is another since whoever writes them down emptied this
+        self.unsure: dict[object, list[int]] = {}
+        self.strangers: set[int] = set()
+        self.at: tuple[Frame, ...] = ()
+        self.run: list[tuple[str, list[int], Binding]] = []
+        self.calls: dict[int, tuple[Frame, ...]] = {}
+        self.inside: list[tuple[int | None, ...]] = []  # what the code of the user's was given that runs
+
+    def see(self, event: AnyEvent, frames: tuple[Frame, ...]) -> None:
+        """Take note of the next event, which happened at `frames`."""
+        if isinstance(event, CodeEntered):
+            self.inside.append(event.given)
+        elif isinstance(event, CodeLeft):
+            self.left(event)
+        elif isinstance(event, BackwardStarted):
+            self.calls[event.call] = frames
+        elif isinstance(event, BackwardEnded):
+            results = [t for t in event.results if t is not None]
+            self.made("grad", results, self.calls.pop(event.call, ()))
+        elif isinstance(event, LeafCreated):
+            if event.name is not None:
+                self.name(event.tensor, event.name)
+            elif event.source in ("seen", "DataLoader", "gradient"):
+                self.strangers.add(event.tensor)
+            elif event.source != "grad":
+                self.made("leaf", [event.tensor], frames)
+        elif isinstance(event, OpCalled) and self.is_written(event, frames):
+            self.meet(event, frames)
+            self.made(event.name, [out.tensor for out in event.outputs], frames)
+
+    def is_written(self, event: OpCalled, frames: tuple[Frame, ...]) -> bool:
+        """Whether an op stands in the program: it is none that a backward call computes, but in code of the user's."""
+        return event.call is None or bool(self.inside and frames != self.calls.get(event.call))
+
+    def left(self, event: CodeLeft) -> None:
+        """What code of the user's returns has the name that the program gives it, not the one that it had in there."""
+        self.settle()
+        self.at = ()
+        given = self.inside.pop() if self.inside else ()
+        for tensor in event.results or ():
+            if tensor is not None and tensor not in given:
+                self.name(tensor, None)
+
+    def name(self, tensor: int, name: str | None) -> None:
+        """Give a tensor a name, or take back the one that it has."""
+        if name is not None:
+            self.names[tensor] = name
+        elif self.names.pop(tensor, None) is None:
+            return
+        self.changed.add(tensor)
+
+    def made(self, kind: str, made: list[int], frames: tuple[Frame, ...]) -> None:
+        """Tensors that one event gave at `frames`."""
+        if not frames or not made:
+            return
+        if frames != self.at:
+            if self.at and frames[: len(self.at)] == self.at:
+                self.run = []  # the call that stands there goes on, in code of the user's: it has given nothing yet
+            self.settle()
+            self.at = frames
+        found = self.binder.binding(frames, len(made))
+        if found is not None and _INNER.match(kind) and (whole := _indexed(found.names)) is not None:
+            found = replace(found, names=(whole, *[None] * (len(made) - 1)))
+        if found is not None:
+            self.run.append((kind, made, found))
+
+    def settle(self) -> None:
+        """Name what the ops at one expression made: the last one's results, again for every time that it ran."""
+        for _, made, counted in self.last_ones():
+            found = self.binder.numbered(counted)
+            pairs = [(t, n) for t, n in zip(made, found.names, strict=True) if n is not None]
+            if found.exact:
+                for tensor in self.unsure.pop(found.place, ()):
+                    self.name(tensor, None)
+            for tensor, name in pairs:
+                if tensor not in self.names:
+                    self.name(tensor, name)
+                    if not found.exact:
+                        self.unsure.setdefault(found.place, []).append(tensor)
+        self.run = []
+
+    def last_ones(self) -> list[tuple[str, list[int], Binding]]:
+        """Of the ops at one expression those whose results it gives: the last one each time that it ran."""
+        kinds = [kind for kind, _, _ in self.run]
+        if self.run and self.run[-1][2].each:  # a loop over what the expression gave: the parts, one by one
+            return [entry for entry in self.run if entry[0] == kinds[-1]]
+        size = len(kinds)
+        period = next((p for p in range(1, size) if size % p == 0 and kinds == kinds[:p] * (size // p)), max(size, 1))
+        return self.run[period - 1 :: period]
+
+    def meet(self, event: OpCalled, frames: tuple[Frame, ...]) -> None:
+        """Name tensors from before the recording by what the expression that uses them calls them."""
+        tensors = list(dict.fromkeys(i.tensor for i in event.inputs if i.tensor is not None))
+        if not frames or self.strangers.isdisjoint(tensors):
+            return
+        read = tuple(dict.fromkeys(self.sources.operands(frames[-1])))
+        new = [t for t in tensors if t in self.strangers and t not in self.names]
+        if len(read) == len(tensors):
+            for tensor, name in zip(tensors, read, strict=True):
+                if tensor in new:
+                    self.name(tensor, name)
+        elif len(read) == len(new) == 1 and read[0] not in {self.names.get(t) for t in tensors}:
+            self.name(new[0], read[0])
+        self.strangers.difference_update(tensors)

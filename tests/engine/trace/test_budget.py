@@ -1,0 +1,114 @@
+"""A long recording that is written while it runs: what of it is written whole, and what stays in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import engine
+from engine.arrays.session import slot
+from engine.replay.program import Edits
+from engine.trace.budget import SHOWN, Holding
+from engine.trace.building import read
+from engine.trace.events import Escaped, LeafCreated, OpCalled, Trace, VjpRun
+from engine.trace.file.streaming import Stream
+from engine.trace.file.tracefile import open_trace
+from engine.trace.recorder import Recorder
+from engine.trace.source import Places
+from engine.trace.summary import OnFile
+
+HERE = str(Path(__file__).parent)
+
+
+def network(rounds: int, wide: int) -> None:
+    """A recurrent network, whose products are worked out when they are read, and a number that leaves for Python."""
+    w: Any = engine.ones(wide, wide, requires_grad=True)
+    for _ in range(rounds):
+        h: Any = engine.ones(4, wide)
+        for _ in range(4):
+            h = (h @ w / wide).tanh()
+        h.sum().backward()
+        h.tolist()
+        with engine.no_grad():
+            w -= 0.01 * w.grad
+        w.grad = None
+
+
+def streamed(path: Path, rounds: int, wide: int, **more: int) -> Recorder:
+    """Record the network into a file, with everything written and let go after every op that made something."""
+    recorder = Recorder()
+    stream = Stream(recorder, str(path), Places(HERE), **more)
+    slot.active = recorder
+    recorder.pace = lambda: stream._write(float("inf")) and None
+    network(rounds, wide)
+    stream.finish({})
+    return recorder
+
+
+def in_memory(rounds: int, wide: int) -> Trace:
+    with engine.record() as trace:
+        network(rounds, wide)
+    return trace
+
+
+def test_recorder_holds_what_the_program_does_and_no_more(tmp_path: Path) -> None:
+    held = []
+    for rounds in (30, 90):
+        recorder = streamed(tmp_path / "t", rounds, 32)
+        held.append(sum(v.nbytes for v in recorder.values if isinstance(v, np.ndarray) and v.nbytes >= Holding.LEAST))
+    assert any(isinstance(value, OnFile) for value in recorder.values)
+    assert held[1] < 1.2 * held[0] and held[1] < 600 * 4096
+
+
+def test_values_that_were_let_go_are_in_the_file_bit_for_bit(tmp_path: Path) -> None:
+    streamed(tmp_path / "t", 40, 32)
+    found, wanted = open_trace(tmp_path / "t"), in_memory(40, 32)
+    assert len(found.values) == len(wanted.values)
+    assert all(a.array is not None and a.is_like(b) for a, b in zip(found.values, wanted.values, strict=True))
+
+
+def test_beyond_the_budget_large_values_are_samples_where_a_replay_makes_them_again(tmp_path: Path) -> None:
+    streamed(tmp_path / "t", 3, 80, whole=100_000)
+    found, wanted = open_trace(tmp_path / "t"), in_memory(3, 80)
+    short = [i for i, value in enumerate(found.values) if value.array is None]
+    made = {out.value for e in found.events if isinstance(e, OpCalled) for out in e.outputs}
+    sent = {value for e in found.events if isinstance(e, VjpRun) for value in (*e.upstream, *e.cotangents)}
+    assert made & {*short} and sent & {*short}
+    assert not {e.value for e in found.events if isinstance(e, LeafCreated)} & {*short}
+    for i, (mine, whole) in enumerate(zip(found.values, wanted.values, strict=True)):
+        assert mine.is_like(whole), i
+        assert (mine.array is not None) or (whole.array is not None and whole.array.size > SHOWN)
+    assert np.prod(found.values[0].shape) > SHOWN and found.values[0].array is not None  # the leaf
+
+
+def test_replay_of_samples_is_the_run_itself(tmp_path: Path) -> None:
+    streamed(tmp_path / "t", 2, 80, whole=0)
+    again, wanted = engine.replay(open_trace(tmp_path / "t")), in_memory(2, 80)
+    assert again.meta["doubt"] is None
+    assert all(a.is_like(b) and a.array is not None for a, b in zip(again.values, wanted.values, strict=True))
+
+
+def test_large_value_that_leaves_for_python_is_doubted_only_where_it_is_another() -> None:
+    with engine.record(limit=10) as trace:
+        x: Any = engine.ones(5, requires_grad=True)
+        y = x.repeat(20) * 2
+        y.tolist()
+    assert trace.value(next(e.value for e in trace.events if isinstance(e, Escaped))).array is None
+    assert engine.replay(trace).meta["doubt"] is None
+    leaf = next(e.tensor for e in trace.events if isinstance(e, LeafCreated))
+    changed = engine.replay(trace, Edits(leaves={leaf: [1.0, 1.0, 3.0, 1.0, 1.0]}))
+    assert changed.meta["doubt"] is not None
+
+
+def test_recording_within_a_recording_is_read_whole(tmp_path: Path) -> None:
+    recorder = Recorder()
+    stream = Stream(recorder, str(tmp_path / "t"), Places(HERE))
+    slot.active = recorder
+    with engine.record() as trace:
+        recorder.pace = lambda: stream._write(float("inf")) and None
+        network(30, 32)
+    stream.finish({})
+    assert all(value.array is not None for value in trace.values)
+    assert len(read(recorder).values) >= len(trace.values)

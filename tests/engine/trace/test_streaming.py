@@ -1,0 +1,152 @@
+"""A recording that is written while it runs is the one that is read at its end."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import engine
+from engine.arrays.session import slot
+from engine.trace.building import read
+from engine.trace.events import OpCalled, Trace
+from engine.trace.file import streaming
+from engine.trace.file.database import TraceFileError
+from engine.trace.file.encoding import traces_equal
+from engine.trace.file.streaming import Stream
+from engine.trace.file.tracefile import open_trace, save
+from engine.trace.recorder import Recorder
+from engine.trace.source import Places
+from viz import gallery
+from viz.server.programs import record_source
+
+PROGRAMS = gallery.gallery()
+TEXT = """
+import engine as torch
+x = torch.tensor([1., 2.], requires_grad=True)
+def f(v):
+    return v * v
+y = f(x) + 1
+with torch.no_grad():
+    w = torch.zeros(3)
+    for i in range(4):
+        w += i
+y.sum().backward()
+rows = [x[i] for i in range(2)]
+def fill(layer):
+    torch.nn.init.ones_(layer.weight)
+    return layer
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = fill(torch.nn.Linear(2, 1))
+    def forward(self, x):
+        return self.layer(x)
+model = Net()
+model(x)
+"""
+
+
+def streamed(path: Path, text: str) -> tuple[Recorder, Stream]:
+    """Run a program with a stream that drains after every op, as an impatient thread would."""
+    recorder = Recorder()
+    stream = Stream(recorder, str(path), Places(str(path.parent)), ("program",))
+    slot.active = recorder
+    filename = str(path.parent / "program.py")
+    (path.parent / "program.py").write_text(text)
+
+    def watch(frame: object, event: str, argument: object) -> object:
+        if event == "line" and slot.active is recorder:
+            slot.active = None
+            with stream._lock:
+                stream._drain()
+            slot.active = recorder
+        return watch if getattr(frame, "f_code", None) is code else None
+
+    code = compile(text, filename, "exec")
+    before = sys.gettrace()
+    sys.settrace(watch)
+    try:
+        exec(code, {"__name__": "__main__"})
+    finally:
+        sys.settrace(before)
+        slot.active = None
+    return recorder, stream
+
+
+def test_stream_writes_what_is_read_at_the_end(tmp_path: Path) -> None:
+    recorder, stream = streamed(tmp_path / "t", TEXT)
+    stream.finish({"seed": 1})
+    expected = read(recorder, ("program",), {"seed": 1}, root=str(tmp_path))
+    found = open_trace(tmp_path / "t")
+    assert traces_equal(found, expected) and len(found.events) > 15
+    adds = [e for e in found.events if isinstance(e, OpCalled) and e.name == "add" and e.inplace is not None]
+    written = [found.values[e.outputs[0].value].array for e in adds]
+    assert [a[0] for a in written if a is not None] == [0, 1, 3, 6]
+    assert "model.layer.weight" in found.names.values()
+
+
+def test_thread_writes_what_is_read_at_the_end(tmp_path: Path) -> None:
+    recorder = Recorder()
+    stream = Stream(recorder, str(tmp_path / "t"), Places(str(Path(__file__).parent)))
+    stream.start()
+    x: Any = engine.ones(50, requires_grad=True)
+    for _ in range(200):
+        (x * x).sum().backward()
+    stream.finish({})
+    assert slot.active is None
+    assert traces_equal(open_trace(tmp_path / "t"), read(recorder, root=str(Path(__file__).parent)))
+
+
+def test_what_comes_while_a_portion_is_written_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "BATCH", 2)
+    recorder = Recorder()
+    stream = Stream(recorder, str(tmp_path / "t"), Places(str(Path(__file__).parent)))
+    monkeypatch.setattr(slot, "active", recorder)
+    x: Any = engine.ones(2, requires_grad=True) * 2
+    y = x * x * x
+    while len(recorder.log) % 2 == 0:
+        y = y * x  # so that the portion ends within what is written at once
+    assert not stream._write(float("inf"))  # the thread stops here, in the middle of what it had found
+    y.sum().backward()
+    stream.finish({})
+    assert traces_equal(open_trace(tmp_path / "t"), read(recorder, root=str(Path(__file__).parent)))
+
+
+def test_fault_of_the_stream_is_told_at_the_end_and_spares_the_program(tmp_path: Path) -> None:
+    recorder = Recorder()
+    stream = Stream(recorder, str(tmp_path / "t"), Places())
+    stream.start()
+    engine.ones(2)
+    recorder.log.append(("no such kind", -1))
+    with pytest.raises(KeyError, match="no such kind"):
+        stream.finish({})
+    found = open_trace(tmp_path / "t")
+    assert found.meta["incomplete"] and len(found.events) == len(recorder.log) - 1
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.id)
+def test_trace_of_every_program_comes_back_from_a_file(program: gallery.Program, tmp_path: Path) -> None:
+    trace = record_source(program.source, program.path)
+    save(trace, tmp_path / "t")
+    assert traces_equal(trace, open_trace(tmp_path / "t"))
+    assert len(trace.events) >= 2 and set(trace.files) == {program.path.name}
+
+
+def test_values_over_the_limit_come_back_with_statistics_and_sample(tmp_path: Path) -> None:
+    with engine.record(limit=10) as trace:
+        x: Any = engine.ones(100, requires_grad=True)
+        x.sum().backward()
+    save(trace, tmp_path / "t")
+    again = Trace.open(str(tmp_path / "t"))
+    assert traces_equal(trace, again)
+    assert again.values[0].array is None and again.values[0].stats["norm"] == 10 and again.values[0].sample.size <= 64
+    assert isinstance(again.values[0].sample, np.ndarray)
+
+
+def test_stream_that_cannot_be_written_says_so(tmp_path: Path) -> None:
+    with pytest.raises(TraceFileError, match="cannot write"):
+        Stream(Recorder(), str(tmp_path / "none" / "t"), Places())

@@ -1,0 +1,56 @@
+"""The house: folders of a size that one takes in, each of which says what lives there, and the page that shows them."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from docs import make_architecture
+
+ROOT = Path(__file__).resolve().parents[1]
+MOST = 16
+COLLECTIONS = {
+    "engine": "PyTorch's own rooms, the small ones a file each",
+    "engine/ops": "one file per kind of op",
+    "engine/nn": "PyTorch's layers, one file per kind",
+    "engine/nn/functional": "their functions, one file per kind",
+    "engine/distributions": "one file per family",
+    "viz/gallery": "a script and a story per program",
+}
+"""Folders that grow with what they collect, not with ideas."""
+FOLDERS = sorted(
+    {
+        file.parent.relative_to(ROOT).as_posix()
+        for package in ("engine", "viz")
+        for file in (ROOT / package).rglob("*.py")
+    }
+)
+LONGEST = 800
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_folder_says_what_lives_there_and_is_taken_in_at_a_glance(folder: str) -> None:
+    text = ROOT / folder / "__init__.py"
+    assert ast.get_docstring(ast.parse(text.read_text(encoding="utf-8"))), f"{folder} has no docstring"
+    entries = [path.name for path in (ROOT / folder).iterdir() if not path.name.startswith((".", "__"))]
+    assert len(entries) <= MOST or folder in COLLECTIONS, f"{folder} has {len(entries)} entries"
+
+
+def test_collections_are_there_and_large() -> None:
+    for folder in COLLECTIONS:
+        assert len(list((ROOT / folder).iterdir())) > MOST, folder
+
+
+@pytest.mark.parametrize("package", ["engine", "viz", "assets"])
+def test_file_has_one_idea_of_at_most_eight_hundred_lines(package: str) -> None:
+    files = [path for kind in ("*.py", "*.mjs") for path in (ROOT / package).rglob(kind)]
+    lines = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8").count("\n") for path in files}
+    assert {name: count for name, count in lines.items() if count > LONGEST} == {}
+
+
+def test_page_shows_the_rooms_as_they_are() -> None:
+    text = make_architecture.PAGE.read_text(encoding="utf-8")
+    assert make_architecture.page(text) == text, "python -m docs.make_architecture"
+    assert make_architecture.PICTURE.read_text(encoding="utf-8") == make_architecture.picture()
