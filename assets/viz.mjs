@@ -1,9 +1,9 @@
 // The one script that Dash loads: sets up `window.backstep`, then waits for the places of the page.
 
-import { App } from "./modules/app.mjs";
-import { countServerCalls } from "./modules/counters.mjs";
-import { until } from "./modules/panels/dom.mjs";
-import { install } from "./modules/panels/main.mjs";
+import { App } from "./js/app/app.mjs";
+import { countServerCalls } from "./js/app/counters.mjs";
+import { until } from "./js/page/dom.mjs";
+import { install } from "./js/panels/shell/main.mjs";
 
 countServerCalls();
 const app = new App();

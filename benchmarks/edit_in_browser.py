@@ -11,7 +11,7 @@ from viz.gallery import gallery
 EDITS = 7
 EDIT = """
 async ([number]) => {
-  const modules = document.querySelector("script[src*='/panels/early.js']").src.replace("/early.js", "");
+  const modules = document.querySelector("script[src$='early.js']").src.replace(/panels\\/shell\\/early.js$/, "page");
   const { edit } = await import(`${modules}/session.mjs`);
   const { change } = await import(`${modules}/edits.mjs`);
   const frame = () => new Promise(requestAnimationFrame);

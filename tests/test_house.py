@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,9 @@ FOLDERS = sorted(
     }
 )
 LONGEST = 800
+BROWSER = ("app", "panels", "stage", "paint", "page", "geometry", "scene")
+"""The folders of assets/js; each imports only from those behind it."""
+IMPORTED = re.compile(r'"(\.{1,2}/[^"\n]+\.mjs)"')
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
@@ -48,6 +52,27 @@ def test_file_has_one_idea_of_at_most_eight_hundred_lines(package: str) -> None:
     files = [path for kind in ("*.py", "*.mjs") for path in (ROOT / package).rglob(kind)]
     lines = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8").count("\n") for path in files}
     assert {name: count for name, count in lines.items() if count > LONGEST} == {}
+
+
+def test_modules_of_the_browser_import_only_from_folders_behind_their_own() -> None:
+    scripts = ROOT / "assets" / "js"
+    assert {path.name for path in scripts.iterdir()} == set(BROWSER)
+    against = [
+        f"{path.relative_to(scripts)} imports {name}"
+        for path in scripts.rglob("*.mjs")
+        for name in IMPORTED.findall(path.read_text("utf-8"))
+        if _place(path.relative_to(scripts)) > _place((path.parent / name).resolve().relative_to(scripts))
+    ]
+    assert against == []
+
+
+def _place(file: Path) -> int:
+    return BROWSER.index(file.parts[0])
+
+
+@pytest.mark.parametrize("folder", sorted({p.parent for p in (ROOT / "assets").rglob("*.*")}), ids=lambda p: p.name)
+def test_folder_of_the_browser_is_taken_in_at_a_glance(folder: Path) -> None:
+    assert 0 < len(list(folder.iterdir())) <= MOST
 
 
 def test_page_shows_the_rooms_as_they_are() -> None:

@@ -34,7 +34,7 @@ def test_a_number_is_written_alike_by_the_server_and_in_the_browser() -> None:
     drawn = rng.normal(size=3000) * 10.0 ** rng.integers(-9, 9, 3000)
     short = rng.integers(1, 100000, 3000) / 10.0 ** rng.integers(0, 8, 3000)
     numbers = [float(n) for many in (drawn, short) for kind in (np.float64, np.float32) for n in many.astype(kind)]
-    module = Path(__file__).parents[1] / "assets" / "modules" / "format.mjs"
+    module = Path(__file__).parents[1] / "assets" / "js" / "scene" / "format.mjs"
     asked = (
         f"import {{ num, MINUS }} from {json.dumps(module.as_uri())};\nlet read = '';\n"
         "for await (const part of process.stdin) read += part;\n"

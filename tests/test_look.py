@@ -104,11 +104,11 @@ def test_tokens_that_are_used_are_defined() -> None:
 
 
 def test_canvases_read_tokens_that_are_defined() -> None:
-    text = (ROOT / "assets" / "modules" / "theme.mjs").read_text()
+    text = (ROOT / "assets" / "js" / "paint" / "theme.mjs").read_text()
     names = re.findall(r'"([\w-]+)"', text[text.index("NAMES") : text.index("];")])
     assert set(names) <= set(themes()["light"])
     read = {re.sub(r"-(\w)", lambda m: m[1].upper(), name) for name in names} | {"size"}
-    for file in (ROOT / "assets" / "modules").rglob("*.mjs"):
+    for file in (ROOT / "assets" / "js").rglob("*.mjs"):
         used = set(re.findall(r"\btokens\.(\w+)", file.read_text()))
         assert used <= read, file.name
 
@@ -146,7 +146,7 @@ def test_text_has_the_contrast_of_aa_on_every_ground(theme: str) -> None:
 def test_what_is_quiet_is_read_at_three_to_one(theme: str) -> None:
     """As the painter draws it: ink, and the colours of numbers, over the ground of the graph at one opacity."""
     tokens = themes()[theme]
-    found = re.search(r"const QUIET = ([\d.]+)", (ROOT / "assets" / "modules" / "paint.mjs").read_text())
+    found = re.search(r"const QUIET = ([\d.]+)", (ROOT / "assets" / "js" / "paint" / "paint.mjs").read_text())
     assert found is not None
     share = float(found[1])
     grounds = {on: mixed(tokens[on], tokens["bg"], share) for on in ("panel", "field")}
@@ -177,7 +177,7 @@ def test_lines_that_say_something_have_three_to_one(theme: str) -> None:
 def test_what_is_not_there_yet_has_outlines_of_three_to_one(theme: str) -> None:
     """On the graph, and around its own paler ground; tests/js/canvas.test.mjs holds its full strength."""
     tokens = themes()[theme]
-    painter = (ROOT / "assets" / "modules" / "paint.mjs").read_text()
+    painter = (ROOT / "assets" / "js" / "paint" / "paint.mjs").read_text()
     share = re.search(r"const QUIET = ([\d.]+)", painter)
     own = re.search(r"const own = .*", painter)
     assert share is not None and own is not None

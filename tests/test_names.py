@@ -34,20 +34,20 @@ OTHERS = {
     "acc_delta": ("the state of torch.optim.Adadelta", ("engine/optim",)),
     "children": (
         "torch.nn.Module; the property of a Dash component",
-        ("engine/nn", "engine/utils", "assets/modules/panels"),
+        ("engine/nn", "engine/utils", "assets/js/page", "assets/js/panels"),
     ),
     "named_children": ("torch.nn.Module", ("engine/nn",)),
     "iter_child_nodes": ("Python's ast", ("engine/trace/loops", "engine/trace/source")),
     "child": (
         "the process that runs a script; an element's content",
-        ("viz/record/child", "assets/modules/panels/dom"),
+        ("viz/record/child", "assets/js/page/dom"),
     ),
     "after_in_child": ("os.register_at_fork", ("engine/trace/file/streaming",)),
     "after_in_parent": ("os.register_at_fork", ("engine/trace/file/streaming",)),
     "_after_in_parent": ("what is given to os.register_at_fork", ("engine/trace/file/streaming",)),
-    "dtick": ("Plotly", ("assets/modules/panels",)),
-    "deltaMode": ("a wheel event", ("assets/modules",)),
-    "deltaY": ("a wheel event", ("assets/modules",)),
+    "dtick": ("Plotly", ("assets/js/panels",)),
+    "deltaMode": ("a wheel event", ("assets/js",)),
+    "deltaY": ("a wheel event", ("assets/js",)),
 }
 
 DOM = re.compile(r"(first|last|offset|append|replace|remove)?(Element)?(Child|Children|Parent)|parentElement|childList")

@@ -29,7 +29,7 @@ def test_python_in_the_readme_runs(
 
 
 def test_keys_in_the_readme_are_keys_of_the_app() -> None:
-    known = (ROOT / "assets" / "modules" / "keys.mjs").read_text("utf-8").encode().decode("unicode_escape", "ignore")
+    known = (ROOT / "assets" / "js" / "app" / "keys.mjs").read_text("utf-8").encode().decode("unicode_escape", "ignore")
     table = README.split("### Keys")[1].split("\n## ")[0]
     names = set(re.findall(r"<kbd>(.)</kbd>", table)) & set("NFCLWASDMKIT[]0?<>+")
     assert len(names) > 14

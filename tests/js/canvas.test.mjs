@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { hasGradient } from "../../assets/modules/edges.mjs";
-import { lineOf } from "../../assets/modules/cards.mjs";
-import { placedLabels } from "../../assets/modules/labels.mjs";
-import { paintGraph } from "../../assets/modules/paint.mjs";
-import { layPlane } from "../../assets/modules/plane.mjs";
-import { inFile, paintPulses, pillsOf } from "../../assets/modules/pulses.mjs";
-import { flowsAt, prepare, stateAt } from "../../assets/modules/state.mjs";
-import { cutName, fonts } from "../../assets/modules/text.mjs";
-import { paintWires, wiresAt } from "../../assets/modules/wiring.mjs";
+import { hasGradient } from "../../assets/js/paint/edges.mjs";
+import { lineOf } from "../../assets/js/paint/cards.mjs";
+import { placedLabels } from "../../assets/js/paint/labels.mjs";
+import { paintGraph } from "../../assets/js/paint/paint.mjs";
+import { layPlane } from "../../assets/js/geometry/plane.mjs";
+import { inFile, paintPulses, pillsOf } from "../../assets/js/paint/pulses.mjs";
+import { flowsAt, prepare, stateAt } from "../../assets/js/scene/state.mjs";
+import { cutName, fonts } from "../../assets/js/geometry/text.mjs";
+import { paintWires, wiresAt } from "../../assets/js/paint/wiring.mjs";
 import { case1 } from "./fixtures/case1.mjs";
 
 const COLOURS = ["bg", "panel", "field", "ink", "soft", "line", "saved", "leaf", "root", "gradient", "forward", "gradientTint", "forwardTint", "rootTint", "freed", "glow"];

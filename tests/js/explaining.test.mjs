@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { beside } from "../../assets/modules/panels/callout.mjs";
-import { spelled, termsOf } from "../../assets/modules/panels/terms.mjs";
-import { layPlane } from "../../assets/modules/plane.mjs";
-import { SIGNS } from "../../assets/modules/signs.mjs";
-import { describe, nodeState, prepare, rowState, savedState, stateAt } from "../../assets/modules/state.mjs";
+import { beside } from "../../assets/js/page/callout.mjs";
+import { spelled, termsOf } from "../../assets/js/panels/inspector/terms.mjs";
+import { layPlane } from "../../assets/js/geometry/plane.mjs";
+import { SIGNS } from "../../assets/js/paint/signs.mjs";
+import { describe, nodeState, prepare, rowState, savedState, stateAt } from "../../assets/js/scene/state.mjs";
 
 const all = SIGNS.flatMap(({ signs }) => signs);
 const moment = (id) => {

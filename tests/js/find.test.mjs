@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { entries, examples, placeOf, plain, search, words } from "../../assets/modules/find.mjs";
+import { entries, examples, placeOf, plain, search, words } from "../../assets/js/scene/find.mjs";
 
 const node = (id, kind, role, label, sub, title, group = null) => ({ id, kind, role, label, sub, title, group });
 const scene = () => ({

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { barsOfWhole, barsOver, CORNERS, isUncovered, isWhole, mapBox } from "../../assets/modules/bars.mjs";
-import { READABLE, toScreen, WHOLE } from "../../assets/modules/camera.mjs";
-import { shared } from "../../assets/modules/card.mjs";
-import { cornerFor, follow, overview, subjectsOf, WEIGHT } from "../../assets/modules/follow.mjs";
-import { Grid } from "../../assets/modules/grid.mjs";
-import { layPlane } from "../../assets/modules/plane.mjs";
-import { prepare, stateAt } from "../../assets/modules/state.mjs";
-import { fonts } from "../../assets/modules/text.mjs";
+import { barsOfWhole, barsOver, CORNERS, isUncovered, isWhole, mapBox } from "../../assets/js/geometry/bars.mjs";
+import { READABLE, toScreen, WHOLE } from "../../assets/js/geometry/camera.mjs";
+import { shared } from "../../assets/js/scene/card.mjs";
+import { cornerFor, follow, overview, subjectsOf, WEIGHT } from "../../assets/js/stage/follow.mjs";
+import { Grid } from "../../assets/js/geometry/grid.mjs";
+import { layPlane } from "../../assets/js/geometry/plane.mjs";
+import { prepare, stateAt } from "../../assets/js/scene/state.mjs";
+import { fonts } from "../../assets/js/geometry/text.mjs";
 
 const VIEW = { width: 960, height: 540 };
 const NOW = { x: 0, y: 0, zoom: 1 };

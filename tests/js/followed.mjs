@@ -3,16 +3,16 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { barsOver, hasMap, isUncovered } from "../../assets/modules/bars.mjs";
-import { toScreen } from "../../assets/modules/camera.mjs";
-import { shared } from "../../assets/modules/card.mjs";
-import { cornerFor, follow, overview, subjectsOf } from "../../assets/modules/follow.mjs";
-import { placedLabels } from "../../assets/modules/labels.mjs";
-import { placeCallout } from "../../assets/modules/message.mjs";
-import { layPlane } from "../../assets/modules/plane.mjs";
-import { flowsAt, prepare, stateAt } from "../../assets/modules/state.mjs";
-import { fonts } from "../../assets/modules/text.mjs";
-import { wiresAt } from "../../assets/modules/wiring.mjs";
+import { barsOver, hasMap, isUncovered } from "../../assets/js/geometry/bars.mjs";
+import { toScreen } from "../../assets/js/geometry/camera.mjs";
+import { shared } from "../../assets/js/scene/card.mjs";
+import { cornerFor, follow, overview, subjectsOf } from "../../assets/js/stage/follow.mjs";
+import { placedLabels } from "../../assets/js/paint/labels.mjs";
+import { placeCallout } from "../../assets/js/paint/message.mjs";
+import { layPlane } from "../../assets/js/geometry/plane.mjs";
+import { flowsAt, prepare, stateAt } from "../../assets/js/scene/state.mjs";
+import { fonts } from "../../assets/js/geometry/text.mjs";
+import { wiresAt } from "../../assets/js/paint/wiring.mjs";
 
 const WIDE = 0.53; // a letter, in sizes: no canvas measures text here
 const VIEWS = { 1280: [960, 531], 1440: [776, 711], 1920: [1120, 915] }; // the stage in windows so wide

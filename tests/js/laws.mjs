@@ -2,19 +2,19 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fit, READABLE, WHOLE } from "../../assets/modules/camera.mjs";
-import { boxOf, cellOf, cornerOf, HEAD, rowsOf } from "../../assets/modules/card.mjs";
-import { changesLine, crossesBox, distanceToBox, pointAlong, strikes } from "../../assets/modules/curve.mjs";
-import { hasGradient } from "../../assets/modules/edges.mjs";
-import { withMinus } from "../../assets/modules/format.mjs";
-import { overview } from "../../assets/modules/follow.mjs";
-import { lineTo, placeCallout } from "../../assets/modules/message.mjs";
-import { paintGraph } from "../../assets/modules/paint.mjs";
-import { gradientRoute, layPlane, STACK } from "../../assets/modules/plane.mjs";
-import { prepare, rowState, stateAt } from "../../assets/modules/state.mjs";
-import { fonts } from "../../assets/modules/text.mjs";
-import { at } from "../../assets/modules/timeline.mjs";
-import { isWired, wiresAt } from "../../assets/modules/wiring.mjs";
+import { fit, READABLE, WHOLE } from "../../assets/js/geometry/camera.mjs";
+import { boxOf, cellOf, cornerOf, HEAD, rowsOf } from "../../assets/js/scene/card.mjs";
+import { changesLine, crossesBox, distanceToBox, pointAlong, strikes } from "../../assets/js/geometry/curve.mjs";
+import { hasGradient } from "../../assets/js/paint/edges.mjs";
+import { withMinus } from "../../assets/js/scene/format.mjs";
+import { overview } from "../../assets/js/stage/follow.mjs";
+import { lineTo, placeCallout } from "../../assets/js/paint/message.mjs";
+import { paintGraph } from "../../assets/js/paint/paint.mjs";
+import { gradientRoute, layPlane, STACK } from "../../assets/js/geometry/plane.mjs";
+import { prepare, rowState, stateAt } from "../../assets/js/scene/state.mjs";
+import { fonts } from "../../assets/js/geometry/text.mjs";
+import { at } from "../../assets/js/scene/timeline.mjs";
+import { isWired, wiresAt } from "../../assets/js/paint/wiring.mjs";
 import { LETTERS } from "./fixtures/letters.mjs";
 
 const TOUCH = 1.5; // so far a curve may be over a border

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { boxOf, shared } from "../../assets/modules/card.mjs";
-import { lineTo, paintCallout, placeCallout, struckBy } from "../../assets/modules/message.mjs";
-import { layPlane } from "../../assets/modules/plane.mjs";
-import { prepare } from "../../assets/modules/state.mjs";
-import { fonts } from "../../assets/modules/text.mjs";
+import { boxOf, shared } from "../../assets/js/scene/card.mjs";
+import { lineTo, paintCallout, placeCallout, struckBy } from "../../assets/js/paint/message.mjs";
+import { layPlane } from "../../assets/js/geometry/plane.mjs";
+import { prepare } from "../../assets/js/scene/state.mjs";
+import { fonts } from "../../assets/js/geometry/text.mjs";
 
 const VIEW = { width: 900, height: 600, dpr: 1 };
 const ERROR = { type: "RuntimeError", message: "what was expected is not what was found" };

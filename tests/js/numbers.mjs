@@ -3,17 +3,17 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { barsOver, hasMap, isUncovered } from "../../assets/modules/bars.mjs";
-import { boxOf } from "../../assets/modules/card.mjs";
-import { crossesBox, crossesLine, distanceTo, distanceToBox, strikes } from "../../assets/modules/curve.mjs";
-import { hasGradient, wiredEdges } from "../../assets/modules/edges.mjs";
-import { follow, overview, subjectsOf } from "../../assets/modules/follow.mjs";
-import { labelsOf, placedLabels } from "../../assets/modules/labels.mjs";
-import { FAR } from "../../assets/modules/places.mjs";
-import { gradientRoute, layPlane } from "../../assets/modules/plane.mjs";
-import { flowsAt, prepare, stateAt } from "../../assets/modules/state.mjs";
-import { fonts } from "../../assets/modules/text.mjs";
-import { wiresAt } from "../../assets/modules/wiring.mjs";
+import { barsOver, hasMap, isUncovered } from "../../assets/js/geometry/bars.mjs";
+import { boxOf } from "../../assets/js/scene/card.mjs";
+import { crossesBox, crossesLine, distanceTo, distanceToBox, strikes } from "../../assets/js/geometry/curve.mjs";
+import { hasGradient, wiredEdges } from "../../assets/js/paint/edges.mjs";
+import { follow, overview, subjectsOf } from "../../assets/js/stage/follow.mjs";
+import { labelsOf, placedLabels } from "../../assets/js/paint/labels.mjs";
+import { FAR } from "../../assets/js/paint/places.mjs";
+import { gradientRoute, layPlane } from "../../assets/js/geometry/plane.mjs";
+import { flowsAt, prepare, stateAt } from "../../assets/js/scene/state.mjs";
+import { fonts } from "../../assets/js/geometry/text.mjs";
+import { wiresAt } from "../../assets/js/paint/wiring.mjs";
 
 const WIDE = 0.602; // a letter of the fixed-width fonts, in sizes: no canvas measures text here
 const VIEWS = { 1280: [960, 531], 1440: [776, 711] }; // the stage in windows so wide

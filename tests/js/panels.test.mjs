@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import * as edits from "../../assets/modules/panels/edits.mjs";
-import * as chapters from "../../assets/modules/panels/chapters.mjs";
-import * as places from "../../assets/modules/panels/places.mjs";
-import * as sums from "../../assets/modules/panels/sums.mjs";
-import * as read from "../../assets/modules/panels/read.mjs";
-import * as roots from "../../assets/modules/panels/roots.mjs";
-import * as url from "../../assets/modules/panels/url.mjs";
+import * as edits from "../../assets/js/page/edits.mjs";
+import * as chapters from "../../assets/js/panels/program/chapters.mjs";
+import * as places from "../../assets/js/page/places.mjs";
+import * as sums from "../../assets/js/panels/inspector/sums.mjs";
+import * as read from "../../assets/js/page/read.mjs";
+import * as roots from "../../assets/js/panels/commands/roots.mjs";
+import * as url from "../../assets/js/page/url.mjs";
 
 const value = (shape, data) => ({ shape, dtype: "float32", data, strip: null, stats: { min: 0, max: 0, mean: 0, norm: 0, nan: 0, inf: 0, zeros: 0, size: data.length } });
 

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { pictureOf, scaleOf } from "../../assets/modules/picture.mjs";
-import { layPlane } from "../../assets/modules/plane.mjs";
-import { prepare, stateAt } from "../../assets/modules/state.mjs";
-import { element, escaped, SvgContext } from "../../assets/modules/svg.mjs";
-import { wiresAt } from "../../assets/modules/wiring.mjs";
+import { pictureOf, scaleOf } from "../../assets/js/paint/picture.mjs";
+import { layPlane } from "../../assets/js/geometry/plane.mjs";
+import { prepare, stateAt } from "../../assets/js/scene/state.mjs";
+import { element, escaped, SvgContext } from "../../assets/js/paint/svg.mjs";
+import { wiresAt } from "../../assets/js/paint/wiring.mjs";
 import { case1 } from "./fixtures/case1.mjs";
 import { kitchen } from "./fixtures/kitchen.mjs";
 
@@ -43,8 +43,8 @@ function parsed(xml) {
 
 test("everything of a context that the painters use is offered", () => {
   const context = new SvgContext(RULER);
-  for (const file of ["paint", "edges", "cards", "marks", "wiring", "pulses", "text"]) {
-    const source = readFileSync(new URL(`../../assets/modules/${file}.mjs`, import.meta.url), "utf8");
+  for (const file of ["paint/paint", "paint/edges", "paint/cards", "paint/marks", "paint/wiring", "paint/pulses", "geometry/text"]) {
+    const source = readFileSync(new URL(`../../assets/js/${file}.mjs`, import.meta.url), "utf8");
     for (const [, name] of source.matchAll(/\bcontext\.(\w+)/g)) assert.ok(name in context, `${file}.mjs uses context.${name}`);
   }
 });

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { between, fit, keep, pan, READABLE, toScreen, toWorld, visibleBox, WHOLE, zoomAt } from "../../assets/modules/camera.mjs";
-import { boxOf, cellAt, cellOf, holding, rowsOf } from "../../assets/modules/card.mjs";
-import { curveThrough, distanceTo, flatten, pointAlong, changesLine } from "../../assets/modules/curve.mjs";
-import { Grid } from "../../assets/modules/grid.mjs";
-import { layPlane } from "../../assets/modules/plane.mjs";
-import { labelsOf, linesOn } from "../../assets/modules/labels.mjs";
-import { wiredEdges } from "../../assets/modules/edges.mjs";
-import { fonts } from "../../assets/modules/text.mjs";
-import { prepare, stateAt } from "../../assets/modules/state.mjs";
-import { wireAt, wiresAt, wireText } from "../../assets/modules/wiring.mjs";
+import { between, fit, keep, pan, READABLE, toScreen, toWorld, visibleBox, WHOLE, zoomAt } from "../../assets/js/geometry/camera.mjs";
+import { boxOf, cellAt, cellOf, holding, rowsOf } from "../../assets/js/scene/card.mjs";
+import { curveThrough, distanceTo, flatten, pointAlong, changesLine } from "../../assets/js/geometry/curve.mjs";
+import { Grid } from "../../assets/js/geometry/grid.mjs";
+import { layPlane } from "../../assets/js/geometry/plane.mjs";
+import { labelsOf, linesOn } from "../../assets/js/paint/labels.mjs";
+import { wiredEdges } from "../../assets/js/paint/edges.mjs";
+import { fonts } from "../../assets/js/geometry/text.mjs";
+import { prepare, stateAt } from "../../assets/js/scene/state.mjs";
+import { wireAt, wiresAt, wireText } from "../../assets/js/paint/wiring.mjs";
 import { case1 } from "./fixtures/case1.mjs";
 import { synthetic } from "./fixtures/synthetic.mjs";
 

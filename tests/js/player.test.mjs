@@ -11,7 +11,7 @@ globalThis.requestAnimationFrame = (callback) => frames.push(callback);
 globalThis.matchMedia = () => ({ get matches() { return reduced; } });
 Object.defineProperty(globalThis, "performance", { value: { now: () => now }, configurable: true });
 
-const { Player } = await import("../../assets/modules/player.mjs");
+const { Player } = await import("../../assets/js/stage/player.mjs");
 const scene = case1();
 let times = [];
 let playing = [];

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { barsOf } from "../../assets/modules/series.mjs";
+import { barsOf } from "../../assets/js/scene/series.mjs";
 
 const series = (numbers, at = (i) => 10 - i) => ({ points: numbers.map((x, i) => ({ label: `round ${i + 1}`, element: `t${i}`, here: i === 1, track: [[0, null], [at(i), x]] })) });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { commandOfCall, describe, edgeState, findingsAt, flowsAt, ghostOf, isLeaf, nodeState, prepare, rowState, savedState, signOf, stateAt, wiredOps, wiresOf }
-  from "../../assets/modules/state.mjs";
+  from "../../assets/js/scene/state.mjs";
 import { case1 } from "./fixtures/case1.mjs";
 import { kitchen } from "./fixtures/kitchen.mjs";
 import { synthetic } from "./fixtures/synthetic.mjs";

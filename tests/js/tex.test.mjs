@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { legible } from "../../assets/modules/panels/tex.mjs";
+import { legible } from "../../assets/js/panels/inspector/tex.mjs";
 
 test("a formula without small parts stays as it is", () => {
   for (const tex of ["\\bar{x}_{i} = 2 \\cdot \\overline{\\mathrm{length}}_{ij}", "\\frac{a_{i}}{\\operatorname{exp}\\left(b\\right)}",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { at, callStarts, changedBy, clampTime, currentStep, executionOrder, nextCall, nextStop, phaseIndex, previousCall, previousStop, progress,
-  isNamed, phaseLabels, runTo, sentence, shorterLabels, stepsOf, strokeStride, withLabelOf } from "../../assets/modules/timeline.mjs";
+  isNamed, phaseLabels, runTo, sentence, shorterLabels, stepsOf, strokeStride, withLabelOf } from "../../assets/js/scene/timeline.mjs";
 import { case1 } from "./fixtures/case1.mjs";
 
 const TRACK = [[0, "a"], [3, "b"], [3, "c"], [10, null], [12, "d"]];

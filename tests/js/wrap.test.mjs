@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { widthOf, wrapped } from "../../assets/modules/panels/wrap.mjs";
+import { widthOf, wrapped } from "../../assets/js/page/wrap.mjs";
 
 const CALL = "\\overline{\\mathrm{kernel}} = \\operatorname{convolution\\_weight}\\left(\\overline{\\mathrm{edges}}, {\\mathrm{image}}, \\mathrm{sizes}=1 \\times 1, \\mathrm{eps}=10^{-5}\\right)";
 const SUM = "\\bar{x}_{ij} = y_{ij} - \\exp\\left(y_{ij}\\right) \\cdot \\left(\\sum_{k} \\bar{y}_{ik}\\right)";

@@ -26,18 +26,18 @@ FEW_COLUMNS = {1: 76, 2: 68, 3: 62}
 """Where there are few, there is room for longer numbers: a sign and four digits at the least zoom of a whole graph."""
 NARROWEST = 100
 LEAST = 12 / 13
-"""A zoom down to which small text of the graph has its size; further down it keeps its px (assets/modules/text.mjs)."""
+"""A zoom down to which small text of the graph has its size; further down it keeps its px (assets/js/geometry/text.mjs)."""
 GROWN = 1.53
 """Width of a name at the least zoom of a whole graph against its estimate."""
 GROWN_NAME = 1.46
 """The same of a name in the semi-bold letters of the first line."""
 BADGE = 21
-"""How far a badge reaches into an op (assets/modules/marks.mjs), with some air: no name stands under one."""
+"""How far a badge reaches into an op (assets/js/paint/marks.mjs), with some air: no name stands under one."""
 OP_SHIFT = 14.0
 """How far from its middle values and gradients meet an op: about as far as the rows of the cards beside it."""
 HALO, WIRES = 14.0, 28.0
 """How far below a card a way keeps so as not to touch what runs there: the halo of a step's own node, and the lines
-from cell to cell (`BUNDLE` and `CLEAR` in assets/modules/wiring.mjs), with half the width of both."""
+from cell to cell (`BUNDLE` and `CLEAR` in assets/js/paint/wiring.mjs), with half the width of both."""
 SEED_LABEL = "gradient you pass"
 MOST_CHIPS = 2
 NAME = 25

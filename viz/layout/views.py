@@ -10,7 +10,7 @@ from .layered.layered import SIZE, Placed, Places, Plan, place
 from .sheet import Size, around
 
 WHOLE = 0.612
-"""The zoom down to which a graph is shown whole (assets/modules/camera.mjs)."""
+"""The zoom down to which a graph is shown whole (assets/js/geometry/camera.mjs)."""
 HAIR = 0.003
 """A little room at the border."""
 LARGE = 1.0

@@ -28,7 +28,7 @@ INDEX = """<!DOCTYPE html>
 <meta name="color-scheme" content="light dark">
 <title>{%title%}</title>
 <link rel="icon" href="/ASSETS/icon.svg" type="image/svg+xml">
-<script src="/ASSETS/modules/panels/early.js"></script>
+<script src="/ASSETS/js/panels/shell/early.js"></script>
 {%css%}
 </head>
 <body>

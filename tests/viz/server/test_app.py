@@ -70,8 +70,8 @@ def loaded(client: Client) -> list[str]:
 def test_modules_are_served_and_only_one_is_loaded_by_the_page(client: Client) -> None:
     early, first = sorted(loaded(client))
     folder = first.removesuffix("viz.mjs")
-    assert early == f"{folder}modules/panels/early.js" and re.fullmatch(r"/assets/[0-9a-f]{12}/", folder)
-    with client.get(f"{folder}modules/panels/main.mjs", headers=OWN) as answer:
+    assert early == f"{folder}js/panels/shell/early.js" and re.fullmatch(r"/assets/[0-9a-f]{12}/", folder)
+    with client.get(f"{folder}js/panels/shell/main.mjs", headers=OWN) as answer:
         assert answer.status_code == 200 and answer.headers["Content-Type"].startswith("text/javascript")
         assert "immutable" in answer.headers["Cache-Control"]
 
@@ -98,7 +98,7 @@ def test_the_number_of_the_files_is_another_where_one_of_them_is(tmp_path: Path)
     assert len(set(versions)) == 3
 
 
-LARGE = ("/", "/_dash-layout", "/_dash-dependencies", "/assets/app.css", "/assets/modules/timeline.mjs")
+LARGE = ("/", "/_dash-layout", "/_dash-dependencies", "/assets/app.css", "/assets/js/scene/timeline.mjs")
 
 
 @pytest.mark.parametrize("path", LARGE)
@@ -231,6 +231,6 @@ def test_broken_json_is_refused_without_a_traceback(client: Client) -> None:
 
 
 def test_heard_functions_are_all_in_the_page() -> None:
-    text = (assets_folder() / "modules/panels/main.mjs").read_text("utf-8")
+    text = (assets_folder() / "js/panels/shell/main.mjs").read_text("utf-8")
     hears = text.split("window.backstepHears = {")[1].split("};")[0]
     assert {function for _, _, function in HEARD} == set(re.findall(r"(\w+):", hears))

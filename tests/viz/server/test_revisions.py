@@ -23,7 +23,7 @@ from .. import pictures, programs
 
 
 def number(place: str | None) -> int | None:
-    """The tensor of an element, as assets/modules/panels/edits.mjs reads it; None for what is no card."""
+    """The tensor of an element, as assets/js/page/edits.mjs reads it; None for what is no card."""
     found = re.match(r"t(\d+)", place or "")
     return int(found[1]) if found else None
 

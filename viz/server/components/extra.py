@@ -17,7 +17,7 @@ def also(**attributes: Any) -> dict[str, Any]:
 
 
 def separator(name: str, panel: str, orientation: str, label: str) -> html.Div:
-    """A bar between two regions: assets/modules/panels/panels.mjs lets it be dragged and moved by keys."""
+    """A bar between two regions: assets/js/page/panels.mjs lets it be dragged and moved by keys."""
     aria = also(
         aria_orientation=orientation,
         aria_controls=panel,

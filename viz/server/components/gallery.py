@@ -78,7 +78,7 @@ def first_of(programs: Sequence[Program]) -> Program | None:
 
 
 def picture(programs: Sequence[Program]) -> list[html.A]:
-    """The place of the first program's graph: assets/modules/panels/hero.mjs plays its first call there.
+    """The place of the first program's graph: assets/js/panels/shell/hero.mjs plays its first call there.
 
     It leads where the first link does, so that keys and screen readers pass it by.
     """

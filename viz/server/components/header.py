@@ -22,7 +22,7 @@ LAYOUTS = {
 
 
 def icon_button(act: str, label: str, icon: str, **more: Any) -> dmc.Tooltip:
-    """A square button: `act` is what assets/modules/panels/header.mjs does, `icon` a class of assets/app.css."""
+    """A square button: `act` is what assets/js/panels/shell/header.mjs does, `icon` a class of assets/app.css."""
     button = dmc.ActionIcon(
         html.Span(className=f"icon icon-{icon}", **also(aria_hidden="true")),
         id=f"act-{act}",
@@ -82,7 +82,7 @@ def header() -> html.Header:
 
 
 def tour_offer() -> html.Div:
-    """The tour, offered once and quietly: assets/modules/panels/tour.mjs says to whom."""
+    """The tour, offered once and quietly: assets/js/panels/shell/tour.mjs says to whom."""
     return html.Div(
         [
             html.Button("Take the tour", className="link", type="button", **also(data_act="tour")),
@@ -116,7 +116,7 @@ def layout_menu() -> dmc.Menu:
 
 
 def export_menu() -> dmc.Menu:
-    """Pictures, and files; assets/modules/panels/exports.mjs says where there is no graph to make a picture of."""
+    """Pictures, and files; assets/js/panels/shell/exports.mjs says where there is no graph to make a picture of."""
     pictures, files = (
         [dmc.MenuItem(text, id=act, **also(data_act=act)) for act, text in items]
         for items in (

@@ -1,0 +1,325 @@
+// The controller: joins stage, footer, player, keys and editing, and is what `window.backstep` answers from.
+
+import { Bus } from "./bus.mjs";
+import { Choosing } from "../stage/choosing.mjs";
+import { serverCalls } from "./counters.mjs";
+import { CellEditor } from "../stage/editor.mjs";
+import { Footer } from "../stage/footer.mjs";
+import { helpDialog, listenKeys } from "./keys.mjs";
+import { Legend } from "../stage/legend.mjs";
+import { announce, Mirror } from "../stage/mirror.mjs";
+import { Player, SPEEDS } from "../stage/player.mjs";
+import { listen } from "../stage/pointer.mjs";
+import { Presets } from "../stage/presets.mjs";
+import { Search } from "../stage/search.mjs";
+import { Stage } from "../stage/stage.mjs";
+import { describe, prepare, stateAt } from "../scene/state.mjs";
+import { clampTime, currentStep, nextCall, previousCall, runTo, sentence } from "../scene/timeline.mjs";
+import { toolbar } from "../stage/toolbar.mjs";
+
+export class App {
+  constructor() {
+    this.bus = new Bus();
+    this.player = new Player((t) => this.timeChanged(t), (on) => this.played(on));
+    Object.assign(this, { index: null, scene: null, frames: 0, scrub: false, loose: false, step: null });
+    Object.assign(this, { stage: null, footer: null, asked: null });
+    listenKeys(this);
+  }
+
+  /** Moves into the page, once its places are there; what was asked for before is done now. */
+  attach(stageHost, footerHost) {
+    this.stage = new Stage(stageHost, { painted: () => { this.frames += 1; }, moved: () => this.viewMoved() });
+    this.mirror = new Mirror(stageHost);
+    this.editor = new CellEditor(this.stage, (edit) => this.edit(edit));
+    this.presets = new Presets(this.stage, (edit) => this.edit(edit));
+    this.choosing = new Choosing(this.stage);
+    this.search = new Search(this.stage, { choose: (found) => this.find(found), moved: () => this.panned() });
+    this.tools = toolbar({ search: () => this.search.toggle(), zoomIn: () => this.stage.zoom(1.2), zoomOut: () => this.stage.zoom(1 / 1.2), fit: () => this.stage.fitMore(),
+      follow: () => this.toggleFollow(), cells: () => this.toggleCells() });
+    this.legend = new Legend(this.stage);
+    this.stage.layer.append(this.tools.element, this.legend.strip, this.legend.panel);
+    listen(this.stage, { select: (id) => this.select(id), fold: (id) => this.fold(id), edit: (...spot) => this.editor.start(...spot),
+      cellClick: (...spot) => this.presets.cellClick(...spot), choose: (node) => this.choosing.take(node), panned: () => this.panned() });
+    this.stage.onHover = (id) => this.hovered(id);
+    this.footer = new Footer(footerHost, {
+      seek: (t) => this.player.seek(t), scrubbing: (on) => this.scrubbing(on),
+      toggle: () => this.player.toggle(), speed: (speed) => this.setSpeed(speed),
+      first: () => this.seek(0), last: () => this.seek(Infinity), back: () => this.player.back(), step: () => this.player.forward(),
+      previousCall: () => this.previousCall(), nextCall: () => this.nextCall(), help: () => this.help(),
+    });
+    this.footer.theme(this.stage.tokens);
+    this.stage.onTheme = (tokens) => { this.footer.theme(tokens); this.legend.paint(); };
+    if (this.asked) this.load(this.asked);
+  }
+
+  ready() {
+    return this.scene !== null && this.stage !== null && this.stage.host.isConnected && this.stage.view.width > 0;
+  }
+
+  hasFocus(target) {
+    return target === this.stage.host;
+  }
+
+  load(scene) {
+    if (!this.stage) {
+      this.asked = scene;
+      return;
+    }
+    this.asked = null;
+    if (this.scene?.revision.id !== scene.revision.id || this.scene.program.id !== scene.program.id) this.choosing.end();
+    const same = this.scene?.program.id === scene.program.id;
+    const t = same ? clampTime(scene, Math.round(this.player.t)) : 0;
+    this.scene = scene;
+    this.index = prepare(scene);
+    this.step = null;
+    this.player.load(scene, t);
+    this.stage.load(this.index, t, same);
+    this.footer.load(scene, t);
+    this.search.load(scene);
+    if (this.stage.selection && !this.known(this.stage.selection)) this.select(null);
+    this.presets.update();
+    this.bus.emit("scene", scene);
+    this.loose = true; // a new revision moves nothing
+    this.timeChanged(t);
+    this.loose = false;
+  }
+
+  known(id) {
+    return this.index?.nodes.has(id) || this.index?.groups.has(id) || false;
+  }
+
+  timeChanged(t) {
+    this.stage.seek(t, !this.loose);
+    this.footer.show(t);
+    this.mirror.update(this.stage); // also within a step: what it brings is there when its move has ended
+    this.bus.emit("time", t);
+    const k = currentStep(t);
+    if (k === this.step) return;
+    this.step = k;
+    this.stage.pending.clear(); // what was typed has come back as a revision, or was refused
+    this.editor.close();
+    this.presets.update();
+    this.bus.emit("step", k, this.scene.steps[k] ?? null);
+    if (!this.scrub) this.speak();
+  }
+
+  speak() {
+    const { lead, text } = sentence(this.scene, this.player.t);
+    announce(`${lead} ${text}`);
+  }
+
+  played(on) {
+    this.loose = false;
+    this.footer?.playing(on);
+    this.tools?.follow(this.stage.follow);
+    this.bus.emit("play", on);
+  }
+
+  /** Whoever moves the picture while it plays is not pulled back until it plays anew. */
+  panned() {
+    this.editor.close();
+    this.loose = this.player.playing;
+  }
+
+  scrubbing(on) {
+    this.scrub = on;
+    if (!on) this.speak();
+  }
+
+  viewMoved() {
+    this.editor?.place();
+    this.presets?.place();
+    if (this.mirror) this.mirror.update(this.stage);
+  }
+
+  /** Lets a node be chosen on the graph (see Choosing.begin); without a question, no longer. */
+  choose(ask = null) {
+    this.player.pause();
+    this.choosing?.end();
+    if (ask) this.choosing.begin(ask);
+    this.presets?.update();
+  }
+
+  hovered(id) {
+    this.presets.update();
+    this.bus.emit("hover", id);
+  }
+
+  select(id) {
+    const wanted = id === null ? null : this.known(id) ? id : this.holding(id);
+    if (!this.stage || wanted === this.stage.selection) return;
+    this.stage.selection = wanted;
+    this.stage.settle();
+    this.stage.touch("graph");
+    this.presets.update();
+    this.mirror.update(this.stage);
+    this.bus.emit("select", wanted);
+  }
+
+  /** The folded group that is shown instead of what is in it; null where there is none. */
+  holding(id) {
+    const { groups } = this.index ?? {};
+    let found = null;
+    const first = this.scene?.groups.find((one) => one.members.includes(id) || one.id === id);
+    for (let group = first; group; group = groups.get(group.within)) if (group.folded) found = group.id;
+    return found;
+  }
+
+  /** Selects the next node of the order of execution; false at its end, so that Tab leaves the stage. */
+  selectNext(by) {
+    const order = this.choosing.on ? this.index.order.filter((id) => this.choosing.allows(this.index.nodes.get(id))) : this.index.order;
+    const now = order.indexOf(this.stage.selection);
+    const next = now < 0 ? (by > 0 ? 0 : order.length - 1) : now + by;
+    if (next < 0 || next >= order.length) return false;
+    this.select(order[next]);
+    this.stage.reveal(order[next]);
+    const node = this.index.nodes.get(order[next]);
+    announce(`${node.label}, ${node.sub}`);
+    return true;
+  }
+
+  /** Shows and selects what a search has found, once the folded groups around it are open. */
+  find({ id, label, sub, unfold }) {
+    const show = () => {
+      this.stage.reveal(id);
+      this.select(id);
+      announce([label, sub].filter(Boolean).join(", "));
+    };
+    if (unfold.length) this.bus.emit("unfold", unfold, show);
+    else show();
+  }
+
+  enter() {
+    const node = this.index.nodes.get(this.stage.selection);
+    if (!node) return false;
+    if (node.kind === "group") return this.fold(node.id);
+    if (this.choosing.on) {
+      this.choosing.take(node);
+      return true;
+    }
+    const rows = ["seed", "value"].map((key) => node.rows.find((one) => one.key === key));
+    if (!rows.some((row) => row && this.editor.start(node, row, 0))) this.bus.emit("enter", node.id);
+    return true;
+  }
+
+  escape() {
+    if (this.legend.toggle(false) || this.choosing.end(true)) return true;
+    if (this.presets.hot) {
+      this.presets.heat(false);
+      this.presets.update();
+      return true;
+    }
+    const closed = this.bus.emit("escape");
+    if (this.stage.selection === null) return closed;
+    this.select(null);
+    return true;
+  }
+
+  foldSelected() {
+    const id = this.stage.selection;
+    const own = this.index.groups.has(id) ? id : this.index.nodes.get(id)?.group;
+    return own ? this.fold(own) : false;
+  }
+
+  fold(id) {
+    this.bus.emit("fold", id);
+    return true;
+  }
+
+  edit(change) {
+    this.player.pause();
+    this.bus.emit("edit", change);
+  }
+
+  toggleCells() {
+    this.stage.allWires = !this.stage.allWires;
+    this.tools.cells(this.stage.allWires);
+    this.stage.settle();
+    this.stage.touch("graph");
+  }
+
+  toggleFollow() {
+    this.stage.follow = !this.stage.follow;
+    this.loose = false;
+    this.tools.follow(this.stage.follow);
+    if (this.stage.follow) this.stage.followActive();
+  }
+
+  setSpeed(speed) {
+    this.player.speed = speed;
+    this.footer.setSpeed(speed);
+  }
+
+  changeSpeed(by) {
+    const place = SPEEDS.indexOf(this.player.speed) + by;
+    if (SPEEDS[place]) this.setSpeed(SPEEDS[place]);
+  }
+
+  space() {
+    if (!this.bus.emit("space")) this.player.toggle();
+  }
+
+  seek(t) {
+    this.player.seek(t === Infinity ? this.scene.steps.length : t);
+  }
+
+  nextCall() {
+    this.seek(nextCall(this.scene, this.player.t));
+  }
+
+  previousCall() {
+    this.seek(previousCall(this.scene, this.player.t));
+  }
+
+  runToSelected() {
+    const id = this.stage.selection;
+    const t = id === null ? null : runTo(this.scene, this.index.edges, id, this.player.t);
+    if (t === null) return false;
+    this.seek(t);
+    return true;
+  }
+
+  help() {
+    this.dialog ??= helpDialog(this);
+    if (!this.dialog.open) this.dialog.showModal();
+  }
+
+  /** Plain JSON of what is drawn now. */
+  state() {
+    if (!this.scene) return null;
+    const { stage, player } = this;
+    const wires = stage.wires.map(({ edge, from, to, local, carries }) => ({ edge: edge.id, from, to, local, carries }));
+    return {
+      ...describe(stateAt(this.index, player.t)), playing: player.playing, speed: player.speed, selection: stage.selection,
+      hover: stage.hover, lit: stage.lit?.id ?? null, camera: { ...stage.camera }, follow: stage.follow, wires, visible: stage.visible.map((node) => node.id),
+    };
+  }
+
+  /** The whole graph at this moment as an SVG, { text, width, height }; null where there is none. */
+  picture() {
+    if (!this.scene?.nodes.length || !this.stage) return null;
+    const { program, revision } = this.scene;
+    const { lead, text } = sentence(this.scene, this.player.t);
+    return this.stage.picture({ title: `${program.title}, revision ${revision.number}: ${revision.label}`, said: `${lead} ${text}` });
+  }
+
+  /**
+   * The object that the page and the tests speak to.  Events of `on(event, listener)`, which returns how to stop:
+   * scene (scene), time (t), step (k, step; k = -1 before the first), select (id), hover (id), play (bool), space () and
+   * enter (id), edit ({ command, gradient } or { leaf, values }), fold (group id), unfold (group ids, what to do then).  A listener of `space` that returns
+   * true has claimed the key: then it does not play.
+   */
+  api() {
+    return {
+      load: (scene) => this.load(scene), scene: () => this.scene, seek: (t) => this.scene && this.player.seek(t), t: () => this.player.t,
+      play: (until) => this.player.play(until), pause: () => this.player.pause(), playing: () => this.player.playing,
+      step: () => this.player.forward(), back: () => this.player.back(), speed: (speed) => this.setSpeed(speed),
+      select: (id) => this.select(id), selection: () => this.stage?.selection ?? null, reveal: (id) => this.stage?.reveal(id), uncover: (id, from) => this.stage?.uncover(id, from),
+      on: (event, listener) => this.bus.on(event, listener), emit: (event, ...payload) => this.bus.emit(event, ...payload),
+      edit: (change) => this.edit(change), choose: (ask) => this.choose(ask), choosing: () => Boolean(this.choosing?.on), fold: (id) => this.fold(id), fit: () => this.stage?.fit(), light: (term) => this.stage?.light(term), help: () => this.help(),
+      clearPending: () => this.stage && (this.stage.pending.clear(), this.stage.touch("graph")),
+      picture: () => this.picture(), state: () => this.state(), screenPos: (id, row, cell) => this.stage?.screenPos(id, row, cell) ?? null,
+      frameCount: () => this.frames, serverCalls,
+    };
+  }
+}

@@ -1,0 +1,111 @@
+// The keyboard: one table, from which both the keys and the overlay that lists them come.
+
+import { h } from "../page/dom.mjs";
+
+const PAN = 80;
+
+/** Rows of [keys, what is shown, meaning, action]; `app` is the controller of viz.mjs. */
+function keyTable(app) {
+  return [
+    { title: "Time", rows: [
+      [[" "], "Space", "Play or pause (or what the chapter offers)", () => app.space()],
+      [["ArrowRight"], "\u2192", "Step", () => app.player.forward()],
+      [["ArrowLeft"], "\u2190", "Step back", () => app.player.back()],
+      [["Shift+ArrowRight"], "Shift \u2192", "Next backward call", () => app.nextCall()],
+      [["Shift+ArrowLeft"], "Shift \u2190", "Previous backward call", () => app.previousCall()],
+      [["Home"], "Home", "First step", () => app.seek(0)],
+      [["End"], "End", "Last step", () => app.seek(Infinity)],
+      [["n", "N"], "N", "Run to the selected node", () => app.runToSelected()],
+      [["<", ">"], "< >", "Slower, faster", (key) => app.changeSpeed(key === ">" ? 1 : -1)],
+    ] },
+    { title: "Graph", rows: [
+      [["Tab", "Shift+Tab"], "Tab", "Next node in order of execution (Shift: the one before)",
+        (key) => app.selectNext(key === "Tab" ? 1 : -1), "stage"],
+      [["Enter"], "Enter", "Edit the selected node\u2019s cells, or unfold it", () => app.enter(), "stage"],
+      [["Escape"], "Esc", "Clear the selection", () => app.escape()],
+      [["/"], "/", "Search in the graph", () => app.search.toggle(true)],
+      [["f", "F"], "F", "Fold or unfold the selected group", () => app.foldSelected()],
+      [["m", "M"], "M", "From a mistake to the program without it, and back", () => app.bus.emit("other")],
+      [["c", "C"], "C", "Wiring cell by cell, everywhere", () => app.toggleCells()],
+    ] },
+    { title: "View", rows: [
+      [["0"], "0", "Fit; again: all of it", () => app.stage.fitMore()],
+      [["+", "="], "+", "Zoom in", () => app.stage.zoom(1.2)],
+      [["-", "_"], "\u2212", "Zoom out", () => app.stage.zoom(1 / 1.2)],
+      [["w", "W", "Shift+ArrowUp"], "W, Shift \u2191", "Move up", () => app.stage.pan(0, PAN)],
+      [["s", "S", "Shift+ArrowDown"], "S, Shift \u2193", "Move down", () => app.stage.pan(0, -PAN)],
+      [["a", "A"], "A", "Move left", () => app.stage.pan(PAN, 0)],
+      [["d", "D"], "D", "Move right", () => app.stage.pan(-PAN, 0)],
+      [["l", "L"], "L", "Follow what happens while playing", () => app.toggleFollow()],
+      [["["], "[", "Show or hide the left panel", () => app.bus.emit("panel", "left")],
+      [["]"], "]", "Show or hide the right panel", () => app.bus.emit("panel", "right")],
+    ] },
+    { title: "Explanations", rows: [
+      [["k", "K"], "K", "Legend: what all signs mean", () => app.legend.toggle()],
+      [["i", "I"], "I", "What am I looking at? Again: the next panel", () => app.bus.emit("explain")],
+      [["t", "T"], "T", "Tour of six stops", () => app.bus.emit("tour")],
+      [["?"], "?", "This list", () => app.help()],
+    ] },
+    { title: "Changes", rows: [
+      [[], "Ctrl Z", "Undo an edit"], // the header listens to these two: they work while typing elsewhere too
+      [[], "Ctrl Y", "Do it again"],
+    ] },
+  ];
+}
+
+const TYPED = "input, textarea, [contenteditable='true'], .ag-root-wrapper";
+const OWN_KEYS = `${TYPED}, select, dialog, [role=grid], [role=dialog], [role=menu], [role=listbox], [role=combobox]`;
+const PRESSED = "button, a[href], summary, [role=button], [role=tab], [role=switch], [role=checkbox], [role=menuitem]";
+const MOVED = "[role=tablist], [role=radiogroup]";
+
+// A button that was clicked has the focus, but whoever then presses Space means the player, and not "that button again",
+// and with an arrow the next step, not the next tab; whoever came to it by Tab means the button.
+let clicked = false;
+
+const moves = (key) => key.startsWith("Arrow") || key === "Home" || key === "End";
+
+/** Whether what has the focus needs this key for itself. */
+function ownsKey(target, key) {
+  if (!target?.closest) return false;
+  if (target.closest(OWN_KEYS)) return key !== "?" || target.closest(TYPED) !== null;
+  if (key === " " || key === "Enter") return target.closest(PRESSED) !== null && !(key === " " && clicked);
+  return moves(key) && target.closest(MOVED) !== null && !(clicked && target.closest("[role=tab]"));
+}
+
+export function listenKeys(app) {
+  const table = new Map();
+  for (const { rows } of keyTable(app)) for (const [keys, , , act, where] of rows) for (const key of keys) table.set(key, { act, where });
+  document.addEventListener("pointerdown", () => { clicked = true; }, true);
+  const press = (event) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !app.ready()) return;
+    if (ownsKey(event.target, event.key)) return;
+    const shifted = event.shiftKey && (event.key.startsWith("Arrow") || event.key === "Tab");
+    const entry = table.get((shifted ? "Shift+" : "") + event.key);
+    if (!entry || (entry.where === "stage" && !app.hasFocus(event.target))) return;
+    if (event.key === " " && event.target !== document.body && event.target.closest?.(PRESSED)) event.target.blur(); // else its release would still press it
+    if (entry.act(event.key === "Tab" && event.shiftKey ? "Shift+Tab" : event.key) !== false) event.preventDefault();
+  };
+  document.addEventListener("keydown", press);
+  document.addEventListener("keydown", (event) => {
+    clicked = clicked && event.key !== "Tab";
+    if (!clicked || !moves(event.key) || !event.target.closest?.("[role=tab]")) return;
+    event.target.blur();
+    event.stopPropagation(); // the tabs would take it first
+    press(event);
+  }, true);
+}
+
+/** The overlay of all keys: a native dialog, so that focus and Escape are the browser's. */
+export function helpDialog(app) {
+  const then = (act) => () => { dialog.close(); act(); };
+  const dialog = h("dialog.bs-help", { "aria-label": "All keys" }, h("header", {}, h("h2", {}, "Keys"),
+    h("button.btn", { type: "button", onclick: then(() => app.legend.toggle(true)) }, "Legend"),
+    h("button.btn", { type: "button", onclick: then(() => app.bus.emit("tour")) }, "Take the tour"),
+    h("button.bs-close", { type: "button", "aria-label": "Close", onclick: () => dialog.close() }, "\u00d7")),
+  h("div.bs-help-columns", {}, ...keyTable(app).map(({ title, rows }) => h("section", {}, h("h3", {}, title),
+    h("dl", {}, ...rows.map(([, shown, meaning]) => (
+      [h("dt", {}, ...shown.split(", ").map((one) => h("kbd", {}, one))), h("dd", {}, meaning)])))))));
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  document.body.append(dialog);
+  return dialog;
+}

@@ -1,0 +1,79 @@
+// Small helpers for writing panels: elements from a line of code, and Dash's set_props where Dash is there.
+import { withMinus } from "../scene/format.mjs";
+import { pieces } from "../scene/whole.mjs";
+
+/** An element: `h("p.hint", {title: "…"}, "text", child)`. A name that starts with `on` is a listener. */
+export function h(tag, attributes = {}, ...content) {
+  const [name, ...classes] = tag.split(".");
+  const element = document.createElement(name);
+  if (classes.length) element.className = classes.join(" ");
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (key === "dataset") Object.assign(element.dataset, value);
+    else element.setAttribute(key, value === true ? "" : value);
+  }
+  element.append(...content.flat(3).filter((part) => part !== null && part !== undefined && part !== false));
+  return element;
+}
+
+export const byId = (id) => document.getElementById(id);
+
+/** Replaces what stands in an element. */
+export function fill(element, ...content) {
+  if (element) element.replaceChildren(...content.flat(3).filter((part) => part !== null && part !== undefined && part !== false));
+}
+
+export function setProps(id, props) {
+  window.dash_clientside.set_props(id, props);
+}
+
+/** Mounts a heavy component (see `lazy_parts` in viz/components) into its place; true once, when it was not there. */
+export function mount(place) {
+  const holder = byId(place);
+  if (!holder || holder.dataset.mounted) return false;
+  holder.dataset.mounted = "yes";
+  setProps(place, { children: window.backstepParts[place] });
+  return true;
+}
+
+/** Resolves when `ready()` first gives something; looked at once a frame, because no event tells that React has mounted. */
+export function until(ready, frames = 900) {
+  return new Promise((resolve, reject) => {
+    const look = (left) => {
+      const found = ready();
+      if (found) resolve(found);
+      else if (left <= 0) reject(new Error("a part of the page did not appear"));
+      else requestAnimationFrame(() => look(left - 1));
+    };
+    look(frames);
+  });
+}
+
+/** Text with `code`, **bold** and blank lines between paragraphs, as the stories are written; nothing else is markup. */
+export function prose(text) {
+  return text.trim().split(/\n\s*\n/).map((paragraph) => h("p", {}, ...inline(paragraph.replace(/\s*\n\s*/g, " "))));
+}
+
+export function inline(text) {
+  return text.split(/(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)/).filter(Boolean).flatMap((part) => {
+    if (part.startsWith("`")) return h("code", {}, part.slice(1, -1));
+    if (part.startsWith("**")) return h("b", {}, part.slice(2, -2));
+    if (part.startsWith("*") && part.endsWith("*") && part.length > 2) return h("em", {}, part.slice(1, -1));
+    return unbroken(withMinus(part));
+  });
+}
+
+/** Text whose numbers and short vectors stay on one line. */
+export const unbroken = (text) => pieces(text).map((part) => (part.whole ? h("span.whole", {}, part.whole) : part));
+
+let hiding = 0;
+/** A short message at the bottom, which also a screen reader says. */
+export function toast(text) {
+  const place = byId("toast");
+  if (!place) return;
+  place.textContent = text;
+  place.hidden = false;
+  clearTimeout(hiding);
+  hiding = setTimeout(() => { place.hidden = true; }, 2600);
+}

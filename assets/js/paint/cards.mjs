@@ -1,0 +1,209 @@
+// The rows of a tensor card: cells with numbers, heat strips, ghosts of the revision before.
+
+import { cellOf, holding, PAD, rowsOf } from "../scene/card.mjs";
+import { DAMAGED, fitNum, fitRow, num, shapeText, statsText, toNumber, truth } from "../scene/format.mjs";
+import { flowsAt, ghostOf, nodeState, rowState } from "../scene/state.mjs";
+import { cut, fitting, widthOf } from "../geometry/text.mjs";
+
+const AIR = 3; // units between a number and the border of its cell,
+const LEAST_AIR = 1; // and where it is written in the smaller size
+
+export function paintRows(brush, node) {
+  const { moment } = brush;
+  const future = nodeState(moment, node) === "future";
+  for (const place of rowsOf(node)) {
+    const state = rowState(moment, place.row);
+    paintLabel(brush, node, place, state);
+    if (place.row.cols) paintCells(brush, node, place, state, future);
+    else paintStrip(brush, place, state);
+  }
+}
+
+function paintLabel({ write, context, font, tokens }, node, place, state) {
+  const { row } = place;
+  if (row.key === "value") return;
+  const empty = state.value === null;
+  const labels = row.key === "seed" ? seedLabels(row, node, state) : gradLabels(row.label || ".grad", empty, state.past);
+  const room = node.w - 2 * PAD - (row.key === "seed" ? 16 : 0);
+  const text = fitting(context, font.plain, labels, room);
+  write(text, place.x, place.labelY, font.plain, tokens.soft);
+  if (row.key === "seed" && !empty && row.cols) pencil(context, place.x + widthOf(context, font.plain, text) + 5, place.labelY, tokens.root);
+}
+
+/** Ways to name the gradient that is passed, the longest first; one of another shape than its root (it is refused) by its shape, one that was made of another, or of nothing, by how. */
+function seedLabels(row, node, { value, other, derived }) {
+  const shape = value ? shapeText(value.shape) : "";
+  if (value && node.shape && shape !== shapeText(node.shape)) return [`gradient of shape ${shape}`, `gradient (${value.shape.join(", ")}${value.shape.length === 1 ? "," : ""})`, "gradient"];
+  if (other) return ["gradient of another call", "of another call", "other call"];
+  if (derived?.startsWith("by ")) return [`gradient ${derived}`, "gradient"];
+  if (derived) return [`gradient, ${derived}`, ...(derived.match(/from .*/) ?? []).map((from) => `gradient ${from}`), `gradient, ${derived.split(" ")[0]}`, "gradient"];
+  return [row.label || "gradient you pass", "gradient"];
+}
+
+/** Ways to name a row of `.grad`, the longest first; an older version had its gradient, the present one has it. */
+function gradLabels(label, empty, past) {
+  if (past) return empty ? [`had no ${label}`, label] : [`${label} before`, `had ${label}`, label];
+  return empty ? [`${label} none`, label] : [label];
+}
+
+function pencil(context, x, y, colour) {
+  context.strokeStyle = colour;
+  context.lineWidth = 1.4;
+  context.beginPath();
+  context.moveTo(x, y + 5);
+  context.lineTo(x + 1, y + 2);
+  context.lineTo(x + 7, y - 4);
+  context.lineTo(x + 9, y - 2);
+  context.lineTo(x + 3, y + 4);
+  context.closePath();
+  context.stroke();
+}
+
+function paintCells(brush, node, at, state, future) {
+  const { moment, pending } = brush;
+  const data = state.value?.data ?? null;
+  const place = holding(at, data?.length ?? 0, node);
+  const { row, count } = place;
+  const ghost = data ? ghostOf(moment, node, row, state.value) : null;
+  const lit = row.key === "value" && data ? litCells(moment, node, count) : null;
+  const typedAt = (cell) => pending?.get(`${node.id}|${row.key}|${cell}`);
+  const shown = Array.from({ length: count - (place.more ? 1 : 0) }, (_, cell) => typedAt(cell) ?? data?.[cell] ?? null);
+  const line = lineOf(brush.font, shown, place.cellW, { truths: state.value?.dtype === "bool", small: ghost !== null });
+  for (let cell = 0; cell < count; cell++) {
+    const box = cellOf(place, cell);
+    if (place.more && cell === count - 1) {
+      brush.write(`+${place.more}`, box.x + box.w / 2, box.y + box.h / 2, brush.font.small, brush.tokens.soft, "center");
+      continue;
+    }
+    const [typed, value] = [typedAt(cell), shown[cell]];
+    const changed = state.changed && moment.step?.at === node.id; // not where a new version shows what the one before held
+    const look = cellLook(brush, row, value, { ...state, changed }, lit?.has(cell) ?? false, typed !== undefined);
+    paintBox(brush, box, look, future);
+    if (value !== null) paintNumber(brush, box, { value, text: line.texts[cell], ghost: ghost?.[cell] ?? null }, look, line);
+    else if (!future && !state.value?.damaged) dash(brush, box);
+  }
+  if (state.value?.damaged) {
+    const [first, last] = [cellOf(place, 0), cellOf(place, count - 1)];
+    const width = last.x + last.w - first.x;
+    const text = cut(brush.context, brush.font.small, width > 120 ? DAMAGED : "damaged", width);
+    brush.write(text, first.x + width / 2, first.y + (last.y + last.h - first.y) / 2, brush.font.small, brush.tokens.error, "center");
+  }
+}
+
+/**
+ * How the numbers of a row are written in cells of `width` units: `{ texts, small, letters, truths }`.  All of them alike: in the smaller
+ * size where that is asked for or the larger one has no room for one, and in as many digits as have room; letters are never narrowed.
+ */
+export function lineOf(font, values, width, { truths = false, small: asked = false } = {}) {
+  const written = (value, room) => (value === null ? "" : truth(value, room));
+  const large = Math.floor((width - 2 * AIR) / font.cellPitch);
+  const small = asked || values.some((value) => (truths ? written(value) : num(value)).length > large);
+  const letters = small ? Math.floor((width - 2 * LEAST_AIR) / font.smallPitch) : large;
+  return { texts: truths ? values.map((value) => written(value, letters)) : fitRow(values, letters), small, letters, truths };
+}
+
+/** Cells through which the gradient of the current step goes, where it goes through some and not through others. */
+function litCells(moment, node, count) {
+  if (!moment.backward) return null;
+  const cells = new Set();
+  for (const { flow, edge, part } of flowsAt(moment)) {
+    if (!flow.back || flow.value === null) continue;
+    const arriving = edge.source === node.id;
+    if ((!arriving && edge.target !== node.id) || (arriving && part < 1)) continue;
+    const data = moment.scene.values[flow.value].data;
+    if (data?.length === count) data.forEach((value, i) => toNumber(value) !== 0 && cells.add(i));
+  }
+  return cells.size < count ? cells : null;
+}
+
+function cellLook({ tokens }, row, value, state, lit, typed) {
+  const nothing = value === null || value === undefined;
+  const zero = !nothing && toNumber(value) === 0;
+  const odd = !nothing && !Number.isFinite(toNumber(value));
+  const look = { fill: tokens.field, stroke: tokens.line, width: 1, ink: tokens.ink, strong: false, dashed: false, alpha: state.other ? 0.6 : 1 };
+  if (odd) Object.assign(look, { fill: tokens.errorTint, stroke: tokens.error, ink: tokens.error, strong: true });
+  else if (row.key === "seed" && !nothing) {
+    Object.assign(look, zero ? { ink: tokens.soft } : { fill: tokens.rootTint, stroke: tokens.root, ink: tokens.root, strong: true });
+  } else if (row.key === "grad" && !nothing) {
+    Object.assign(look, zero || state.past ? { ink: tokens.soft } : { ink: tokens.gradient, strong: true });
+    if (!zero && state.changed && !state.past) Object.assign(look, { fill: tokens.gradientTint, stroke: tokens.gradient, width: 2 });
+  }
+  if (lit && !odd) Object.assign(look, { stroke: tokens.ink, width: 2 }); // a value: what the gradient passes stands on its edge
+  if (typed) Object.assign(look, { dashed: true, width: 1.5, stroke: tokens.changed, ink: tokens.changed });
+  return look;
+}
+
+function paintBox({ context }, box, look, future) {
+  context.globalAlpha *= look.alpha;
+  context.beginPath();
+  context.roundRect(box.x, box.y, box.w, box.h, 5);
+  if (!future) {
+    context.fillStyle = look.fill;
+    context.fill();
+  }
+  context.lineWidth = look.width;
+  context.strokeStyle = look.stroke;
+  if (look.dashed) context.setLineDash([3, 2]);
+  context.stroke();
+  if (look.dashed) context.setLineDash([]);
+  context.globalAlpha /= look.alpha;
+}
+
+function paintNumber({ context, write, font, tokens, detail }, box, { value, text, ghost }, look, line) {
+  context.globalAlpha *= look.alpha;
+  if (detail < 2) {
+    if (toNumber(value) !== 0) {
+      context.fillStyle = look.ink;
+      context.fillRect(box.x + box.w * 0.25, box.y + box.h * 0.4, box.w * 0.5, Math.max(2, box.h * 0.2));
+    }
+  } else {
+    const face = line.small ? (look.strong ? font.smallStrong : font.small) : look.strong ? font.cellStrong : font.cell;
+    const middle = box.y + box.h / 2;
+    write(text, box.x + box.w / 2, ghost === null ? middle : middle + box.h / 4, face, look.ink, "center");
+    if (ghost !== null) paintGhost({ context, write, font, tokens }, box, line.truths ? truth(ghost, line.letters) : fitNum(ghost, line.letters));
+  }
+  context.globalAlpha /= look.alpha;
+}
+
+/** The old value over the new one, on a ground of its own in the upper half of the cell, struck through by a hair. */
+function paintGhost({ context, write, font, tokens }, box, text) {
+  const [x, y, half] = [box.x + box.w / 2, box.y + box.h / 4, box.h / 2];
+  context.beginPath();
+  context.roundRect(box.x + 1, box.y + 1, box.w - 2, half - 1, [4, 4, 0, 0]);
+  context.fillStyle = tokens.changedTint;
+  context.fill();
+  write(text, x, y, font.small, tokens.changed, "center");
+  const reach = widthOf(context, font.small, text) / 2 + 3;
+  context.fillRect(x - reach, y - 0.5, 2 * reach, 1);
+}
+
+function dash({ context, tokens }, box) {
+  context.fillStyle = tokens.line;
+  context.fillRect(box.x + box.w / 2 - 5, box.y + box.h / 2 - 1, 10, 2);
+}
+
+/** A large tensor: a sample as bars above and below a line (so that the sign is a place, not a colour), then figures. */
+function paintStrip({ context, write, font, tokens, detail }, place, state) {
+  const value = state.value;
+  const height = place.h - 18;
+  context.beginPath();
+  context.roundRect(place.x, place.y, place.w, height, 5);
+  context.fillStyle = tokens.field;
+  context.fill();
+  context.lineWidth = 1;
+  context.strokeStyle = state.changed ? tokens.gradient : tokens.line;
+  context.stroke();
+  if (!value) return;
+  const colour = place.row.key === "value" || state.past ? tokens.soft : place.row.key === "seed" ? tokens.root : tokens.gradient;
+  const samples = (value.strip ?? value.data ?? []).map(toNumber);
+  const largest = Math.max(...samples.map((v) => (Number.isFinite(v) ? Math.abs(v) : 0)), 1e-300);
+  const middle = place.y + height / 2;
+  const step = (place.w - 8) / samples.length;
+  samples.forEach((sample, i) => {
+    const odd = !Number.isFinite(sample);
+    const size = odd ? height / 2 - 2 : Math.max((Math.abs(sample) / largest) * (height / 2 - 2), 0.5);
+    context.fillStyle = odd ? tokens.error : colour;
+    context.fillRect(place.x + 4 + i * step, odd || sample > 0 ? middle - size : middle, Math.max(step - 0.6, 0.8), odd ? 2 * size : size);
+  });
+  if (detail >= 2) write(cut(context, font.plain, statsText(value), place.w), place.x, place.y + height + 11, font.plain, tokens.soft);
+}

@@ -1,0 +1,92 @@
+// The number that travels: what is written, and where it stands so that nobody takes it for another route's.
+
+import { num, shapeText, withMinus } from "../scene/format.mjs";
+import { placesAt } from "./places.mjs";
+import { gradientRoute } from "../geometry/plane.mjs";
+import { isWired } from "./wiring.mjs";
+
+const MOST_LABELS = 24;
+
+/** The lines from cell to cell by which the gradient of an edge travels now, `{ flat, number }`: one for each cell. */
+export function linesOn({ wires }, edge) {
+  if (!isWired(edge)) return [];
+  const found = new Map();
+  for (const wire of wires) {
+    if (wire.live && wire.edge.id === edge.id) found.set(wire.from, { flat: wire.leaving, number: wire.sent });
+    else if (wire.comes && edge.source === wire.op.id && edge.target === wire.output.id) found.set(wire.to, { flat: wire.arriving, number: wire.given });
+  }
+  return [...found.values()];
+}
+
+/**
+ * What is written: once for equal numbers that go the same way, as the two of `x * x` do, and for one that goes on from an edge on which
+ * only gradients travel.  The arithmetic of a single path is true of cells: it is written where the path is drawn.
+ */
+export function labelsOf(brush, flows) {
+  const found = new Map();
+  for (const { flow, edge, started } of flows) {
+    if (!started || !flow.text) continue;
+    const text = (linesOn(brush, edge).length && flow.path) || flow.text;
+    const key = `${edge.source}|${edge.target}|${text}`;
+    if (found.has(key)) found.get(key).edges.push(edge);
+    else found.set(key, { flow, edge, edges: [edge], text });
+  }
+  const labels = [...found.values()].map((one) => ({ ...one, text: withMinus(one.text), times: one.edges.length }));
+  const before = (label) => labels.find(({ edge, text }) => edge.value === false && edge.source === label.edge.target && text === label.text);
+  for (const label of labels) before(label)?.edges.push(...label.edges);
+  return labels.filter((label) => !before(label)).map((one) => ({ ...one, text: one.text + timesOf(one) }));
+}
+
+/**
+ * The numbers of some flows, `{ text, flow, edges, box, lead }` (`lead`: the line to its route of one that stands away from it, or null);
+ * without those for which there is no place.  All of a step have theirs from its beginning, and keep it.
+ */
+export function placedLabels(brush, flows) {
+  const begun = new Set(flows.filter((one) => one.started).map((one) => one.flow));
+  const settled = { ...brush, moment: { ...brush.moment, t: Math.ceil(brush.moment.t) } }; // what the step leaves is what is there all along
+  return placeAll(settled, flows).filter((one) => begun.has(one.flow));
+}
+
+/**
+ * First all that have room beside their routes, what comes of a step before what came to it; then the others, at the end of a line; what has
+ * room in neither way is told by its shape and norm.
+ */
+function placeAll(brush, flows) {
+  const lit = flows.map((one) => ({ edge: one.edge, ways: waysOf(brush, one.flow, one.edge) }));
+  const places = placesAt(brush, lit);
+  const placed = [];
+  let left = labelsOf(brush, flows.map((one) => ({ ...one, started: true }))).slice(-MOST_LABELS).reverse();
+  for (const [find, forms] of [[places.beside, formsOf], [places.away, formsOf], [places.beside, summaries], [places.away, summaries]]) {
+    left = left.filter((label) => {
+      let found = null;
+      const text = forms(label, brush.moment.scene).find((form) => (found = find(form, label.edges, placed)));
+      if (found) placed.push({ ...label, text, ...found });
+      return !found;
+    });
+  }
+  return placed;
+}
+
+/** The curves on which a flow is drawn. */
+function waysOf(brush, flow, edge) {
+  const lines = flow.back ? linesOn(brush, edge) : [];
+  return lines.length ? lines.map(({ flat }) => flat) : [(flow.back ? gradientRoute(brush.plane, brush.moment, edge) : brush.plane.routes.get(edge.id).forward).flat];
+}
+
+/** A number as it is written, and where that has no place what comes of its product alone: the sentence has the product too. */
+function formsOf({ text }) {
+  const [, result] = / [=\u2248] (.*)$/.exec(text) ?? [];
+  return result === undefined ? [text] : [text, result];
+}
+
+/** What is told of several numbers that have no room, as of a tensor that is too large to be written out. */
+function summaries(label, { values }) {
+  const { flow } = label;
+  const { shape, stats, damaged } = values[flow.value] ?? {};
+  if (!shape || stats.size < 2 || damaged) return [];
+  const norm = `norm ${num(stats.nan ? "nan" : stats.inf ? "inf" : stats.norm, 3)}${timesOf(label)}`;
+  return [`${shapeText(shape)}, ${norm}`, norm];
+}
+
+/** How often a number goes the same way. */
+const timesOf = ({ times }) => (times === 1 ? "" : `, ${times === 2 ? "twice" : `${times} times`}`);

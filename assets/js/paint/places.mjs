@@ -1,0 +1,207 @@
+// Where a number that travels stands, so that nobody takes it for another route's: beside its own, else away from it with a line that leads there.
+
+import { barsOfWhole } from "../geometry/bars.mjs";
+import { toWorld, visibleBox } from "../geometry/camera.mjs";
+import { boxOf, grown, shared } from "../scene/card.mjs";
+import { comesWithin, crossesBox, crossesLine, distanceToBox, pointAlong, strikes } from "../geometry/curve.mjs";
+import { hasGradient, wiredEdges } from "./edges.mjs";
+import { gradientRoute } from "../geometry/plane.mjs";
+import { widthOf } from "../geometry/text.mjs";
+
+const GAPS = [7, 14, 22, 29]; // px on screen from a number to a place of its own route; past FAR it is nobody's
+export const FAR = 30;
+const SHIFTS = [0, -0.3, 0.3, -0.55, 0.55]; // how far to the side of a place, in widths
+const PARTS = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9];
+const HEIGHT = 22;
+const LEAST_APART = 10; // units from one number to the next: of two that stand as lines of text no one can tell whose they are
+const AIR = 3; // units between a number and another route, or a card that is not its end
+const NEARER = 8; // and how much nearer than to one that is lit too it is to its own
+const SHORT = 8; // letters of a number that is written even close to a card, or over a little of what rests
+const MOST_COVERED = 0.35;
+const CROSSING = 0.2; // what covering a route at rest counts, as a part of the number,
+const IN_HALO = 0.3; // and what being in the halo of what runs does
+const SIDE = 6; // px at the border of the view in which none stands
+const BADGE = 10; // how far a badge stands out of its node,
+const HALO = 12; // and the halo of what runs
+const LEADS = [32, 44, 58, 74, 92, 112]; // px on screen of a line from a route to its number
+const SLANTS = [0, -0.35, 0.35, -0.8, 0.8]; // how far such a line goes to the side, in its heights
+const ALONG = [0, -0.4, 0.4]; // where it meets the number, in widths from its middle
+
+/**
+ * The places of a step's numbers: `beside(text, edges, placed)` and `away(…)` give `{ box: [x0, y0, x1, y1], lead }` or null; `lead` is the
+ * line [from, to] from the route to a number that stands away from it.  `lit` has the curves of each edge, `placed` the numbers that have theirs.
+ */
+export function placesAt(brush, lit) {
+  const known = knownAt(brush);
+  const room = roomFor(brush);
+  const search = (kind, make, choose) => (text, edges, placed) => {
+    const key = `${kind} ${edges[0].id} ${text}`;
+    if (!known.has(key)) known.set(key, make(brush, text, surroundings(brush, lit, edges)));
+    return choose(known.get(key), (one) => isFree(one, room, placed));
+  };
+  return { beside: search("beside", besides, cheapest), away: search("away", aways, first) };
+}
+
+const kept = new WeakMap();
+
+/** What is known of the places at a step and a zoom: what costs time to find does not change with the frames of a move, nor while one pans. */
+function knownAt({ moment, camera, wires, font }) {
+  const live = wires.filter((wire) => wire.live).map(({ edge, from, to }) => `${edge.id} ${from} ${to}`);
+  const key = [moment.k, camera.zoom, font.smallStrong, ...live].join("|");
+  if (kept.get(moment.index)?.key !== key) kept.set(moment.index, { key, known: new Map() });
+  return kept.get(moment.index).known;
+}
+
+/** What a number of some edges must keep clear of: its `own` curves, those of `others` of the step, what gradients have left drawn, what is active. */
+function surroundings({ plane, moment, wires }, lit, edges) {
+  const [own, others] = [true, false].map((is) => lit.filter((one) => edges.includes(one.edge) === is).flatMap((one) => one.ways));
+  const wired = wiredEdges(moment, wires);
+  const active = moment.index.nodes.get(moment.active);
+  const ends = new Set(edges.flatMap((edge) => [edge.source, edge.target]));
+  const drawn = (box) => plane.edges.within(box).filter((edge) => !edges.includes(edge) && !wired.has(edge.id) && hasGradient(moment, edge))
+    .map((edge) => gradientRoute(plane, moment, edge).flat);
+  return { own, others, drawn, ends, glowing: active ? grown(boxOf(active), HALO) : null };
+}
+
+/** Candidates `{ box, lead, cost }`, the first ones first; `cost` is found when it is asked for, and is Infinity where a number must not stand. */
+class Place {
+  constructor(box, lead, price) {
+    Object.assign(this, { box, lead, price });
+  }
+
+  get cost() {
+    this.found ??= this.price(this.box, this.lead);
+    return this.found;
+  }
+}
+
+/** The first that costs nothing, else the cheapest, of those that are free. */
+function cheapest(places, free) {
+  let best = null;
+  for (const one of places) {
+    if (!free(one) || one.cost >= (best?.cost ?? Infinity)) continue;
+    best = one;
+    if (best.cost === 0) break;
+  }
+  return best;
+}
+
+const first = (places, free) => places.find((one) => free(one) && one.cost === 0) ?? null;
+
+const sizeOf = ({ context, font }, text) => [widthOf(context, font.smallStrong, text) + 14, HEIGHT];
+
+/** Places beside the routes: what they cover, as a part of the number. */
+function besides(brush, text, around) {
+  const [w, h] = sizeOf(brush, text);
+  const price = (box) => {
+    const near = nodesAt(brush.plane, box);
+    if (near.some((node) => shared(box, boxOf(node)) > 0) || (near.length && text.length > SHORT) || !isOwn(brush, box, around)) return Infinity;
+    const crossed = crossings(brush.plane, box);
+    if (crossed && text.length > SHORT) return Infinity; // a long one would hide what it lies on; the sentence has it too
+    const glows = around.glowing ? shared(box, around.glowing) : 0;
+    const cost = near.length / (w * h) + (glows / (w * h)) * IN_HALO + crossed * CROSSING;
+    return cost < MOST_COVERED ? cost : Infinity;
+  };
+  return [...boxesBeside(around.own, [w, h], brush.camera.zoom)].map((box) => new Place(box, null, price));
+}
+
+/** Places over and under the routes, at the end of a line that passes over nothing; the shortest lines first. */
+function aways(brush, text, around) {
+  const price = (box, lead) => (isAlone(brush.plane, box, around) && leads(brush.plane, lead, around) ? 0 : Infinity);
+  return [...boxesAway(around, sizeOf(brush, text), brush.camera.zoom)].map(({ box, lead }) => new Place(box, lead, price));
+}
+
+/** Boxes beside some curves: near ones first, at the middle first; under or over a place of a curve, or at its side. */
+function* boxesBeside(curves, [w, h], zoom) {
+  for (const gap of GAPS.map((px) => px / zoom)) {
+    for (const part of PARTS) {
+      for (const flat of curves) {
+        const { x, y, angle } = pointAlong(flat, part);
+        const [up, side] = [gap + h / 2, gap + w / 2];
+        const upright = Math.abs(Math.sin(angle)) > 0.7;
+        const level = [1, -1].flatMap((sign) => SHIFTS.map((shift) => [x + shift * w, y + sign * up]));
+        const aside = [[x + side, y], [x - side, y]];
+        for (const [cx, cy] of upright ? [...aside, ...level] : [...level, ...aside]) yield [cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2];
+      }
+    }
+  }
+}
+
+/** Boxes over and under some curves, each with a line from a place of a curve where no other is. */
+function* boxesAway({ own, others }, [w, h], zoom) {
+  const starts = PARTS.flatMap((part) => own.map((flat) => pointAlong(flat, part)))
+    .filter(({ x, y }) => !others.some((flat) => crossesBox(flat, grown([x, y, x, y], NEARER / 2))));
+  for (const reach of LEADS.map((px) => px / zoom)) {
+    for (const slant of SLANTS) {
+      for (const { x, y } of starts) {
+        for (const up of [-reach, reach]) {
+          const end = [x + slant * reach, y + up];
+          for (const left of ALONG.map((shift) => end[0] + (shift - 0.5) * w)) {
+            const top = up < 0 ? end[1] - h : end[1];
+            yield { box: [left, top, left + w, top + h], lead: [[x, y], end] };
+          }
+        }
+      }
+    }
+  }
+}
+
+/** Whether a place is in view, and apart from the numbers that have theirs and from their lines. */
+function isFree({ box, lead }, room, placed) {
+  if (room && !isIn(room, box)) return false;
+  const wide = grown(box, LEAST_APART);
+  return placed.every((one) => shared(wide, one.box) === 0 && !(one.lead && strikes(...one.lead, grown(box, AIR))) && !(lead && strikes(...lead, grown(one.box, AIR))));
+}
+
+/** The nodes on which a box would lie, or under the badges of which. */
+const nodesAt = (plane, [x0, y0, x1, y1]) => plane.nodes.within([x0 - BADGE, y0 - 2, x1 + 2, y1 + BADGE]);
+
+/** The nodes that come so near to a box, with the badge at their corner. */
+function nodesNear(plane, box, reach) {
+  const wide = grown(box, reach);
+  return plane.nodes.within(grown(wide, BADGE)).filter((node) => shared(wide, boxOf(node)) > 0 || shared(wide, badgeOf(boxOf(node))) > 0);
+}
+
+const badgeOf = ([, y0, x1]) => [x1 - BADGE, y0 - BADGE, x1 + BADGE, y0 + BADGE];
+
+/** Whether a place covers no route of now, is near its own, and nearer to it than to the others. */
+function isOwn(brush, box, { own, others, drawn, ends }) {
+  if (own.some((flat) => crossesBox(flat, grown(box, 1)))) return false;
+  const gap = Math.min(...own.map((flat) => distanceToBox(flat, box)));
+  if (gap > FAR / brush.camera.zoom || others.some((flat) => comesWithin(flat, box, gap + NEARER))) return false;
+  if (nodesNear(brush.plane, box, gap + AIR).some((node) => !ends.has(node.id))) return false; // it would seem to be what that op gives
+  return !drawn(grown(box, gap)).some((flat) => comesWithin(flat, box, gap + AIR));
+}
+
+/** Whether nothing is at a box: no node, no route, no halo. */
+function isAlone(plane, box, { own, others, drawn, glowing }) {
+  if (nodesAt(plane, box).length || (glowing && shared(box, glowing) > 0)) return false;
+  const wide = grown(box, NEARER);
+  return ![...own, ...others, ...drawn(wide)].some((flat) => comesWithin(flat, box, NEARER)) && crossings(plane, box) === 0;
+}
+
+/** Whether a line leads over no card, no badge and no other gradient's route. */
+function leads(plane, [a, b], { others, drawn }) {
+  const around = [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[0], b[0]), Math.max(a[1], b[1])];
+  if (plane.nodes.within(grown(around, BADGE)).some((node) => meetsNode(a, b, boxOf(node)))) return false;
+  const start = grown([...a, ...a], NEARER / 2);
+  return ![...others, ...drawn(grown(around, NEARER))].some((flat) => crossesLine(flat, a, b) || crossesBox(flat, start));
+}
+
+const meetsNode = (a, b, box) => strikes(a, b, grown(box, 2)) || strikes(a, b, badgeOf(box));
+
+/** How many forward routes, at rest or to come, a box covers. */
+function crossings(plane, box) {
+  const wide = grown(box, AIR);
+  return plane.edges.within(wide).filter((edge) => crossesBox(plane.routes.get(edge.id).forward.flat, wide)).length;
+}
+
+/** The part of the plane in view, and what lies over it; `over` (px of the view) is null where a number may stand anywhere. */
+function roomFor({ camera, view, over = barsOfWhole(view) }) {
+  return over && { seen: visibleBox(camera, view, -SIDE / camera.zoom),
+    bars: over.map(([x0, y0, x1, y1]) => [...toWorld(camera, view, x0, y0), ...toWorld(camera, view, x1, y1)]) };
+}
+
+function isIn({ seen, bars }, box) {
+  return box[0] >= seen[0] && box[1] >= seen[1] && box[2] <= seen[2] && box[3] <= seen[3] && bars.every((bar) => shared(bar, box) === 0);
+}

@@ -1,0 +1,159 @@
+// The arithmetic of a step, written out from the scene alone, so that it stands there without a click. Pure: no page here.
+import { element, indexText, num, result, toNumber } from "../../scene/format.mjs";
+import { at as trackAt, changedBy } from "../../scene/timeline.mjs";
+import { brief, resultOf, table } from "../../page/read.mjs";
+
+const TERMS = 8; // products in one line; longer sums are told by their result
+const LINES = 16; // elements whose sums are written out
+const LOCAL = "local";
+const LATEST = 10; // lines of a ledger that stand there unasked: what it comes to is seen below them
+
+/** A value as cells in rows: one row for each but the last dimension; a large one tells its shape, norm and range. */
+export function cellsOf(value) {
+  if (!value) return [["none"]];
+  if (!value.data || value.data.length > 16) return [brief(value).split(/(?<=,) /)];
+  const [rows, cols] = table(value.shape);
+  return Array.from({ length: rows }, (_, r) => Array.from({ length: cols }, (_, c) => element(value, r * cols + c)));
+}
+
+const line = (label, value, tone) => ({ label, rows: cellsOf(value), tone });
+
+/** The lines of step `k`: what flows in, the local derivatives, and what flows out; [] where the sentence says it all. */
+export function linesOf(scene, k) {
+  const step = scene.steps[k];
+  const nodes = new Map(scene.nodes.map((node) => [node.id, node]));
+  const node = nodes.get(step?.at);
+  if (!node) return [];
+  if (step.kind === "vjp") return vjp(scene, step, k, node, nodes);
+  if (step.kind === "forward" || (step.kind === "write" && node.kind === "op")) return forward(scene, step, k, node, nodes);
+  return [];
+}
+
+function forward(scene, step, k, node, nodes) {
+  const flows = flowsOf(scene, step);
+  const lines = flows.map(({ edge, value }) => {
+    const into = edge.target === node.id;
+    return line(into ? edge.hands ?? given(nodes.get(edge.source)) : `gives ${nodes.get(edge.target)?.label ?? ""}`.trim(), value, "plain");
+  });
+  if (node.kind !== "op" || flows.some(({ edge }) => edge.source === node.id)) return joined(lines);
+  const result = unnamed(scene, k, node);
+  return result ? [...joined(lines), line("gives", result, "plain")] : joined(lines);
+}
+
+/** What an input is called: its name, or the op that it comes from. */
+const given = (node) => (node?.kind === "op" ? resultOf(node.label) : node?.label ?? "?");
+
+/** The result of an op that has no card: what the first op that takes it is given; null where that may be one of several. */
+function unnamed(scene, k, node) {
+  const out = new Set(scene.edges.filter((edge) => edge.source === node.id).map((edge) => edge.id));
+  for (let later = k + 1; out.size && later < scene.steps.length; later++) {
+    const flow = scene.steps[later].flows.find((one) => !one.back && out.has(one.edge) && one.value !== null);
+    if (flow) return scene.values[flow.value];
+  }
+  return null;
+}
+
+/** Lines that are alike (of `x * x`, both times x) as one that says so. */
+function joined(lines) {
+  const kept = new Map();
+  for (const one of lines) {
+    const key = JSON.stringify(one);
+    kept.set(key, [one, (kept.get(key)?.[1] ?? 0) + 1]);
+  }
+  return [...kept.values()].map(([one, times]) => (times > 1 ? { ...one, label: `${one.label}, ${times === 2 ? "twice" : `${times} times`}` } : one));
+}
+
+const edges = new WeakMap(); // of a scene: by id
+
+const edgesOf = (scene) => {
+  if (!edges.has(scene)) edges.set(scene, new Map(scene.edges.map((edge) => [edge.id, edge])));
+  return edges.get(scene);
+};
+
+const flowsOf = (scene, step) => step.flows.map((flow) => ({
+  flow, edge: edgesOf(scene).get(flow.edge), value: flow.value === null ? null : scene.values[flow.value],
+})).filter((one) => one.edge && one.value);
+
+/** What a rule sends: as the step has it where a folded group hides receivers, else by the edges to the op. */
+function sentBy(scene, step, node, nodes) {
+  const flows = flowsOf(scene, step);
+  if (!step.sends) return flows.filter(({ edge }) => edge.target === node.id).map((one) => ({ ...one, name: nodes.get(one.edge.source)?.label || one.edge.input || "input", place: "" })); // one from the op's output into it is the upstream gradient
+  return step.sends.filter(({ value }) => value !== null).map(({ name, value, edge, in: group }) => ({
+    ...flows.find((one) => one.edge.id === edge), value: scene.values[value], name, place: group ? `, in ${nodes.get(group)?.label ?? "a folded group"}` : "",
+  }));
+}
+
+function vjp(scene, step, k, node, nodes) {
+  const held = node.kind === "group" ? step.within?.upstream : trackAt(node.tracks.upstream, k + 1); // what a folded group itself has came to all of it, not to this step
+  const upstream = held === null || held === undefined ? null : scene.values[held];
+  const lines = [];
+  for (const { flow, edge, value, name, place } of sentBy(scene, step, node, nodes)) {
+    const told = local(flow?.wiring ?? edge?.wiring, upstream, value, name);
+    if (flow?.wiring && told[0]?.label === LOCAL) told.push(...local(edge.wiring, upstream, value, name).slice(0, 1).map((one) => ({ ...one, label: "in forward", tone: "plain" })));
+    lines.push({ told, name, to: line(`to ${name}${place}`, value, "cotangent") });
+  }
+  const each = joined(lines.map(({ told, name, to }) => ({ told, name, to, label: to.label })));
+  const whose = (one, name) => (one.label === LOCAL && each.length > 1 ? { ...one, label: `local for ${name}` } : one);
+  return [...(upstream ? [line("upstream", upstream, "upstream")] : []), ...each.flatMap(({ told, name, to, label }) => [...told.map((one) => whose(one, name)), { ...to, label }])];
+}
+
+/** A number in a product: in brackets where its sign would follow another one. */
+function factor(value) {
+  const written = num(value);
+  return written.startsWith("−") ? `(${written})` : written;
+}
+
+/** Whether it is told which upstream gradient a derivative multiplies: that in the same place, the only one, or, of 1, whichever came. */
+const isFactor = (wiring, upstream, value) => upstream.data.length === 1 || wiring.every(([, , derivative]) => derivative === 1)
+  || (upstream.data.length === value.data.length && wiring.every(([from, to]) => from === to));
+
+/**
+ * Local derivatives in one line where each element has one way at most, and its derivative is its factor. Else a sum of products for
+ * each element that has a way.
+ */
+export function local(wiring, upstream, value, label) {
+  if (!wiring?.length || !upstream?.data || !value.data) return [];
+  const ways = value.data.map((_, j) => wiring.filter(([from]) => from === j));
+  if (isFactor(wiring, upstream, value) && ways.every((terms) => terms.length <= 1)) return [line(LOCAL, { ...value, data: ways.map((terms) => terms[0]?.[2] ?? 0) }, "local")];
+  if (value.data.length > LINES || ways.some((terms) => terms.length > TERMS)) return [];
+  return ways.map((terms, j) => {
+    const factors = terms.map(([, to, derivative]) => [upstream.data[to], derivative]);
+    const cells = factors.map(([given, by], i) => `${i ? `+ ${factor(given)}` : num(given)}·${factor(by)}`);
+    const total = factors.reduce((sum, [given, by]) => sum + toNumber(given) * toNumber(by), 0);
+    return { label: `${label}${indexText(j, value.shape)}`, rows: [cells.length ? cells : [num(value.data[j])]], total: cells.length ? result(factors, total) : null, tone: "local" };
+  });
+}
+
+/** What has come to a tensor's `.grad` until step `k` is done: `{step, code, label, adds: [Value], after}`, oldest first. */
+export function ledgerOf(scene, node, k) {
+  const track = node.rows.find((row) => row.key === "grad")?.track || [];
+  const own = new Set([node.id, ...scene.nodes.filter((one) => one.twin === node.id).map((one) => one.id)]);
+  const tensors = new Set(scene.nodes.filter((one) => one.kind === "tensor").map((one) => one.id));
+  const entries = [];
+  let coming = [];
+  scene.steps.slice(0, k + 1).forEach((step, i) => {
+    if (scene.steps[i - 1]?.phase !== step.phase) coming = []; // what grad() took along, or a call that failed, is not added by the next
+    if (step.kind === "vjp") coming.push(...flowsOf(scene, step).filter(({ edge }) => own.has(edge.source)).map(({ value }) => value));
+    const here = own.has(step.at);
+    const along = !here && tensors.has(step.at) && changedBy(track, i); // of a leaf that has the same tensor as its gradient
+    if ((!here && !along) || (step.kind !== "accumulate" && step.kind !== "write")) return;
+    if (step.name?.startsWith("data =")) return; // x.data = y leaves the gradient as it is
+    const id = trackAt(track, i + 1);
+    const code = step.from || step.code;
+    const adds = here && step.kind === "accumulate" ? coming : null;
+    entries.push({ step: i, code, label: code ? `line ${code.line}` : step.name, adds, after: id === null || id === undefined ? null : scene.values[id] });
+    if (here) coming = [];
+  });
+  return entries;
+}
+
+/** The latest rows of a long ledger (`more` of them besides), and how many came before; for one alone no line is saved. */
+export function latest(rows, more = 0) {
+  let earlier = rows.length;
+  for (let room = LATEST; earlier > 0; earlier--) {
+    room -= cellsOf(rows[earlier - 1].value).length;
+    if (room < 0) break;
+  }
+  earlier -= more;
+  return earlier < 2 ? { earlier: 0, rows } : { earlier, rows: rows.slice(earlier) };
+}

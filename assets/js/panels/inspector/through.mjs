@@ -1,0 +1,36 @@
+// Through time: one bar for each round of what the selected element is part of. A click leads to that round.
+import { num } from "../../scene/format.mjs";
+import { barsOf } from "../../scene/series.mjs";
+import { h } from "../../page/dom.mjs";
+
+/** The section with the bars at this time; null where the element comes too seldom for one. `go(step, element)` leads there. */
+export function throughTime(series, time, go) {
+  if (!series) return null;
+  const { log, bars, lines } = barsOf(series, time);
+  const now = bars.find((bar) => bar.here);
+  const told = now && (now.come ? `${now.label}: ${num(now.value)}` : `${now.label}: not yet`);
+  const most = series.of > bars.length ? `${bars.length} of ${series.of} · ` : "";
+  return h(`section.through.${series.kind}`, {},
+    h("h2.keep", {}, "Through time"),
+    h("p.source", {}, series.title),
+    h("div.series", { role: "group", "aria-label": series.title },
+      h("div.series-axis", { "aria-hidden": "true" }, lines.map((line) => placed(h("span", {}, line.text), "bottom", line.at))),
+      h("div.series-bars", {}, lines.map((line) => placed(h("i", { "aria-hidden": "true" }), "bottom", line.at)), bars.map((bar) => barOf(bar, go)))),
+    h("div.series-ends", {}, h("span", {}, bars[0].label), h("b", {}, told || ""), h("span", {}, bars[bars.length - 1].label)),
+    h("p.hint", {}, `${most}${log ? "Each line across is ten times the one below it. " : ""}A click on a bar leads there.`));
+}
+
+function barOf(bar, go) {
+  const odd = !Number.isFinite(bar.value);
+  const says = `${bar.label}: ${num(bar.value)}${bar.come ? "" : ", still to come"}`;
+  const made = h("button.bar", { type: "button", title: says, "aria-label": `${says}. Go there`, "aria-current": bar.here ? "true" : null,
+    class: `bar${bar.come ? "" : " future"}${odd ? " odd" : ""}`, onclick: () => go(bar.step, bar.element) }, h("i"));
+  placed(made.firstChild, "bottom", bar.from);
+  placed(made.firstChild, "height", bar.to - bar.from);
+  return made;
+}
+
+function placed(element, side, at) {
+  element.style[side] = `${(100 * at).toFixed(2)}%`;
+  return element;
+}

@@ -1,0 +1,116 @@
+// Whether Backstep still runs. A request that fails is followed by a look at the server, and so is coming back to the page;
+// while the page is in view and nothing plays, a look now and then tells before one edits. No step waits for any of them.
+import { byId, fill, h } from "../../page/dom.mjs";
+
+const EVERY = 15000; // ms between two looks while nobody asks for anything
+const PATIENCE = 5000; // ms that a look may take
+const CALLBACKS = "_dash-update-component";
+
+/** The number of the question for a scene that this request to Dash asks; null of any other. */
+function questionOf(body) {
+  try {
+    const { output, inputs } = JSON.parse(body);
+    return output === "scene.data" ? inputs[0].value.request : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * `hear`: { quiet() → bool: nothing is disturbed by looking now, gone(): no question will be answered,
+ * failed(question, why): this one was not, returned(), hasPicture() → bool }.
+ */
+export class Connection {
+  constructor(hear) {
+    this.hear = hear;
+    this.isLost = false;
+    this.timer = 0;
+    this.followRequests();
+    document.addEventListener("visibilitychange", () => document.hidden || this.look());
+    window.addEventListener("online", () => this.look());
+    this.rest();
+  }
+
+  /** Every request of the page goes through here, also those that Dash sends. */
+  followRequests() {
+    const { fetch } = window;
+    this.fetch = fetch.bind(window);
+    window.fetch = async (address, ...rest) => {
+      let answer;
+      try {
+        answer = await this.fetch(address, ...rest);
+      } catch (error) {
+        this.unanswered(address, rest[0], error.message);
+        throw error;
+      }
+      if (answer.ok && this.isLost) this.found();
+      else if (!answer.ok) this.unanswered(address, rest[0], `status ${answer.status}`);
+      return answer;
+    };
+  }
+
+  /** A question that will have no answer: either nobody is there, or it was only this one. */
+  async unanswered(address, options, why) {
+    const isThere = await this.ask();
+    if (!isThere) this.lose();
+    else if (this.isLost) this.found();
+    const question = String(address?.url ?? address).includes(CALLBACKS) ? questionOf(options?.body) : null;
+    if (isThere && question !== null) this.hear.failed(question, why);
+  }
+
+  async ask() {
+    try {
+      const answer = await this.fetch("/alive", { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
+      return answer.ok;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Looks; who was away and is there again is asked for what is shown. True where Backstep runs. */
+  async look() {
+    const isThere = await this.ask();
+    if (!isThere) {
+      this.lose();
+    } else if (this.isLost) {
+      this.found();
+      this.hear.returned();
+    }
+    return isThere;
+  }
+
+  rest() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(async () => {
+      if (!document.hidden && !this.isLost && this.hear.quiet()) await this.look();
+      this.rest();
+    }, EVERY);
+  }
+
+  lose() {
+    this.isLost = true;
+    this.hear.gone();
+    this.write(this.hear.hasPicture() ? "Backstep has ended; stepping goes on. Start it again to edit." : "Backstep has ended. Start it again to go on.");
+  }
+
+  found() {
+    this.isLost = false;
+    byId("ended").hidden = true;
+  }
+
+  /** The notice stays as it is while it says the same, so that its button keeps the focus. */
+  write(text) {
+    const place = byId("ended");
+    if (place.hidden || place.querySelector("span")?.textContent !== text) {
+      fill(place, h("span", {}, text), h("button.btn", { type: "button", onclick: () => this.reconnect() }, "Reconnect"));
+    }
+    place.hidden = false;
+  }
+
+  async reconnect() {
+    const button = byId("ended").querySelector("button");
+    button.setAttribute("aria-disabled", "true");
+    if (!(await this.look())) this.write("Backstep does not answer yet. Start it again at this address, then reconnect.");
+    button.removeAttribute("aria-disabled");
+  }
+}

@@ -1,0 +1,82 @@
+// The picture at the head of the gallery: the first backward call of its first program, played whenever the page comes up
+// and for whoever points at it.  It rests at the end of that call.
+import { fit } from "../../geometry/camera.mjs";
+import { paintGraph } from "../../paint/paint.mjs";
+import { layPlane } from "../../geometry/plane.mjs";
+import { Player } from "../../stage/player.mjs";
+import { paintPulses } from "../../paint/pulses.mjs";
+import { prepare, stateAt } from "../../scene/state.mjs";
+import { readTokens, watchTheme } from "../../paint/theme.mjs";
+import { currentStep } from "../../scene/timeline.mjs";
+import { wiresAt } from "../../paint/wiring.mjs";
+import { byId, h } from "../../page/dom.mjs";
+
+const PAD = { top: 20, right: 20, bottom: 20, left: 20 };
+
+export function setUp() {
+  const place = byId("hero");
+  if (place) new Hero(place);
+}
+
+class Hero {
+  constructor(place) {
+    this.place = place;
+    this.canvases = [h("canvas"), h("canvas")];
+    this.said = h("span");
+    this.stage = h("div", {}, this.canvases);
+    place.append(this.stage, this.said);
+    this.tokens = readTokens();
+    this.player = new Player((t) => this.moved(t), () => {});
+    watchTheme(() => { this.tokens = readTokens(); this.paint(); });
+    new ResizeObserver(() => this.resized()).observe(this.stage);
+    place.addEventListener("pointerenter", () => this.play());
+  }
+
+  /** A narrow page, and that of a program, has no room for it: then it asks for nothing. */
+  async resized() {
+    const { width, height } = this.stage.getBoundingClientRect();
+    const came = width > 1 && !this.view;
+    this.view = width > 1 ? { width, height } : null;
+    this.paint();
+    if (!came) return;
+    this.asked ??= fetch(`/scene?program=${encodeURIComponent(this.place.dataset.start)}`).then((answer) => answer.json())
+      .catch(() => { this.asked = null; return {}; }); // nobody answers, as the page says; another time it is asked again
+    const { scene } = await this.asked;
+    if (scene && !this.index) this.load(scene);
+    this.play();
+  }
+
+  load(scene) {
+    this.index = prepare(scene);
+    this.plane = layPlane(this.index);
+    this.call = scene.phases.find(({ kind }) => kind === "backward");
+    this.player.load(scene, this.call.end);
+    this.moved(this.call.end);
+  }
+
+  /** From the beginning, where one does not ask for less motion. */
+  play() {
+    if (!this.index || this.player.running || this.player.reduced.matches) return;
+    this.player.seek(this.call.start);
+    this.player.play();
+  }
+
+  moved(t) {
+    if (t === this.call.end) this.player.pause();
+    this.said.textContent = t > this.call.start ? this.index.scene.steps[currentStep(t)].say : this.call.label;
+    this.paint();
+  }
+
+  paint() {
+    const { index, plane, tokens } = this;
+    if (!index || !this.view) return;
+    const view = { ...this.view, dpr: window.devicePixelRatio || 1 };
+    const moment = stateAt(index, this.player.t);
+    const frame = { moment, plane, camera: fit(plane.framed, view, PAD, 0), tokens, selection: null, hover: null, lit: null,
+      wires: wiresAt(moment, []), hoveredWire: null, pending: new Map() };
+    this.canvases.forEach((canvas, k) => {
+      Object.assign(canvas, { width: Math.round(view.width * view.dpr), height: Math.round(view.height * view.dpr) });
+      [paintGraph, paintPulses][k](canvas.getContext("2d"), view, frame);
+    });
+  }
+}

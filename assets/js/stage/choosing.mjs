@@ -1,0 +1,71 @@
+// Choosing a node on the graph for a panel: what can be chosen has a ring, a bar says so, a click or Enter takes it, Escape ends it.
+
+import { keepFocus } from "./footer.mjs";
+import { announce } from "./mirror.mjs";
+import { h } from "../page/dom.mjs";
+
+export class Choosing {
+  constructor(stage) {
+    this.stage = stage;
+    this.asked = null;
+    this.text = h("span");
+    this.why = h("p.bs-choosing-why", { role: "alert" });
+    this.element = h("div.bs-choosing-bar", { hidden: true }, this.text,
+      h("button.btn", { type: "button", onclick: () => this.end(true) }, "Cancel ", h("kbd", {}, "Esc")), this.why);
+    this.element.addEventListener("mousedown", keepFocus);
+    stage.layer.append(this.element);
+  }
+
+  get on() {
+    return this.asked !== null;
+  }
+
+  /** `ask`: { text, why(node) → why it cannot be chosen, or null, take(node), ended(cancelled) }. */
+  begin(ask) {
+    this.end();
+    this.asked = ask;
+    this.text.textContent = `${ask.text}: a click, or Tab and Enter.`;
+    this.why.textContent = "";
+    this.show(true);
+    this.stage.host.focus({ preventScroll: true });
+    announce(`${ask.text}. Tab goes through what can be chosen, Enter chooses, Escape cancels.`);
+  }
+
+  show(on) {
+    this.element.hidden = !on;
+    this.stage.choosing = on ? this : null;
+    this.stage.host.classList.toggle("bs-choosing", on);
+    this.stage.host.classList.remove("bs-refused");
+    this.stage.touch("pulses");
+  }
+
+  /** Why a node cannot be chosen; null where it can. */
+  refusal(node) {
+    return this.asked.why(node);
+  }
+
+  allows(node) {
+    return this.refusal(node) === null;
+  }
+
+  /** A node or a group that was clicked, or is selected as Enter is pressed: taken, or told why not. */
+  take(node) {
+    const why = this.refusal(node);
+    if (why !== null) {
+      this.why.textContent = why;
+      return;
+    }
+    const { asked } = this;
+    this.end();
+    asked.take(node);
+  }
+
+  end(cancelled = false) {
+    if (!this.on) return false;
+    const { asked } = this;
+    this.asked = null;
+    this.show(false);
+    asked.ended(cancelled);
+    return true;
+  }
+}

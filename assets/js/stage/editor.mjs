@@ -1,0 +1,144 @@
+// Editing in the cells of a card: one small input over the cell.  Tab goes to the next cell, Enter runs, Escape forgets.
+
+import { indexText, nest, num, parseNumber, toNumber } from "../scene/format.mjs";
+import { h } from "../page/dom.mjs";
+import { count } from "../page/read.mjs";
+import { commandOfCall, isLeaf, rowState } from "../scene/state.mjs";
+
+/** Whether a row can be edited at this moment: `{ kind, data, dtype, shape, target }`, or null. */
+export function editable(moment, node, row) {
+  const { value, call } = rowState(moment, row);
+  if (!value?.data || !row.cols) return null;
+  if (row.key === "seed") {
+    const command = commandOfCall(moment.scene, call);
+    return command && { kind: "gradient", target: command.id, dtype: value.dtype, shape: value.shape, data: value.data.slice() };
+  }
+  if (row.key !== "value" || !isLeaf(node)) return null;
+  const tensor = /^t(\d+)(?:@|$)/.exec(node.twin ?? node.id);
+  return tensor && { kind: "leaf", target: tensor[1], dtype: value.dtype, shape: value.shape, data: value.data.slice() };
+}
+
+/** The gradient of a call that passes none where 1 cannot be filled in, as `editable` has one that is passed; else null. */
+export function unpassed(moment, node, row) {
+  const { derived, call } = rowState(moment, row);
+  const command = derived === "none passed" && row.cols ? commandOfCall(moment.scene, call) : null;
+  return command && { kind: "gradient", target: command.id, dtype: node.dtype, shape: node.shape, data: Array(count(node.shape)).fill(0) };
+}
+
+/** The edit as it goes to the shell: { command, gradient } or { leaf, values }, nested lists in the tensor's shape. */
+export function editOf({ kind, target, shape }, data) {
+  return kind === "gradient" ? { command: target, gradient: nest(data, shape) } : { leaf: target, values: nest(data, shape) };
+}
+
+export class CellEditor {
+  /** `commit(edit)` sends the edit. */
+  constructor(stage, commit) {
+    this.stage = stage;
+    this.commit = commit;
+    this.input = h("input.bs-cell-input", {
+      type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", "aria-describedby": "bs-cell-message",
+    });
+    this.message = h("div.bs-cell-message", { id: "bs-cell-message", role: "alert" });
+    this.element = h("div.bs-cell-editor", { hidden: true }, this.input, this.message);
+    stage.layer.append(this.element);
+    this.input.addEventListener("keydown", (event) => this.key(event));
+    this.input.addEventListener("input", () => this.say(""));
+    this.input.addEventListener("blur", () => this.leave());
+    this.open = null;
+  }
+
+  start(node, row, cell) {
+    const subject = editable(this.stage.moment, node, row);
+    if (!subject) return false;
+    this.open = { node, row, subject, cell, draft: subject.data.slice(), before: subject.data };
+    this.element.hidden = false;
+    if (this.stage.tip) this.stage.tip.hidden = true;
+    this.stage.editing = true;
+    this.show(cell);
+    return true;
+  }
+
+  show(cell) {
+    const { node, row, draft, subject } = this.open;
+    this.open.cell = cell;
+    this.input.value = num(draft[cell], 9).replace("\u2212", "-");
+    this.input.setAttribute("aria-label", `${row.key === "seed" ? "gradient for " : ""}${node.label}${indexText(cell, subject.shape)}`);
+    this.say("");
+    this.place();
+    this.input.focus({ preventScroll: true });
+    this.input.select();
+  }
+
+  /** Follows its cell when the camera moves. */
+  place() {
+    if (!this.open) return;
+    const spot = this.stage.screenPos(this.open.node.id, this.open.row.key, this.open.cell);
+    const origin = this.stage.host.getBoundingClientRect();
+    const width = Math.max(spot.width, 64);
+    const [left, top] = [spot.x - origin.left - width / 2, spot.y - origin.top - spot.height / 2];
+    const size = Math.max(13, Math.min(14 * this.stage.camera.zoom, 24));
+    Object.assign(this.element.style, { left: `${left}px`, top: `${top}px`, width: `${width}px` });
+    Object.assign(this.input.style, { height: `${spot.height}px`, fontSize: `${size}px` });
+    this.element.classList.toggle("bs-at-right", left + 180 > this.stage.view.width);
+  }
+
+  say(text) {
+    this.message.textContent = text;
+    this.input.setAttribute("aria-invalid", text ? "true" : "false");
+  }
+
+  key(event) {
+    event.stopPropagation();
+    if (event.key === "Escape") this.close();
+    else if (event.key === "Enter") this.keepDraft() && this.finish();
+    else if (event.key === "Tab") {
+      if (this.keepDraft()) this.show((this.open.cell + (event.shiftKey ? -1 : 1) + this.open.draft.length) % this.open.draft.length);
+    } else return;
+    event.preventDefault();
+  }
+
+  /** Takes what is typed into the draft; false, and a message, where it is not a number. */
+  keepDraft() {
+    const parsed = parseNumber(this.input.value, this.open.subject.dtype);
+    if (parsed.error) {
+      this.say(parsed.error);
+      return false;
+    }
+    const { draft, cell, node, row, before } = this.open;
+    const shown = num(draft[cell], 9).replace("\u2212", "-");
+    if (this.input.value.trim() !== shown) draft[cell] = parsed.value; // a value shown rounded is not replaced by its rounding
+    const key = `${node.id}|${row.key}|${cell}`;
+    if (toNumber(draft[cell]) !== toNumber(before[cell])) this.stage.pending.set(key, draft[cell]);
+    else this.stage.pending.delete(key);
+    this.stage.touch("graph");
+    return true;
+  }
+
+  finish() {
+    const { subject, draft, before } = this.open;
+    const changed = draft.some((value, i) => !Object.is(toNumber(value), toNumber(before[i])));
+    this.open = null;
+    this.hide();
+    if (changed) this.commit(editOf(subject, draft));
+  }
+
+  /** Focus went elsewhere: a good number is kept (as Enter would), a bad one stays to be mended. */
+  leave() {
+    if (!this.open || !document.hasFocus()) return;
+    if (this.keepDraft()) this.finish();
+  }
+
+  close() {
+    if (!this.open) return;
+    this.stage.pending.clear();
+    this.open = null;
+    this.hide();
+    this.stage.touch("graph");
+  }
+
+  hide() {
+    this.element.hidden = true;
+    this.stage.editing = false;
+    this.stage.host.focus({ preventScroll: true });
+  }
+}

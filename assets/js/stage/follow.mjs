@@ -1,0 +1,247 @@
+// Following: which part of a large graph is shown with a step, and where the minimap stands meanwhile.  Pure.
+
+import { barsOver, CORNERS, hasMap, mapBox } from "../geometry/bars.mjs";
+import { fit, pan, READABLE, WHOLE, toScreen, visibleBox } from "../geometry/camera.mjs";
+import { boxOf, grown, rowsOf, shared } from "../scene/card.mjs";
+import { pointAlong } from "../geometry/curve.mjs";
+import { hasGradient } from "../paint/edges.mjs";
+import { placedLabels } from "../paint/labels.mjs";
+import { gradientRoute } from "../geometry/plane.mjs";
+import { flowsAt } from "../scene/state.mjs";
+import { changedBy } from "../scene/timeline.mjs";
+
+export const PADDING = { top: 76, right: 40, bottom: 64, left: 40 };
+const MINIMAP_ROOM = 132;
+const MESSAGE = 130; // above and below, where that costs no text: the callout of an error will stand there
+const LEAST_PAD = 1;
+export const WEIGHT = { now: 160000, receives: 80000, written: 40000, sends: 10000, number: 400 }; // where not all of a step has room: what comes first
+const MARGINS = [40, 16, 6]; // px from the border of the view to what a step is about; less where there is no room for more
+const SLIVER = 0.02; // what the least part counts that is hidden, so that it is not given up for other cards
+const MOVE = 0.5; // what a px of the way counts, against a whole card that is hidden
+const PAST = 5; // and one that looks past the end of the graph
+const [CUT, CUT_STILL] = [15, 60]; // and another card that the border cuts; where one stays that is more
+const UNDER = 8; // as many as one that lies under a bar: it looks like a fault
+const COVERED = 0.01; // and a px² of any card that is under the minimap,
+const MAPPED = 60; // besides what each of them counts
+const RIM = 300; // and what is around the cards of a step, as far as it is cut
+const [HALO, END, HEAD] = [18, 40, 6]; // units: of what runs; of a way that arrives, its end; and of its arrowhead, to the side
+const OTHER_CORNER = 110; // and another corner for it
+const ENDS = { sides: [PADDING.left, PADDING.right], heights: [PADDING.top, MINIMAP_ROOM] }; // px past the ends of the graph that are as good as any: there the bars hide nothing
+const LEAST_END = 10; // px beside a graph that has room along an axis
+const LESS = 0.96; // of a zoom is tried next
+const [MOST, MOST_RIMS, MOST_ALONE] = [40, 4, 160]; // shifts that are tried, the shortest first: along both axes, for what is around, and along one axis
+const MOST_CARDS = 80; // that are looked at: so many are seen where one reads them
+
+/** The zoom for a graph that is seen in part: the usual one, or less where a step is seen with both its ends only so, but such that it is read. */
+function zoomFor({ index }, view) {
+  let zoom = READABLE;
+  for (const step of index.scene.steps) {
+    const boxes = [...cardsOf(index, step)].map(([node]) => boxOf(node));
+    if (!boxes.length) continue;
+    const [x0, y0, x1, y1] = boxes.reduce(union);
+    const room = (size, length) => (size - 2 * MARGINS.at(-1)) / length;
+    let fits = Math.min(zoom, room(view.width, x1 - x0), room(view.height, y1 - y0));
+    if (fits < WHOLE) continue; // its ends are never seen together
+    const middle = { x: (x0 + x1) / 2, y: (y0 + y1) / 2 };
+    while (fits > WHOLE && !isClear({ ...middle, zoom: fits }, view, boxes)) fits = Math.max(fits * LESS, WHOLE);
+    zoom = fits;
+  }
+  return zoom;
+}
+
+/** Whether there is a place for some boxes where nothing lies over them, the minimap in one of its corners. */
+function isClear(camera, view, boxes) {
+  const subjects = boxes.map((box) => ({ box, weight: WEIGHT.now }));
+  return (hasMap(view) ? Object.keys(CORNERS) : [null]).some((corner) => !bestMove(camera, view, null, subjects, barsOver(view, corner)).lost);
+}
+
+/** The camera as a graph opens: all of it where that is readable, else a part of it, the `focus` point in it; `whole`: all of it at any size. */
+export function overview({ plane, view, error, focus = null, whole = false }) {
+  const pad = error ? { ...PADDING, top: PADDING.top + MESSAGE, bottom: PADDING.bottom + MESSAGE } : PADDING;
+  const camera = fit(plane.framed, view, pad, whole ? 0 : READABLE, focus);
+  const [x0, y0, x1, y1] = visibleBox(camera, view, LEAST_PAD / camera.zoom);
+  const [a, b, c, d] = plane.framed;
+  if (a >= x0 && b >= y0 && c <= x1 && d <= y1) return camera; // then there is no minimap
+  return fit(plane.framed, view, { ...PADDING, bottom: MINIMAP_ROOM }, whole ? 0 : zoomFor(plane, view), focus);
+}
+
+/** The nodes that a step is about, each with its weight. */
+function cardsOf(index, { at, flows }) {
+  const found = new Map();
+  const add = (id, weight) => {
+    const node = index.nodes.get(id);
+    if (node) found.set(node, Math.max(found.get(node) ?? 0, weight));
+  };
+  add(at, WEIGHT.now);
+  for (const flow of flows) {
+    const { source, target } = index.edges.get(flow.edge) ?? {};
+    add(flow.back ? source : target, WEIGHT.receives);
+    add(flow.back ? target : source, WEIGHT.sends);
+  }
+  return found;
+}
+
+/** What a step is about: [{ box, weight, id }], cards, rows that receive, and the numbers on their way where they would stand by themselves. */
+export function subjectsOf(brush) {
+  const { moment } = brush;
+  const { step, index } = moment;
+  if (!step) return [];
+  const cards = [...cardsOf(index, step)].map(([node, weight]) => ({ id: node.id, box: boxOf(node), weight }));
+  const rows = cards.flatMap(({ id }) => rowsOf(index.nodes.get(id)).filter((place) => changedBy(place.row.track, moment.k))
+    .map(({ x, y, w, h }) => ({ box: [x, y, x + w, y + h], weight: WEIGHT.written })));
+  const numbers = placedLabels({ ...brush, over: null }, flowsAt(moment).map((one) => ({ ...one, started: true }))).map(({ box }) => ({ box, weight: WEIGHT.number }));
+  return [...cards, ...rows, ...numbers, ...rimsOf(brush)];
+}
+
+/** What is around the cards: the halo of what runs, and the last piece of each way that leads to one.  Nothing is given up for it. */
+function rimsOf({ moment, plane }) {
+  const { step, index } = moment;
+  const node = index.nodes.get(step.at);
+  const come = node && moment.backward ? index.outgoing.get(node.id).filter((edge) => hasGradient(moment, edge)).map((edge) => [edge.id, true]) : [];
+  const ways = [...come, ...step.flows.map((flow) => [flow.edge, flow.back])].filter(([id]) => plane.routes.has(id))
+    .map(([id, back]) => (back ? gradientRoute(plane, moment, index.edges.get(id)) : plane.routes.get(id).forward).flat);
+  return [...(node ? [grown(boxOf(node), HALO)] : []), ...ways.map(endOf)].map((box) => ({ box, weight: RIM, rim: true }));
+}
+
+/** The box of the last piece of a way. */
+function endOf(flat) {
+  const [from, to] = [Math.max(0, 1 - END / flat.total), 1].map((part) => pointAlong(flat, part));
+  return grown([Math.min(from.x, to.x), Math.min(from.y, to.y), Math.max(from.x, to.x), Math.max(from.y, to.y)], HEAD);
+}
+
+/** Camera and corner for some subjects, from those that are now: nothing moves that need not, the minimap last; `still`: where one stays, cards are not cut either. */
+export function follow({ camera, corner }, view, plane, subjects, still = false) {
+  const free = bring(camera, view, plane, subjects, barsOver(view, still ? corner : null), still).camera;
+  const looked = aboutOf(subjects).map((one) => one.box);
+  const stays = corner && hides(free, view, corner, looked) < 1 && (free === camera || !cardsUnder(free, view, plane, corner).length);
+  if (!hasMap(view) || stays) return { camera: free, corner };
+  const tries = Object.keys(CORNERS).map((one) => {
+    const found = bring(camera, view, plane, subjects, barsOver(view, one), still);
+    const under = cardsUnder(found.camera, view, plane, one);
+    const covers = under.length * MAPPED + COVERED * hides(found.camera, view, one, under.map(boxOf));
+    return { camera: found.camera, corner: one, cost: found.cost + covers + (one === corner ? 0 : OTHER_CORNER) };
+  });
+  const best = least(tries);
+  return { camera: best.camera, corner: best.corner };
+}
+
+/** The corner for the minimap where nothing is followed: the same one as long as it hides no more than any of what is looked at, boxes of the plane. */
+export function cornerFor(camera, view, plane, looked, corner) {
+  const cards = cardsAround(camera, view, plane).map(boxOf);
+  const tries = Object.keys(CORNERS).map((one) => ({ corner: one, hidden: hides(camera, view, one, looked) }));
+  const now = tries.find((one) => one.corner === corner);
+  if (now && tries.every((one) => one.hidden >= now.hidden)) return corner;
+  return least(tries.map((one) => ({ ...one, cost: one.hidden + COVERED * hides(camera, view, one.corner, cards) }))).corner;
+}
+
+/** The cards that are under the minimap. */
+const cardsUnder = (camera, view, plane, corner) => cardsAround(camera, view, plane).filter((node) => hides(camera, view, corner, [boxOf(node)]) > 0);
+
+/** How much the minimap hides of some boxes of the plane, in px². */
+function hides(camera, view, corner, boxes) {
+  const map = mapBox(view, corner);
+  return boxes.reduce((sum, box) => sum + shared(onScreen(camera, view, box), map), 0);
+}
+
+/** The camera by the least move that shows all subjects clear of the bars, or as much of them as it can; `cost` says how well. */
+function bring(camera, view, plane, subjects, bars, still) {
+  const { dx, dy, cost } = bestMove(camera, view, plane, subjects, bars, still);
+  return { camera: dx || dy ? pan(camera, dx, dy) : camera, cost };
+}
+
+function bestMove(camera, view, plane, subjects, bars, still = false) {
+  const about = aboutOf(subjects);
+  const boxes = about.map((one) => onScreen(camera, view, one.box));
+  const rims = subjects.filter((one) => one.rim).map((one) => onScreen(camera, view, one.box));
+  const bare = { boxes, weights: about.map((one) => one.weight), rims, view, bars, ends: null, others: [], cut: still ? CUT_STILL : CUT };
+  const clear = !still && !hidden(bare, 0, 0, MARGINS.at(-1));
+  if (clear && !cutOff(bare, 0, 0)) return STAY;
+  const scene = plane ? { ...bare, ends: onScreen(camera, view, plane.framed), others: othersOf(camera, view, plane, about) } : bare;
+  let best = null;
+  for (const margin of plane && !still ? MARGINS : MARGINS.slice(-1)) {
+    best = cheapest(scene, margin);
+    if (!best.lost) break;
+  }
+  return clear && best.cost >= besides(scene, 0, 0) ? STAY : best;
+}
+
+/** The best of all moves along one axis, or where none of them shows all, along both. */
+function cheapest(scene, margin) {
+  const [across, down] = [0, 1].map((axis) => [...shifts(scene.boxes, scene, margin, axis, MOST), ...shifts(scene.rims, { ...scene, bars: [] }, 0, axis, MOST_RIMS)]);
+  const [aside, above] = [0, 1].map((axis) => shifts(scene.others, scene, MARGINS.at(-1), axis, MOST_ALONE));
+  const ways = [() => [0, ...down, ...above].map((dy) => [0, dy]), () => [...across, ...aside].map((dx) => [dx, 0]),
+    () => across.flatMap((dx) => down.map((dy) => [dx, dy]))];
+  let best = { lost: Infinity, cost: Infinity };
+  for (const way of ways) {
+    for (const [dx, dy] of way()) {
+      const lost = hidden(scene, dx, dy, margin, best.cost);
+      const bare = lost + MOVE * Math.hypot(dx, dy) + PAST * (scene.ends ? past(scene, dx, dy) : 0);
+      if (bare >= best.cost) continue;
+      const cost = bare + besides(scene, dx, dy);
+      if (cost < best.cost) best = { lost, cost, dx, dy };
+    }
+    if (!best.lost) break;
+  }
+  return best;
+}
+
+/** By how much to move along an axis, so that a border of a box comes to one of the view or of a bar, or that it is just out of view: the least first. */
+function shifts(boxes, { view, bars }, margin, axis, most) {
+  const size = axis ? view.height : view.width;
+  const to = (box) => [margin - box[axis], size - margin - box[axis + 2], -box[axis + 2], size - box[axis],
+    ...bars.flatMap((bar) => [bar[axis + 2] - box[axis], bar[axis] - box[axis + 2]])];
+  return [...new Set(boxes.flatMap(to))].sort((one, other) => Math.abs(one) - Math.abs(other)).slice(0, most);
+}
+
+const STAY = { dx: 0, dy: 0, cost: 0, lost: 0 };
+const aboutOf = (subjects) => subjects.filter((one) => !one.rim);
+const union = (a, b) => [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[2], b[2]), Math.max(a[3], b[3])];
+const onScreen = (camera, view, [x0, y0, x1, y1]) => [...toScreen(camera, view, x0, y0), ...toScreen(camera, view, x1, y1)];
+const moved = ([x0, y0, x1, y1], dx, dy) => [x0 + dx, y0 + dy, x1 + dx, y1 + dy];
+const least = (tries) => tries.reduce((best, one) => (one.cost < best.cost ? one : best));
+const cardsAround = (camera, view, plane, px = 0) => plane.nodes.within(visibleBox(camera, view, px / camera.zoom)).slice(0, MOST_CARDS);
+
+/** The cards, on screen, that may come into view and are not those of the step. */
+function othersOf(camera, view, plane, subjects) {
+  const own = new Set(subjects.map((one) => one.id));
+  return cardsAround(camera, view, plane, view.height).filter((node) => !own.has(node.id)).map((node) => onScreen(camera, view, boxOf(node)));
+}
+
+/** What is not seen of the subjects, as parts of each by their weights, were they moved by (dx, dy); not all of it once that is more than `limit`. */
+function hidden({ boxes, weights, view, bars }, dx, dy, margin, limit = Infinity) {
+  const room = [margin, margin, view.width - margin, view.height - margin];
+  let sum = 0;
+  for (let i = 0; i < boxes.length && sum < limit; i++) {
+    const one = moved(boxes[i], dx, dy);
+    const all = shared(one, one);
+    let lost = all - shared(one, room);
+    for (const bar of bars) lost += shared(one, bar);
+    if (lost > 1) sum += (SLIVER + lost / all) * weights[i];
+  }
+  return sum;
+}
+
+/** What a place costs by what the step is not about. */
+const besides = (scene, dx, dy) => cutOff(scene, dx, dy) + scene.cut * scene.others.reduce((sum, box) => sum + torn(scene, box, dx, dy), 0);
+
+/** What it costs that something around the cards of a step is not seen: by how much of it is out of view, or under a bar. */
+function cutOff({ rims, view, bars }, dx, dy) {
+  const room = [0, 0, view.width, view.height];
+  const part = (box) => (shared(box, room) - bars.reduce((sum, bar) => sum + shared(box, bar), 0)) / shared(box, box);
+  return RIM * rims.reduce((sum, box) => sum + 1 - part(moved(box, dx, dy)), 0);
+}
+
+/** How torn a card looks that is in view only in part: more where something lies over it than where the border cuts it. */
+function torn({ view, bars }, box, dx, dy) {
+  const one = moved(box, dx, dy);
+  const seen = shared(one, [0, 0, view.width, view.height]);
+  if (seen > 0 && bars.some((bar) => shared(one, bar) > 0)) return UNDER;
+  return seen > 0 && seen < shared(one, one) - 1 ? 1 : 0;
+}
+
+/** How many px one would look past the ends of the graph; of one that has room along an axis, how many px of it would be out of view. */
+function past({ ends: [x0, y0, x1, y1], view: { width, height } }, dx, dy) {
+  const along = (low, high, size, [before, after]) => (high - low <= size - 2 * LEAST_END
+    ? Math.max(0, LEAST_END - low) + Math.max(0, high + LEAST_END - size) : Math.max(0, low - before) + Math.max(0, size - after - high));
+  return along(x0 + dx, x1 + dx, width, ENDS.sides) + along(y0 + dy, y1 + dy, height, ENDS.heights);
+}

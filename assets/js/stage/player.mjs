@@ -1,0 +1,141 @@
+// The clock: what makes `t` move.  A step is: its sentence first, then a short move, then rest.
+
+import { clampTime, currentStep, nextStop, previousStop } from "../scene/timeline.mjs";
+
+const LEAD = 320; // ms in which only the sentence is new
+const MOVE = 900; // of what travels
+const STILL = 260; // of a step in which nothing travels
+const REST = 520;
+const SHORT = 6; // steps that a move of a story may last: a longer one is hurried to take as long
+const ALONE = 0.8; // a single step asked for by key moves a little faster
+const START = 0.001; // so far into a step its sentence is shown and nothing has moved yet
+export const SPEEDS = [0.25, 0.5, 1, 2, 4];
+
+export class Player {
+  /** `changed(t)` is called whenever the time has changed, `played(bool)` when playing starts or stops. */
+  constructor(changed, played) {
+    Object.assign(this, { changed, played, scene: null, t: 0, speed: 1, pace: 1, playing: false, target: null });
+    this.reduced = matchMedia("(prefers-reduced-motion: reduce)");
+    this.frame = this.frame.bind(this);
+  }
+
+  load(scene, t) {
+    this.stop();
+    this.scene = scene;
+    this.t = clampTime(scene, t);
+  }
+
+  seek(t) {
+    if (!this.scene) return;
+    this.stop();
+    this.move(clampTime(this.scene, t));
+  }
+
+  move(t) {
+    if (t === this.t) return;
+    this.t = t;
+    this.changed(t);
+  }
+
+  /** Plays on; `until` is where a story means to stop, which is reached in a short time. */
+  play(until = null) {
+    if (!this.scene || this.playing || !this.scene.steps.length) return;
+    this.target = null;
+    this.pace = until === null ? 1 : Math.max(1, (until - this.t) / SHORT);
+    if (this.t >= this.scene.steps.length) this.move(0);
+    this.begin(true);
+  }
+
+  pause() {
+    this.stop();
+  }
+
+  toggle() {
+    if (this.playing) this.pause();
+    else this.play();
+  }
+
+  /** One step on, moving; asked again while it moves, that step is done at once and the next one begins. */
+  forward() {
+    if (!this.scene) return;
+    const busy = this.running && !this.playing;
+    const from = busy ? this.target : this.t;
+    this.stop();
+    const to = nextStop(this.scene, from);
+    if (busy) this.move(from);
+    if (to === this.t) return;
+    if (this.reduced.matches) this.move(to);
+    else {
+      this.target = to;
+      this.begin(false);
+    }
+  }
+
+  back() {
+    this.seek(previousStop(this.t));
+  }
+
+  begin(playing) {
+    this.running = true;
+    this.wait = this.reduced.matches ? 0 : REST; // whoever presses play has rested
+    this.before = performance.now();
+    if (playing) {
+      this.playing = true;
+      this.played(true);
+    }
+    requestAnimationFrame(this.frame);
+  }
+
+  stop() {
+    const was = this.playing;
+    this.running = false;
+    this.playing = false;
+    this.target = null;
+    if (was) this.played(false);
+  }
+
+  frame(now) {
+    if (!this.running) return;
+    const passed = Math.max(now - this.before, 0) * (this.playing ? this.speed * this.pace : this.speed / ALONE);
+    this.before = now;
+    this.advance(Math.min(passed, 250 * this.speed * this.pace)); // a tab that was hidden goes on where it was
+    if (this.running) requestAnimationFrame(this.frame);
+  }
+
+  advance(ms) {
+    const end = this.target ?? this.scene.steps.length;
+    if (this.t >= end) {
+      this.stop();
+      return;
+    }
+    if (this.reduced.matches) this.jump(ms);
+    else this.glide(ms, end);
+  }
+
+  jump(ms) {
+    this.wait += ms;
+    if (this.wait < LEAD + REST) return;
+    this.wait = 0;
+    this.move(nextStop(this.scene, this.t));
+  }
+
+  glide(ms, end) {
+    if (Number.isInteger(this.t)) {
+      this.wait += ms;
+      const rest = this.playing && this.t > 0 ? REST : 0;
+      if (this.wait < rest) return;
+      this.wait = 0;
+      this.move(this.t + START);
+      return;
+    }
+    const k = currentStep(this.t);
+    this.wait += ms;
+    const lead = this.playing ? LEAD : 0;
+    if (this.t - k <= START && this.wait < lead) return;
+    const duration = this.scene.steps[k].flows.length || this.scene.steps[k].kind === "accumulate" ? MOVE : STILL;
+    const t = Math.min(this.t + ms / duration, k + 1, end);
+    if (t >= k + 1) this.wait = 0;
+    this.move(t);
+    if (t >= end) this.stop();
+  }
+}

@@ -1,0 +1,330 @@
+// The stage: two canvases, their size, the camera, and one frame at a time of what has changed.
+
+import { barsOfWhole, barsOver, isUncovered } from "../geometry/bars.mjs";
+import { boxesOf, boxOf, cellOf, rowsOf, shownAs } from "../scene/card.mjs";
+import { between, fit, keep, pan, READABLE, toScreen, visibleBox, zoomAt } from "../geometry/camera.mjs";
+import { follow, overview, PADDING, subjectsOf, WEIGHT } from "./follow.mjs";
+import { Minimap } from "./minimap.mjs";
+import { paintGraph } from "../paint/paint.mjs";
+import { h } from "../page/dom.mjs";
+import { pictureOf } from "../paint/picture.mjs";
+import { layPlane } from "../geometry/plane.mjs";
+import { paintPulses } from "../paint/pulses.mjs";
+import { placeAt, stateAt } from "../scene/state.mjs";
+import { fontsAt } from "../geometry/text.mjs";
+import { readTokens, watchTheme } from "../paint/theme.mjs";
+import { wiresAt } from "../paint/wiring.mjs";
+
+const GLIDE = 320; // ms of a camera move
+const BESIDE = 24; // px between a panel and what came out from under it
+const BEGUN = 0.001; // of a step: it is told of, and nothing has moved
+const LABEL = "Graph. Tab goes through the nodes, the arrows through time, slash searches, question mark lists the keys.";
+
+export class Stage {
+  /** `painted()` is called after every frame that painted something, `moved()` when the camera or the scene has changed. */
+  constructor(host, { painted, moved }) {
+    this.host = host;
+    this.hooks = { painted, moved };
+    this.graph = h("canvas.bs-canvas", { "aria-hidden": "true" });
+    this.pulses = h("canvas.bs-canvas.bs-pulses", { "aria-hidden": "true" });
+    this.layer = h("div.bs-layer");
+    this.minimap = new Minimap((x, y) => this.look({ ...this.camera, x, y }));
+    host.classList.add("bs-stage");
+    host.setAttribute("role", "application");
+    host.setAttribute("aria-label", LABEL);
+    host.tabIndex = 0;
+    host.append(this.graph, this.pulses, this.layer, this.minimap.element);
+    Object.assign(this, { camera: { x: 0, y: 0, zoom: 1 }, view: { width: 0, height: 0, dpr: 1 }, index: null, plane: null, t: 0,
+      selection: null, hover: null, hoveredWire: null, lit: null, choosing: null, allWires: false, follow: true, pending: new Map(), visible: [], glide: null,
+      dirty: new Set(), asked: false, wires: [] });
+    this.tokens = readTokens();
+    this.paint = this.paint.bind(this);
+    watchTheme(() => {
+      this.tokens = readTokens();
+      this.touch("graph");
+      this.onTheme?.(this.tokens);
+    });
+    new ResizeObserver(() => this.resize()).observe(host);
+    this.watchDensity();
+    this.resize();
+  }
+
+  /** Moving the window to a screen of another density changes devicePixelRatio without a resize. */
+  watchDensity() {
+    matchMedia(`(resolution: ${devicePixelRatio}dppx)`).addEventListener("change", () => {
+      this.resize();
+      this.watchDensity();
+    }, { once: true });
+  }
+
+  resize() {
+    const { width, height } = this.host.getBoundingClientRect();
+    const dpr = window.devicePixelRatio || 1;
+    if (width === this.view.width && height === this.view.height && dpr === this.view.dpr) return;
+    const first = this.view.width < 2 && width >= 2;
+    const beside = parseFloat(getComputedStyle(this.host).right) || 0;
+    const held = !first && beside !== this.beside ? this.view.width - width : null; // a panel came or went: what one looked at stays
+    this.beside = beside;
+    this.view = { width, height, dpr };
+    for (const canvas of [this.graph, this.pulses]) [canvas.width, canvas.height] = [Math.round(width * dpr), Math.round(height * dpr)];
+    if (first && this.plane) this.fit(false);
+    else if (held > 0 || (held && !this.fitted)) this.hold(held / 2);
+    else if (this.fitted && this.plane && !this.glide) this.fit(false);
+    this.touch("graph");
+    if (this.view.width) this.paint(); // in the same task, so that a resized canvas is never seen empty
+  }
+
+  /** Keeps everything where it is on screen, now that the middle of the view has moved so many px to the left. */
+  hold(px) {
+    const moved = (camera) => ({ ...camera, x: camera.x - px / camera.zoom });
+    this.camera = moved(this.camera);
+    if (this.glide) Object.assign(this.glide, { from: moved(this.glide.from), to: moved(this.glide.to) });
+    this.hooks.moved();
+  }
+
+  /** Shows another scene; of the same program, what one looked at stays where it was. */
+  load(index, t, same) {
+    const anchor = same && this.index ? this.folded(index) ?? this.anchor(index) : null;
+    this.index = index;
+    this.plane = layPlane(index);
+    this.t = t;
+    this.pending.clear();
+    if (this.tip) this.tip.hidden = true; // its number may be another one now
+    this.hover = null;
+    this.hoveredWire = null;
+    this.lit = null;
+    if (anchor) this.look(keep(this.camera, anchor[0], anchor[1]), this.fitted);
+    else if (!same || !this.view.width) this.fit(false);
+    this.settle();
+  }
+
+  /** The corner of a group that was opened or closed: its mark stays under the pointer. */
+  folded(index) {
+    const seen = visibleBox(this.camera, this.view);
+    for (const [id, group] of this.index.groups) {
+      const now = index.groups.get(id);
+      if (!now?.box || !group.box || now.folded === group.folded) continue;
+      const [[x, y], corner] = [boxesOf(group)[0], boxesOf(now)[0]];
+      if (x >= seen[0] && x <= seen[2] && y >= seen[1] && y <= seen[3]) return [[x, y], [corner[0], corner[1]]];
+    }
+    return null;
+  }
+
+  /** A node that both scenes have, as near to the middle of the view as possible (the selected one where in view). */
+  anchor(index) {
+    const middle = this.visible.filter((node) => index.nodes.has(node.id));
+    const chosen = middle.find((node) => node.id === this.selection)
+      ?? middle.sort((a, b) => this.distance(a) - this.distance(b))[0];
+    if (!chosen) return null;
+    const now = index.nodes.get(chosen.id);
+    return [[chosen.x, chosen.y], [now.x, now.y]];
+  }
+
+  distance(node) {
+    return Math.hypot(node.x - this.camera.x, node.y - this.camera.y);
+  }
+
+  /** `following`: whether what happens now is brought into view, where that is wanted at all. */
+  seek(t, following) {
+    const before = this.moment?.k;
+    this.t = t;
+    this.settle();
+    if (following && this.follow && this.moment.k !== before) this.followActive();
+  }
+
+  settle() {
+    this.moment = this.index ? stateAt(this.index, this.t) : null;
+    this.wires = this.moment ? this.wiresOf([this.selection, this.hover], this.visible) : [];
+    const { moment } = this;
+    const key = moment ? `${moment.settled}|${moment.k}|${moment.progress >= 0.5}|${moment.progress >= 1}` : "";
+    this.touch(key === this.painted ? "pulses" : "graph");
+    this.painted = key;
+  }
+
+  /** The wires of what is looked at, or of all nodes that are seen. */
+  wiresOf(looked, seen) {
+    const nodes = this.allWires ? seen : [...new Set(looked)].map((id) => this.index.nodes.get(id)).filter(Boolean);
+    const [ops, tensors] = [nodes.filter((node) => node.kind === "op"), nodes.filter((node) => node.kind !== "op")];
+    return wiresAt(this.moment, ops, this.allWires ? [] : tensors);
+  }
+
+  /** Brings what happens now into view: the active node, the ends of what travels, and its numbers. */
+  followActive() {
+    const now = this.glide?.to ?? this.camera;
+    this.bringIn(this.subjects(now), this.t === 0 || this.t >= this.index.scene.steps.length);
+  }
+
+  /** What the step is about; before the first one, what that will be about. */
+  subjects(camera) {
+    const { plane, tokens, view, index, wires } = this;
+    const moment = this.t > 0 ? this.moment : stateAt(index, BEGUN);
+    const font = fontsAt(tokens, camera);
+    return subjectsOf({ context: this.graph.getContext("2d"), moment, plane, font, camera, view, wires });
+  }
+
+  /** Into view, and out from under what lies over the stage; `still`: where one stays. */
+  bringIn(subjects, still = false) {
+    const now = this.glide?.to ?? this.camera;
+    if (isUncovered(this.plane, now, this.view)) return;
+    const { camera, corner } = follow({ camera: now, corner: this.minimap.corner }, this.view, this.plane, subjects, still);
+    this.minimap.stand(corner);
+    if (camera !== now) this.glideTo(camera);
+  }
+
+  /** Lights what a term of a formula stands for: { id, gradient }, or nothing. */
+  light(term) {
+    if (term?.id === this.lit?.id && term?.gradient === this.lit?.gradient) return;
+    this.lit = term;
+    this.touch("pulses");
+  }
+
+  reveal(id) {
+    const node = this.index && shownAs(this.index, id);
+    if (!node) return;
+    if (this.camera.zoom < READABLE * 0.6) this.glideTo({ x: node.x, y: node.y, zoom: 1 });
+    else this.bringIn([{ id, box: boxOf(node), weight: WEIGHT.now }]);
+  }
+
+  /** Out from under a panel that takes or covers the right of the graph, from so many px of the page on. */
+  uncover(id, from) {
+    this.resize(); // the panel may have come just now
+    const covered = Math.max(0, this.host.getBoundingClientRect().right - from);
+    const node = this.index?.nodes.get(id);
+    if (!node) return;
+    const now = this.glide?.to ?? this.camera;
+    const [x0, , x1] = boxOf(node);
+    const [left, right] = [x0, x1].map((x) => toScreen(now, this.view, x, 0)[0]);
+    const shift = Math.min(right - (this.view.width - covered - BESIDE), left - BESIDE);
+    if (shift > 0) this.glideTo(pan(now, -shift, 0));
+  }
+
+  /** `whole`: at any zoom; else at one at which text is read. */
+  fit(smooth = true, whole = false) {
+    if (!this.plane || !this.view.width) return;
+    const node = this.index.nodes.get(this.moment?.active);
+    const focus = node ? [node.x, node.y] : null;
+    const camera = this.opened(this.cameraFor(focus, whole));
+    if (smooth) this.glideTo(camera, !whole);
+    else this.look(camera, true);
+  }
+
+  /** Of a graph that is not seen whole: what happens now is in view all the same, and the minimap in the best corner for it. */
+  opened(fitted) {
+    if (isUncovered(this.plane, fitted, this.view)) return fitted;
+    const { camera, corner } = follow({ camera: fitted, corner: null }, this.view, this.plane, this.subjects(fitted), true);
+    this.minimap.stand(corner);
+    return camera;
+  }
+
+  cameraFor(focus, whole = false) {
+    const { plane, view, index } = this;
+    return overview({ plane, view, error: index.scene.error, focus, whole });
+  }
+
+  /** All of it where readable; where that is what one sees already, all of it at any size. */
+  fitMore() {
+    const readable = this.cameraFor(null).zoom;
+    this.fit(true, Math.abs(this.camera.zoom - readable) < 0.01);
+  }
+
+  look(camera, fitted = false) {
+    this.glide = null;
+    this.camera = camera;
+    this.fitted = fitted;
+    this.touch("graph");
+    this.hooks.moved();
+  }
+
+  glideTo(camera, fitted = false) {
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return this.look(camera, fitted);
+    this.glide = { from: this.camera, to: camera, start: performance.now(), fitted };
+    this.touch("graph");
+  }
+
+  zoom(factor, at = null) {
+    const [x, y] = at ?? [this.view.width / 2, this.view.height / 2];
+    const whole = this.plane ? fit(this.plane.framed, this.view, PADDING, 0).zoom : 1;
+    this.look(zoomAt(this.camera, this.view, x, y, factor, Math.min(whole * 0.6, 0.5)));
+  }
+
+  pan(dx, dy) {
+    this.look(pan(this.camera, dx, dy));
+  }
+
+  touch(what) {
+    this.dirty.add(what);
+    if (this.asked) return;
+    this.asked = true;
+    requestAnimationFrame(this.paint);
+  }
+
+  paint() {
+    this.asked = false;
+    this.advanceGlide();
+    if (!this.dirty.size || !this.moment || !this.view.width) return;
+    const { moment, plane, camera, tokens, selection, hover, wires, hoveredWire, lit, pending } = this;
+    const frame = { moment, plane, camera, tokens, selection, hover, wires, hoveredWire, lit, pending };
+    if (this.dirty.has("graph")) {
+      this.visible = paintGraph(this.graph.getContext("2d"), this.view, frame);
+      if (!this.glide && !this.host.classList.contains("bs-dragging")) this.settleBars(frame);
+      this.minimap.paint(frame, this.view);
+      const moved = String(this.callout) !== String(frame.callout);
+      this.callout = frame.callout;
+      if (moved) this.hooks.moved(); // what floats beside a card makes room for the message
+      if (this.allWires) frame.wires = this.wires = this.wiresOf([], this.visible);
+    }
+    frame.rest = this.glide?.to ?? camera; // numbers stand where they will, also on the way there
+    frame.over = this.over(frame.rest);
+    frame.choosable = this.choosing ? this.visible.filter((node) => this.choosing.allows(node)) : [];
+    paintPulses(this.pulses.getContext("2d"), this.view, frame);
+    this.dirty.clear();
+    this.hooks.painted();
+    if (this.glide) this.touch("graph");
+  }
+
+  /** The legend is a strip where it covers nothing of the graph, else one small button, beside a minimap. */
+  settleBars(frame) {
+    this.minimap.settle(frame, this.view);
+    this.host.classList.toggle("bs-in-part", !isUncovered(this.plane, this.camera, this.view));
+  }
+
+  /** What lies over the graph now, in px: no number stands there. */
+  over(camera) {
+    const { view, callout } = this;
+    const bars = isUncovered(this.plane, camera, view) ? barsOfWhole(view) : barsOver(view, this.minimap.corner);
+    const [x0, y0, x1, y1] = callout ?? [];
+    return callout ? [...bars, [...toScreen(camera, view, x0, y0), ...toScreen(camera, view, x1, y1)]] : bars;
+  }
+
+  /** The whole graph as it is drawn now, without what is only pointed at. */
+  picture(words) {
+    const { moment, plane, tokens, selection, pending } = this;
+    const wires = this.wiresOf([selection], this.index.scene.nodes);
+    return pictureOf({ moment, plane, tokens, selection, wires, pending, hover: null, hoveredWire: null, lit: null }, this.graph.getContext("2d"), words);
+  }
+
+  advanceGlide() {
+    if (!this.glide) return;
+    const part = Math.min((performance.now() - this.glide.start) / GLIDE, 1);
+    this.camera = between(this.glide.from, this.glide.to, Math.max(part, 0));
+    this.dirty.add("graph");
+    if (part < 1) return;
+    this.fitted = this.glide.fitted;
+    this.glide = null;
+    this.hooks.moved();
+  }
+
+  /** Where a node, a row or a cell of it is, in CSS px of the page; null for what is not there. */
+  screenPos(id, key = null, cell = 0) {
+    const node = this.index?.nodes.get(id);
+    if (!node) return null;
+    const place = key === null ? null : rowsOf(node).find((one) => one.row.key === key);
+    if (key !== null && !place) return null;
+    const box = place ? cellOf(placeAt(this.moment, node, place), cell) : { x: node.x - node.w / 2, y: node.y - node.h / 2, w: node.w, h: node.h };
+    const [x, y] = toScreen(this.camera, this.view, box.x + box.w / 2, box.y + box.h / 2);
+    const origin = this.host.getBoundingClientRect();
+    const { zoom } = this.camera;
+    return { x: origin.left + x, y: origin.top + y, width: box.w * zoom, height: box.h * zoom,
+      visible: x >= 0 && y >= 0 && x <= this.view.width && y <= this.view.height };
+  }
+}
