@@ -26,7 +26,7 @@ FEW_COLUMNS = {1: 76, 2: 68, 3: 62}
 """Where there are few, there is room for longer numbers: a sign and four digits at the least zoom of a whole graph."""
 NARROWEST = 100
 LEAST = 12 / 13
-"""A zoom down to which small text of the graph has its size; further down it keeps its px (assets/js/geometry/text.mjs)."""
+"""A zoom down to which small text of the graph has its size; below it keeps its px (assets/js/geometry/text.mjs)."""
 GROWN = 1.53
 """Width of a name at the least zoom of a whole graph against its estimate."""
 GROWN_NAME = 1.46

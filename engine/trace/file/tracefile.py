@@ -389,13 +389,13 @@ def _heads(source: Database) -> Callable[[int], Head | None]:
             "WHERE tensor_values.id >= ? AND tensor_values.id < ?"
         )
         found = source.all(asked, (number * 1024, (number + 1) * 1024))
-        return {value: (shape_of(parsed(shape)), str(dtype)) for value, dtype, shape in found}
+        return {value: (shape_of(parsed(shape, "shape")), str(dtype)) for value, dtype, shape in found}
 
     return lambda value: block(value // 1024).get(value)
 
 
 def _trace(source: _File) -> Trace:
-    meta = {key: decode(parsed(value)) for key, value in source.rows("meta", "key, value")}
+    meta = {key: decode(parsed(value, "value")) for key, value in source.rows("meta", "key, value")}
     told = meta.get("meta") or {}
     argv, counts = meta.get("argv") or (), meta.get("counts")
     if not isinstance(told, dict) or not all(isinstance(key, str) for key in told):
@@ -581,16 +581,16 @@ def in_common(one: Sequence[Any], other: Sequence[Any]) -> int:
     return next((n for n, (a, b) in pairs if a is not b and a != b), min(len(one), len(other)))
 
 
-def parsed(text: Any) -> Any:
+def parsed(text: Any, column: str) -> Any:
     """JSON data from outside.  Raises Malformed where it is none, is too long, or has a number that JSON lacks."""
     if not isinstance(text, str):
-        raise Malformed(f"JSON text is expected, found {type(text).__name__}")
+        raise Malformed(f"{column}: JSON text is expected, found {type(text).__name__}")
     if len(text) > MOST_TEXT * 4 or text.count(",") + text.count("[") + text.count("{") > MOST_ITEMS:
-        raise Malformed(f"it has more than {MOST_ITEMS:,} items")
+        raise Malformed(f"{column}: more than {MOST_ITEMS:,} items")
     try:
         return json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise Malformed(f"no JSON ({str(error)[:80]})") from error
+        raise Malformed(f"{column}: no JSON ({str(error)[:80]})") from error
 
 
 def _no_constant(name: str) -> Any:
@@ -606,7 +606,7 @@ def _event_reader(lengths: Mapping[str, int]) -> Callable[[tuple[Any, ...]], Any
     read = events_from(lengths)
 
     def read_event(row: tuple[Any, ...]) -> AnyEvent:
-        return read(row[1], row[0], row[2], parsed(row[3]))
+        return read(row[1], row[0], row[2], parsed(row[3], "fields"))
 
     return read_event
 
@@ -623,7 +623,7 @@ class _Stacks:
         self._count = 0
 
     def _read(self, row: Row) -> tuple[Frame, ...]:
-        listed = parsed(row[1])
+        listed = parsed(row[1], "frames")
         if not isinstance(listed, list) or len(listed) < self._is_shared:
             raise Malformed(f"a list of frames is expected, found {str(listed)[:80]!r}")
         shared = listed.pop(0) if self._is_shared else 0
@@ -685,13 +685,13 @@ def _read_value(row: tuple[Any, ...]) -> Value:
         raise Malformed(
             f"dtype {str(dtype)[:40]!r}, whole {str(whole)[:40]!r}: a known element type, and 1 or 0 are expected"
         )
-    sizes = shape_of(parsed(shape))
+    sizes = shape_of(parsed(shape, "shape"))
     if whole == _DAMAGED or digest != digest_of(dtype, shape, whole, stats, raw):
         return damaged_value(sizes, dtype)
     if whole:
         return value_of(from_bytes(raw, dtype, sizes))
     sample = from_bytes(raw, dtype, (len(raw) // NUMPY[dtype].itemsize,))
-    known = decode(parsed(stats))
+    known = decode(parsed(stats, "stats"))
     if sample.size > SAMPLE or not _are_stats(known):
         raise Malformed(f"a sample of at most {SAMPLE} elements and its statistics are expected")
     return Value(sizes, dtype, None, sample, known)

@@ -33,7 +33,7 @@ from engine.trace.building import value_of
 from engine.trace.events import Trace
 from engine.trace.file import tracefile
 from engine.trace.file.argument_types import check_arguments
-from engine.trace.file.database import Rows, TraceFileError
+from engine.trace.file.database import Database, Rows, TraceFileError
 from engine.trace.file.encoding import (
     KINDS,
     Malformed,
@@ -54,6 +54,7 @@ from engine.trace.file.tracefile import (
     checksum,
     open_checked,
     open_trace,
+    parsed,
     save,
     tables,
     tally,
@@ -796,6 +797,17 @@ def test_event_beyond_the_limits_of_reading_is_not_written(tmp_path: Path) -> No
         writer.event(event(10_001))
     writer.give_up({})
     assert len(open_trace(tmp_path / "f").events[1].inputs) == 10_000
+
+
+def test_what_is_too_long_is_refused_by_table_and_column(tmp_path: Path) -> None:
+    with pytest.raises(Malformed, match=r"^fields: more than 200,000 items$"):
+        parsed("[" + "0," * 200_001 + "0]", "fields")
+    path = tmp_path / "f"
+    save(sample_trace(), path)
+    found = Database(str(path))
+    found._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 100)
+    with pytest.raises(TraceFileError, match="events has a text or bytes of more than 129 MiB"):
+        found.all("SELECT id, fields FROM events")
 
 
 def test_writer_flushes_by_time(tmp_path: Path) -> None:

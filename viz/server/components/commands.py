@@ -1,6 +1,6 @@
 """The commands: the calls of the program as a list, and one form in which a call is edited.
 
-The list is written by assets/js/panels/commands/commands.mjs; the form is of components, hidden until a command is chosen.
+assets/js/panels/commands/commands.mjs writes the list; the form is of components, hidden until a command is chosen.
 """
 
 from __future__ import annotations
