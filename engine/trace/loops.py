@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from .source import syntax_tree
+
 MOST_TEXT = 20
 """Characters up to which a text in a loop's variable tells a round."""
 _LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Yield, ast.YieldFrom, ast.Await)
@@ -48,7 +50,7 @@ def loops_around(code: CodeType, line: int) -> tuple[NamedLoop, ...]:
 @functools.lru_cache(maxsize=64)
 def _loops(filename: str) -> tuple[NamedLoop, ...]:
     try:
-        tree = ast.parse("".join(linecache.getlines(filename)))
+        tree = syntax_tree("".join(linecache.getlines(filename)))
     except (SyntaxError, ValueError, RecursionError):
         return ()
     return tuple(sorted(_named(tree, ("", 0)), key=lambda loop: (loop.line, -loop.end)))
@@ -81,7 +83,7 @@ def comes_for_sure(code: CodeType, line: int) -> bool:
 @functools.lru_cache(maxsize=64)
 def _sure_lines(filename: str) -> frozenset[int]:
     try:
-        tree = ast.parse("".join(linecache.getlines(filename)))
+        tree = syntax_tree("".join(linecache.getlines(filename)))
     except (SyntaxError, ValueError, RecursionError):
         return frozenset()
     sure: set[int] = set()

@@ -12,6 +12,7 @@ import functools
 import io
 import linecache
 import os
+import threading
 import tokenize
 from collections.abc import Iterator, Mapping, Sequence
 from types import CodeType
@@ -22,6 +23,15 @@ Span = tuple[int, int, int, int]
 """Line, end line (from 1), column, end column (in characters, from 0)."""
 
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+
+
+_parsing = threading.Lock()
+
+
+def syntax_tree(text: str) -> ast.Module:
+    """`ast.parse`, by one thread at a time: by two it may end in a SystemError (CPython's issue 106905)."""
+    with _parsing:
+        return ast.parse(text)
 
 
 class File:
@@ -35,7 +45,7 @@ class File:
     def above(self) -> dict[ast.AST, ast.AST]:
         """The node above each node of the syntax tree; outer nodes come first."""
         try:
-            tree = ast.parse(self.text)
+            tree = syntax_tree(self.text)
         except (SyntaxError, ValueError, RecursionError):
             return {}
         found: dict[ast.AST, ast.AST] = {}

@@ -46,7 +46,7 @@ def build(store: Store) -> Dash:
         __name__,
         assets_folder=str(assets_folder()),
         assets_url_path=assets.address,
-        assets_path_ignore=["modules"],
+        assets_path_ignore=["js"],
         index_string=INDEX.replace("ASSETS", assets.address),
         title="Backstep",
         update_title="",  # the title stays while the server is asked
