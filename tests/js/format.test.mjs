@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { element, fitNum, fitRow, indexText, nest, num, parseNumber, result, shapeText, statsText, toNumber, truth, withMinus } from "../../assets/js/scene/format.mjs";
+import { element, fitNum, fitRow, indexText, isRounded, nest, num, parseNumber, result, shapeText, statsText, toNumber, truth, withMinus } from "../../assets/js/scene/format.mjs";
 import { pieces } from "../../assets/js/scene/whole.mjs";
 
 test("num writes integers plainly and others in few digits", () => {
@@ -24,19 +24,22 @@ test("five digits stand where a number has no more, and where four would pass fo
   assert.equal(num(Math.fround(2.8799004554748535)), "2.88");
 });
 
-test("fitNum keeps to its room, and says where a number has more digits than it", () => {
+test("fitNum keeps to its room, and isRounded tells where a number has more digits", () => {
   for (const value of [0.333333, 12345.678, 1.6667e-2, -0.14285714, 8.125, 123456, -7, 0.99963, "nan", "-inf", -1.25e-5]) {
     for (let room = 1; room < 12; room++) assert.ok(fitNum(value, room).length <= room, `${value}: ${fitNum(value, room)} in ${room}`);
   }
   assert.equal(fitNum(0.333333, 5), "0.333");
   assert.equal(fitNum(8.125, 6), "8.125");
-  assert.equal(fitNum(123456, 4), "\u22481e5");
-  assert.equal(fitNum(1.25e-5, 6), "\u22481e-5");
+  assert.equal(fitNum(123456, 4), "1e5");
+  assert.equal(fitNum(1.25e-5, 6), "1.3e-5");
+  assert.deepEqual([["1.3e-5", 1.25e-5], ["1e5", 123456], ["1.25e-5", 1.25e-5], ["7", 7], ["0.33", 0.33024], ["\u2026", 0.1]].map((one) => isRounded(...one)), [true, true, false, false, false, false]);
   assert.equal(fitNum(1.25e-5, 7), "1.25e-5");
   assert.equal(fitNum(1e-5, 4), "1e-5");
   assert.equal(fitNum(0.33024, 4), "0.33", "three digits, the last one a zero");
   assert.equal(fitNum("inf", 4), "inf");
-  assert.equal(fitNum(-0.0833, 5), "\u2026", "what no text of five letters is true to");
+  assert.equal(fitNum(-0.0079, 5), "\u22128e-3");
+  assert.equal(fitNum(-0.0833, 5), "\u22120.08");
+  assert.equal(fitNum(-0.0833, 4), "\u2026", "what no text of four letters is true to");
 });
 
 test("fitNum writes what is no whole number never as one, and no more digits than the sentences", () => {
@@ -51,10 +54,10 @@ test("the numbers of a row have as many digits as the longest of them has room f
   assert.deepEqual(fitRow([1.9590, -4.8722], 6), ["1.959", "\u22124.872"]);
   assert.deepEqual(fitRow([1.9590, -4.8722], 5), ["1.96", "\u22124.87"]);
   assert.deepEqual(fitRow([-0.0625, 1 / 6], 7), ["\u22120.0625", "0.1667"]);
-  assert.deepEqual(fitRow([-0.0625, 1 / 6], 6), ["\u2248\u22120.06", "0.1667"]);
-  assert.deepEqual(fitRow([1 / 60, 1 / 7, 1.25e-5], 6), ["0.0167", "0.143", "\u22481e-5"]);
+  assert.deepEqual(fitRow([-0.0625, 1 / 6], 6), ["\u22120.063", "0.1667"]);
+  assert.deepEqual(fitRow([1 / 60, 1 / 7, 1.25e-5], 6), ["0.0167", "0.143", "1.3e-5"]);
   assert.deepEqual(fitRow([0.016667, 3], 8), ["0.016667", "3"], "what five digits are all of has five");
-  assert.deepEqual(fitRow([0.2447, 123456, "nan", null], 5), ["0.245", "\u22481e5", "nan", ""], "what has no room for three digits takes none from the others");
+  assert.deepEqual(fitRow([0.2447, 123456, "nan", null], 5), ["0.245", "1.2e5", "nan", ""], "what has no room for three digits takes none from the others");
 });
 
 test("toNumber reads what JSON cannot say", () => {

@@ -1,7 +1,7 @@
 // The rows of a tensor card: cells with numbers, heat strips, ghosts of the revision before.
 
 import { cellOf, holding, PAD, rowsOf } from "../scene/card.mjs";
-import { DAMAGED, fitNum, fitRow, num, shapeText, statsText, toNumber, truth } from "../scene/format.mjs";
+import { DAMAGED, fitNum, fitRow, isRounded, num, shapeText, statsText, toNumber, truth } from "../scene/format.mjs";
 import { flowsAt, ghostOf, nodeState, rowState } from "../scene/state.mjs";
 import { cut, fitting, widthOf } from "../geometry/text.mjs";
 
@@ -159,10 +159,24 @@ function paintNumber({ context, write, font, tokens, detail }, box, { value, tex
   } else {
     const face = line.small ? (look.strong ? font.smallStrong : font.small) : look.strong ? font.cellStrong : font.cell;
     const middle = box.y + box.h / 2;
-    write(text, box.x + box.w / 2, ghost === null ? middle : middle + box.h / 4, face, look.ink, "center");
+    const y = ghost === null ? middle : middle + box.h / 4;
+    write(text, box.x + box.w / 2, y, face, look.ink, "center");
+    if (!line.truths && isRounded(text, value)) paintRounded(context, box.x + box.w / 2, y, text.length * (line.small ? font.smallPitch : font.cellPitch), look.ink);
     if (ghost !== null) paintGhost({ context, write, font, tokens }, box, line.truths ? truth(ghost, line.letters) : fitNum(ghost, line.letters));
   }
   context.globalAlpha /= look.alpha;
+}
+
+/** Dots under a number: it has more digits than have room in its cell. */
+function paintRounded(context, x, y, wide, colour) {
+  context.strokeStyle = colour;
+  context.lineWidth = 1.2;
+  context.setLineDash([1.2, 2.4]);
+  context.beginPath();
+  context.moveTo(x - wide / 2, y + 7);
+  context.lineTo(x + wide / 2, y + 7);
+  context.stroke();
+  context.setLineDash([]);
 }
 
 /** The old value over the new one, on a ground of its own in the upper half of the cell, struck through by a hair. */

@@ -121,6 +121,7 @@ export const SIGNS = [
     { id: "passed", text: "Thick frame: of these values, those through which the step\u2019s gradient goes", scene: cells("value", [3, 4], passStep), t: 1 },
     { id: "held", text: "Bold orange: a gradient that is not zero", scene: cells("grad", [2, 0], { node: { role: "leaf" } }) },
     { id: "nan", text: "Red cell: nan or an infinity", scene: cells("value", ["nan", 1]) },
+    { id: "rounded", text: "Dots under a number: it has more digits than have room here", scene: cells("value", [-0.012345678, 1]) },
     { id: "ghost", text: "Above, struck through: the number before your edit", scene: cells("value", [3, 4], { values: [value(1, 4)], scene: { previous: WAS } }) },
     { id: "typed", text: "Dashed cell: typed, not yet run", scene: cells("value", [3, 4]), pending: [["t|value|0", 5]] },
   ] },

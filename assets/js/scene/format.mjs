@@ -79,27 +79,31 @@ const NO_ROOM = "\u2026";
 
 /**
  * The most exact text of a number that has at most `room` characters, with no more digits than `num` writes, or than `digits` are
- * asked for.  What has more than the one or two digits that have room begins with `≈`; where not even that has room, an
- * ellipsis stands for it.
+ * asked for.  What is no whole number and has room for none of its digits but those begins with `\u2248`; where nothing has room, an
+ * ellipsis stands for it.  Whether it has fewer digits than three is said by `isRounded`.
  */
 export function fitNum(value, room, digits = 5) {
-  const all = num(value);
   const fewer = [4, 3, 2, 1].filter((most) => most < digits);
-  return [shorter(all, num(value, digits)), ...fewer.flatMap((most) => ways(value, most))].map((text) => (isRounded(text, value) ? `\u2248${text}` : text)).find((text) => text.length <= room) ?? NO_ROOM;
+  const all = [shorter(num(value), num(value, digits)), ...fewer.flatMap((most) => ways(value, most))];
+  return all.map((text) => (isMadeWhole(text, value) ? `\u2248${text}` : text)).find((text) => text.length <= room) ?? NO_ROOM;
 }
 
-/** A number in `most` digits: as it is written mostly, and as a large one can be too. */
+/** A number in `most` digits: as it is written mostly, and as a large or a small one can be too. */
 function ways(value, most) {
   const x = toNumber(value);
-  const large = Number.isFinite(x) && Math.abs(x) >= 1000;
-  return [num(value, most), ...(large ? [(x < 0 ? MINUS : "") + scientific(Math.abs(x), most)] : [])];
+  const size = Math.abs(x);
+  const powers = Number.isFinite(x) && (size >= 1000 || (size > 0 && size < 0.01));
+  return [num(value, most), ...(powers ? [(x < 0 ? MINUS : "") + scientific(size, most)] : [])];
 }
 
-/** Whether a text says less than three digits of a number that has so many, or that one is whole that is not. */
-function isRounded(text, value) {
+/** Whether a text says that a number is whole that is not. */
+function isMadeWhole(text, value) {
   const whole = (one) => /^\D?\d+$/.test(one);
-  return digitsIn(text) < Math.min(3, digitsIn(num(value, 3))) || (whole(text) && !whole(num(value)) && Math.abs(toNumber(value)) < 1000);
+  return whole(text) && !whole(num(value)) && Math.abs(toNumber(value)) < 1000;
 }
+
+/** Whether a text of `fitNum` has fewer than three digits of a number that has so many, which is to be shown. */
+export const isRounded = (text, value) => text !== NO_ROOM && digitsIn(text) < Math.min(3, digitsIn(num(value, 3)));
 
 /** How many significant digits a text has. */
 const digitsIn = (text) => text.replace(/e.*/, "").replace(/\D/g, "").replace(/^0+/, "").length;
