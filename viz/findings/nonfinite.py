@@ -39,9 +39,9 @@ _NEAR = 1e-3
 _CHOOSING = frozenset({"where", "masked_fill", "masked_select", "getitem", "index", "masked_scatter"})
 _MASKS = frozenset({"mask_scores"})
 """Ops that write -inf where a mask says so: the program's own infinity, in the words of attention."""
-_FLAT = "Mend the place where that inf was born: this op only multiplied it."
-_GIVEN = "inf ÷ inf, inf − inf and 0 · inf have no value. Mend the place that the inf comes from."
-_KEPT = "Mend the place where that {kind} was born on the way forward: backward only works with what it finds."
+_FLAT = "Fix the op that produced the inf: this one only multiplied it."
+_GIVEN = "inf ÷ inf, inf − inf and 0 · inf have no value. Fix the op that produced the inf."
+_KEPT = "Fix the op that produced the {kind} in the forward pass: backward only carries it on."
 _OVERFLOW = "{dtype} ends at {most}: keep the numbers before this op smaller."
 _EXPONENTIALS: Mapping[str, Callable[[float], Any]] = {"exp": np.log, "exp2": np.log2, "expm1": np.log}
 """Ops that overflow by themselves, and what gives the largest number that they take."""

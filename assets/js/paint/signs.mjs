@@ -95,7 +95,7 @@ export const SIGNS = [
     { id: "twins", text: "Dotted line: another place of the leaf that you point at", scene: scene(twins), hover: "t" },
     { id: "group", text: "A folded group: double click opens it", scene: scene([node("g", "group", -4, 124, 56, { label: "layer", sub: "4 ops" })]) },
   ] },
-  { title: "How far it is", signs: [
+  { title: "Progress", signs: [
     { id: "future", text: "Dashed outline: not computed yet", scene: scene([op(state("future"))]) },
     { id: "waiting", text: "Ring: takes part in this call and waits for gradients", scene: scene([op(state("waiting"))]) },
     { id: "ready", text: "Ring with a dot: all its gradients are there", scene: scene([op(state("ready"))]) },

@@ -112,7 +112,7 @@ def test_a_nan_from_an_infinity_that_came_is_blamed_on_where_that_was_born(tmp_p
     born, spread = findings(reading(recorded(source, tmp_path)).facts)
     assert (born.kind, spread.kind) == ("inf", "nan")
     assert "The inf meets a slope of 0 there, and 0 · inf is nan, in `x ** 2` (line 3)." in spread.why
-    assert spread.fix == "Mend the place where that inf was born: this op only multiplied it."
+    assert spread.fix == "Fix the op that produced the inf: this one only multiplied it."
 
 
 def test_a_sound_program_has_nothing_to_explain(tmp_path: Path) -> None:

@@ -19,9 +19,9 @@ def born(source: str, folder: Path) -> list[Finding]:
 @pytest.mark.parametrize(
     ("source", "label", "remedy"),
     [
-        ("x = torch.tensor([100.])\ny = x.exp() / x.exp()", "first nan: div", "Mend the place that the inf comes from"),
+        ("x = torch.tensor([100.])\ny = x.exp() / x.exp()", "first nan: div", "Fix the op that produced the inf"),
         ("x = torch.tensor([1., 0.])\ny = x / x", "first nan: div", "Keep the divisor away from 0"),
-        ("x = torch.tensor([0.])\ny = x * x.log()", "first nan: mul", "Mend the place that the inf comes from"),
+        ("x = torch.tensor([0.])\ny = x * x.log()", "first nan: mul", "Fix the op that produced the inf"),
         ("x = torch.tensor([1e30])\ny = x ** 2", "first inf: pow", "float32 ends at 3.4e38"),
         ("x = torch.tensor([0.])\ny = x ** -1", "first inf: pow", "keep its base away from 0"),
         ("x = torch.full((2, 2), 1e20)\ny = x @ x", "first inf: mm", "float32 ends at 3.4e38"),

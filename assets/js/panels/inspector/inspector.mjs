@@ -185,7 +185,7 @@ function moment(details, time) {
   const all = details.moments.length;
   const nth = come.length;
   const turn = (to, sign, label) => h("button.quiet", { type: "button", "aria-label": label, disabled: !to, onclick: () => player.seek(to.step + 1) }, sign);
-  const picks = all > 1 ? [h("span.space"), turn(come[nth - 2], "‹", "Moment before"), h("span.count", {}, `${nth} of ${all}`), turn(details.moments[nth], "›", "Next moment")] : [];
+  const picks = all > 1 ? [h("span.space"), turn(come[nth - 2], "‹", "Previous moment"), h("span.count", {}, `${nth} of ${all}`), turn(details.moments[nth], "›", "Next moment")] : [];
   return h("section", {}, h("div.over", {}, h("h2", {}, "In numbers"), picks), now.title ? h("p.source", {}, now.title) : null, sums(now.lines));
 }
 
