@@ -12,16 +12,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..ops.notation.printed import NoIndices
+from ..ops.notation.sums import all_places
+from ..ops.notation.symbol import Symbol, mentions, noted
 from ..ops.op import CUSTOM, REGISTRY, Op
 from ..ops.result_shapes import Sizes
 from ..trace.events import OpCalled, Scalar
-from .index_notation import NoIndices
 from .letters import ROLES, lettered, result_key
 from .printer import Printer
 from .simplify import simplified
 from .styles import TEX, TEXT, Style
-from .sums import all_places
-from .symbol import Symbol, mentions, noted
 
 Given = Sizes | Scalar | None
 """What an input was: the shape of a tensor, a number, or nothing."""

@@ -125,10 +125,6 @@ WORDS = {
     "one_over_sizes": "1 over how many rows each bag has", "linalg_householder_product": "the product of reflections",
 }  # fmt: skip
 """Each function that a formula may name, in words; "" where its name says it to everyone."""
-INDICATOR = "1 where what is in the brackets holds, else 0"
 PLACES = "places along the dimensions; one of size 1 has none"
-INSIDE = "indices past an edge read 0, the padding"
-ROUNDED_DOWN = "rounded down to a whole number"
-MEMBER = "whether it is one of the numbers of the index"
 MISSING = "a function that has no words yet"
 """What a reader should never see; a test looks for it."""

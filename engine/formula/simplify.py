@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..ops.notation.symbol import Symbol, is_call, noted
 from ..ops.result_shapes import Sizes
-from .symbol import Symbol, is_call, noted
 
 
 def simplified(x: Any) -> Any:

@@ -8,12 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from .symbol import shown_number
-
-CHOICE, COMPARISON, SUM, SERIES, PRODUCT, MATRIX, SCALED, POWER, ATOM = range(9)
-"""How tightly an expression holds together, loosest first."""
-
-Printed = tuple[str, int]
+from ..ops.notation.printed import ATOM, CHOICE, POWER, PRODUCT, SCALED, SUM, Printed
+from ..ops.notation.symbol import shown_number
 
 _BELOW = str.maketrans("ijklmnprs0123456789", "ᵢⱼₖₗₘₙₚᵣₛ₀₁₂₃₄₅₆₇₈₉")
 _ABOVE = str.maketrans("0123456789-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻")
@@ -47,6 +43,8 @@ class Style:
     product: str
     inverse: str
     also: str
+    gap: str
+    in_choice: int
     signs: Mapping[str, str]
 
 
@@ -197,6 +195,7 @@ TEXT = Style(
     number=_text_number, indicator=lambda test: f"1[{test}]", floor=lambda inner: f"⌊{inner}⌋",
     magnitude=lambda inner: f"|{inner}|", share=lambda count: f"(1/{count})",
     minus="−", times=" · ", each=" ⊙ ", scaled="·", transposed="ᵀ", series="Σ", product="Π", inverse="⁻¹", also=", ",
+    gap=" ", in_choice=SUM,
     signs={"lt": "<", "le": "≤", "gt": ">", "ge": "≥", "eq": "=", "ne": "≠", "logical_and": "and", "logical_or": "or",
            "in": "∈"},
 )  # fmt: skip
@@ -216,7 +215,7 @@ TEX = Style(
     floor=lambda inner: rf"\lfloor {inner} \rfloor",
     magnitude=lambda inner: rf"\left|{inner}\right|", share=lambda count: rf"\frac{{1}}{{{count}}}",
     minus="-", times=r" \cdot ", each=r" \odot ", scaled=r"\,", transposed=r"^{\top}", series=r"\sum",
-    product=r"\prod", inverse="^{-1}", also=r",\ ",
+    product=r"\prod", inverse="^{-1}", also=r",\ ", gap=r"\,", in_choice=CHOICE,
     signs={"lt": "<", "le": r"\le", "gt": ">", "ge": r"\ge", "eq": "=", "ne": r"\ne", "logical_and": r"\wedge",
            "logical_or": r"\vee", "in": r"\in"},
 )  # fmt: skip

@@ -18,7 +18,7 @@ from engine.formula.glossary import MISSING, WORDS
 from engine.formula.printer import Printer
 from engine.formula.simplify import simplified
 from engine.formula.styles import TEX, TEXT
-from engine.formula.symbol import Symbol, Undecided, evaluate, noted, shown_number
+from engine.ops.notation.symbol import Symbol, Undecided, evaluate, noted, shown_number
 from engine.ops.op import REGISTRY, call_kernel
 from engine.trace.events import LeafCreated, OpCalled
 from tests.lines import lines_of

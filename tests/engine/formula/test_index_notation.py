@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from engine.formula.formula import _Call
-from engine.formula.index_notation import NoIndices
 from engine.formula.printer import Printer
-from engine.formula.styles import ATOM, Style
-from engine.formula.sums import PLACED, all_places
-from engine.formula.symbol import Symbol, evaluate, mentions, noted
+from engine.formula.styles import Style
+from engine.ops.notation.printed import ATOM, SUM, NoIndices
+from engine.ops.notation.sums import PLACED, all_places
+from engine.ops.notation.symbol import Symbol, evaluate, mentions, noted
 from engine.ops.op import REGISTRY
 from tests.engine.formula.test_formula import OPS, by_rule, calls, described, given, some
 
@@ -37,6 +37,7 @@ CODE = Style(
     share=lambda count: f"(1/{count}) *",
     minus="-", times=" * ", each=" * ", scaled="*", transposed=".T", series="sum", product="math.prod", inverse="",
     also=" and ",
+    gap=" ", in_choice=SUM,
     signs={"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "logical_and": "and",
            "logical_or": "or", "in": "in"},
 )  # fmt: skip

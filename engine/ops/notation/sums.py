@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..ops.result_shapes import MATRICES
-from . import glossary
-from .index_notation import MOVED, NoIndices, Placed, Places, added, equal, operand, picked, shifted, sizes_of, times
-from .styles import ATOM, PRODUCT, SCALED, SERIES, SUM, Printed
+from ..result_shapes import MATRICES
+from .index_notation import MOVED, Placed, added, equal, operand, picked, shifted, sizes_of, times
+from .printed import ATOM, INDICATOR, INSIDE, PRODUCT, ROUNDED_DOWN, SCALED, SERIES, SUM, NoIndices, Places, Printed
 from .symbol import Symbol, is_call
 
 if TYPE_CHECKING:
-    from .printer import Printer
+    from ...formula.printer import Printer
 
 # -- sums -------------------------------------------------------------------------------------------------------------
 
@@ -84,7 +83,7 @@ def _evenly(p: Printer, x: Symbol, places: Places) -> Printed:
     size = sizes_of(item)
     shared = range(len(size)) if dims is None else dims if isinstance(dims, tuple) else (dims,)
     others = [p.letter(n) if d in shared and n != 1 else q for d, (n, q) in enumerate(zip(size, places, strict=True))]
-    p.explain("1[…]", glossary.INDICATOR)
+    p.explain("1[…]", INDICATOR)
 
     def test(at: Places) -> str:
         top = p.show(extreme, p.under(x, extreme, at))[0]
@@ -166,7 +165,7 @@ def _to_target(p: Printer, x: Symbol, places: Places) -> Printed:
     shown = body[0] if body[1] >= PRODUCT else p.style.brackets(body[0])
     if isinstance(weight, Symbol):
         shown += f"{p.style.times}{p.show(weight, [here])[0]}"
-    p.explain("1[…]", glossary.INDICATOR)
+    p.explain("1[…]", INDICATOR)
     test = p.style.indicator(equal(p, picked(p, target, at), here))
     return f"{p.style.minus}{shown}{p.style.times}{test}", SUM
 
@@ -197,7 +196,7 @@ def _spread(p: Printer, x: Symbol, places: Places) -> Printed:
     whole = all(n == k * many for n, k, many in zip(sizes, sides, windows, strict=True))
     if not whole or x.attrs["stride"] != sides or any(x.attrs["padding"]):
         raise NoIndices
-    p.explain("⌊…⌋", glossary.ROUNDED_DOWN)
+    p.explain("⌊…⌋", ROUNDED_DOWN)
     inner = [
         None if many == 1 else q if k == 1 else p.style.floor(f"{q}/{k}")
         for q, k, many in zip(places[lead:], sides, windows, strict=True)
@@ -224,7 +223,7 @@ def _windowed(p: Printer, image: Symbol, first: Places, seen: Sequence[str]) -> 
     sizes = sizes_of(image)[2:]
     at = [None if n == 1 else q for n, q in zip(sizes, seen, strict=True)]
     tests = [equal(p, q, "0") for n, q in zip(sizes, seen, strict=True) if n == 1 and q != "0"]
-    p.explain("[…]", glossary.INSIDE)
+    p.explain("[…]", INSIDE)
     return p.held(image, [*first, *at], PRODUCT), tests
 
 

@@ -9,21 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..ops.result_shapes import Sizes, dims_order
-from . import glossary
-from .styles import ATOM, CHOICE, PRODUCT, SERIES, SUM, TEXT, Printed
+from ..result_shapes import Sizes, dims_order
+from .printed import ATOM, INDICATOR, MEMBER, PRODUCT, SERIES, NoIndices, Places, Printed
 from .symbol import Symbol, is_number, noted
 
 if TYPE_CHECKING:
-    from .printer import Printer
-
-Places = Sequence[str | None]
-"""An index per dimension: a letter, number or sum of these; None where the dimension has size 1."""
-
-
-class NoIndices(Exception):
-    """An expression that cannot be written place by place."""
-
+    from ...formula.printer import Printer
 
 Placed = Callable[["Printer", Symbol, Places], Printed]
 
@@ -101,8 +92,7 @@ def shifted(p: Printer, place: str, by: int) -> str:
 
 
 def _only(p: Printer, test: str, then: Printed, other: str = "0") -> Printed:
-    least = SUM if p.style is TEXT else CHOICE
-    return p.style.choice(test, then[0] if then[1] >= least else p.style.brackets(then[0]), other)
+    return p.style.choice(test, then[0] if then[1] >= p.style.in_choice else p.style.brackets(then[0]), other)
 
 
 def equal(p: Printer, a: str, b: str) -> str:
@@ -222,7 +212,7 @@ def added(p: Printer, body: Printed, tests: Sequence[str], letters: Sequence[str
     """Σ body · 1[tests]."""
     shown = body[0] if body[1] >= PRODUCT else p.style.brackets(body[0])
     if tests:
-        p.explain("1[…]", glossary.INDICATOR)
+        p.explain("1[…]", INDICATOR)
         shown = f"{shown}{p.style.times}{p.style.indicator(p.style.also.join(tests))}"
     return (p.summed(letters, shown), SERIES) if letters else (shown, PRODUCT if tests else body[1])
 
@@ -328,7 +318,7 @@ def _unless_in(p: Printer, item: Symbol, key: Symbol, places: Places, dim: int, 
     here = places[dim] if places else None
     if here is None:
         raise NoIndices
-    p.explain("∈", glossary.MEMBER)
+    p.explain("∈", MEMBER)
     return _only(p, f"{here} {p.style.signs['in']} {p.leaf(key.name)}", (value, ATOM), p.show(item, places)[0])
 
 

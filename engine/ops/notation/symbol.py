@@ -1,7 +1,7 @@
 """Symbols: the values on which a rule runs to say what it computes.
 
 An op applied to a symbol is not computed but noted, so that running a rule once gives the expression of its result.
-`shapes` has the shape of what was noted, `simplify` strikes out of it what is obvious, `evaluate` computes it.
+`engine/formula/simplify.py` strikes out of it what is obvious, `evaluate` computes it.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.array import as_array
-from ..ops.op import HANDLERS, REGISTRY, Op, call_kernel
-from ..ops.result_shapes import Sizes, shape_of_result
+from ...arrays.array import as_array
+from ..op import HANDLERS, REGISTRY, Op, call_kernel
+from ..result_shapes import Sizes, shape_of_result
 
 Number = bool | int | float
 
