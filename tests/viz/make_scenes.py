@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 
 from tests.viz import pictures
+from tests.viz.scene_text import scene_text
 
 
 def main() -> None:
     wanted = sys.argv[1:] or pictures.names()
     for name in wanted:
-        (pictures.HERE / f"{name}.txt").write_text(pictures.picture(pictures.scene(name)), encoding="utf-8")
+        pictures.stored(name).write_text(scene_text(pictures.scene(name)), encoding="utf-8")
     for path in pictures.HERE.glob("*.txt"):
         if path.stem not in pictures.names():
             path.unlink()
