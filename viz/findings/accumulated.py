@@ -6,7 +6,7 @@ from engine.trace.events import Accumulated, GradSet, GroupEntered, GroupLeft, O
 
 from ..reading import text
 from ..reading.facts import Facts
-from .nonfinite import Finding
+from .finding import Finding
 
 
 def forgotten(facts: Facts) -> list[Finding]:
@@ -81,4 +81,4 @@ def _finding(facts: Facts, event: Accumulated, step: str) -> Finding:
     fix = f"If that is not meant, set `{name}.grad = None` (or call `{name}.grad.zero_()`) after each update."
     if step:
         fix = f"If that is not meant, call zero_grad() of the {step.removesuffix('.step')} before each backward()."
-    return Finding("sum", event.index, None, f"{name}.grad not zeroed", why, fix, line)
+    return Finding("not-zeroed", event.index, None, f"{name}.grad not zeroed", why, fix, line)

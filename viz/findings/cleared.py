@@ -7,7 +7,7 @@ from engine.trace.events import Accumulated, Event, GradSet, GroupEntered, OpCal
 from ..reading import text
 from ..reading.facts import Facts
 from .accumulated import clears, is_zero
-from .nonfinite import Finding
+from .finding import Finding
 
 
 def emptied(facts: Facts) -> list[Finding]:
@@ -55,7 +55,7 @@ def _finding(facts: Facts, step: GroupEntered, leaf: int, lost: dict[int, tuple[
     fix = "Call zero_grad() before backward() or after step(), never between the two."
     frame = facts.frame(went.stack)
     return Finding(
-        "unreached", went.index, None, "gradients cleared before the step", why, fix, frame.line if frame else None
+        "cleared", went.index, None, "gradients cleared before the step", why, fix, frame.line if frame else None
     )
 
 

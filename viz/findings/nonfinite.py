@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,6 +13,9 @@ from ..reading import labels, text
 from ..reading.facts import Facts
 from ..reading.jacobian import ELEMENTWISE
 from ..reading.source_text import source
+from .finding import Finding, Kind
+
+NonFinite = Literal["nan", "inf"]
 
 _LOG = "Keep its input away from 0, as in `p.clamp(min=1e-8).log()`; of a softmax take log_softmax, which needs none."
 _STEEP = (
@@ -34,6 +36,7 @@ _MASKED = (
     "What comes from above is 0 there (a mask or where() threw the value away), but 0 · inf is nan. "
     "Put a harmless value in *before* this op, as in `torch.where(ok, x, 1.0)`."
 )
+_GRADIENT: Mapping[NonFinite, Kind] = {"nan": "nan-gradient", "inf": "inf-gradient"}
 _NEAR = 1e-3
 """The share of the largest number from which on a product of the largest inputs counts as past it: sums add up."""
 _CHOOSING = frozenset({"where", "masked_fill", "masked_select", "getitem", "index", "masked_scatter"})
@@ -47,19 +50,6 @@ _EXPONENTIALS: Mapping[str, Callable[[float], Any]] = {"exp": np.log, "exp2": np
 """Ops that overflow by themselves, and what gives the largest number that they take."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something that is wrong though nothing was raised: at which event, where, why, and what helps ("": unknown)."""
-
-    kind: str
-    event: int
-    at: str | None
-    label: str
-    why: str
-    fix: str = ""
-    line: int | None = None
-
-
 def findings(facts: Facts) -> list[Finding]:
     """The births of the first inf and the first nan, forward and backward, as they happened.
 
@@ -67,18 +57,18 @@ def findings(facts: Facts) -> list[Finding]:
     Cost: one look at each recorded value.
     """
     search = _Search(facts)
-    found: dict[tuple[str, str], Finding] = {}
+    found: dict[Kind, Finding] = {}
     for event in facts.trace.events:
         if event.index in facts.own.hidden:
             continue
         if isinstance(event, OpCalled):
-            way, births = "forward", search.forward(event)
+            births = search.forward(event)
         elif isinstance(event, VjpRun):
-            way, births = "backward", search.backward(event)
+            births = search.backward(event)
         else:
             continue
         for finding in births:
-            found.setdefault((way, finding.kind), finding)
+            found.setdefault(finding.kind, finding)
     return sorted(found.values(), key=lambda finding: finding.event)
 
 
@@ -91,9 +81,9 @@ def roots_are_finite(facts: Facts) -> bool:
 class _Search:
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
-        self.known: dict[int, frozenset[str]] = {}
+        self.known: dict[int, frozenset[NonFinite]] = {}
 
-    def kinds(self, index: int | None) -> frozenset[str]:
+    def kinds(self, index: int | None) -> frozenset[NonFinite]:
         """Which of nan and inf a value has."""
         if index is None:
             return frozenset()
@@ -101,15 +91,15 @@ class _Search:
             self.known[index] = _kinds(self.facts.trace.value(index))
         return self.known[index]
 
-    def all_kinds(self, indices: Iterable[int | None]) -> frozenset[str]:
-        return frozenset[str]().union(*(self.kinds(index) for index in indices))
+    def all_kinds(self, indices: Iterable[int | None]) -> frozenset[NonFinite]:
+        return frozenset[NonFinite]().union(*(self.kinds(index) for index in indices))
 
     def forward(self, event: OpCalled) -> Iterable[Finding]:
         bad = next((out for out in event.outputs if self.kinds(out.value)), None)
         if bad is None or event.call is not None:
             return
         given = self.all_kinds(self.inputs(event))
-        given |= frozenset[str]().union(*(_written_kinds(v) for v in self.numbers(event)))
+        given |= frozenset[NonFinite]().union(*(_written_kinds(v) for v in self.numbers(event)))
         if event.name in _MASKS:
             given |= {"inf"}
         name = labels.written_name(event)
@@ -128,7 +118,7 @@ class _Search:
     def numbers(self, event: OpCalled) -> list[Any]:
         return [i.scalar for i in event.inputs if i.tensor is None] + list(event.attrs.values())
 
-    def origin(self, event: OpCalled, kind: str) -> str | None:
+    def origin(self, event: OpCalled, kind: NonFinite) -> str | None:
         """The name of an input that no op computed and that has a nan; an infinity in one is the program's own."""
         for argument in event.inputs:
             if argument.tensor is None or kind != "nan" or argument.tensor in self.facts.owner:
@@ -154,9 +144,9 @@ class _Search:
             sample, came = self.slope(event, called, kind)
             born, fix = self.reason(event, called, kind, came)
             why = f"No {kind} comes to {name} from above, but it sends one on{sample}. {born}"
-            yield self.finding(kind, event, called, f"first {kind} gradient: {name}", why, fix)
+            yield self.finding(_GRADIENT[kind], event, called, f"first {kind} gradient: {name}", why, fix)
 
-    def reason(self, event: VjpRun, called: OpCalled, kind: str, came: float | None) -> tuple[str, str]:
+    def reason(self, event: VjpRun, called: OpCalled, kind: NonFinite, came: float | None) -> tuple[str, str]:
         """Why a VJP gives what nobody gave it, and what helps; `came` is what came from above at the place."""
         born = "Born in its local derivative"
         fix = _REMEDIES.get(labels.written_name(called), "")
@@ -177,7 +167,7 @@ class _Search:
             return "A product passes the largest number there is", _too_large(dtype)
         return born, fix
 
-    def remedy(self, event: OpCalled, kind: str, value: int, dtype: str) -> str:
+    def remedy(self, event: OpCalled, kind: NonFinite, value: int, dtype: str) -> str:
         """What helps where an op gives what did not go in."""
         name = labels.written_name(event)
         if kind == "inf" and name in _EXPONENTIALS:
@@ -205,7 +195,9 @@ class _Search:
             if op.event.index < before
         )
 
-    def finding(self, kind: str, event: OpCalled | VjpRun, called: OpCalled, label: str, why: str, fix: str) -> Finding:
+    def finding(
+        self, kind: Kind, event: OpCalled | VjpRun, called: OpCalled, label: str, why: str, fix: str
+    ) -> Finding:
         frame = self.facts.frame(called.stack)
         where = "."
         if frame is not None:
@@ -215,7 +207,7 @@ class _Search:
 
     # -- one element ----------------------------------------------------------------------------------------------
 
-    def example(self, event: OpCalled, value: int, kind: str) -> str:
+    def example(self, event: OpCalled, value: int, kind: NonFinite) -> str:
         """`: 0 ÷ 0 = nan at [1]`, for the first such element; "" where it cannot be written in numbers."""
         name, result = labels.written_name(event), self.facts.trace.value(value).array
         if name.rstrip("_") not in ELEMENTWISE or result is None or event.inplace is not None:
@@ -230,7 +222,7 @@ class _Search:
         written = f" {sign} ".join(known) if sign and len(known) == 2 else f"{name}({', '.join(known)})"
         return f": {written} = {text.number(result[place])}{_at(place)}"
 
-    def slope(self, event: VjpRun, called: OpCalled, kind: str) -> tuple[str, float | None]:
+    def slope(self, event: VjpRun, called: OpCalled, kind: NonFinite) -> tuple[str, float | None]:
         """What came from above at the first such element and what the inputs are there; and that number alone."""
         bad = next((c for c in event.cotangents if kind in self.kinds(c)), None)
         plain = labels.written_name(called).rstrip("_") in ELEMENTWISE and bad is not None and len(event.upstream) == 1
@@ -267,7 +259,7 @@ class _Search:
             return None
 
 
-def _kinds(value: Any) -> frozenset[str]:
+def _kinds(value: Any) -> frozenset[NonFinite]:
     if value.array is None:
         return frozenset(kind for kind in ("nan", "inf") if value.stats[kind])
     if value.array.dtype.kind != "f" or np.isfinite(value.array).all():
@@ -275,7 +267,7 @@ def _kinds(value: Any) -> frozenset[str]:
     return frozenset(k for k, test in _TESTS.items() if test(value.array).any())
 
 
-_TESTS: Mapping[str, Callable[[Any], Any]] = {"nan": np.isnan, "inf": np.isinf}
+_TESTS: Mapping[NonFinite, Callable[[Any], Any]] = {"nan": np.isnan, "inf": np.isinf}
 
 
 def _most(dtype: str) -> float:
@@ -287,13 +279,13 @@ def _too_large(dtype: str) -> str:
     return _OVERFLOW.format(dtype=dtype, most=f"{_most(dtype):.2g}".replace("e+", "e"))
 
 
-def _written_kinds(number: Any) -> frozenset[str]:
+def _written_kinds(number: Any) -> frozenset[NonFinite]:
     if not isinstance(number, float) or np.isfinite(number):
         return frozenset()
     return frozenset({"nan" if np.isnan(number) else "inf"})
 
 
-def _first(array: np.ndarray, kind: str) -> tuple[int, ...] | None:
+def _first(array: np.ndarray, kind: NonFinite) -> tuple[int, ...] | None:
     places = np.argwhere(_TESTS[kind](array))
     return tuple(int(n) for n in places[0]) if len(places) else None
 

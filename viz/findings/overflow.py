@@ -15,7 +15,7 @@ from engine.trace.events import Accumulated, OpCalled
 from ..reading import labels, text
 from ..reading.facts import CallFact, Facts
 from ..reading.source_text import source
-from .nonfinite import Finding
+from .finding import NONFINITE_GRADIENT, Finding
 
 LARGE = 1e4
 """A size that numbers of a sound program seldom have: where one first passes it, an explosion begins."""
@@ -37,7 +37,7 @@ def growth(facts: Facts, born: list[Finding]) -> list[Finding]:
     From each op the way goes back to what gave its largest input; from an update of a parameter to the loss whose
     gradient it was made with.  Cost: linear in the events.
     """
-    start = next((f for f in born if "gradient" not in f.label), None)
+    start = next((f for f in born if f.kind not in NONFINITE_GRADIENT), None)
     event = facts.trace.events[start.event] if start is not None else None
     search = _Search(facts)
     if start is None:
@@ -148,7 +148,7 @@ class _Search:
             fix += ' reduction="sum" adds up all elements: with "mean" the gradient does not grow with their number.'
         at = self.facts.ops[self.facts.op_at[event.index]].id
         return Finding(
-            "growth", event.index, at, "The loss explodes", why, fix, frame.line if frame is not None else None
+            "divergence", event.index, at, "The loss explodes", why, fix, frame.line if frame is not None else None
         )
 
     def root(self, call: CallFact) -> OpCalled | None:

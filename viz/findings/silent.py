@@ -28,33 +28,18 @@ from ..reading.facts import Facts
 from ..reading.jacobian import arguments, pull
 from ..reading.source_text import source
 from ..reading.stale_values import unseen
-from .accumulated import forgotten
-from .cleared import emptied
-from .nonfinite import Finding
-from .unlisted import unlisted
-from .unreached import unreached
-from .wrong_loss import scores
-from .zero_gradients import stalled
+from .finding import Finding, Kind
 
 WHOLE = 120
 """Characters up to which an expression is quoted whole where its end says what matters."""
 
 
-def findings(facts: Facts) -> list[Finding]:
-    """Everything found, in the order in which it happened.  Cost: linear in the events."""
+def findings(facts: Facts) -> Iterator[Finding]:
+    """The findings of this module, one search after the other.  Cost: linear in the events."""
     search = _Search(facts)
-    found = {(finding.event, finding.kind): finding for finding in forgotten(facts)}
-    found.update(
-        {
-            (finding.event, finding.kind): finding
-            for finding in [*unreached(facts), *unlisted(facts), *stalled(facts), *emptied(facts), *scores(facts)]
-        }
-    )
     for look in (search.sums, search.behind_back, search.half, search.choices, search.casts, search.spread,
                  search.rounded, search.copies, search.inner):  # fmt: skip
-        for finding in look():
-            found.setdefault((finding.event, finding.kind), finding)
-    return sorted(found.values(), key=lambda finding: finding.event)
+        yield from look()
 
 
 class _Search:
@@ -253,7 +238,7 @@ class _Search:
                 "leads back. What it was computed from receives no gradient."
             )
             fix = "Leave out torch.tensor(); for a copy within the graph take .clone()."
-            yield Finding("cut", leaf.index, f"t{leaf.tensor}", "the graph ends here", why, fix, self.line(leaf.stack))
+            yield Finding("copy", leaf.index, f"t{leaf.tensor}", "the graph ends here", why, fix, self.line(leaf.stack))
 
     def inner(self) -> Iterator[Finding]:
         """`.grad` of a tensor that is no leaf was looked at: of each name the first time."""
@@ -318,7 +303,7 @@ class _Search:
                     )
                     fix = f"If one place is meant, take {name}(dim).values; if all are equal, this is right."
                     yield self.choice(
-                        event, called, f"{ties} are the {'largest' if name == 'max' else 'smallest'}", why, fix
+                        "tie", event, called, f"{ties} are the {'largest' if name == 'max' else 'smallest'}", why, fix
                     )
                     return
             if name.startswith("clamp"):
@@ -331,11 +316,11 @@ class _Search:
                         "counts it as not clamped: slope 1. relu, which has the same values, takes 0."
                     )
                     fix = "If nothing is to come through at the bound, write relu()."
-                    yield self.choice(event, called, "a kink", why, fix)
+                    yield self.choice("kink", event, called, "a kink", why, fix)
                     return
 
-    def choice(self, event: VjpRun, called: OpCalled, label: str, why: str, fix: str) -> Finding:
-        return Finding("choice", event.index, self.at(called), label, why, fix, self.line(called.stack))
+    def choice(self, kind: Kind, event: VjpRun, called: OpCalled, label: str, why: str, fix: str) -> Finding:
+        return Finding(kind, event.index, self.at(called), label, why, fix, self.line(called.stack))
 
     def casts(self) -> Iterator[Finding]:
         """A gradient of another type, which lost something when it was cast."""

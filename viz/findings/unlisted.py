@@ -7,7 +7,7 @@ from engine.trace.events import Accumulated, GroupEntered, GroupLeft, LeafCreate
 from ..reading import text
 from ..reading.facts import Facts
 from ..reading.source_text import source
-from .nonfinite import Finding
+from .finding import Finding
 from .unreached import MOST_NAMED, in_optimisers
 
 
@@ -60,4 +60,4 @@ def _finding(facts: Facts, tensors: list[int], module: str, optimizer: str) -> F
     )
     label = f"{len(tensors)} parameters are in no optimiser" if many else f"{known[0]} is in no optimiser"
     line = frame.line if frame is not None else None
-    return Finding("unreached", used.event.index, used.id, label, why, fix, line)
+    return Finding("unlisted", used.event.index, used.id, label, why, fix, line)

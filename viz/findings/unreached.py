@@ -10,7 +10,7 @@ from engine.trace.events import Accumulated, Escaped, GradSet, GroupEntered, Lea
 from ..reading import labels, text
 from ..reading.facts import Facts, OpFact
 from ..reading.source_text import source
-from .nonfinite import Finding
+from .finding import Finding
 
 PLAIN = frozenset({"item", "numpy", "tolist"})
 """Ways in which numbers leave the graph for Python or numpy, from where no gradient comes back."""
@@ -198,7 +198,7 @@ class _Search:
         frame = self.facts.frame(self.facts.calls[first.call].event.stack)
         label = f"{self.facts.name(missed[0]) or 'a parameter'} is in no optimiser"
         return Finding(
-            "unreached", first.index, f"t{missed[0]}", label, why, fix, frame.line if frame is not None else None
+            "unheld", first.index, f"t{missed[0]}", label, why, fix, frame.line if frame is not None else None
         )
 
 

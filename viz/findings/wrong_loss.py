@@ -9,7 +9,7 @@ from engine.trace.events import OpCalled
 from ..reading import labels, text
 from ..reading.facts import Facts
 from ..reading.source_text import source
-from .nonfinite import Finding
+from .finding import Finding, Kind
 
 
 def scores(facts: Facts) -> list[Finding]:
@@ -18,10 +18,10 @@ def scores(facts: Facts) -> list[Finding]:
 
     Cost: linear in the ops.
     """
-    found: dict[str, Finding] = {}
+    found: dict[Kind, Finding] = {}
     for op in facts.ops:
         for finding in _looked_at(facts, op.event) if op.event.call is None else ():
-            found.setdefault(finding.label, finding)
+            found.setdefault(finding.kind, finding)
     return list(found.values())
 
 
@@ -57,21 +57,30 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
                 "sample over its classes."
             )
             fix = f"Write dim={classes if len(shape) != 2 else -1}."
-            yield _finding(facts, soft, f"{labels.written_name(soft)} over dimension {dim}", why, fix)
+            yield _finding("loss-dimension", facts, soft, f"{labels.written_name(soft)} over dimension {dim}", why, fix)
     elif name == "nll_loss" and was in ("softmax", "sigmoid"):
         why = f"nll_loss takes logarithms of probabilities, but {by} gives the probabilities themselves."
-        yield _finding(facts, before, "no logarithm", why, "Take log_softmax, or cross_entropy of the scores.")
+        yield _finding(
+            "no-logarithm", facts, before, "no logarithm", why, "Take log_softmax, or cross_entropy of the scores."
+        )
     elif name == "log_softmax" and was == "softmax" and before.attrs.get("dim") == event.attrs.get("dim"):
         why = (
             f"{by} has made probabilities, and the cross entropy takes a softmax of them once more: all of them lie "
             "between 0 and 1, so no class can be sure and the gradients stay small."
         )
         yield _finding(
-            facts, event, "softmax taken twice", why, "Give the cross entropy the scores: leave out the first."
+            "softmax-twice",
+            facts,
+            event,
+            "softmax taken twice",
+            why,
+            "Give the cross entropy the scores: leave out the first.",
         )
     elif name == "binary_cross_entropy_with_logits" and was == "sigmoid":
         why = f"{by} has made probabilities, and this loss takes a sigmoid of them once more: all lie above 0.5 then."
-        yield _finding(facts, event, "sigmoid taken twice", why, "Give it the scores: leave out the sigmoid.")
+        yield _finding(
+            "sigmoid-twice", facts, event, "sigmoid taken twice", why, "Give it the scores: leave out the sigmoid."
+        )
 
 
 def _by(facts: Facts, event: OpCalled) -> str:
@@ -81,7 +90,7 @@ def _by(facts: Facts, event: OpCalled) -> str:
     return f"`{source(facts.trace, frame, 48)}` in {facts.line(frame)}"
 
 
-def _finding(facts: Facts, event: OpCalled, label: str, why: str, fix: str) -> Finding:
+def _finding(kind: Kind, facts: Facts, event: OpCalled, label: str, why: str, fix: str) -> Finding:
     frame = facts.frame(event.stack)
     at = facts.ops[facts.op_at[event.index]].id
-    return Finding("scores", event.index, at, label, why, fix, frame.line if frame is not None else None)
+    return Finding(kind, event.index, at, label, why, fix, frame.line if frame is not None else None)

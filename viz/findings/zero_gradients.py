@@ -9,7 +9,7 @@ from engine.trace.events import Accumulated, GroupEntered, VjpRun
 from ..reading import labels, text
 from ..reading.facts import Facts
 from ..reading.source_text import source
-from .nonfinite import Finding
+from .finding import Finding
 
 FEWEST = 2
 """Calls that must have brought nothing but zeros: after the first one a weight of 0 may have moved."""

@@ -7,28 +7,29 @@ from typing import Any
 
 from engine.trace.events import Frame, Trace
 
-from ..findings import nonfinite, silent
-from ..findings.accumulated import forgotten
-from ..findings.overflow import growth
+from ..findings import nonfinite
+from ..findings.finding import EXPLODING, NONFINITE, NONFINITE_GRADIENT, OFTEN_MEANT, Finding, Kind
+from ..findings.findings import findings
 from ..reading.facts import Facts
 from ..reading.source_text import source
 from .reading import reading
 
 Json = dict[str, Any]
 
-MEANT = frozenset({"sum", "choice"})
-"""Kinds of findings that are meant as often as not: marked on the graph, and not told."""
+_BIRTHS: Mapping[Kind, str] = {
+    "nan": "A nan is born", "inf": "An inf is born",
+    "nan-gradient": "A nan gradient is born", "inf-gradient": "An inf gradient is born",
+}  # fmt: skip
 
 
 def chapters(trace: Trace, scene: Mapping[str, Any]) -> list[Json]:
-    """One chapter per finding and one for the error, in the order in which they happened; none where all is well."""
+    """One chapter per finding and one for the error, in the order in which they happened; none where all is well.
+
+    The `kind` of a chapter is that of its finding, or "error".
+    """
     read = reading(trace)
     told = []
-    sure = [finding for finding in silent.findings(read.facts) if finding.kind not in MEANT]
-    born = nonfinite.findings(read.facts)
-    if all(finding.kind == "inf" and "gradient" not in finding.label for finding in born):
-        born = [] if read.facts.roots and nonfinite.roots_are_finite(read.facts) else born  # an inf that did no harm
-    for finding in [*growth(read.facts, born), *born, *forgotten(read.facts), *sure]:
+    for finding in _sure(read.facts):
         step = read.line.step_of.get(finding.event)
         if step is not None:
             place = scene["steps"][step]["at"]
@@ -40,15 +41,25 @@ def chapters(trace: Trace, scene: Mapping[str, Any]) -> list[Json]:
     return sorted(told, key=lambda chapter: chapter["step"])
 
 
+def _sure(facts: Facts) -> list[Finding]:
+    """The findings that are seldom meant, without an inf of the forward pass that did no harm."""
+    sure = [finding for finding in findings(facts) if finding.kind not in OFTEN_MEANT]
+    harmless = {finding.kind for finding in sure} & NONFINITE == {"inf"} and facts.roots
+    if harmless and nonfinite.roots_are_finite(facts):
+        return [finding for finding in sure if finding.kind != "inf"]
+    return sure
+
+
 def opens(trace: Trace, told: list[Json]) -> int | None:
     """The time at which the program is shown first: at its error, else where the first wrong value is born, else at
     the first thing that is told.
 
     Where what backward starts from is sound, wrong values of forward were thrown away: then the first wrong gradient.
     """
-    stopped = [c for c in told if c["fix"]]
-    wrong = [c for c in told if "gradient" in c["title"]] if nonfinite.roots_are_finite(reading(trace).facts) else []
-    born = [c for c in told if "explode" in c["title"] or "is born" in c["title"]]
+    sound = nonfinite.roots_are_finite(reading(trace).facts)
+    stopped = [c for c in told if c["kind"] == "error"]
+    wrong = [c for c in told if sound and c["kind"] in NONFINITE_GRADIENT]
+    born = [c for c in told if c["kind"] in EXPLODING | NONFINITE]
     return next((c["step"] for c in [*stopped, *wrong, *born, *told]), None)
 
 
@@ -64,22 +75,17 @@ def _written(facts: Facts, code: Json) -> str:
     return source(facts.trace, Frame(file, "", code["line"], code["end"], code["col"], code["stop"]))
 
 
-def _found(finding: nonfinite.Finding, step: int, select: list[str], of: str) -> Json:
+def _found(finding: Finding, step: int, select: list[str], of: str) -> Json:
     where = f" in line {finding.line}{of}" if finding.line is not None else ""
-    title = finding.label
-    if finding.kind in ("nan", "inf"):
-        title = _birth(finding) + where
-    elif finding.kind == "growth":
+    title = _BIRTHS.get(finding.kind, finding.label)
+    if finding.kind in EXPLODING | NONFINITE:
         title += where
     lines = [finding.line, finding.line] if finding.line is not None and not of else None  # those of the script
     told = "\n\n".join(part for part in (finding.why, finding.fix) if part)
-    return {"title": title, "text": told, "lines": lines, "step": step, "select": select, "fix": False}
-
-
-def _birth(finding: nonfinite.Finding) -> str:
-    what = f"A {finding.kind}" if finding.kind == "nan" else "An inf"
-    kind = " gradient" if "gradient" in finding.label else ""
-    return f"{what}{kind} is born"
+    return {
+        "kind": finding.kind, "title": title, "text": told, "lines": lines, "step": step, "select": select,
+        "fix": False,
+    }  # fmt: skip
 
 
 def stopped(error: Mapping[str, Any], steps: Sequence[Json], facts: Facts) -> Json:
@@ -91,6 +97,6 @@ def stopped(error: Mapping[str, Any], steps: Sequence[Json], facts: Facts) -> Js
     at = f" at `{_written(facts, code)}`" if code is not None else ""
     told = f"The program stops{at}. The inspector shows why, and what helps."
     return {
-        "title": f"{error['type']}{where}", "text": told, "lines": lines,
+        "kind": "error", "title": f"{error['type']}{where}", "text": told, "lines": lines,
         "step": error["step"] + 1, "select": [error["node"]] if error["node"] is not None else [], "fix": True,
     }  # fmt: skip

@@ -12,8 +12,9 @@ import numpy as np
 
 from engine.trace.events import Trace
 
-from ..findings import errors, nonfinite, silent
-from ..findings.overflow import growth
+from ..findings import errors
+from ..findings.finding import ADDING_UP
+from ..findings.findings import findings
 from ..graph.folds import FOLD_ABOVE_TOLD
 from ..graph.graph import Link
 from ..layout import cards, choice
@@ -333,8 +334,7 @@ class _Scene:
     def found(self) -> list[Json]:
         """What is wrong though nothing was raised, each at a node and from the end of a step on."""
         steps, found = self.line.steps, []
-        born = nonfinite.findings(self.facts)
-        for finding in [*growth(self.facts, born), *born, *silent.findings(self.facts)]:
+        for finding in findings(self.facts):
             known = self.line.step_of.get(finding.event)
             later = (k for k, step in enumerate(steps) if step.event > finding.event)
             step = known if known is not None else next(later, len(steps) - 1)
@@ -355,7 +355,7 @@ class _Scene:
         """What stands on the timeline; the birth of the first inf or nan too, and the commands that edits changed."""
         found = [{"step": c["start"], "kind": "edit", "label": f"{c['changed']}: {c['label']}"} for c in edited]
         found += [{"step": k, "kind": kind, "label": label} for k, kind, label in self.line.marks]
-        told = [finding for finding in self.findings if finding["kind"] != "sum"]  # sums are meant as often as not
+        told = [finding for finding in self.findings if finding["kind"] not in ADDING_UP]  # meant as often as not
         found += [{"step": finding["step"], "kind": "warning", "label": finding["label"]} for finding in told]
         return sorted(found, key=lambda mark: mark["step"])
 

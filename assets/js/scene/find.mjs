@@ -46,7 +46,7 @@ function wrongAt({ error, findings = [] }) {
   const found = new Map();
   for (const { at, kind, label } of findings) {
     const before = found.get(at) ?? { text: label, words: ["warning"], error: false };
-    if (at !== null) found.set(at, { ...before, words: [...before.words, kind, ...plain(label).split(" ")] });
+    if (at !== null) found.set(at, { ...before, words: [...before.words, ...kind.split("-"), ...plain(label).split(" ")] });
   }
   if (error?.node) found.set(error.node, { text: error.type, words: ["error", plain(error.type), ...(found.get(error.node)?.words ?? [])], error: true });
   return found;

@@ -103,14 +103,14 @@ def test_the_birth_of_an_infinity_is_found_forward_and_backward(tmp_path: Path) 
     source = HEAD + "c = torch.zeros(1, requires_grad=True)\ny = torch.log(c) + 1\ny.backward(torch.ones(1))\n"
     read = reading(recorded(source, tmp_path))
     found = findings(read.facts)
-    assert [(f.kind, f.at) for f in found] == [("inf", "n0"), ("inf", "n0")]
+    assert [(f.kind, f.at) for f in found] == [("inf", "n0"), ("inf-gradient", "n0")]
     assert "It is born here, in `torch.log(c)` (line 3)." in found[0].why and "in its local derivative" in found[1].why
 
 
 def test_a_nan_from_an_infinity_that_came_is_blamed_on_where_that_was_born(tmp_path: Path) -> None:
     source = HEAD + "x = torch.zeros(2, requires_grad=True)\n(x ** 2).sqrt().sum().backward()\n"
     born, spread = findings(reading(recorded(source, tmp_path)).facts)
-    assert (born.kind, spread.kind) == ("inf", "nan")
+    assert (born.kind, spread.kind) == ("inf-gradient", "nan-gradient")
     assert "The inf meets a slope of 0 there, and 0 · inf is nan, in `x ** 2` (line 3)." in spread.why
     assert spread.fix == "Fix the op that produced the inf: this one only multiplied it."
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from viz.findings.nonfinite import Finding, findings
+from viz.findings.finding import Finding
+from viz.findings.nonfinite import findings
 from viz.reading.collect import collect
 
 from ..traces import recorded

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from viz.findings.nonfinite import Finding
+from viz.findings.finding import Finding
 from viz.findings.unlisted import unlisted
 from viz.reading.collect import collect
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from viz.findings.nonfinite import Finding
+from viz.findings.finding import Finding
 from viz.findings.unreached import unreached
 from viz.reading.collect import collect
 

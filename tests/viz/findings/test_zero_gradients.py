@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from viz.findings.nonfinite import Finding
+from viz.findings.finding import Finding
 from viz.findings.zero_gradients import stalled
 from viz.reading.collect import collect
 

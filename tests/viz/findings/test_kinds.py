@@ -1,0 +1,48 @@
+"""Every finding has a kind, every kind is found, and what is joined is all that is searched for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from viz.findings.finding import KINDS, Kind
+from viz.findings.findings import findings
+from viz.reading.collect import collect
+
+from ..programs import ALL
+from ..programs import recorded as run
+from ..traces import recorded
+from . import test_cleared, test_overflow, test_unlisted, test_unreached, test_wrong_loss, test_zero_gradients
+
+NET = {"forward": test_unreached.WHOLE, "before": "", "params": "net.parameters()", "after": ""}
+HEAD = "import engine as torch\n"
+PROGRAMS: dict[Kind, str] = {
+    "nan": HEAD + "x = torch.zeros(1, requires_grad=True)\n(x / x).sum().backward()\n",
+    "growth": HEAD + test_overflow.ROUNDS + "h.sum().backward()\n",
+    "divergence": HEAD + test_overflow.STEPS.format(lr=0.1, reduction="sum"),
+    "cleared": f"{test_cleared.HEAD}{test_cleared.ROUND}    opt.zero_grad()\n    opt.step()\n",
+    "unreached": test_unreached.NET.format(**NET | {"forward": test_unreached.CUT}),
+    "unheld": test_unreached.NET.format(**NET | {"after": "net.head = nn.Linear(2, 1)"}),
+    "unlisted": test_unlisted.NET.format(layers="list", params="net.parameters()"),
+    "stalled": test_zero_gradients.NET.format(before=test_zero_gradients.DEAD, rounds=3),
+    "loss-dimension": test_wrong_loss.HEAD + "F.nll_loss(F.log_softmax(x, dim=0), y).backward()\n",
+    "no-logarithm": test_wrong_loss.HEAD + "F.nll_loss(F.softmax(x, dim=1), y).backward()\n",
+    "softmax-twice": test_wrong_loss.HEAD + "F.cross_entropy(F.softmax(x, dim=1), y).backward()\n",
+    "sigmoid-twice": (
+        test_wrong_loss.HEAD + "F.binary_cross_entropy_with_logits(torch.sigmoid(x), x.detach() * 0).backward()\n"
+    ),
+}
+"""A program for each kind that no program of the gallery has."""
+
+
+@pytest.mark.parametrize("kind", PROGRAMS)
+def test_kind_is_found_among_all_findings(kind: Kind, tmp_path: Path) -> None:
+    found = findings(collect(recorded(PROGRAMS[kind], tmp_path)))
+    assert kind in {finding.kind for finding in found}
+
+
+def test_gallery_has_the_other_kinds() -> None:
+    found = {finding.kind for program in ALL for finding in findings(collect(run(program.id)[0]))}
+    assert found | set(PROGRAMS) == set(KINDS)
+    assert found & set(PROGRAMS) == set(), "the gallery shows it: leave its program out here"
