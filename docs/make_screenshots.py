@@ -229,7 +229,7 @@ def reduced(frames: Sequence[Image.Image]) -> list[Image.Image]:
 
 def theme() -> list[tuple[int, ...]]:
     """The colours of the tokens."""
-    text = (Path(__file__).parents[1] / "assets" / "theme.css").read_text("utf-8")
+    text = (Path(__file__).parents[1] / "assets" / "css" / "theme.css").read_text("utf-8")
     return [tuple(bytes.fromhex(colour)) for colour in sorted(set(re.findall(r"#([0-9a-fA-F]{6})\b", text)))]
 
 

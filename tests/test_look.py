@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-THEME = ROOT / "assets" / "theme.css"
+THEME = ROOT / "assets" / "css" / "theme.css"
 LITERAL = re.compile(
     r"#[0-9a-fA-F]{3,8}\b(?![\w(-])|\b(?:rgba?|hsla?|oklch|oklab)\(|:\s*(?:white|black|red|gr[ae]y|orange)\b"
 )
@@ -79,7 +79,7 @@ def distance(one: str, other: str, sight: str) -> float:
 
 
 def sources() -> list[Path]:
-    styles = [one for one in (ROOT / "assets").glob("*.css") if one != THEME]
+    styles = [one for one in (ROOT / "assets" / "css").glob("*.css") if one != THEME]
     modules = [*(ROOT / "assets").rglob("*.mjs"), *(ROOT / "assets").rglob("*.js")]
     return sorted(
         [*styles, *modules, *(ROOT / "viz" / "server" / "components").glob("*.py"), ROOT / "viz" / "server" / "app.py"]
@@ -114,7 +114,7 @@ def test_canvases_read_tokens_that_are_defined() -> None:
 
 
 def test_distances_keep_the_rhythm() -> None:
-    for file in (ROOT / "assets" / "app.css", ROOT / "assets" / "stage.css"):
+    for file in (ROOT / "assets" / "css" / "app.css", ROOT / "assets" / "css" / "stage.css"):
         for values in DISTANCE.findall(file.read_text()):
             for px in re.findall(r"(?<![\w.])(\d+(?:\.\d+)?)px", values):
                 assert float(px) % 4 == 0 or float(px) in (1, 2, 6), f"{file.name}: {values}"
@@ -134,7 +134,7 @@ def test_text_has_the_contrast_of_aa_on_every_ground(theme: str) -> None:
     ]
     share = re.search(
         r"\.sum-line\.on \{ background: color-mix\(in srgb, var\(--gradient\) (\d+)%",
-        (ROOT / "assets" / "app.css").read_text(),
+        (ROOT / "assets" / "css" / "app.css").read_text(),
     )
     assert share is not None
     chosen = mixed(tokens["gradient"], tokens["field"], int(share[1]) / 100)  # the line of the step in a ledger

@@ -11,7 +11,7 @@ import { case1 } from "./fixtures/case1.mjs";
 import { kitchen } from "./fixtures/kitchen.mjs";
 
 const RULER = { font: "", measureText: (text) => ({ width: 8 * text.length }) };
-const THEME = readFileSync(new URL("../../assets/theme.css", import.meta.url), "utf8");
+const THEME = readFileSync(new URL("../../assets/css/theme.css", import.meta.url), "utf8");
 const NUMBERS = { textLeast: 12, textNote: 13, textBody: 14 };
 // The light theme; a size is a number, as theme.mjs reads it.
 const TOKENS = { ...Object.fromEntries([...THEME.split("[data-theme")[0].matchAll(/--([\w-]+): ([^;]+);/g)]

@@ -1,4 +1,4 @@
-// The tokens of assets/theme.css as plain strings, for the canvases.
+// The tokens of assets/css/theme.css as plain strings, for the canvases.
 
 const NAMES = ["bg", "panel", "field", "ink", "soft", "line", "edge", "focus", "forward", "forward-tint", "gradient", "gradient-tint",
   "on-gradient", "positive", "negative", "leaf", "leaf-tint", "root", "root-tint", "saved", "freed", "error", "error-tint", "warning",

@@ -98,7 +98,7 @@ def test_the_number_of_the_files_is_another_where_one_of_them_is(tmp_path: Path)
     assert len(set(versions)) == 3
 
 
-LARGE = ("/", "/_dash-layout", "/_dash-dependencies", "/assets/app.css", "/assets/js/scene/timeline.mjs")
+LARGE = ("/", "/_dash-layout", "/_dash-dependencies", "/assets/css/app.css", "/assets/js/scene/timeline.mjs")
 
 
 @pytest.mark.parametrize("path", LARGE)
@@ -126,7 +126,7 @@ def test_equal_answers_are_compressed_once(monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(room, "pack", counted)
     suites = re.findall(r'src="(/_dash-component-suites[^"]+)"', made.get("/", headers=OWN).text)
     sizes.clear()
-    for path in [*suites, "/_dash-layout", "/assets/app.css"] * 2:
+    for path in [*suites, "/_dash-layout", "/assets/css/app.css"] * 2:
         made.get(path, headers={**OWN, "Accept-Encoding": "gzip"})
     assert len(suites) > 5 and len([size for size in sizes if size >= compression.COMMON]) <= len(suites) + 2
 

@@ -83,7 +83,7 @@ def test_refusal_stops_posts_of_other_origins(origin: str) -> None:
 def test_refusal_stops_requests_that_another_site_started(site: str) -> None:
     for path, mode in (
         ("/_dash-layout", "cors"),
-        ("/assets/app.css", "no-cors"),
+        ("/assets/css/app.css", "no-cors"),
         ("/", "no-cors"),
         ("/live", "navigate"),
     ):

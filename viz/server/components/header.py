@@ -22,7 +22,7 @@ LAYOUTS = {
 
 
 def icon_button(act: str, label: str, icon: str, **more: Any) -> dmc.Tooltip:
-    """A square button: `act` is what assets/js/panels/shell/header.mjs does, `icon` a class of assets/app.css."""
+    """A square button: `act` is what assets/js/panels/shell/header.mjs does, `icon` a class of assets/css/app.css."""
     button = dmc.ActionIcon(
         html.Span(className=f"icon icon-{icon}", **also(aria_hidden="true")),
         id=f"act-{act}",
