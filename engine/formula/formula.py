@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..ops.notation.printed import NoIndices
-from ..ops.notation.sums import all_places
-from ..ops.notation.symbol import Symbol, mentions, noted
+from ..ops.notation.symbol import Symbol, noted, wants_indices
 from ..ops.op import CUSTOM, REGISTRY, Op
 from ..ops.result_shapes import Sizes
 from ..trace.events import OpCalled, Scalar
-from .letters import ROLES, lettered, result_key
+from .letters import lettered, result_key
 from .printer import Printer
 from .simplify import simplified
 from .styles import TEX, TEXT, Style
@@ -97,7 +96,8 @@ def called(event: OpCalled, names: Mapping[int, str], taken: Collection[str] = (
         if out.tensor in names and names[out.tensor] not in told.values():  # `h = h @ U`: two values need two letters
             told[result_key(nr, len(event.outputs))] = names[out.tensor]
     tensors = [i.name for i in event.inputs if i.tensor is not None]
-    return lettered(event.name, tensors, len(event.outputs), told, taken)
+    letters = REGISTRY.get(event.name, CUSTOM).presentation.letters
+    return lettered(letters, tensors, len(event.outputs), told, taken)
 
 
 class _Call:
@@ -109,7 +109,7 @@ class _Call:
     ) -> None:  # fmt: skip
         self.name, self.op, self.inputs, self.outputs = name, op, inputs, outputs
         tensors = [key for key, given in inputs.items() if isinstance(given, tuple)]
-        self.labels = _labels(lettered(name, tensors, len(outputs), names, taken))
+        self.labels = _labels(lettered(op.presentation.letters, tensors, len(outputs), names, taken))
         several = len(outputs) > 1
         results = [Symbol(f"result[{i}]" if several else "result", tuple(s)) for i, s in enumerate(outputs)]
         grads = [Symbol(f"grad[{i}]" if several else "grad", tuple(s)) for i, s in enumerate(outputs)]
@@ -163,7 +163,8 @@ class _Call:
     def role(self, key: str) -> str:
         """What a result is that has no name of its own and is not the one that the op is called for."""
         nr = key.removeprefix("result[").removesuffix("]")
-        return ROLES.get(self.name, {}).get(int(nr), "") if nr.isdecimal() else ""
+        roles = self.op.presentation.roles
+        return roles[int(nr)] if nr.isdecimal() and int(nr) < len(roles) else ""
 
     def run(self, target: str, shape: Sizes) -> Symbol:
         """The rule on symbols, and the sum over what broadcasting stretched, which the loop adds."""
@@ -199,7 +200,7 @@ class _Call:
     def written(self, target: str, shape: Sizes, found: Symbol, style: Style) -> tuple[Printer, str]:
         """`x̄ = …`, with indices where they say more, and can."""
         printer = Printer(style, self.labels)
-        if all_places(mentions(found)) and shape:
+        if wants_indices(found) and shape:
             try:
                 return printer, printer.indexed(target, shape, found)
             except NoIndices:

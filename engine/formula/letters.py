@@ -13,29 +13,6 @@ OF_ROLE = {
     "query": "q", "key": "k", "value": "v", "min": "a", "max": "b",
 }  # fmt: skip
 """The letter of an input whose role has a usual one."""
-_PICKED = "yk"
-OUTPUTS = {
-    **dict.fromkeys(
-        ("max.dim", "min.dim", "median.dim", "nanmedian.dim", "mode", "kthvalue", "topk", "sort", "sort.stable",
-         "cummax", "cummin", "adaptive_max_pool2d", "adaptive_max_pool3d", "max_pool2d_with_indices",
-         "max_pool3d_with_indices"), _PICKED,
-    ),
-    **dict.fromkeys(("native_layer_norm", "native_group_norm", "native_batch_norm"), "yμρ"),
-    "nll_loss_forward": "yN", "nll_loss2d_forward": "yN", "var_mean": "yμ", "std_mean": "yμ", "linalg_eigh": "λV",
-    "_linalg_eigh": "λV", "linalg_qr": "QR", "linalg_lu": "PLU", "_linalg_svd": "USV", "frexp": "me",
-}  # fmt: skip
-"""The letters of the results of ops that have several."""
-_PLACES = {1: "the result indices: where along the dimension each value was found"}
-_WINDOWS = {1: "where each window's largest was found, its plane counted through row by row"}
-_STATISTICS = {1: "the mean that was taken away", 2: "1 / standard deviation, what was multiplied by"}
-_COUNTED = {1: "how many targets counted, or the sum of their weights"}
-ROLES: dict[str, dict[int, str]] = {
-    **{name: _WINDOWS if "pool" in name else _PLACES for name, letters in OUTPUTS.items() if letters == _PICKED},
-    **{name: _STATISTICS for name, letters in OUTPUTS.items() if letters == "yμρ"},
-    **{name: _COUNTED for name, letters in OUTPUTS.items() if letters == "yN"},
-    "_linalg_svd": {2: "the third result, Vh: the transposed V"},
-}
-"""What a result is that is not the one that the op is called for."""
 
 
 def result_key(nr: int, count: int) -> str:
@@ -44,11 +21,12 @@ def result_key(nr: int, count: int) -> str:
 
 
 def lettered(
-    op: str, inputs: Sequence[str], outputs: int, names: Mapping[str, str], taken: Collection[str]
+    usual: str, inputs: Sequence[str], outputs: int, names: Mapping[str, str], taken: Collection[str]
 ) -> dict[str, str]:
     """The name per input and result: the program's, else a letter that neither it nor the call has for anything else.
 
-    `inputs` are the keys of the tensors, as `self` and `tensors[0]`; `taken` the names of the whole program.
+    `usual` are the letters of the op's own results; `inputs` are the keys of the tensors, as `self` and `tensors[0]`;
+    `taken` the names of the whole program.
     """
     used = {*taken, *names.values()}
     found: dict[str, str] = {}
@@ -59,7 +37,7 @@ def lettered(
 
     for nr in range(outputs):
         key = result_key(nr, outputs)
-        found[key] = names.get(key) or free(OUTPUTS.get(op, "")[nr : nr + 1] + RESULTS)
+        found[key] = names.get(key) or free(usual[nr : nr + 1] + RESULTS)
         used.add(found[key])
     for key in inputs:
         role = key.partition("[")[0]

@@ -6,12 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..ops.notation.printed import ATOM, COMPARISON, SUM, NoIndices, Places, Printed
-from ..ops.notation.signs import WRITERS
-from ..ops.notation.sums import PLACED
+from ..ops.notation.printed import ATOM, ONE_PLACE, NoIndices, Places, Printed
 from ..ops.notation.symbol import Symbol, is_number
-from ..ops.result_shapes import ELEMENTWISE, Sizes
-from .glossary import MISSING, NAMES, PLACES, WORDS
+from ..ops.op import Op
+from ..ops.result_shapes import Sizes
 from .styles import TEXT, Style
 
 LETTERS = "ijklmnprs"
@@ -99,7 +97,7 @@ class Printer:
         """A name with its indices."""
         index = [p for p in places if p is not None]
         if 0 < len(index) < len(places):
-            self.explain("i, j, …", PLACES)
+            self.explain("i, j, …", ONE_PLACE)
         return self.style.below(shown, index) if index else shown
 
     def held(self, x: Any, places: Places | None, least: int) -> str:
@@ -115,22 +113,16 @@ class Printer:
             return str(x) if self.style is TEXT or not str(x).isidentifier() else rf"\mathrm{{{x}}}", ATOM
         if x.op is None:
             return (self.leaf(x.name) if places is None else self.at(self.leaf(x.name), places)), ATOM
-        name = x.op.name
+        shown = x.op.presentation
         if places is not None:
             if x.shape is None:
                 raise NoIndices
-            if name not in ELEMENTWISE:
-                if name not in PLACED:
+            if not shown.elementwise:
+                if shown.indexed is None:
                     raise NoIndices
-                return PLACED[name](self, x, places)
-        writer = WRITERS.get(name)
+                return shown.indexed(self, x, places)
         inner = [self.under(x, item, places) for item in x.inputs]
-        if writer is not None:
-            return writer(self, x, inner)
-        if name in self.style.signs:
-            a, b = (self.held(item, p, SUM) for item, p in zip(x.inputs, inner, strict=True))
-            return f"{a} {self.style.signs[name]} {b}", COMPARISON
-        return self.function(x, inner)
+        return self.function(x, inner) if shown.written is None else shown.written(self, x, inner)
 
     def under(self, x: Symbol, item: Any, places: Places | None) -> Places | None:
         """The indices of an input of an op that broadcasts its inputs."""
@@ -156,15 +148,13 @@ class Printer:
             and v != x.op.statics.get(k)
             and not _neutral(k, v)
         ]
-        return self.style.function(self.called(x.op.name)) + self.style.brackets(", ".join(given)), ATOM
+        return self.style.function(self.called(x.op)) + self.style.brackets(", ".join(given)), ATOM
 
-    def called(self, op: str) -> str:
+    def called(self, op: Op) -> str:
         """The name of an op as a function; kept with what it does."""
-        name = NAMES.get(op, op.partition(".")[0].strip("_").removeprefix("special_"))
-        shown = "σ" if name == "sigmoid" else name
-        if says := WORDS.get(shown, MISSING):
-            self.explain(shown, says)
-        return name
+        if says := op.presentation.word:
+            self.explain(op.function, says)
+        return op.function
 
     def argument(self, item: Any, places: Places | None) -> str:
         """An input of a named function."""

@@ -73,7 +73,7 @@ _SPECIAL = {
 }  # fmt: skip
 
 
-_GREEK = {"μ": r"\mu", "ρ": r"\rho", "λ": r"\lambda"}
+_GREEK = {"μ": r"\mu", "ρ": r"\rho", "λ": r"\lambda", "σ": r"\sigma"}
 
 
 def _tex_name(name: str, barred: bool) -> str:
@@ -106,8 +106,8 @@ def _tex_function(name: str) -> str:
     known = ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh")
     if name in known:
         return f"\\{name}"
-    if name == "sigmoid":
-        return r"\sigma"
+    if name in _GREEK:
+        return _GREEK[name]
     plain = name.removesuffix("ᵀ")
     shown = rf"\operatorname{{{''.join(_SPECIAL.get(c, c) for c in plain)}}}"
     return shown if plain == name else rf"{shown}^{{\top}}"
@@ -187,7 +187,7 @@ TEXT = Style(
     hat=lambda shown: "".join(f"{c}\u0302" for c in shown),
     below=_text_below, under=lambda base, index: base + index.replace(" ", "").translate(_BELOW),
     power=_text_power,
-    function=lambda name: "σ" if name == "sigmoid" else name.replace(" ", "_"),
+    function=lambda name: name.replace(" ", "_"),
     fraction=_text_fraction,
     choice=lambda test, then, other: (f"{then} where {test}, else {other}", CHOICE),
     root=lambda inner: f"√({inner})" if re.search(r"[^\w\u0300-\u036f]", inner) else f"√{inner}",
@@ -196,8 +196,7 @@ TEXT = Style(
     magnitude=lambda inner: f"|{inner}|", share=lambda count: f"(1/{count})",
     minus="−", times=" · ", each=" ⊙ ", scaled="·", transposed="ᵀ", series="Σ", product="Π", inverse="⁻¹", also=", ",
     gap=" ", in_choice=SUM,
-    signs={"lt": "<", "le": "≤", "gt": ">", "ge": "≥", "eq": "=", "ne": "≠", "logical_and": "and", "logical_or": "or",
-           "in": "∈"},
+    signs={sign: sign for sign in ("<", "≤", ">", "≥", "=", "≠", "and", "or", "∈")},
 )  # fmt: skip
 TEX = Style(
     name=_tex_name,
@@ -216,6 +215,6 @@ TEX = Style(
     magnitude=lambda inner: rf"\left|{inner}\right|", share=lambda count: rf"\frac{{1}}{{{count}}}",
     minus="-", times=r" \cdot ", each=r" \odot ", scaled=r"\,", transposed=r"^{\top}", series=r"\sum",
     product=r"\prod", inverse="^{-1}", also=r",\ ", gap=r"\,", in_choice=CHOICE,
-    signs={"lt": "<", "le": r"\le", "gt": ">", "ge": r"\ge", "eq": "=", "ne": r"\ne", "logical_and": r"\wedge",
-           "logical_or": r"\vee", "in": r"\in"},
+    signs={"<": "<", "≤": r"\le", ">": ">", "≥": r"\ge", "=": "=", "≠": r"\ne", "and": r"\wedge", "or": r"\vee",
+           "∈": r"\in"},
 )  # fmt: skip

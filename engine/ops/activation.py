@@ -13,7 +13,8 @@ from ..arrays.array import Array, as_array, special_of, xp
 from . import quick
 from .choice import chosen, ge, gt, le, logical_and, logical_or, lt, where
 from .elementwise import exp, sigmoid, softplus, tanh
-from .op import Traits, op
+from .op import PLAIN, Traits, op
+from .presentation import elementwise
 from .shape import cat, slice_
 
 SQRT_HALF = math.sqrt(0.5)
@@ -234,10 +235,13 @@ def _gelu_slope(grad: Any, self: Any, approximate: str) -> Any:
 
 gelu = op("gelu", _gelu, self=_gelu_slope)
 gelu_slope = op(
-    "gelu_slope",
-    _normal_slope,
+    "gelu_slope", _normal_slope, PLAIN,
+    elementwise(
+        name="gelu_derivative",
+        word="the derivative of gelu: Φ(x) + x·φ(x), with the normal distribution Φ and its density φ",
+    ),
     self=lambda grad, self: grad * (exp(self * self * -0.5) * (2 - self * self)) * DENSITY_AT_0,
-)
+)  # fmt: skip
 
 
 def _silu(self: Array) -> Array:
@@ -271,7 +275,10 @@ def _log_sigmoid(self: Array) -> Array:
 
 silu = op("silu", _silu, self=_silu_slope)
 mish = op("mish", _mish, self=_mish_slope)
-log_sigmoid = op("log_sigmoid", _log_sigmoid, self=lambda grad, self: grad * sigmoid(-self))
+log_sigmoid = op(
+    "log_sigmoid", _log_sigmoid, PLAIN, elementwise(word="log σ(x)"),
+    self=lambda grad, self: grad * sigmoid(-self),
+)  # fmt: skip
 
 
 def _halves(self: Any, size: int, dim: int) -> tuple[Any, Any]:

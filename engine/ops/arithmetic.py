@@ -11,7 +11,8 @@ from typing import Any
 from ..arrays.array import Array, xp
 from .choice import eq, ge, isnan, le, logical_or, where, zero
 from .elementwise import exp2, sign_of, unknown_derivative
-from .op import DIFFERENCE, FLOAT, SAME, Traits, op
+from .op import DIFFERENCE, FLOAT, PLAIN, SAME, Traits, op
+from .presentation import Presentation, elementwise
 from .shape import sum_to_size
 
 
@@ -199,7 +200,10 @@ TO_DEGREES, TO_RADIANS = 180 / math.pi, math.pi / 180
 
 frac = op("frac", _frac, self=lambda grad: grad)
 angle = op("angle", _angle, FLOAT, self=lambda grad, self: zero(grad))  # torch keeps self
-sgn = op("sgn", sign_of, self=lambda grad, self, result: zero(grad))  # torch keeps both
+sgn = op(
+    "sgn", sign_of, PLAIN, elementwise(word="−1, 0 or 1 by the sign"),
+    self=lambda grad, self, result: zero(grad),
+)  # fmt: skip  # torch keeps both
 round_decimals = op("round.decimals", _rounded, Traits(node="RoundBackward1"), self=lambda grad, decimals: zero(grad))
 rad2deg = op(
     "rad2deg", _turned(TO_DEGREES), Traits(promote=FLOAT.promote, node="Rad2DegBackward0"),
@@ -222,7 +226,9 @@ def _finite(self: Array) -> Array:
 
 
 nan_to_num = op("nan_to_num", _nan_to_num, self=lambda grad, self: grad * finite(self))
-finite = op("finite", _finite)
+finite = op(
+    "finite", _finite, PLAIN, elementwise(name="is_finite", word="whether it is a number, neither infinite nor nan"),
+)  # fmt: skip
 """1 where a number is finite, else 0."""
 
 
@@ -231,7 +237,10 @@ def _frexp(self: Array) -> tuple[Array, Array]:
     return mantissa, exponent.astype("int32", copy=False)
 
 
-frexp = op("frexp", _frexp, Traits(differentiable=(0,)), self=lambda grad, result1: grad / exp2(result1))
+frexp = op(
+    "frexp", _frexp, Traits(differentiable=(0,)), Presentation(letters="me"),
+    self=lambda grad, result1: grad / exp2(result1),
+)  # fmt: skip
 
 
 def _signbit(self: Array) -> Array:
@@ -261,7 +270,7 @@ signbit = op("signbit", _signbit)
 isposinf, isneginf = op("isposinf", _infinite(1)), op("isneginf", _infinite(-1))
 isreal = op("isreal", _every)
 isin = op("isin", _isin)
-outside = op("outside", _outside)
+outside = op("outside", _outside, PLAIN, elementwise(word="whether it is outside the bounds"))
 """Where a number lies outside two bounds."""
 
 

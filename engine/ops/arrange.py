@@ -9,8 +9,10 @@ from typing import Any
 
 from ..arrays.array import Array, Arrays, xp, zeros_at
 from ..arrays.promotion import promote
-from .op import Traits, op
+from .op import PLAIN, Traits, op
+from .presentation import Presentation
 from .reduction import sum_dim
+from .result_shapes import like_first
 from .shape import Sizes, reshape, slice_
 
 
@@ -36,8 +38,14 @@ def _rot90(self: Array, k: int = 1, dims: tuple[int, int] = (0, 1)) -> Array:
 
 
 repeat = op("repeat", _repeat, self=lambda grad, self_sizes, repeats: _gathered(grad, self_sizes, repeats))
-roll = op("roll", _roll, self=lambda grad, shifts, dims: roll(grad, tuple(-s for s in shifts), dims))
-rot90 = op("rot90", _rot90, self=lambda grad, k, dims: rot90(grad, -k, dims))
+roll = op(
+    "roll", _roll, PLAIN, Presentation(shape=like_first, word="shifted round along the dimension"),
+    self=lambda grad, shifts, dims: roll(grad, tuple(-s for s in shifts), dims),
+)  # fmt: skip
+rot90 = op(
+    "rot90", _rot90, PLAIN, Presentation(word="turned by quarters"),
+    self=lambda grad, k, dims: rot90(grad, -k, dims),
+)  # fmt: skip
 
 # -- in blocks -------------------------------------------------------------------------------------------
 

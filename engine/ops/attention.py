@@ -9,8 +9,11 @@ from typing import Any
 
 from ..arrays.array import Array, xp
 from ..arrays.ufunc_folds import folded
-from .op import Traits, op
+from .notation import signs, sums
+from .op import PLAIN, Traits, op
+from .presentation import Presentation
 from .reduction import sum_dim
+from .result_shapes import like_first, product_of_matrices
 from .shape import transpose
 
 # -- products of pairs of matrices --------------------------------------------------------------------------------
@@ -25,7 +28,8 @@ def _swap(matrices: Any) -> Any:
 
 
 matmul = op(
-    "matmul_pairs", _matmul,
+    "matmul_pairs", _matmul, PLAIN,
+    Presentation(shape=product_of_matrices, written=signs.matrices, indexed=sums.matrices, plain=True),
     self=lambda grad, other: matmul(grad, _swap(other)),
     other=lambda grad, self: matmul(_swap(self), grad),
 )  # fmt: skip
@@ -68,7 +72,10 @@ def _softmax_weights_slope(grad: Any, self: Any, weights: Any) -> Any:
 
 
 softmax_slope = op(
-    "softmax_slope", _softmax_slope,
+    "softmax_slope", _softmax_slope, PLAIN,
+    Presentation(
+        shape=like_first, name="softmax_derivative", word="through softmax: p ⊙ (h − the sum of h ⊙ p), row by row",
+    ),
     self=lambda grad, weights: softmax_slope(grad, weights),
     weights=_softmax_weights_slope,
 )  # fmt: skip
@@ -115,7 +122,11 @@ def _weights(
 
 
 attention_weights = op(
-    "attention_weights", _weights,
+    "attention_weights", _weights, PLAIN,
+    Presentation(
+        shape=lambda attrs, a, b, *_: (*a[:-1], b[-2]), name="softmax_of",
+        word="the attention weights: softmax of the scaled q kᵀ, masked",
+    ),
     query=lambda grad, key, result, scale: matmul(softmax_slope(grad, result), key) * scale,
     key=lambda grad, query, result, scale: matmul(_swap(softmax_slope(grad, result)), query) * scale,
 )  # fmt: skip

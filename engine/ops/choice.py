@@ -9,21 +9,23 @@ from typing import Any
 
 from ..arrays.array import Array, library_of, xp
 from ..arrays.promotion import promote, result_dtype
-from .op import SAME, Traits, op
+from .notation import signs
+from .op import PLAIN, SAME, Traits, op
+from .presentation import Presentation, elementwise
 
 
-def _compare(name: str, ufunc: Any) -> Any:
+def _compare(name: str, ufunc: Any, sign: str = "") -> Any:
     def kernel(self: Array, other: Array) -> Array:
         return ufunc(self, other)
 
-    return op(name, kernel, SAME)
+    return op(name, kernel, SAME, elementwise(written=signs.relation(sign) if sign else None))
 
 
-def _test(name: str, function: Any) -> Any:
+def _test(name: str, function: Any, word: str | None = None) -> Any:
     def kernel(self: Array) -> Array:
         return function(self)
 
-    return op(name, kernel)
+    return op(name, kernel, PLAIN, elementwise(word=word))
 
 
 def _told(name: str, ufunc: Any) -> tuple[Any, Any]:
@@ -42,21 +44,21 @@ def _told(name: str, ufunc: Any) -> tuple[Any, Any]:
     )  # fmt: skip
 
 
-eq = _compare("eq", xp.equal)
-ne = _compare("ne", xp.not_equal)
-lt = _compare("lt", xp.less)
-le = _compare("le", xp.less_equal)
-gt = _compare("gt", xp.greater)
-ge = _compare("ge", xp.greater_equal)
+eq = _compare("eq", xp.equal, "=")
+ne = _compare("ne", xp.not_equal, "≠")
+lt = _compare("lt", xp.less, "<")
+le = _compare("le", xp.less_equal, "≤")
+gt = _compare("gt", xp.greater, ">")
+ge = _compare("ge", xp.greater_equal, "≥")
 bitwise_and = _compare("bitwise_and", xp.bitwise_and)
 bitwise_or = _compare("bitwise_or", xp.bitwise_or)
 bitwise_xor = _compare("bitwise_xor", xp.bitwise_xor)
-logical_and = _compare("logical_and", xp.logical_and)
-logical_or = _compare("logical_or", xp.logical_or)
+logical_and = _compare("logical_and", xp.logical_and, "and")
+logical_or = _compare("logical_or", xp.logical_or, "or")
 logical_xor = _compare("logical_xor", xp.logical_xor)
 logical_not = _test("logical_not", xp.logical_not)
 bitwise_not = _test("bitwise_not", xp.invert)
-isnan = _test("isnan", xp.isnan)
+isnan = _test("isnan", xp.isnan, "whether it is nan")
 isinf = _test("isinf", xp.isinf)
 isfinite = _test("isfinite", xp.isfinite)
 
@@ -76,7 +78,7 @@ def _write_zero(self: Array) -> None:
     self[...] = 0
 
 
-zero = op("zero", _zeroed, Traits(write=_write_zero), self=lambda grad: zero(grad))
+zero = op("zero", _zeroed, Traits(write=_write_zero), elementwise(written=signs.nothing), self=lambda grad: zero(grad))
 """The zero of a tensor's shape: what gradient a constant step passes on; in place it is `zero_`."""
 
 
@@ -138,6 +140,7 @@ def masked(self: Array, mask: Array) -> Array:
 
 where = op(
     "where", _where, Traits(promote=_promote_choices),
+    elementwise(written=signs.choice),
     self=lambda grad, condition: where(condition, grad, 0),
     other=lambda grad, condition: where(condition, 0, grad),
 )  # fmt: skip
@@ -152,7 +155,11 @@ def _write_masked_fill(self: Array, mask: Array, value: Any) -> None:
 
 
 masked_fill = op(
-    "masked_fill", _masked_fill, Traits(write=_write_masked_fill), self=lambda grad, mask: masked_fill(grad, mask, 0)
+    "masked_fill",
+    _masked_fill,
+    Traits(write=_write_masked_fill),
+    elementwise(written=signs.masked),
+    self=lambda grad, mask: masked_fill(grad, mask, 0),
 )
 
 
@@ -167,11 +174,13 @@ masked_fill_tensor = op(
 )  # fmt: skip
 maximum = op(
     "maximum", xp.maximum, SAME,
+    elementwise(),
     self=lambda grad, self, other: where(lt(self, other), 0, where(eq(self, other), grad / 2, grad)),
     other=lambda grad, self, other: where(gt(self, other), 0, where(eq(self, other), grad / 2, grad)),
 )  # fmt: skip
 minimum = op(
     "minimum", xp.minimum, SAME,
+    elementwise(),
     self=lambda grad, self, other: where(gt(self, other), 0, where(eq(self, other), grad / 2, grad)),
     other=lambda grad, self, other: where(lt(self, other), 0, where(eq(self, other), grad / 2, grad)),
 )  # fmt: skip
@@ -208,14 +217,19 @@ def _inside(self: Any, min: Any, max: Any) -> Any:
 
 clamp = op(
     "clamp", _clamp, Traits(node="ClampBackward1"),
+    elementwise(),
     self=lambda grad, self, min, max: where(_inside(self, min, max), grad, 0),
 )  # fmt: skip
-clamp_min = op("clamp_min", _clamp_min, self=lambda grad, self, min: where(ge(self, min), grad, 0))
+clamp_min = op(
+    "clamp_min", _clamp_min, PLAIN, elementwise(word="no less than the bound: what is smaller becomes the bound"),
+    self=lambda grad, self, min: where(ge(self, min), grad, 0),
+)  # fmt: skip
 clamp_max = op("clamp_max", _clamp_max, self=lambda grad, self, max: where(le(self, max), grad, 0))
 
 
 clamp_min_tensor = op(
     "clamp_min.Tensor", lambda self, min: xp.maximum(self, min), Traits(promote=promote, node="ClampMinBackward1"),
+    Presentation(word="no less than the bound: what is smaller becomes the bound"),
     self=lambda grad, self, min: where(ge(self, min), grad, 0),
     min=lambda grad, self, min: where(lt(self, min), grad, 0),
 )  # fmt: skip

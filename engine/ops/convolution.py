@@ -15,8 +15,11 @@ from itertools import product
 from typing import Any
 
 from ..arrays.array import Array, strided, xp, zeros_at
-from .op import Traits, op
+from .notation import sums
+from .op import PLAIN, Traits, op
+from .presentation import Presentation
 from .reduction import sum_dim
+from .result_shapes import Attrs, Sized
 from .shape import Sizes, clone, slice_
 
 BLOCK = 1 << 21
@@ -258,14 +261,39 @@ def by_weight(
     return convolution_weight(left, right, weight_sizes, stride, padding, dilation, groups)
 
 
+def _places(attrs: Attrs, image: Sizes, weight: Sizes, *_: Sizes) -> Sizes:
+    """The shape of the result: samples, channels, and where the filter fits."""
+    found = []
+    steps = zip(*(attrs[k] for k in ("stride", "padding", "dilation", "output_padding")), strict=True)
+    for n, k, (stride, padding, gap, more) in zip(image[2:], weight[2:], steps, strict=True):
+        reach = gap * (k - 1) + 1
+        if attrs["transposed"]:
+            found.append((n - 1) * stride - 2 * padding + reach + more)
+        else:
+            found.append((n + 2 * padding - reach) // stride + 1)
+    channels = weight[1] * attrs["groups"] if attrs["transposed"] else weight[0]
+    return image[0], channels, *found
+
+
 convolution = op(
     "convolution", _convolution, Traits(node="ConvolutionBackward0", fused="none"),
+    Presentation(
+        shape=_places,
+        word="slides the filters over the image: a weighted sum of each window (transposed: each number times the "
+        "filter, added to its window)",
+        indexed=sums.convolved,
+    ),
     input=by_input,
     weight=by_weight,
     bias=lambda grad, input, weight, input_sizes: sum_dim(grad, (0, *range(2, len(input_sizes)))),
 )  # fmt: skip
 convolution_weight = op(
-    "convolution_weight", _convolution_weight,
+    "convolution_weight", _convolution_weight, PLAIN,
+    Presentation(
+        shape=Sized("sizes"), name="correlate",
+        word="the image that each weight of a filter saw, times the upstream gradient, added up over places",
+        indexed=sums.filters,
+    ),
     self=lambda grad, input, self_sizes, input_sizes, sizes, stride, padding, dilation, groups: _forward(
         input, grad, input_sizes, sizes, self_sizes[2:], stride, padding, dilation, groups
     ),

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..arrays.array import Array, library_of, xp, zeros_at
 from .op import Traits, op
+from .presentation import Presentation
 
 
 def _chain(targets: Array, target_lengths: Array, blank: int) -> tuple[Array, Array, Array]:
@@ -126,6 +127,9 @@ def _slope(
 
 ctc_backward = op(
     "_ctc_loss_backward", _ctc_backward, Traits(node="NotImplemented"),
+    Presentation(
+        name="ctc_slope", word="the gradient of the CTC loss, by the forward and backward sums over all alignments",
+    ),
     self=lambda grad: _no_more("_ctc_loss_backward"),
     log_probs=lambda grad: _no_more("_ctc_loss_backward"),
 )  # fmt: skip

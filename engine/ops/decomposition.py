@@ -15,8 +15,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ..arrays.array import Array, library_of, linalg_of, strict, xp
-from .op import Traits, op
+from .notation import signs
+from .op import PLAIN, Traits, op
+from .presentation import Presentation
 from .products import multiplied
+from .result_shapes import Attrs, broadcast
 from .shape import Sizes, cat, slice_, transpose, tril, triu, unsqueeze
 
 LinAlgError = xp.linalg.LinAlgError
@@ -44,7 +47,7 @@ def _identity(self: Array) -> Array:
     return xp.broadcast_to(library_of(self).eye(*self.shape[-2:], dtype=self.dtype), self.shape)
 
 
-identity_of = op("identity_of", _identity)
+identity_of = op("identity_of", _identity, PLAIN, Presentation(name="identity", word="the identity matrix"))
 """Ones on the diagonal, in the shape of a batch of matrices."""
 
 # -- factors ------------------------------------------------------------------------------------------------------
@@ -172,13 +175,18 @@ linalg_inv_ex = op(
     A=lambda grad, result0, A_sizes: _by_inverse(grad, result0, A_sizes),
 )  # fmt: skip
 matrix_inverse = op(
-    "matrix_inverse", lambda self: _inv_ex(self)[0],
+    "matrix_inverse", lambda self: _inv_ex(self)[0], PLAIN,
+    Presentation(name="inv", word="the inverse matrix", written=signs.inverse),
     self=lambda grad, result, self_sizes: _by_inverse(grad, result, self_sizes),
 )  # fmt: skip
 """The inverse alone, for rules."""
 near_inverse = op(
-    "near_inverse", _near_inverse, self=lambda grad, result, self_sizes: _by_inverse(grad, result, self_sizes)
-)
+    "near_inverse", _near_inverse, PLAIN,
+    Presentation(
+        name="near_inv", word="the inverse, worked out by singular values so that it exists for singular matrices too",
+    ),
+    self=lambda grad, result, self_sizes: _by_inverse(grad, result, self_sizes),
+)  # fmt: skip
 linalg_det = op(
     "_linalg_det", _det, Traits(node="LinalgDetBackward0", differentiable=(0,)),
     A=lambda grad, A, result0, A_sizes: _spread(grad * result0, A_sizes) * flipped(near_inverse(A), A_sizes),
@@ -227,8 +235,25 @@ linalg_solve_ex = op(
     ),
     B=lambda grad, A, A_sizes, left: matrix_solve(flipped(A, A_sizes), grad, left),
 )  # fmt: skip
+
+
+def _like_right_side(attrs: Attrs, first: Sizes, right: Sizes) -> Sizes:
+    """The shape of the right sides, vectors or matrices, in as many batches as both have."""
+    many = 1 if len(right) == 1 or right == first[:-1] else 2
+    return (*broadcast(attrs, first[:-2], right[:-many]), *right[-many:])
+
+
+def _beside(attrs: Attrs, one: Sizes, given: Sizes) -> Sizes:
+    """That of the right sides `given` of a system, in as many batches as both have."""
+    return (*broadcast(attrs, one[:-2], given[:-2]), *given[-2:])
+
+
 matrix_solve = op(
-    "matrix_solve", lambda self, B, left=True: _solve_ex(self, B, left)[0],
+    "matrix_solve", lambda self, B, left=True: _solve_ex(self, B, left)[0], PLAIN,
+    Presentation(
+        shape=_like_right_side, name="solve", word="A⁻¹ B, without the inverse: the X with A X = B",
+        written=signs.solution,
+    ),
     self=lambda grad, self, result, self_sizes, B_sizes, left: _by_solution(
         matrix_solve(flipped(self, self_sizes), grad, left), result, self_sizes, B_sizes, left
     ),
@@ -254,7 +279,10 @@ def _by_triangle(
 
 
 linalg_solve_triangular = op(
-    "linalg_solve_triangular", _solve_triangular,
+    "linalg_solve_triangular", _solve_triangular, PLAIN,
+    Presentation(
+        shape=_beside, name="solve", word="A⁻¹ B, without the inverse: the X with A X = B", written=signs.solution,
+    ),
     self=_by_triangle,
     B=lambda grad, self, self_sizes, upper, left, unitriangular: linalg_solve_triangular(
         flipped(self, self_sizes), grad, not upper, left, unitriangular
@@ -318,7 +346,11 @@ def _by_cholesky_factor(
 
 
 cholesky_solve = op(
-    "cholesky_solve", _cholesky_solve,
+    "cholesky_solve", _cholesky_solve, PLAIN,
+    Presentation(
+        shape=lambda attrs, given, factor: _beside(attrs, factor, given), name="solve_cholesky",
+        word="the X with A X = B, from the Cholesky factor of A",
+    ),
     self=lambda grad, input2, upper: cholesky_solve(grad, input2, upper),
     input2=_by_cholesky_factor,
 )  # fmt: skip
@@ -351,7 +383,10 @@ def _permutation_of(self: Array, like: Array) -> Array:
     return _permutation(self, like.shape[-2], like)
 
 
-permutation_of = op("permutation_of", _permutation_of)
+permutation_of = op(
+    "permutation_of", _permutation_of, PLAIN,
+    Presentation(name="permutation", word="the permutation matrix of the pivots"),
+)  # fmt: skip
 """P of A = P L U from the pivots."""
 
 
@@ -394,6 +429,7 @@ def _by_packed(grad: Any, result0: Any, result1: Any, A_sizes: Sizes) -> Any:
 
 linalg_lu = op(
     "linalg_lu", _lu, Traits(differentiable=(1, 2)),
+    Presentation(letters="PLU"),
     A=lambda grads, result0, result1, result2, A_sizes: by_factors(
         grads[1], grads[2], result0, result1, result2, A_sizes
     ),
@@ -436,7 +472,8 @@ def _by_lu(
 
 
 linalg_lu_solve = op(
-    "linalg_lu_solve", _lu_solve,
+    "linalg_lu_solve", _lu_solve, PLAIN,
+    Presentation(name="solve_lu", word="the X with A X = B, from A's LU"),
     LU=_by_lu,
     B=lambda grad, LU, pivots, left, adjoint: linalg_lu_solve(LU, pivots, grad, left, not adjoint),
 )  # fmt: skip

@@ -12,7 +12,9 @@ from ..arrays.array import Array, xp, zeros_at
 from ..arrays.ufunc_folds import folded
 from .choice import eq, where, zero
 from .elementwise import absolute, pow_number, sign
-from .op import Traits, op
+from .op import PLAIN, Traits, op
+from .presentation import Presentation
+from .result_shapes import Sized
 from .shape import Sizes, unsqueeze
 
 
@@ -58,6 +60,7 @@ def _raised(value: Any, dim: int, keepdim: bool, sizes: Sizes) -> Any:
 
 norm_dim = op(
     "norm.ScalarOpt_dim", _norm, Traits(node="NormBackward1"),
+    Presentation(word="the norm"),
     self=lambda grad, self, result, p, dim, keepdim, self_sizes: _size_slope(
         _raised(grad, dim, keepdim, self_sizes), self, _raised(result, dim, keepdim, self_sizes), p
     ),
@@ -85,9 +88,16 @@ def _pair_sums(self: Array, sizes: Sizes) -> Array:
     return out
 
 
-pair_differences = op("pair_differences", _pair_differences, self=lambda grad, self_sizes: pair_sums(grad, self_sizes))
+pair_differences = op(
+    "pair_differences", _pair_differences, PLAIN, Presentation(word="the difference of each pair of rows"),
+    self=lambda grad, self_sizes: pair_sums(grad, self_sizes),
+)  # fmt: skip
 """The row i minus the row j, for all pairs i < j."""
-pair_sums = op("pair_sums", _pair_sums, self=lambda grad: pair_differences(grad))
+pair_sums = op(
+    "pair_sums", _pair_sums, PLAIN,
+    Presentation(shape=Sized("sizes"), word="each pair's number, added to the first row and taken from the second"),
+    self=lambda grad: pair_differences(grad),
+)  # fmt: skip
 
 
 def _pdist(self: Array, p: float = 2) -> Array:

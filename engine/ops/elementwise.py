@@ -12,7 +12,9 @@ from typing import Any
 from ..arrays.array import Array, special_of, xp
 from . import quick
 from .choice import eq, ge, gt, le, logical_and, where, zero
-from .op import DIFFERENCE, FLOAT, SAME, Traits, by_hand, op
+from .notation import signs
+from .op import DIFFERENCE, FLOAT, PLAIN, SAME, Traits, by_hand, op
+from .presentation import elementwise
 
 ONE = {kind: xp.ones((), dtype=kind) for kind in "efd"}
 subtract, multiply = xp.subtract, xp.multiply  # found at once; `xp.subtract` is searched for at each call
@@ -21,15 +23,24 @@ TWO_BY_SQRT_PI = 2 / math.sqrt(math.pi)
 
 # -- arithmetic ---------------------------------------------------------------------------------------------------
 
-add = op("add", xp.add, SAME, self=lambda grad: grad, other=lambda grad: grad)
-sub = op("sub", xp.subtract, DIFFERENCE, self=lambda grad: grad, other=lambda grad: -grad)
-mul = op("mul", xp.multiply, SAME, self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
+add = op("add", xp.add, SAME, elementwise(written=signs.plus), self=lambda grad: grad, other=lambda grad: grad)
+sub = op(
+    "sub", xp.subtract, DIFFERENCE, elementwise(written=signs.minus),
+    self=lambda grad: grad,
+    other=lambda grad: -grad,
+)  # fmt: skip
+mul = op(
+    "mul", xp.multiply, SAME, elementwise(written=signs.times),
+    self=lambda grad, other: grad * other,
+    other=lambda grad, self: grad * self,
+)  # fmt: skip
 div = op(
     "div", xp.true_divide, FLOAT,
+    elementwise(written=signs.quotient),
     self=lambda grad, other: grad / other,
     other=lambda grad, self, other: -grad * (self / other / other),
 )  # fmt: skip
-neg = op("neg", xp.negative, self=lambda grad: -grad)
+neg = op("neg", xp.negative, PLAIN, elementwise(written=signs.negative), self=lambda grad: -grad)
 
 
 def _rsub(self: Array, other: Array) -> Array:
@@ -55,7 +66,10 @@ sub_scaled = op(
     self=lambda grad: grad,
     other=lambda grad, alpha: -grad * alpha,
 )  # fmt: skip
-reciprocal = op("reciprocal", xp.reciprocal, FLOAT, self=lambda grad, result: -grad * (result * result))
+reciprocal = op(
+    "reciprocal", xp.reciprocal, FLOAT, elementwise(written=signs.reciprocal),
+    self=lambda grad, result: -grad * (result * result),
+)  # fmt: skip
 
 
 def unknown_derivative(name: str) -> Any:
@@ -157,15 +171,20 @@ def _log_of(number: float) -> float:
     return math.log(number) if number > 0 else -math.inf if number == 0 else math.nan
 
 
-pow_number = op("pow.Tensor_Scalar", _pow_number, Traits(node="PowBackward0"), self=_pow_slope)
+pow_number = op(
+    "pow.Tensor_Scalar", _pow_number, Traits(node="PowBackward0"), elementwise(written=signs.power),
+    self=_pow_slope,
+)  # fmt: skip
 pow_tensor = op(
     "pow.Tensor_Tensor", _pow_tensor, Traits(promote=SAME.promote, node="PowBackward1"),
+    elementwise(written=signs.power),
     self=lambda grad, self, exponent: where(eq(exponent, 0), 0, grad * (exponent * self ** (exponent - 1))),
     exponent=lambda grad, self, exponent, result: grad
     * where(logical_and(eq(self, 0), ge(exponent, 0)), 0, result * log(self)),
 )  # fmt: skip
 pow_of_number = op(
     "pow.Scalar", _pow_of_number, Traits(node="PowBackward2"),
+    elementwise(written=signs.power),
     exponent=lambda grad, exponent, result, self: grad * (result * _log_of(self))
     if self
     else grad * where(ge(exponent, 0), 0, result * _log_of(self)),
@@ -173,31 +192,41 @@ pow_of_number = op(
 
 # -- functions of one tensor --------------------------------------------------------------------------------------
 
-exp = op("exp", xp.exp, FLOAT, self=lambda grad, result: grad * result)
-expm1 = op("expm1", xp.expm1, FLOAT, self=lambda grad, result: grad * (result + 1))
-exp2 = op("exp2", xp.exp2, FLOAT, self=lambda grad, result: grad * result * math.log(2))
-log = op("log", xp.log, FLOAT, self=lambda grad, self: grad / self)
-log2 = op("log2", xp.log2, FLOAT, self=lambda grad, self: grad / (self * math.log(2)))
-log10 = op("log10", xp.log10, FLOAT, self=lambda grad, self: grad / (self * math.log(10)))
+exp = op("exp", xp.exp, FLOAT, elementwise(word=""), self=lambda grad, result: grad * result)
+expm1 = op("expm1", xp.expm1, FLOAT, elementwise(word="exp(x) − 1"), self=lambda grad, result: grad * (result + 1))
+exp2 = op(
+    "exp2", xp.exp2, FLOAT, elementwise(word="2 to the power"),
+    self=lambda grad, result: grad * result * math.log(2),
+)  # fmt: skip
+log = op("log", xp.log, FLOAT, elementwise(word=""), self=lambda grad, self: grad / self)
+log2 = op("log2", xp.log2, FLOAT, elementwise(), self=lambda grad, self: grad / (self * math.log(2)))
+log10 = op("log10", xp.log10, FLOAT, elementwise(), self=lambda grad, self: grad / (self * math.log(10)))
 log1p = op(
-    "log1p", xp.log1p, Traits(promote=FLOAT.promote, node="Log1PBackward0"), self=lambda grad, self: grad / (self + 1)
+    "log1p",
+    xp.log1p,
+    Traits(promote=FLOAT.promote, node="Log1PBackward0"),
+    elementwise(word="log(1 + x)"),
+    self=lambda grad, self: grad / (self + 1),
 )
-sqrt = op("sqrt", xp.sqrt, FLOAT, self=lambda grad, result: grad / (2 * result))
+sqrt = op("sqrt", xp.sqrt, FLOAT, elementwise(written=signs.root), self=lambda grad, result: grad / (2 * result))
 
 
 def _rsqrt(self: Array) -> Array:
     return xp.reciprocal(xp.sqrt(self))
 
 
-rsqrt = op("rsqrt", _rsqrt, FLOAT, self=lambda grad, result: -0.5 * grad * pow_number(result, 3))
-sin = op("sin", xp.sin, FLOAT, self=lambda grad, self: grad * cos(self))
-cos = op("cos", xp.cos, FLOAT, self=lambda grad, self: -grad * sin(self))
-tan = op("tan", xp.tan, FLOAT, self=lambda grad, result: grad * (1 + result * result))
+rsqrt = op(
+    "rsqrt", _rsqrt, FLOAT, elementwise(written=signs.inverse_root),
+    self=lambda grad, result: -0.5 * grad * pow_number(result, 3),
+)  # fmt: skip
+sin = op("sin", xp.sin, FLOAT, elementwise(word=""), self=lambda grad, self: grad * cos(self))
+cos = op("cos", xp.cos, FLOAT, elementwise(word=""), self=lambda grad, self: -grad * sin(self))
+tan = op("tan", xp.tan, FLOAT, elementwise(word=""), self=lambda grad, result: grad * (1 + result * result))
 asin = op("asin", xp.arcsin, FLOAT, self=lambda grad, self: grad * rsqrt(1 - self * self))
 acos = op("acos", xp.arccos, FLOAT, self=lambda grad, self: -grad * rsqrt(1 - self * self))
 atan = op("atan", xp.arctan, FLOAT, self=lambda grad, self: grad / (self * self + 1))
-sinh = op("sinh", xp.sinh, FLOAT, self=lambda grad, self: grad * cosh(self))
-cosh = op("cosh", xp.cosh, FLOAT, self=lambda grad, self: grad * sinh(self))
+sinh = op("sinh", xp.sinh, FLOAT, elementwise(word=""), self=lambda grad, self: grad * cosh(self))
+cosh = op("cosh", xp.cosh, FLOAT, elementwise(word=""), self=lambda grad, self: grad * sinh(self))
 
 
 def _tanh_slope(grad: Array, result: Array) -> Array:
@@ -212,7 +241,7 @@ def tanh_slope(grad: Any, result: Any) -> Any:
     return grad * (1 - result * result)
 
 
-tanh = op("tanh", xp.tanh, FLOAT, self=tanh_slope)
+tanh = op("tanh", xp.tanh, FLOAT, elementwise(word=""), self=tanh_slope)
 asinh = op("asinh", xp.arcsinh, FLOAT, self=lambda grad, self: grad * rsqrt(self * self + 1))
 acosh = op("acosh", xp.arccosh, FLOAT, self=lambda grad, self: grad * rsqrt(self * self - 1))
 atanh = op("atanh", xp.arctanh, FLOAT, self=lambda grad, self: grad / (1 - self * self))
@@ -230,8 +259,11 @@ def _sigmoid(self: Array) -> Array:
     return quick.expit(self)
 
 
-erf = op("erf", _erf, FLOAT, self=lambda grad, self: TWO_BY_SQRT_PI * exp(-(self * self)) * grad)
-erfc = op("erfc", _erfc, FLOAT, self=lambda grad, self: -TWO_BY_SQRT_PI * exp(-(self * self)) * grad)
+erf = op(
+    "erf", _erf, FLOAT, elementwise(word="2/√π times the integral of exp(−t²) from 0"),
+    self=lambda grad, self: TWO_BY_SQRT_PI * exp(-(self * self)) * grad,
+)  # fmt: skip
+erfc = op("erfc", _erfc, FLOAT, elementwise(), self=lambda grad, self: -TWO_BY_SQRT_PI * exp(-(self * self)) * grad)
 
 
 def _sigmoid_slope(grad: Array, result: Array) -> Array:
@@ -246,8 +278,11 @@ def sigmoid_slope(grad: Any, result: Any) -> Any:
     return grad * (1 - result) * result
 
 
-sigmoid = op("sigmoid", _sigmoid, FLOAT, self=sigmoid_slope)
-absolute = op("abs", xp.absolute, self=lambda grad, self: grad * sign(self))
+sigmoid = op("sigmoid", _sigmoid, FLOAT, elementwise(name="σ", word="1 / (1 + exp(−x))"), self=sigmoid_slope)
+absolute = op(
+    "abs", xp.absolute, PLAIN, elementwise(written=signs.magnitude),
+    self=lambda grad, self: grad * sign(self),
+)  # fmt: skip
 
 
 def sign_of(self: Array) -> Array:
@@ -264,10 +299,13 @@ def _same_if_whole(function: Any) -> Any:
     return kernel
 
 
-sign = op("sign", sign_of, self=lambda grad: zero(grad))
-floor = op("floor", _same_if_whole(xp.floor), self=lambda grad: zero(grad))
+sign = op("sign", sign_of, PLAIN, elementwise(word="−1, 0 or 1 by the sign"), self=lambda grad: zero(grad))
+floor = op("floor", _same_if_whole(xp.floor), PLAIN, elementwise(word="rounded down"), self=lambda grad: zero(grad))
 ceil = op("ceil", _same_if_whole(xp.ceil), self=lambda grad: zero(grad))
-trunc = op("trunc", _same_if_whole(xp.trunc), self=lambda grad: zero(grad))
+trunc = op(
+    "trunc", _same_if_whole(xp.trunc), PLAIN, elementwise(word="rounded towards zero"),
+    self=lambda grad: zero(grad),
+)  # fmt: skip
 round_half_even = op("round", _same_if_whole(xp.rint), self=lambda grad: zero(grad))
 
 
@@ -286,10 +324,11 @@ def _across(grad: Any, leg: Any, square: Any) -> Any:
 
 
 relu = op(
-    "relu", _relu, Traits(fused="zeros"), self=lambda grad, result: where(le(result, 0), 0, grad)
+    "relu", _relu, Traits(fused="zeros"), elementwise(), self=lambda grad, result: where(le(result, 0), 0, grad)
 )  # nan passes on
 softplus = op(
-    "softplus", _softplus,
+    "softplus", _softplus, PLAIN,
+    elementwise(word="log(1 + exp(x))"),
     self=lambda grad, self, beta, threshold: where(gt(self * beta, threshold), grad, grad * sigmoid(self * beta)),
 )  # fmt: skip
 atan2 = op(

@@ -9,7 +9,9 @@ from typing import Any
 
 from ..arrays.array import Array, library_of, xp, zeros_at
 from .indexing import index_select
-from .op import Traits, op
+from .notation import index_notation
+from .op import PLAIN, Traits, op
+from .presentation import Presentation
 from .reduction import sum_dim
 from .shape import Sizes, unsqueeze
 
@@ -65,13 +67,19 @@ def _embedding_again(
 
 
 embedding_backward = op(
-    "embedding_dense_backward", _embedding_backward,
+    "embedding_dense_backward", _embedding_backward, PLAIN,
+    Presentation(
+        shape=lambda attrs, first, index: (attrs["rows"], *first[len(index) :]), name="add_rows",
+        word="each row is added to the row that its index says; rows that no index says get 0",
+        indexed=index_notation.embedded,
+    ),
     self=lambda grad, indices, rows, padding_idx, scale_grad_by_freq: embedding_again(
         grad, indices, rows, padding_idx, scale_grad_by_freq
     ),
 )  # fmt: skip
 embedding_again = op(
-    "embedding_again", _embedding_again,
+    "embedding_again", _embedding_again, PLAIN,
+    Presentation(name="rows", word="the row that each index says"),
     self=lambda grad, indices, rows, padding_idx, scale_grad_by_freq: embedding_backward(
         grad, indices, rows, padding_idx, scale_grad_by_freq
     ),
@@ -164,8 +172,16 @@ def _take_chosen(self: Array, chosen: Array, rows: int) -> Array:
     return xp.where(chosen >= 0, taken, xp.zeros_like(taken))
 
 
-spread_chosen = op("spread_chosen", _spread_chosen, self=lambda grad, chosen, rows: take_chosen(grad, chosen, rows))
-take_chosen = op("take_chosen", _take_chosen, self=lambda grad, chosen, rows: spread_chosen(grad, chosen, rows))
+spread_chosen = op(
+    "spread_chosen", _spread_chosen, PLAIN,
+    Presentation(name="to_chosen", word="the numbers at the places that were chosen, 0 elsewhere"),
+    self=lambda grad, chosen, rows: take_chosen(grad, chosen, rows),
+)  # fmt: skip
+take_chosen = op(
+    "take_chosen", _take_chosen, PLAIN,
+    Presentation(name="of_chosen", word="the numbers at the places that were chosen"),
+    self=lambda grad, chosen, rows: spread_chosen(grad, chosen, rows),
+)  # fmt: skip
 
 
 def _one_over(self: Array, like: Array) -> Array:
@@ -173,7 +189,7 @@ def _one_over(self: Array, like: Array) -> Array:
     return (1 / xp.maximum(self, 1)).astype(like.dtype)[:, None]
 
 
-one_over = op("one_over_sizes", _one_over)
+one_over = op("one_over_sizes", _one_over, PLAIN, Presentation(word="1 over how many rows each bag has"))
 
 
 def _bag_slope(

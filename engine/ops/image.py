@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from ..arrays.array import Array, library_of, xp
-from .op import Traits, op
+from .op import PLAIN, Traits, op
+from .presentation import Presentation
 from .shape import Sizes
 
 
@@ -29,6 +30,7 @@ def _opposite(pad: Sizes) -> Sizes:
 
 constant_pad_nd = op(
     "constant_pad_nd", _constant_pad_nd, Traits(node="ConstantPadNdBackward0"),
+    Presentation(word="zeros at the borders, or borders cut off where negative"),
     self=lambda grad, pad: constant_pad_nd(grad, _opposite(pad), 0),
 )  # fmt: skip
 
@@ -59,13 +61,16 @@ def _channel_shuffle(self: Array, groups: int) -> Array:
 
 
 pixel_shuffle = op(
-    "pixel_shuffle", _pixel_shuffle, self=lambda grad, upscale_factor: pixel_unshuffle(grad, upscale_factor)
-)
+    "pixel_shuffle", _pixel_shuffle, PLAIN, Presentation(word="channels set between pixels"),
+    self=lambda grad, upscale_factor: pixel_unshuffle(grad, upscale_factor),
+)  # fmt: skip
 pixel_unshuffle = op(
-    "pixel_unshuffle", _pixel_unshuffle, self=lambda grad, downscale_factor: pixel_shuffle(grad, downscale_factor)
-)
+    "pixel_unshuffle", _pixel_unshuffle, PLAIN, Presentation(word="pixels set apart into channels"),
+    self=lambda grad, downscale_factor: pixel_shuffle(grad, downscale_factor),
+)  # fmt: skip
 channel_shuffle = op(
-    "channel_shuffle", _channel_shuffle,
+    "channel_shuffle", _channel_shuffle, PLAIN,
+    Presentation(word="the channels in another order"),
     self=lambda grad, groups, self_sizes: channel_shuffle(grad, self_sizes[1] // groups),
 )  # fmt: skip
 
@@ -93,10 +98,15 @@ def _affine_grid_backward(self: Array, size: Sizes, align_corners: bool) -> Arra
 
 
 affine_grid_generator = op(
-    "affine_grid_generator", _affine_grid,
+    "affine_grid_generator", _affine_grid, PLAIN,
+    Presentation(name="affine_grid", word="the sampling grid of each affine map"),
     theta=lambda grad, size, align_corners: affine_grid_backward(grad, size, align_corners),
 )  # fmt: skip
 affine_grid_backward = op(
-    "affine_grid_generator_backward", _affine_grid_backward,
+    "affine_grid_generator_backward", _affine_grid_backward, PLAIN,
+    Presentation(
+        name="affine_gridᵀ",
+        word="the transpose of affine_grid: each grid point's gradient times its coordinates, added up per map",
+    ),
     self=lambda grad, size, align_corners: affine_grid_generator(grad, size, align_corners),
 )  # fmt: skip

@@ -8,7 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays.array import Array, Arrays, xp, zeros_at
-from .op import Traits, op
+from .notation import index_notation, signs
+from .op import PLAIN, Traits, op
+from .presentation import ADDED_AT, Presentation
+from .result_shapes import Attrs, Sized, like_first
 from .shape import Sizes
 
 
@@ -54,11 +57,23 @@ def _index_cleared(self: Array, indices: Arrays) -> Array:
     return out
 
 
-index = op("index", _index, self=lambda grad, indices, self_sizes: index_backward(grad, indices, self_sizes))
+index = op(
+    "index", _index, PLAIN, Presentation(written=signs.picked),
+    self=lambda grad, indices, self_sizes: index_backward(grad, indices, self_sizes),
+)  # fmt: skip
 index_backward = op(
-    "index_backward", _index_backward, Traits(node="IndexPutBackward0"), self=lambda grad, indices: index(grad, indices)
-)
-index_cleared = op("index_cleared", _index_cleared, self=lambda grad, indices: index_cleared(grad, indices))
+    "index_backward", _index_backward, Traits(node="IndexPutBackward0"),
+    Presentation(shape=Sized("sizes"), name="add_at", word=ADDED_AT, indexed=index_notation.added_at),
+    self=lambda grad, indices: index(grad, indices),
+)  # fmt: skip
+index_cleared = op(
+    "index_cleared", _index_cleared, PLAIN,
+    Presentation(
+        shape=like_first, name="clear_at", word="the places that the indices say become 0, the rest stays",
+        indexed=index_notation.cleared,
+    ),
+    self=lambda grad, indices: index_cleared(grad, indices),
+)  # fmt: skip
 index_put = op(
     "index_put", _index_put, Traits(write=_write_index_put),
     self=lambda grad, indices, accumulate: grad if accumulate else index_cleared(grad, indices),
@@ -81,8 +96,20 @@ def _index_add(self: Array, index: Array, dim: int, sizes: Sizes) -> Array:
     return out
 
 
+def _selected(attrs: Attrs, first: Sizes, index: Sizes) -> Sizes | None:
+    """As many slices along `dim` as the index has numbers."""
+    return (*first[: attrs["dim"]], *index, *first[attrs["dim"] + 1 :]) if len(index) == 1 else None
+
+
 index_select = op(
-    "index_select", _index_select,
+    "index_select", _index_select, PLAIN,
+    Presentation(
+        shape=_selected, word="the slices that the index says, one after the other", indexed=index_notation.rows_picked,
+    ),
     self=lambda grad, index, dim, self_sizes: index_sum(grad, index, dim, self_sizes),
 )  # fmt: skip
-index_sum = op("index_sum", _index_add, self=lambda grad, index, dim: index_select(grad, index, dim))
+index_sum = op(
+    "index_sum", _index_add, PLAIN,
+    Presentation(shape=Sized("sizes"), name="add_at", word=ADDED_AT, indexed=index_notation.rows_added),
+    self=lambda grad, index, dim: index_select(grad, index, dim),
+)  # fmt: skip

@@ -10,7 +10,10 @@ from typing import Any
 
 from ..arrays.array import Array, xp, zeros_at
 from .choice import zero
-from .op import REGISTRY, Traits, op
+from .notation import index_notation, signs
+from .op import PLAIN, REGISTRY, Traits, op
+from .presentation import PLACED, Presentation
+from .result_shapes import Sized, like_first
 from .shape import sum_to_size
 
 SHARING = frozenset({"expand", "unfold", "as_strided"})
@@ -49,11 +52,23 @@ def _spread(self: Array, path: tuple[Any, ...], sizes: tuple[int, ...]) -> Array
 
 
 take_slice = op(
-    "take_slice", lambda self, path: _taken(self, path).copy(),
+    "take_slice", lambda self, path: _taken(self, path).copy(), PLAIN,
+    Presentation(name="take", word="the part that was written to", written=signs.viewed_part),
     self=lambda grad, path, self_sizes: spread_slice(grad, path, self_sizes),
 )  # fmt: skip
-spread_slice = op("spread_slice", _spread, self=lambda grad, path: take_slice(grad, path))
-zero_slice = op("zero_slice", _zeroed, self=lambda grad, path: zero_slice(grad, path))
+spread_slice = op(
+    "spread_slice", _spread, PLAIN,
+    Presentation(shape=Sized("sizes"), name="place", word=PLACED, indexed=index_notation.view_placed),
+    self=lambda grad, path: take_slice(grad, path),
+)  # fmt: skip
+zero_slice = op(
+    "zero_slice", _zeroed, PLAIN,
+    Presentation(
+        shape=like_first, name="clear", word="the part that was written to becomes 0, the rest stays",
+        indexed=index_notation.view_cleared,
+    ),
+    self=lambda grad, path: zero_slice(grad, path),
+)  # fmt: skip
 copy_slices = op(
     "copy_slices", _put, Traits(node="CopySlices"),
     self=lambda grad, path: zero_slice(grad, path),
@@ -63,6 +78,7 @@ copy_slices = op(
 
 retake = op(
     "as_strided.path", _taken, Traits(node="AsStridedBackward0", view=True),
+    Presentation(word="the numbers at the places in memory that size and stride say"),
     self=lambda grad, path, self_sizes: spread_slice(grad, path, self_sizes),
 )  # fmt: skip
 

@@ -8,7 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays.array import Array, xp
-from .op import PRODUCTS, by_hand, op
+from .notation import signs, sums
+from .op import PLAIN, PRODUCTS, by_hand, op
+from .presentation import Presentation
+from .result_shapes import number, product_of_matrices
 from .shape import scaled, t, transpose, unsqueeze
 
 
@@ -40,18 +43,29 @@ def _of_right(grad: Any, self: Any) -> Any:
 
 PRODUCTS.add(_of_right)
 
-mm = op("mm", _mm, self=_of_left, mat2=_of_right)
+mm = op(
+    "mm", _mm, PLAIN,
+    Presentation(shape=product_of_matrices, written=signs.matrices, indexed=sums.matrices, plain=True),
+    self=_of_left,
+    mat2=_of_right,
+)  # fmt: skip
 bmm = op(
-    "bmm", _bmm,
+    "bmm", _bmm, PLAIN,
+    Presentation(shape=product_of_matrices, written=signs.matrices, indexed=sums.matrices, plain=True),
     self=lambda grad, mat2: bmm(grad, transpose(mat2, 1, 2)),
     mat2=lambda grad, self: bmm(transpose(self, 1, 2), grad),
 )  # fmt: skip
 mv = op(
-    "mv", _mv,
+    "mv", _mv, PLAIN,
+    Presentation(shape=lambda attrs, a, b: a[:-1], written=signs.matrices, indexed=sums.vectors, plain=True),
     self=lambda grad, vec: unsqueeze(grad, 1) * unsqueeze(vec, 0),
     vec=lambda grad, self: mv(t(self), grad),
 )  # fmt: skip
-dot = op("dot", _dot, self=lambda grad, tensor: grad * tensor, tensor=lambda grad, self: grad * self)
+dot = op(
+    "dot", _dot, PLAIN, Presentation(shape=number, indexed=sums.vectors, plain=True),
+    self=lambda grad, tensor: grad * tensor,
+    tensor=lambda grad, self: grad * self,
+)  # fmt: skip
 
 
 def _addmm(self: Array, mat1: Array, mat2: Array, beta: float = 1, alpha: float = 1) -> Array:

@@ -15,8 +15,11 @@ from ..arrays.ufunc_folds import folded
 from .activation import log_sigmoid
 from .choice import clamp_min, ge, gt, where
 from .elementwise import absolute, log, sigmoid, sign
-from .op import SAME, Traits, op
+from .notation import sums
+from .op import PLAIN, SAME, Traits, op
+from .presentation import Presentation
 from .reduction import gather, sum_dim
+from .result_shapes import Sized
 from .shape import Sizes, count, reshape, unsqueeze
 
 # -- what all of them share ---------------------------------------------------------------------------------------
@@ -234,20 +237,39 @@ def _scaled_nll(
     return _nll(self, target, weight, reduction, ignore_index)[0]
 
 
+COUNTED = Presentation(letters="yN", roles=("", "how many targets counted, or the sum of their weights"))
 nll_loss = op(
-    "nll_loss_forward", _nll, Traits(node="NllLossBackward0", differentiable=(0,), fused="zeros"), self=_nll_slope
+    "nll_loss_forward",
+    _nll,
+    Traits(node="NllLossBackward0", differentiable=(0,), fused="zeros"),
+    COUNTED,
+    self=_nll_slope,
 )
 nll_loss2d = op(
-    "nll_loss2d_forward", _nll, Traits(node="NllLoss2DBackward0", differentiable=(0,), fused="zeros"), self=_nll_slope
+    "nll_loss2d_forward",
+    _nll,
+    Traits(node="NllLoss2DBackward0", differentiable=(0,), fused="zeros"),
+    COUNTED,
+    self=_nll_slope,
 )
 nll_backward = op(
-    "nll_loss_backward", _nll_backward,
+    "nll_loss_backward", _nll_backward, PLAIN,
+    Presentation(
+        shape=Sized("sizes"), name="to_target",
+        word="minus the upstream gradient at each target's place (times its weight, over the total where that is a "
+        "mean), 0 elsewhere",
+        indexed=sums.to_target,
+    ),
     self=lambda grad, target, weight, total, reduction, ignore_index: nll_again(
         grad, target, weight, total, reduction, ignore_index
     ),
 )  # fmt: skip
 nll_again = op(
-    "nll_loss_again", _scaled_nll,
+    "nll_loss_again", _scaled_nll, PLAIN,
+    Presentation(
+        name="at_target",
+        word="minus the number at each target's place (times its weight, over the total where that is a mean)",
+    ),
     self=lambda grad, target, weight, total, self_sizes, reduction, ignore_index: nll_backward(
         grad, target, weight, total, self_sizes, reduction, ignore_index
     ),
@@ -260,7 +282,7 @@ def _is_chosen(self: Array, sizes: Sizes) -> Array:
     return self.reshape(-1, 1) == xp.arange(_score_count(sizes), like=self)
 
 
-is_chosen = op("is_chosen", _is_chosen)
+is_chosen = op("is_chosen", _is_chosen, PLAIN, Presentation(shape=Sized("sizes")))
 
 
 def _score_count(sizes: Sizes) -> int:
@@ -311,7 +333,7 @@ def _label_counts(self: Array, sizes: Sizes) -> Array:
     return counts
 
 
-label_counts = op("label_counts", _label_counts)
+label_counts = op("label_counts", _label_counts, PLAIN, Presentation(shape=Sized("sizes")))
 
 
 def _multilabel_margin(self: Array, target: Array, reduction: str = "mean") -> Array:

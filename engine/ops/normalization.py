@@ -10,8 +10,11 @@ from typing import Any
 from ..arrays.array import Array, strided, xp
 from ..arrays.ufunc_folds import BLOCK, folded
 from .elementwise import rsqrt
-from .op import Traits, op
+from .notation import sums
+from .op import PLAIN, Traits, op
+from .presentation import Presentation
 from .reduction import mean_dim, sum_dim
+from .result_shapes import like_first
 from .shape import Sizes, count, reshape
 
 # -- what all of them share ---------------------------------------------------------------------------------------
@@ -111,13 +114,19 @@ def _normalized_backward_slope(grad: Any, self: Any, input: Any, result: Any, di
 
 
 normalized = op(
-    "normalized", _normalized,
+    "normalized", _normalized, PLAIN,
+    Presentation(shape=like_first, word="(x − mean) / standard deviation", indexed=sums.normalized),
     self=lambda grad, self, mean, rstd, dims, eps: normalized_backward(grad, self, mean, rstd, dims, eps),
 )  # fmt: skip
 """(x - mean) / deviation.  The statistics, where they are given, are those of x along `dims`, worked out before: the
 derivative goes through them."""
 normalized_backward = op(
-    "normalized_backward", _normalized_backward,
+    "normalized_backward", _normalized_backward, PLAIN,
+    Presentation(
+        shape=like_first, name="through_normalized",
+        word="through (x − mean) / deviation: (h − mean of h − x̂ ⊙ mean of h ⊙ x̂) / deviation",
+        indexed=sums.through_normalized,
+    ),
     self=lambda grad, input, mean, rstd, dims, eps: normalized_backward(grad, input, mean, rstd, dims, eps),
     input=_normalized_backward_slope,
 )  # fmt: skip
@@ -142,8 +151,12 @@ def _times(grad: Any, weight: Any) -> Any:
     return grad if weight is None else grad * weight
 
 
+STATISTICS = Presentation(
+    letters="yμρ", roles=("", "the mean that was taken away", "1 / standard deviation, what was multiplied by")
+)
 layer_norm = op(
     "native_layer_norm", _layer_norm, Traits(differentiable=(0,), fused="none"),
+    STATISTICS,
     input=lambda grad, input, weight, result1, result2, input_sizes, normalized_shape, eps: normalized_backward(
         _times(grad, weight), input, result1, result2, _last(input_sizes, normalized_shape), eps
     ),
@@ -196,6 +209,7 @@ def _group_weight_slope(
 
 group_norm = op(
     "native_group_norm", _group_norm, Traits(differentiable=(0,)),
+    STATISTICS,
     input=_group_slope,
     weight=_group_weight_slope,
     bias=lambda grad, input_sizes: sum_dim(grad, _all_but_channel(input_sizes), False),
@@ -256,6 +270,7 @@ def _batch_weight_slope(
 
 batch_norm = op(
     "native_batch_norm", _batch_norm, Traits(differentiable=(0,), fused="none"),
+    STATISTICS,
     input=_batch_slope,
     weight=_batch_weight_slope,
     bias=lambda grad, input, weight, input_sizes: sum_dim(grad, _all_but_channel(input_sizes), False),

@@ -31,6 +31,7 @@ from numpy import ndarray
 from ..arrays.array import Array, Arrays
 from ..arrays.deferred import Product
 from ..arrays.promotion import promote, promote_difference, promote_float
+from .presentation import NOTHING_KNOWN, Presentation
 
 Rule = Callable[..., Any]
 Handler = Callable[["Op", tuple[Any, ...], dict[str, Any]], Any]
@@ -104,6 +105,7 @@ class Op:
     name: str
     kernel: Callable[..., Any]
     traits: Traits
+    presentation: Presentation
     rules: Mapping[str, Rule]
     inputs: tuple[str, ...]
     lists: frozenset[str]
@@ -122,6 +124,7 @@ class Op:
         self.view = self.traits.view
         carriers = self.traits.differentiable
         self.carrier = carriers[0] if carriers is not None and len(carriers) == 1 else None
+        self.function = self.presentation.name or self.name.partition(".")[0].strip("_").removeprefix("special_")
 
     def list_lengths(self, edges: int) -> list[tuple[int, int]]:
         """(input position, number of edges) of the differentiable inputs, of a node with `edges` edges."""
@@ -166,7 +169,10 @@ class OpFunction(Protocol):
         """What the op gives for its inputs and static arguments."""
 
 
-def op(name: str, kernel: Callable[..., Any], traits: Traits = PLAIN, /, **rules: Rule) -> OpFunction:
+def op(
+    name: str, kernel: Callable[..., Any], traits: Traits = PLAIN, presentation: Presentation = NOTHING_KNOWN, /,
+    **rules: Rule,
+) -> OpFunction:  # fmt: skip
     """Declare an op and return the function that calls it, on arrays, Tensors or symbols.
 
     Raises TypeError where a rule asks for a name that the kernel does not have, and where the name is taken.
@@ -182,7 +188,7 @@ def op(name: str, kernel: Callable[..., Any], traits: Traits = PLAIN, /, **rules
     inputs, lists, statics = _parameters(signature, rules)
     node_name = traits.node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
     declared = Op(
-        name, kernel, traits, rules, inputs, lists, statics, node_name, len(inputs),
+        name, kernel, traits, presentation, rules, inputs, lists, statics, node_name, len(inputs),
         tuple(n for n in inputs if n in rules), signature,
     )  # fmt: skip
     _check(declared)
@@ -411,7 +417,7 @@ def _unknown(input: Arrays) -> Array:
 
 
 CUSTOM = Op(
-    "custom_function", _unknown, PLAIN, {}, ("input",), frozenset({"input"}), {}, "", 1, ("input",),
+    "custom_function", _unknown, PLAIN, NOTHING_KNOWN, {}, ("input",), frozenset({"input"}), {}, "", 1, ("input",),
     inspect.signature(_unknown),
 )  # fmt: skip
 """What stands for any custom Function; not one of the registry."""

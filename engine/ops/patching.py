@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from ..arrays.array import Array, xp, zeros_at
 from .choice import masked_fill, zero
-from .op import Traits, op
+from .op import PLAIN, Traits, op
+from .presentation import ADDED_AT, Presentation
+from .result_shapes import Sized, like_first
 from .scatter import copying
 from .shape import Sizes, reshape, select, slice_
 from .views import Geometry, as_strided_from, diagonal, places_of
@@ -36,10 +38,17 @@ def _put(self: Array, index: Array, source: Array, accumulate: bool = False) -> 
         self[...] = flat.reshape(self.shape)  # reshape made a copy
 
 
-take = op("take", _take, self=lambda grad, index, self_sizes: take_sum(grad, index, self_sizes))
-take_sum = op("take_sum", _take_sum, self=lambda grad, index: take(grad, index))
+take = op(
+    "take", _take, PLAIN, Presentation(word="the numbers at the places that the index says, counted through"),
+    self=lambda grad, index, self_sizes: take_sum(grad, index, self_sizes),
+)  # fmt: skip
+take_sum = op(
+    "take_sum", _take_sum, PLAIN, Presentation(shape=Sized("sizes"), name="add_at", word=ADDED_AT),
+    self=lambda grad, index: take(grad, index),
+)  # fmt: skip
 put = op(
     "put", copying(_put), Traits(write=_put),
+    Presentation(shape=like_first, word="the places counted through that the index says are replaced"),
     self=lambda grad, index, source, accumulate: grad if accumulate else put(grad, index, zero(source)),
     source=lambda grad, index, source_sizes: reshape(take(grad, index), source_sizes),
 )  # fmt: skip
@@ -84,15 +93,20 @@ masked_select = op(
     self=lambda grad, mask, self_sizes, mask_sizes: masked_spread(grad, mask, _joint(self_sizes, mask_sizes)),
 )  # fmt: skip
 masked_spread = op(
-    "masked_spread", _masked_spread,
+    "masked_spread", _masked_spread, PLAIN,
+    Presentation(
+        shape=Sized("sizes"), name="spread_mask", word="the numbers in turn at the places of the mask, 0 elsewhere",
+    ),
     self=lambda grad, mask, self_sizes: masked_taken(grad, mask, self_sizes),
 )  # fmt: skip
 masked_taken = op(
-    "masked_taken", _masked_taken,
+    "masked_taken", _masked_taken, PLAIN,
+    Presentation(shape=Sized("sizes"), name="take_mask", word="the numbers at the places of the mask, in turn"),
     self=lambda grad, mask, self_sizes, mask_sizes: masked_spread(grad, mask, _joint(self_sizes, mask_sizes)),
 )  # fmt: skip
 masked_scatter = op(
     "masked_scatter", copying(_masked_scatter), Traits(write=_masked_scatter),
+    Presentation(shape=like_first, word="the places of the mask are replaced"),
     self=lambda grad, mask: masked_fill(grad, mask, 0),
     source=lambda grad, mask, source_sizes: masked_taken(grad, mask, source_sizes),
 )  # fmt: skip
@@ -124,26 +138,30 @@ def _as_strided_scatter(
 
 
 select_scatter = op(
-    "select_scatter", copying(_select_scatter),
+    "select_scatter", copying(_select_scatter), PLAIN,
+    Presentation(shape=like_first, word="one slice is replaced"),
     self=lambda grad, dim, index: select_scatter(grad, zero(select(grad, dim, index)), dim, index),
     src=lambda grad, dim, index: select(grad, dim, index),
 )  # fmt: skip
 slice_scatter = op(
-    "slice_scatter", copying(_slice_scatter),
+    "slice_scatter", copying(_slice_scatter), PLAIN,
+    Presentation(shape=like_first, word="a part is replaced"),
     self=lambda grad, dim, start, end, step: slice_scatter(
         grad, zero(slice_(grad, dim, start, end, step)), dim, start, end, step
     ),
     src=lambda grad, dim, start, end, step: slice_(grad, dim, start, end, step),
 )  # fmt: skip
 diagonal_scatter = op(
-    "diagonal_scatter", copying(_diagonal_scatter),
+    "diagonal_scatter", copying(_diagonal_scatter), PLAIN,
+    Presentation(shape=like_first, word="the diagonal is replaced"),
     self=lambda grad, offset, dim1, dim2: diagonal_scatter(
         grad, zero(diagonal(grad, offset, dim1, dim2)), offset, dim1, dim2
     ),
     src=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2),
 )  # fmt: skip
 as_strided_scatter = op(
-    "as_strided_scatter", copying(_as_strided_scatter),
+    "as_strided_scatter", copying(_as_strided_scatter), PLAIN,
+    Presentation(shape=like_first, word="the places in memory that size and stride say are replaced"),
     self=lambda grad, size, stride, storage_offset, source_stride, source_offset: as_strided_scatter(
         grad, zero(as_strided_from(grad, size, stride, storage_offset, source_stride, source_offset)),
         size, stride, storage_offset, source_stride, source_offset,

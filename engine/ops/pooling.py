@@ -18,7 +18,10 @@ from typing import Any
 from ..arrays import errors
 from ..arrays.array import Array, xp, zeros_at
 from .convolution import padded, places_of, windows
-from .op import Traits, op
+from .notation import sums
+from .op import PLAIN, Traits, op
+from .presentation import PICKED_IN_WINDOWS, Presentation
+from .result_shapes import Attrs
 from .shape import Sizes
 
 
@@ -217,11 +220,25 @@ def _apart(kernel_size: Sizes, stride: Sizes, dilation: Sizes) -> bool:
     return all(s > d * (k - 1) for k, s, d in zip(kernel_size, stride, dilation, strict=True))
 
 
+def _as_before(attrs: Attrs, first: Sizes, *_: Sizes) -> Sizes:
+    """The shape before the pooling: planes of `sizes`."""
+    return (*first[: -len(attrs["sizes"])], *attrs["sizes"])
+
+
 pool_pick = op(
-    "pool_pick", _pick,
+    "pool_pick", _pick, PLAIN,
+    Presentation(name="of_largest", word="the number at the place of each window's largest"),
     self=lambda grad, indices, self_sizes, rank: pool_spread(grad, indices, self_sizes[-rank:], False),
 )  # fmt: skip
-pool_spread = op("pool_spread", _spread, self=lambda grad, indices, sizes: pool_pick(grad, indices, len(sizes)))
+pool_spread = op(
+    "pool_spread", _spread, PLAIN,
+    Presentation(
+        shape=_as_before, name="to_largest",
+        word="each window's gradient at the place of its largest, added where windows overlap, 0 elsewhere",
+        indexed=sums.to_largest,
+    ),
+    self=lambda grad, indices, sizes: pool_pick(grad, indices, len(sizes)),
+)  # fmt: skip
 
 
 def _max_pool_slope(
@@ -241,14 +258,16 @@ def _adaptive_max_slope(grad: Any, self: Any, result1: Any, self_sizes: Sizes, o
 max_pool2d, max_pool3d = (
     op(
         f"max_pool{rank}d_with_indices", _max_pool,
-        Traits(node=f"MaxPool{rank}DWithIndicesBackward0", differentiable=(0,), fused="zeros"), self=_max_pool_slope,
+        Traits(node=f"MaxPool{rank}DWithIndicesBackward0", differentiable=(0,), fused="zeros"), PICKED_IN_WINDOWS,
+        self=_max_pool_slope,
     )
     for rank in (2, 3)
 )  # fmt: skip
 adaptive_max_pool2d, adaptive_max_pool3d = (
     op(
         f"adaptive_max_pool{rank}d", _adaptive_max_pool,
-        Traits(node=f"AdaptiveMaxPool{rank}DBackward0", differentiable=(0,), fused="zeros"), self=_adaptive_max_slope,
+        Traits(node=f"AdaptiveMaxPool{rank}DBackward0", differentiable=(0,), fused="zeros"), PICKED_IN_WINDOWS,
+        self=_adaptive_max_slope,
     )
     for rank in (2, 3)
 )  # fmt: skip
@@ -356,13 +375,21 @@ def _avg_pool_slope(
 
 AVG_POOL: dict[int, Any] = {
     rank: op(
-        f"avg_pool{rank}d", _avg_pool, Traits(node=f"AvgPool{rank}DBackward0", fused="zeros"), self=_avg_pool_slope
+        f"avg_pool{rank}d",
+        _avg_pool,
+        Traits(node=f"AvgPool{rank}DBackward0", fused="zeros"),
+        Presentation(name="avg_pool", word="the mean of each window"),
+        self=_avg_pool_slope,
     )
     for rank in (2, 3)
 }
 avg_pool2d, avg_pool3d = AVG_POOL[2], AVG_POOL[3]
 avg_pool_backward = op(
-    "avg_pool_backward", _avg_pool_backward,
+    "avg_pool_backward", _avg_pool_backward, PLAIN,
+    Presentation(
+        shape=_as_before, name="spread",
+        word="each window's gradient in equal parts to its places, added where windows overlap", indexed=sums.spread,
+    ),
     self=lambda grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: AVG_POOL[
         len(stride)
     ](grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
@@ -396,11 +423,13 @@ def _col2im(
 
 im2col = op(
     "im2col", _im2col, Traits(node="Im2ColBackward0"),
+    Presentation(word="each window as a column"),
     self=lambda grad, self_sizes, kernel_size, dilation, padding, stride: col2im(
         grad, self_sizes[-2:], kernel_size, dilation, padding, stride
     ),
 )  # fmt: skip
 col2im = op(
     "col2im", _col2im, Traits(node="Col2ImBackward0"),
+    Presentation(word="each column is added to its window of the image"),
     self=lambda grad, kernel_size, dilation, padding, stride: im2col(grad, kernel_size, dilation, padding, stride),
 )  # fmt: skip

@@ -13,8 +13,11 @@ from ..arrays.ufunc_folds import folded
 from .choice import eq, where, zero
 from .elementwise import absolute, pow_number, sign
 from .linalg import bmm, mv
-from .op import SAME, Traits, op
+from .notation import signs
+from .op import PLAIN, SAME, Traits, op
+from .presentation import Presentation
 from .reduction import sum_dim
+from .result_shapes import broadcast
 from .shape import Sizes, expand, scaled, t, transpose, unsqueeze
 
 
@@ -103,7 +106,8 @@ def _cross(self: Array, other: Array, dim: int = -1) -> Array:
 
 
 linalg_cross = op(
-    "linalg_cross", _cross,
+    "linalg_cross", _cross, PLAIN,
+    Presentation(shape=broadcast, name="cross", word="the cross product a × b"),
     self=lambda grad, other, dim: linalg_cross(other, grad, dim),
     other=lambda grad, self, dim: linalg_cross(grad, self, dim),
 )  # fmt: skip
@@ -144,7 +148,8 @@ def _multiplied(self: Array, other: Array) -> Array:
 
 
 multiplied = op(
-    "multiplied", _multiplied,
+    "multiplied", _multiplied, PLAIN,
+    Presentation(shape=lambda attrs, a, b: (*broadcast(attrs, a[:-2], b[:-2]), a[-2], b[-1]), written=signs.matrices),
     self=lambda grad, other, other_sizes: multiplied(grad, _flipped(other, len(other_sizes))),
     other=lambda grad, self, self_sizes: multiplied(_flipped(self, len(self_sizes)), grad),
 )  # fmt: skip

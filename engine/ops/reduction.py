@@ -12,7 +12,10 @@ from ..arrays.array import Array, as_array, xp, zeros_at
 from ..arrays.ufunc_folds import folded
 from .choice import eq, where, zero
 from .elementwise import absolute, exp, pow_number, sign
-from .op import FLOAT, Traits, op
+from .notation import index_notation, signs, sums
+from .op import FLOAT, PLAIN, Traits, op
+from .presentation import ADDED_AT, PICKED, Presentation
+from .result_shapes import Sized, like_first, number, reduced
 from .shape import Sizes, along, count, expand, flip, sum_to_size, unsqueeze, view
 
 __all__ = ["sum_to_size"]  # the loop looks for it here
@@ -58,17 +61,24 @@ def _mean_dim(self: Array, dim: Any, keepdim: bool = False, dtype: Any = None) -
     return (total / total.dtype.type(count(self.shape, dim))).astype(which, copy=False)
 
 
-sum_all = op("sum", _sum, Traits(node="SumBackward0"), self=lambda grad, self_sizes: expand(grad, self_sizes))
+sum_all = op(
+    "sum", _sum, Traits(node="SumBackward0"),
+    Presentation(shape=number, word="the sum along the dimension", written=signs.total, indexed=sums.series),
+    self=lambda grad, self_sizes: expand(grad, self_sizes),
+)  # fmt: skip
 sum_dim = op(
     "sum.dim", _sum_dim, Traits(node="SumBackward1"),
+    Presentation(shape=reduced, word="the sum along the dimension", indexed=sums.series),
     self=lambda grad, self_sizes, dim, keepdim: restored(grad, self_sizes, dim, keepdim),
 )  # fmt: skip
 mean_all = op(
     "mean", _mean, Traits(node="MeanBackward0"),
+    Presentation(shape=number, word="the mean", indexed=sums.mean),
     self=lambda grad, self_sizes: expand(grad, self_sizes) / count(self_sizes),
 )  # fmt: skip
 mean_dim = op(
     "mean.dim", _mean_dim, Traits(node="MeanBackward1"),
+    Presentation(shape=reduced, word="the mean", indexed=sums.mean),
     self=lambda grad, self_sizes, dim, keepdim: restored(grad, self_sizes, dim, keepdim) / count(self_sizes, dim),
 )  # fmt: skip
 
@@ -77,7 +87,13 @@ def _cumsum(self: Array, dim: int, dtype: Any = None) -> Array:
     return self.cumsum(axis=dim, dtype=wide(self, dtype)) if self.ndim else self.astype(wide(self, dtype) or self.dtype)
 
 
-cumsum = op("cumsum", _cumsum, self=lambda grad, dim: _summed_from_behind(grad, dim))
+cumsum = op(
+    "cumsum", _cumsum, PLAIN,
+    Presentation(
+        shape=like_first, word="the sum of all numbers up to each place, along the dimension", indexed=sums.running_sum,
+    ),
+    self=lambda grad, dim: _summed_from_behind(grad, dim),
+)  # fmt: skip
 
 
 def _summed_from_behind(grad: Any, dim: int) -> Any:
@@ -162,16 +178,29 @@ def _prod_of_others_slope(grad: Any, self: Any, self_sizes: Sizes, dim: int) -> 
     return sum_dim(unsqueeze(grad, dim + 1) * off_diagonal(prod_of_others(table, dim + 1), dim, 0), dim)
 
 
-off_diagonal = op("off_diagonal", _off_diagonal, self=lambda grad, dim: off_diagonal(grad, dim, 0))
-prod_of_others = op("prod_of_others", _prod_of_others, self=_prod_of_others_slope)
+off_diagonal = op(
+    "off_diagonal", _off_diagonal, PLAIN,
+    Presentation(shape=like_first, name="set_diagonal", word="the diagonal becomes the value"),
+    self=lambda grad, dim: off_diagonal(grad, dim, 0),
+)  # fmt: skip
+prod_of_others = op(
+    "prod_of_others", _prod_of_others, PLAIN,
+    Presentation(
+        shape=like_first, name="product_of_others", word="the product of all other numbers along the dimension",
+        indexed=sums.others,
+    ),
+    self=_prod_of_others_slope,
+)  # fmt: skip
 prod_all = op(
     "prod", _prod, Traits(node="ProdBackward0"),
+    Presentation(word="the product"),
     self=lambda grad, self, self_sizes: grad * view(prod_of_others(view(self, (count(self_sizes),)), 0), self_sizes)
     if self_sizes
     else grad,
 )  # fmt: skip
 prod_dim = op(
     "prod.dim_int", _prod_dim, Traits(node="ProdBackward1"),
+    Presentation(word="the product"),
     self=lambda grad, self, self_sizes, dim, keepdim: raised(grad, self_sizes, dim, keepdim) * prod_of_others(self, dim)
     if self_sizes
     else grad,
@@ -202,7 +231,13 @@ def _share(self: Array, extreme: Array, dim: Any = None) -> Array:
     return (hit / folded(xp.add, hit, dim, True)).astype(self.dtype, copy=False)
 
 
-even_share = op("even_share", _share)
+even_share = op(
+    "even_share", _share, PLAIN,
+    Presentation(
+        shape=like_first, name="share", word="1 over how many share the extreme for those that do, 0 for the others",
+        indexed=sums.evenly,
+    ),
+)  # fmt: skip
 
 
 def amount_share(grad: Any, self: Any, result: Any, self_sizes: Sizes, dim: Any, keepdim: bool) -> Any:
@@ -235,8 +270,19 @@ def _scatter_sum(self: Array, index: Array, dim: int, sizes: Sizes) -> Array:
     return out
 
 
-gather = op("gather", _gather, self=lambda grad, index, dim, self_sizes: scatter_sum(grad, index, dim, self_sizes))
-scatter_sum = op("scatter_sum", _scatter_sum, self=lambda grad, index, dim: gather(grad, index, dim))
+gather = op(
+    "gather", _gather, PLAIN,
+    Presentation(
+        shape=lambda attrs, first, index: index,
+        word="along the dimension, the number at the place that each index says", indexed=index_notation.gathered,
+    ),
+    self=lambda grad, index, dim, self_sizes: scatter_sum(grad, index, dim, self_sizes),
+)  # fmt: skip
+scatter_sum = op(
+    "scatter_sum", _scatter_sum, PLAIN,
+    Presentation(shape=Sized("sizes"), name="add_at", word=ADDED_AT, indexed=index_notation.scattered),
+    self=lambda grad, index, dim: gather(grad, index, dim),
+)  # fmt: skip
 
 
 def _extreme_dim(place: str) -> Any:
@@ -261,8 +307,14 @@ def _chosen_slope(grad: Any, result1: Any, self_sizes: Sizes, dim: int, keepdim:
     )
 
 
-max_dim = op("max.dim", _extreme_dim("argmax"), Traits(node="MaxBackward0", differentiable=(0,)), self=_chosen_slope)
-min_dim = op("min.dim", _extreme_dim("argmin"), Traits(node="MinBackward0", differentiable=(0,)), self=_chosen_slope)
+max_dim = op(
+    "max.dim", _extreme_dim("argmax"), Traits(node="MaxBackward0", differentiable=(0,)), PICKED,
+    self=_chosen_slope,
+)  # fmt: skip
+min_dim = op(
+    "min.dim", _extreme_dim("argmin"), Traits(node="MinBackward0", differentiable=(0,)), PICKED,
+    self=_chosen_slope,
+)  # fmt: skip
 
 
 def _argmax(self: Array, dim: int | None = None, keepdim: bool = False) -> Array:
@@ -332,11 +384,13 @@ logsumexp = op(
     * exp(self - raised(result, self_sizes, dim, keepdim)),
 )  # fmt: skip
 softmax = op(
-    "softmax", _softmax,
+    "softmax", _softmax, PLAIN,
+    Presentation(shape=like_first, word="exp(x) over its sum along the dimension"),
     self=lambda grad, result, self_sizes, dim: result * (grad - _summed(grad * result, self_sizes, dim)),
 )  # fmt: skip
 log_softmax = op(
-    "log_softmax", _log_softmax,
+    "log_softmax", _log_softmax, PLAIN,
+    Presentation(shape=like_first),
     self=lambda grad, result, self_sizes, dim: grad - exp(result) * _summed(grad, self_sizes, dim),
 )  # fmt: skip
 
@@ -377,4 +431,4 @@ def norm_slope(grad: Any, self: Any, result: Any, self_sizes: Sizes, ord: float,
     return steep * where(eq(norm, 0), 0, grad / pow_number(norm, ord - 1))
 
 
-vector_norm = op("linalg_vector_norm", norm_of, self=norm_slope)
+vector_norm = op("linalg_vector_norm", norm_of, PLAIN, Presentation(name="norm", word="the norm"), self=norm_slope)

@@ -15,8 +15,10 @@ from functools import lru_cache
 from typing import Any
 
 from ..arrays.array import Array, xp, zeros_at
-from .op import Traits, op
+from .notation import signs
+from .op import PLAIN, Traits, op
 from .pooling import need_elements
+from .presentation import Presentation
 from .shape import Sizes
 
 DENSE = 1 << 14
@@ -211,9 +213,11 @@ TABLES: dict[str, Callable[..., list[Taps]]] = {}
 FORWARD: dict[str, Callable[..., Any]] = {}
 
 
-def _declared(name: str, kernel: Callable[..., Any], node: str, tables: Any, rule: Callable[..., Any]) -> Any:
+def _declared(
+    name: str, kernel: Callable[..., Any], node: str, tables: Any, rule: Callable[..., Any], word: str | None = None
+) -> Any:
     TABLES[name] = tables
-    FORWARD[name] = op(name, kernel, Traits(node=node, fused="zeros"), self=rule)
+    FORWARD[name] = op(name, kernel, Traits(node=node, fused="zeros"), Presentation(word=word), self=rule)
     return FORWARD[name]
 
 
@@ -223,8 +227,14 @@ def _resample_backward(self: Array, name: str, sizes: Sizes, arguments: tuple[An
 
 
 resample_backward = op(
-    "resample_backward", _resample_backward, self=lambda grad, name, arguments: FORWARD[name](grad, *arguments)
-)
+    "resample_backward", _resample_backward, PLAIN,
+    Presentation(
+        name="resampleᵀ",
+        word="the transpose of the resampling: each number goes to the places it was made of, times their weights",
+        written=signs.resampled_back,
+    ),
+    self=lambda grad, name, arguments: FORWARD[name](grad, *arguments),
+)  # fmt: skip
 
 
 def _kind(self: Array) -> str:
@@ -311,7 +321,7 @@ def _adaptive(rank: int) -> Any:
         need_elements(f"{name[1:]}_backward", grad.shape)
         return resample_backward(grad, name, self_sizes[-rank:], (output_size,))
 
-    return _declared(name, kernel, f"AdaptiveAvgPool{rank}DBackward0", tables, rule)
+    return _declared(name, kernel, f"AdaptiveAvgPool{rank}DBackward0", tables, rule, "the mean of each window")
 
 
 adaptive_avg_pool2d, adaptive_avg_pool3d = _adaptive(2), _adaptive(3)

@@ -14,7 +14,8 @@ from itertools import product
 from typing import Any
 
 from ..arrays.array import Array, xp, zeros_at
-from .op import Traits, op
+from .op import PLAIN, Traits, op
+from .presentation import Presentation
 from .reduction import sum_dim
 from .shape import Sizes, stack
 
@@ -180,7 +181,10 @@ grid_sampler = {
     for rank in (2, 3)
 }  # fmt: skip
 grid_sample = op(
-    "grid_sample", _sample,
+    "grid_sample", _sample, PLAIN,
+    Presentation(
+        word="the image read at the grid's points, between its pixels (or how that changes with a coordinate)",
+    ),
     input=lambda grad, grid, input_sizes, interpolation_mode, padding_mode, align_corners, order: grid_sample_back(
         grad, grid, input_sizes[2:], interpolation_mode, padding_mode, align_corners, order
     ),
@@ -189,7 +193,11 @@ grid_sample = op(
     ),
 )  # fmt: skip
 grid_sample_back = op(
-    "grid_sample_back", _sample_back,
+    "grid_sample_back", _sample_back, PLAIN,
+    Presentation(
+        name="grid_sampleᵀ",
+        word="the transpose of grid_sample: each number is added to the pixels that its grid point lies between",
+    ),
     self=lambda grad, grid, interpolation_mode, padding_mode, align_corners, order: grid_sample(
         grad, grid, interpolation_mode, padding_mode, align_corners, order
     ),

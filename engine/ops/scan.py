@@ -12,8 +12,10 @@ from ..arrays.array import Array, xp
 from ..arrays.ufunc_folds import accumulated
 from .choice import eq, where
 from .elementwise import exp
-from .op import Traits, op
+from .op import PLAIN, Traits, op
+from .presentation import PICKED, Presentation
 from .reduction import scatter_sum, wide
+from .result_shapes import like_first
 from .shape import Sizes
 
 
@@ -48,10 +50,17 @@ def _recurrence(self: Array, factor: Array, dim: int, reverse: bool = False) -> 
     return total
 
 
-shifted = op("shifted", _shifted, self=lambda grad, dim, step: shifted(grad, dim, -step, 0))
+shifted = op(
+    "shifted", _shifted, PLAIN,
+    Presentation(shape=like_first, word="moved by a step along the dimension, with the fill behind"),
+    self=lambda grad, dim, step: shifted(grad, dim, -step, 0),
+)  # fmt: skip
 """The elements one place further along a dimension."""
 recurrence = op(
-    "recurrence", _recurrence,
+    "recurrence", _recurrence, PLAIN,
+    Presentation(
+        shape=like_first, word="r(i) = g(i) + factor(i)·r(i − 1), along the dimension (from the end, where reversed)",
+    ),
     self=lambda grad, factor, dim, reverse: _adjoint(grad, factor, dim, reverse),
     factor=lambda grad, factor, result, dim, reverse: _adjoint(grad, factor, dim, reverse)
     * shifted(result, dim, -1 if reverse else 1, 0),
@@ -78,7 +87,11 @@ def _cumprod_slope(grad: Any, self: Any, result: Any, self_sizes: Sizes, dim: in
     return before * recurrence(grad, shifted(self, dim, -1, 0), dim, True)
 
 
-cumprod = op("cumprod", _cumprod, self=_cumprod_slope)
+cumprod = op(
+    "cumprod", _cumprod, PLAIN,
+    Presentation(shape=like_first, word="the product of all numbers up to each place, along the dimension"),
+    self=_cumprod_slope,
+)  # fmt: skip
 
 
 def _running_extreme(ufunc: Any, reaches: Any) -> Any:
@@ -104,10 +117,12 @@ RUNNING = (0,)
 """Of (values, indices) the values carry gradient."""
 cummax = op(
     "cummax", _running_extreme(xp.maximum, lambda x, top: x >= top), Traits(differentiable=RUNNING),
+    PICKED,
     self=_running_slope,
 )  # fmt: skip
 cummin = op(
     "cummin", _running_extreme(xp.minimum, lambda x, low: x <= low), Traits(differentiable=RUNNING),
+    PICKED,
     self=_running_slope,
 )  # fmt: skip
 

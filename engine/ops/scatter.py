@@ -12,8 +12,11 @@ from ..arrays.array import Array, as_array, library_of, xp
 from ..arrays.ufunc_folds import multiply_at
 from .choice import eq, logical_and, masked_fill, where, zero
 from .indexing import index_select
+from .notation import index_notation
 from .op import Traits, op
+from .presentation import ADDED_AT, Presentation
 from .reduction import gather, sum_all
+from .result_shapes import like_first
 from .shape import Sizes, along, count, reshape, scaled
 
 
@@ -100,6 +103,7 @@ def _scatter_old_value(self: Array, index: Array, dim: int, value: Any, reduce: 
 
 scatter = op(
     "scatter", copying(_scatter), _writing(_scatter),
+    Presentation(shape=like_first, word="the places that the index says along the dimension become the value"),
     self=lambda grad, index, dim: scatter_value(grad, index, dim, 0),
     src=lambda grad, index, dim, index_sizes, src_sizes: _read(
         "Scatter", gather(grad, index, dim), index_sizes, src_sizes
@@ -107,10 +111,12 @@ scatter = op(
 )  # fmt: skip
 scatter_value = op(
     "scatter.value", copying(_scatter_value), _writing(_scatter_value, "ScatterBackward1"),
+    Presentation(shape=like_first, word="the places that the index says along the dimension become the value"),
     self=lambda grad, index, dim: scatter_value(grad, index, dim, 0),
 )  # fmt: skip
 scatter_add = op(
     "scatter_add", copying(_scatter_add), _writing(_scatter_add),
+    Presentation(shape=like_first, name="add_at", word=ADDED_AT),
     self=lambda grad: grad,
     src=lambda grad, index, dim, index_sizes, src_sizes: _read(
         "ScatterAdd", gather(grad, index, dim), index_sizes, src_sizes
@@ -118,11 +124,13 @@ scatter_add = op(
 )  # fmt: skip
 scatter_reduced = op(
     "scatter.reduce", copying(_scatter_old), _writing(_scatter_old, "NotImplemented"),
+    Presentation(word="the places that the index says along the dimension become the value"),
     self=lambda grad: _no_derivative("scatter"),
     src=lambda grad: _no_derivative("scatter"),
 )  # fmt: skip
 scatter_value_reduced = op(
     "scatter.value_reduce", copying(_scatter_old_value), _writing(_scatter_old_value, "NotImplemented"),
+    Presentation(word="the places that the index says along the dimension become the value"),
     self=lambda grad: _no_derivative("scatter"),
 )  # fmt: skip
 
@@ -257,7 +265,8 @@ def _folds(name: str, write: Callable[..., None], source: str, folding: Callable
                 grad, self, index, source, result, dim, reduce, include_self
             ),
         }
-    return op(name, copying(write), _writing(write), **rules)
+    shown = Presentation(shape=like_first, word="the numbers of each place put together by their indices")
+    return op(name, copying(write), _writing(write), shown, **rules)
 
 
 scatter_reduce = _folds("scatter_reduce", _scatter_reduce, "src", lambda: SCATTERED)
@@ -299,6 +308,7 @@ def _picked(grad: Any, index: Any, dim: int, index_sizes: Sizes, source_sizes: S
 
 index_add = op(
     "index_add", copying(_index_add), _writing(_index_add),
+    Presentation(shape=like_first, name="add_at", word=ADDED_AT),
     self=lambda grad: grad,
     source=lambda grad, index, dim, alpha, index_sizes, source_sizes: scaled(
         _picked(grad, index, dim, index_sizes, source_sizes), alpha
@@ -306,15 +316,20 @@ index_add = op(
 )  # fmt: skip
 index_copy = op(
     "index_copy", copying(_index_copy), _writing(_index_copy),
+    Presentation(shape=like_first),
     self=lambda grad, index, dim: index_fill(grad, index, dim, 0),
     source=lambda grad, index, dim, index_sizes, source_sizes: _picked(grad, index, dim, index_sizes, source_sizes),
 )  # fmt: skip
 index_fill = op(
     "index_fill", copying(_index_fill), _writing(_index_fill),
+    Presentation(
+        shape=like_first, word="the places that the index says become the value", indexed=index_notation.filled,
+    ),
     self=lambda grad, index, dim: index_fill(grad, index, dim, 0),
 )  # fmt: skip
 index_fill_tensor = op(
     "index_fill.Tensor", copying(_index_fill_with), _writing(_index_fill_with, "IndexFillBackward1"),
+    Presentation(shape=like_first, word="the places that the index says become the value"),
     self=lambda grad, index, dim: index_fill(grad, index, dim, 0),
     value=lambda grad, index, dim: sum_all(_where_filled(grad, index, dim)),
 )  # fmt: skip

@@ -12,7 +12,10 @@ from ..arrays.array import Array, Arrays, expanded, move, xp, zeros_at
 from ..arrays.array import device as device_at
 from ..arrays.promotion import promote
 from ..arrays.ufunc_folds import folded
-from .op import VIEW, Traits, op
+from .notation import index_notation, signs, sums
+from .op import PLAIN, VIEW, Traits, op
+from .presentation import PLACED, Presentation
+from .result_shapes import Attrs, Permuted, Sized, like_first
 
 Sizes = tuple[int, ...]
 
@@ -29,9 +32,14 @@ def _transfer(self: Array, device: str, source: str) -> Array:
 
 transfer = op(
     "to.device", _transfer, Traits(node="ToCopyBackward0"),
+    Presentation(shape=like_first, word="in another dtype or on another device"),
     self=lambda grad, device, source: transfer(grad, source, device),
 )  # fmt: skip
-cast = op("to", _cast, Traits(node="ToCopyBackward0"), self=lambda grad: grad)
+cast = op(
+    "to", _cast, Traits(node="ToCopyBackward0"),
+    Presentation(shape=like_first, word="in another dtype or on another device"),
+    self=lambda grad: grad,
+)  # fmt: skip
 
 
 def _sum_to_size(self: Array, size: Sizes) -> Array:
@@ -51,8 +59,19 @@ def _expand(self: Array, size: Sizes) -> Array:
     return expanded(self, size)
 
 
-sum_to_size = op("sum_to_size", _sum_to_size, self=lambda grad, self_sizes: expand(grad, self_sizes))
-expand = op("expand", _expand, VIEW, self=lambda grad, self_sizes: sum_to_size(grad, self_sizes))
+sum_to_size = op(
+    "sum_to_size", _sum_to_size, PLAIN,
+    Presentation(
+        shape=Sized("size"), name="sum_to", word="summed over the dimensions that were broadcast", written=signs.total,
+        indexed=sums.sum_of_copies,
+    ),
+    self=lambda grad, self_sizes: expand(grad, self_sizes),
+)  # fmt: skip
+expand = op(
+    "expand", _expand, VIEW,
+    Presentation(shape=Sized("size"), word="repeated along dimensions of size 1", indexed=index_notation.repeated),
+    self=lambda grad, self_sizes: sum_to_size(grad, self_sizes),
+)  # fmt: skip
 
 # -- one dimension more or less -----------------------------------------------------------------------------------
 
@@ -77,9 +96,23 @@ def _unsqueezed(grad: Any, dim: int, self_sizes: Sizes) -> Any:
     return unsqueeze(grad, dim) if self_sizes[dim] == 1 else grad
 
 
-unsqueeze = op("unsqueeze", _unsqueeze, VIEW, self=lambda grad, dim: squeeze_dim(grad, dim))
+unsqueeze = op(
+    "unsqueeze", _unsqueeze, VIEW,
+    Presentation(
+        shape=lambda attrs, first: (*first[: attrs["dim"]], 1, *first[attrs["dim"] :]),
+        word="with a new dimension of size 1", indexed=index_notation.raised,
+    ),
+    self=lambda grad, dim: squeeze_dim(grad, dim),
+)  # fmt: skip
 squeeze = op("squeeze", _squeeze, VIEW, self=lambda grad, self_sizes: reshape(grad, self_sizes))
-squeeze_dim = op("squeeze.dim", _squeeze_dim, Traits(node="SqueezeBackward1", view=True), self=_unsqueezed)
+squeeze_dim = op(
+    "squeeze.dim", _squeeze_dim, Traits(node="SqueezeBackward1", view=True),
+    Presentation(
+        shape=lambda attrs, first: tuple(n for d, n in enumerate(first) if d != attrs["dim"] or n != 1),
+        indexed=index_notation.respaced,
+    ),
+    self=_unsqueezed,
+)  # fmt: skip
 squeeze_dims = op(
     "squeeze.dims", _squeeze_dims, Traits(node="SqueezeBackward2", view=True),
     self=lambda grad, self_sizes: reshape(grad, self_sizes),
@@ -98,7 +131,14 @@ def _copy(self: Array, size: Sizes) -> Array:
     return self.reshape(size)
 
 
-view = op("view", _view, VIEW, self=lambda grad, self_sizes: reshape(grad, self_sizes))
+view = op(
+    "view", _view, VIEW,
+    Presentation(
+        shape=Sized("size"), name="reshape", word="the same numbers in the same order, in another shape",
+        indexed=index_notation.respaced,
+    ),
+    self=lambda grad, self_sizes: reshape(grad, self_sizes),
+)  # fmt: skip
 reshape_alias = op(
     "_reshape_alias", _view, Traits(node="ReshapeAliasBackward0", view=True),
     self=lambda grad, self_sizes: reshape(grad, self_sizes),
@@ -106,7 +146,14 @@ reshape_alias = op(
 unsafe_view = op(
     "_unsafe_view", _view, Traits(node="UnsafeViewBackward0"), self=lambda grad, self_sizes: reshape(grad, self_sizes)
 )
-reshape = op("reshape", _copy, Traits(node="ViewBackward0"), self=lambda grad, self_sizes: reshape(grad, self_sizes))
+reshape = op(
+    "reshape", _copy, Traits(node="ViewBackward0"),
+    Presentation(
+        shape=Sized("size"), word="the same numbers in the same order, in another shape",
+        indexed=index_notation.respaced,
+    ),
+    self=lambda grad, self_sizes: reshape(grad, self_sizes),
+)  # fmt: skip
 """Reshape in a rule: view or copy, whichever it takes."""
 
 
@@ -127,10 +174,13 @@ def _alias(self: Array) -> Array:
     return self.view()
 
 
-clone = op("clone", _clone, self=lambda grad: grad)
+clone = op(
+    "clone", _clone, PLAIN, Presentation(shape=like_first, word="a copy", indexed=index_notation.repeated),
+    self=lambda grad: grad,
+)  # fmt: skip
 # What backward(create_graph=True) puts into `.grad`: a copy of its own, so that it can be written.
 clone_gradient = op("clone_gradient", lambda self: self.copy(), Traits(node="CopyBackwards"), self=lambda grad: grad)
-alias = op("alias", _alias, VIEW, self=lambda grad: grad)
+alias = op("alias", _alias, VIEW, Presentation(shape=like_first), self=lambda grad: grad)
 
 
 def _detach(self: Array) -> Array:
@@ -176,10 +226,42 @@ def _flip(self: Array, dims: Sizes) -> Array:
     return xp.flip(self, dims).copy() if self.ndim else self.copy()
 
 
-transpose = op("transpose", _transpose, VIEW, self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1))
-permute = op("permute", _permute, VIEW, self=lambda grad, dims: permute(grad, _inverse(dims)))
-t = op("t", _t, Traits(node="TBackward0", view=True), self=lambda grad: t(grad))
-flip = op("flip", _flip, self=lambda grad, dims: flip(grad, dims))
+def _swapped(attrs: Attrs, rank: int) -> Sizes:
+    order = list(range(rank))
+    a, b = attrs["dim0"], attrs["dim1"]
+    order[a], order[b] = order[b], order[a]
+    return tuple(order)
+
+
+transpose = op(
+    "transpose", _transpose, VIEW,
+    Presentation(
+        shape=Permuted(_swapped), word="two dimensions change places", written=signs.last_two_swapped,
+        indexed=index_notation.turned, plain=True,
+    ),
+    self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1),
+)  # fmt: skip
+permute = op(
+    "permute", _permute, VIEW,
+    Presentation(
+        shape=Permuted(lambda attrs, rank: tuple(attrs["dims"])), word="the dimensions in another order",
+        written=signs.permuted, indexed=index_notation.turned,
+    ),
+    self=lambda grad, dims: permute(grad, _inverse(dims)),
+)  # fmt: skip
+t = op(
+    "t", _t, Traits(node="TBackward0", view=True),
+    Presentation(
+        shape=Permuted(lambda attrs, rank: tuple(range(rank))[::-1]), written=signs.transposed,
+        indexed=index_notation.turned, plain=True,
+    ),
+    self=lambda grad: t(grad),
+)  # fmt: skip
+flip = op(
+    "flip", _flip, PLAIN,
+    Presentation(shape=like_first, word="in reverse order along the dimension", indexed=sums.in_reverse),
+    self=lambda grad, dims: flip(grad, dims),
+)  # fmt: skip
 
 
 def _tril(self: Array, diagonal: int = 0) -> Array:
@@ -204,13 +286,22 @@ def _write_triu(self: Array, diagonal: int = 0) -> None:
     self[..., _distance(self) < diagonal] = 0
 
 
-tril = op("tril", _tril, Traits(write=_write_tril), self=lambda grad, diagonal: tril(grad, diagonal))
-triu = op("triu", _triu, Traits(write=_write_triu), self=lambda grad, diagonal: triu(grad, diagonal))
+tril = op(
+    "tril", _tril, Traits(write=_write_tril),
+    Presentation(shape=like_first, word="0 above the diagonal", indexed=index_notation.triangle("≤")),
+    self=lambda grad, diagonal: tril(grad, diagonal),
+)  # fmt: skip
+triu = op(
+    "triu", _triu, Traits(write=_write_triu),
+    Presentation(shape=like_first, word="0 below the diagonal", indexed=index_notation.triangle("≥")),
+    self=lambda grad, diagonal: triu(grad, diagonal),
+)  # fmt: skip
 
 # -- in place: the same views, under the names that torch's nodes have there --------------------------------------
 
 transpose_into = op(
     "transpose_", _transpose, Traits(node="TransposeBackward1", view=True),
+    Presentation(word="two dimensions change places"),
     self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1),
 )  # fmt: skip
 t_into = op("t_", _t, Traits(node="TBackward1", view=True), self=lambda grad: t(grad))
@@ -218,6 +309,7 @@ unsqueeze_into = op(
     "unsqueeze_",
     _unsqueeze,
     Traits(node="UnsqueezeBackward1", view=True),
+    Presentation(word="with a new dimension of size 1"),
     self=lambda grad, dim: squeeze_dim(grad, dim),
 )
 squeeze_into = op(
@@ -260,7 +352,10 @@ def _zero_of(self: Array, size: Sizes) -> Array:
     return zeros_at(self, size)
 
 
-zero_of = op("zero_of", _zero_of, self=lambda grad, self_sizes: zero_of(grad, self_sizes))
+zero_of = op(
+    "zero_of", _zero_of, PLAIN, Presentation(shape=Sized("size"), written=signs.nothing),
+    self=lambda grad, self_sizes: zero_of(grad, self_sizes),
+)  # fmt: skip
 """Zeros of a size, of the kind of a tensor."""
 hung_on = op(
     "hung_on", lambda self, other, zeros: self.copy(),
@@ -270,10 +365,12 @@ hung_on = op(
 """A gradient that hangs on a tensor with which it does not change: its derivative for that is zeros, or none at all."""
 cat = op(
     "cat", _cat, Traits(promote=_promote_list),
+    Presentation(word="one after the other along a dimension"),
     tensors=lambda grad, dim, tensors_sizes: _parts(grad, dim, tensors_sizes),
 )  # fmt: skip
 stack = op(
     "stack", _stack, Traits(promote=_promote_list),
+    Presentation(word="one after the other along a new dimension"),
     tensors=lambda grad, dim, tensors_sizes: [select(grad, dim, i) for i in range(len(tensors_sizes))],
 )  # fmt: skip
 
@@ -309,20 +406,32 @@ def _spread_slice(self: Array, sizes: Sizes, dim: int, start: int, end: int, ste
     return out
 
 
+def _sliced(attrs: Attrs, first: Sizes) -> Sizes:
+    dim, steps = attrs["dim"], slice(attrs["start"], attrs["end"], attrs["step"])
+    return (*first[:dim], len(range(first[dim])[steps]), *first[dim + 1 :])
+
+
 select = op(
     "select", _select, VIEW,
+    Presentation(
+        shape=lambda attrs, first: tuple(n for d, n in enumerate(first) if d != attrs["dim"]), written=signs.part,
+        indexed=index_notation.row, plain=True,
+    ),
     self=lambda grad, self_sizes, dim, index: select_backward(grad, self_sizes, dim, index),
 )  # fmt: skip
 select_backward = op(
     "select_backward", _spread_select, Traits(node="SelectBackwardBackward0"),
+    Presentation(shape=Sized("sizes"), name="place", word=PLACED, indexed=index_notation.row_placed),
     self=lambda grad, dim, index: select(grad, dim, index),
 )  # fmt: skip
 slice_ = op(
     "slice", _slice, VIEW,
+    Presentation(shape=_sliced, written=signs.part, indexed=index_notation.part, plain=True),
     self=lambda grad, self_sizes, dim, start, end, step: slice_backward(grad, self_sizes, dim, start, end, step),
 )  # fmt: skip
 slice_backward = op(
     "slice_backward", _spread_slice, Traits(node="SliceBackwardBackward0"),
+    Presentation(shape=Sized("sizes"), name="place", word=PLACED, indexed=index_notation.part_placed),
     self=lambda grad, dim, start, end, step: slice_(grad, dim, start, end, step),
 )  # fmt: skip
 

@@ -14,6 +14,7 @@ from ..arrays.array import Array, contiguous, library_of, xp
 from ..arrays.ufunc_folds import accumulated
 from .arithmetic import no_derivative
 from .op import Traits, op
+from .presentation import PICKED
 from .reduction import even_share, raised, scatter_sum
 from .shape import Sizes
 
@@ -71,9 +72,9 @@ def _placed(grad: Any, result1: Any, self_sizes: Sizes, dim: int) -> Any:
 
 
 SORTED = Traits(node="SortBackward0", differentiable=VALUES)
-sort = op("sort", _sort, SORTED, self=_placed)
-sort_stable = op("sort.stable", _sort, Traits(node="SortBackward1", differentiable=VALUES), self=_placed)
-topk = op("topk", _topk, Traits(differentiable=VALUES), self=_placed)
+sort = op("sort", _sort, SORTED, PICKED, self=_placed)
+sort_stable = op("sort.stable", _sort, Traits(node="SortBackward1", differentiable=VALUES), PICKED, self=_placed)
+topk = op("topk", _topk, Traits(differentiable=VALUES), PICKED, self=_placed)
 argsort = op("argsort", _argsort)
 
 # -- one of them --------------------------------------------------------------------------------------------------
@@ -162,12 +163,15 @@ def _even(grad: Any, self: Any, result: Any) -> Any:
 
 median = op("median", _median_of_all, Traits(node="MedianBackward0"), self=_even)
 nanmedian = op("nanmedian", _nanmedian_of_all, Traits(node="NanmedianBackward0"), self=_even)
-median_dim = op("median.dim", _median, Traits(node="MedianBackward1", differentiable=VALUES), self=_chosen_slope)
+median_dim = op(
+    "median.dim", _median, Traits(node="MedianBackward1", differentiable=VALUES), PICKED,
+    self=_chosen_slope,
+)  # fmt: skip
 nanmedian_dim = op(
-    "nanmedian.dim", _nanmedian, Traits(node="NanmedianBackward1", differentiable=VALUES), self=_chosen_slope
+    "nanmedian.dim", _nanmedian, Traits(node="NanmedianBackward1", differentiable=VALUES), PICKED, self=_chosen_slope
 )
-mode = op("mode", _mode, Traits(differentiable=VALUES), self=_chosen_slope)
-kthvalue = op("kthvalue", _kthvalue, Traits(differentiable=VALUES), self=_chosen_slope)
+mode = op("mode", _mode, Traits(differentiable=VALUES), PICKED, self=_chosen_slope)
+kthvalue = op("kthvalue", _kthvalue, Traits(differentiable=VALUES), PICKED, self=_chosen_slope)
 
 
 def _quantile_places(self: Array, q: Array, ignore_nan: bool, interpolation: str) -> tuple[Array, Array, Array]:

@@ -14,6 +14,7 @@ from .arithmetic import no_derivative, outside, sgn
 from .choice import eq, le, logical_and, where
 from .elementwise import cos, exp, exp2, log, log1p, sin
 from .op import FLOAT, Traits, op
+from .presentation import Presentation, elementwise
 
 ROOT_2 = math.sqrt(2)
 
@@ -72,9 +73,18 @@ def _digamma(self: Array) -> Array:
     return xp.where(negative, found - turned, found).astype(self.dtype)
 
 
-lgamma = op("lgamma", special("gammaln"), FLOAT, self=lambda grad, self: grad * digamma(self))
-digamma = op("digamma", _digamma, FLOAT, self=lambda grad, self: grad * polygamma(self, n=1))
-polygamma = op("polygamma", _polygamma, FLOAT, self=lambda grad, self, n: grad * polygamma(self, n=n + 1))
+lgamma = op(
+    "lgamma", special("gammaln"), FLOAT, elementwise(word="log |Γ|"),
+    self=lambda grad, self: grad * digamma(self),
+)  # fmt: skip
+digamma = op(
+    "digamma", _digamma, FLOAT, elementwise(word="the derivative of log Γ"),
+    self=lambda grad, self: grad * polygamma(self, n=1),
+)  # fmt: skip
+polygamma = op(
+    "polygamma", _polygamma, FLOAT, elementwise(word="a derivative of digamma"),
+    self=lambda grad, self, n: grad * polygamma(self, n=n + 1),
+)  # fmt: skip
 mvlgamma = op("mvlgamma", _mvlgamma, FLOAT, self=_mvlgamma_slope)
 igamma = op(
     "igamma", special_of_two("gammainc"), FLOAT,
@@ -88,6 +98,7 @@ igammac = op(
 )  # fmt: skip
 zeta = op(
     "special_zeta", special_of_two("zeta"), FLOAT,
+    elementwise(word="the Hurwitz zeta function"),
     self=lambda grad, self, other: no_derivative("zeta"),
     other=lambda grad, self, other: grad * -self * zeta(self + 1, other),
 )  # fmt: skip
@@ -101,11 +112,13 @@ def _zeta(self: Any, other: Any) -> Array:
 zeta_of_number = op(
     "special_zeta.self_scalar", lambda other, self: _zeta(self, other),
     Traits(promote=promote_float, node="SpecialZetaBackward1"),
+    Presentation(word="the Hurwitz zeta function"),
     other=lambda grad, other, self: grad * -self * zeta_of_number(other, self=self + 1),
 )  # fmt: skip
 zeta_number = op(
     "special_zeta.other_scalar", lambda self, other: _zeta(self, other),
     Traits(promote=promote_float, node="SpecialZetaBackward2"),
+    Presentation(word="the Hurwitz zeta function"),
     self=lambda grad, self: no_derivative("zeta"),
 )  # fmt: skip
 
@@ -121,10 +134,12 @@ def _erfinv(self: Array) -> Array:
 
 erfinv = op(
     "erfinv", _erfinv, FLOAT,
+    elementwise(word="the inverse of erf"),
     self=lambda grad, self: 0.5 * math.sqrt(math.pi) * exp(erfinv(self) ** 2) * grad,
 )  # fmt: skip
 erfcx = op(
     "special_erfcx", special("erfcx"), FLOAT,
+    elementwise(word="exp(x²)·erfc(x)"),
     self=lambda grad, self, result: (2 * self * result - 2 / math.sqrt(math.pi)) * grad,
 )  # fmt: skip
 ndtri = op(
@@ -133,6 +148,7 @@ ndtri = op(
 )  # fmt: skip
 log_ndtr = op(
     "special_log_ndtr", special("log_ndtr"), FLOAT,
+    Presentation(word="the logarithm of the normal distribution Φ"),
     self=lambda grad, self, result: grad / erfcx(self * (-1 / ROOT_2)) * (ROOT_2 / math.sqrt(math.pi)),
 )  # fmt: skip
 
@@ -144,17 +160,23 @@ def _by(grad: Any, slope: Any, self: Any) -> Any:
     return grad * where(eq(self, 0), 0.5, slope(where(eq(self, 0), 1, self)))
 
 
-i0 = op("i0", special("i0"), FLOAT, self=lambda grad, self: grad * i1(self))
+i0 = op(
+    "i0", special("i0"), FLOAT, elementwise(word="the modified Bessel function I₀"),
+    self=lambda grad, self: grad * i1(self),
+)  # fmt: skip
 i0e = op(
     "special_i0e", special("i0e"), Traits(promote=promote_float, node="SpecialI0EBackward0"),
+    elementwise(word="exp(−|x|)·I₀(x)"),
     self=lambda grad, self, result: grad * (i1e(self) - sgn(self) * result),
 )  # fmt: skip
 i1 = op(
     "special_i1", special("i1"), FLOAT,
+    elementwise(word="the modified Bessel function I₁"),
     self=lambda grad, self, result: _by(grad, lambda x: i0(x) - result / x, self),
 )  # fmt: skip
 i1e = op(
     "special_i1e", special("i1e"), Traits(promote=promote_float, node="SpecialI1EBackward0"),
+    elementwise(word="exp(−|x|)·I₁(x)"),
     self=lambda grad, self, result: _by(grad, lambda x: i0e(x) - result * (sgn(x) + 1 / x), self),
 )  # fmt: skip
 BESSEL = {
@@ -212,20 +234,24 @@ def _by_log(grad: Any, self: Any, other: Any) -> Any:
 
 xlogy = op(
     "xlogy", special_of_two("xlogy"), FLOAT,
+    elementwise(word="x·log(y), 0 where x is 0"),
     self=lambda grad, self, other: _by_log(grad, self, other),
     other=lambda grad, self, other: grad * self / other,
 )  # fmt: skip
 xlogy_of_number = op(
     "xlogy.Scalar_Self", lambda other, self: _xlogy(self, other), Traits(promote=promote_float, node="XlogyBackward1"),
+    Presentation(word="x·log(y), 0 where x is 0"),
     other=lambda grad, other, self: grad * self / other,
 )  # fmt: skip
 xlogy_number = op(
     "xlogy.Scalar_Other", lambda self, other: _xlogy(self, other), Traits(promote=promote_float, node="XlogyBackward2"),
+    elementwise(word="x·log(y), 0 where x is 0"),
     self=lambda grad, self, other: xlogy_number(grad, other=other) if other > 0
     else where(eq(self, 0), 0, xlogy_number(grad, other=other)),
 )  # fmt: skip
 xlog1py = op(
     "special_xlog1py", special_of_two("xlog1py"), Traits(promote=promote_float, node="SpecialXlog1PyBackward0"),
+    Presentation(word="x·log(1 + y), 0 where x is 0"),
     self=lambda grad, self, other: where(logical_and(eq(self, 0), le(other, -1)), 0, grad * log1p(other)),
     other=lambda grad, self, other: grad * self / (other + 1),
 )  # fmt: skip
@@ -239,11 +265,13 @@ def _xlog1py(self: Any, other: Any) -> Array:
 xlog1py_of_number = op(
     "special_xlog1py.self_scalar", lambda other, self: _xlog1py(self, other),
     Traits(promote=promote_float, node="SpecialXlog1PyBackward1"),
+    Presentation(word="x·log(1 + y), 0 where x is 0"),
     other=lambda grad, other, self: grad * self / (other + 1),
 )  # fmt: skip
 xlog1py_number = op(
     "special_xlog1py.other_scalar", lambda self, other: _xlog1py(self, other),
     Traits(promote=promote_float, node="SpecialXlog1PyBackward2"),
+    Presentation(word="x·log(1 + y), 0 where x is 0"),
     self=lambda grad, self, other: xlog1py_number(grad, other=other) if other > -1
     else where(eq(self, 0), 0, xlog1py_number(grad, other=other)),
 )  # fmt: skip
@@ -264,4 +292,4 @@ def _sinc(self: Array) -> Array:
     return xp.sinc(self.astype("float32")).astype("float16") if self.dtype == "float16" else xp.sinc(self)
 
 
-sinc = op("sinc", _sinc, FLOAT, self=_sinc_slope)
+sinc = op("sinc", _sinc, FLOAT, Presentation(word="sin(πx) / πx"), self=_sinc_slope)

@@ -11,7 +11,8 @@ from ..arrays import errors
 from ..arrays.array import Array, library_of, linalg_of, strict, xp
 from .choice import eq, logical_and, where
 from .decomposition import each, flipped, identity_of, linalg_solve_triangular
-from .op import Traits, op
+from .op import PLAIN, Traits, op
+from .presentation import Presentation
 from .products import multiplied
 from .reduction import sum_dim
 from .shape import Sizes, cat, slice_, tril, triu, unsqueeze
@@ -54,7 +55,7 @@ def _by_tall_qr(gQ: Any, gR: Any, Q: Any, R: Any, sizes: Sizes) -> Any:
     return linalg_solve_triangular(flipped(R, sizes), gQ + multiplied(Q, inner), False, False)
 
 
-linalg_qr = op("linalg_qr", _qr, A=_by_qr)
+linalg_qr = op("linalg_qr", _qr, PLAIN, Presentation(letters="QR"), A=_by_qr)
 
 # -- eigenvalues and singular values ------------------------------------------------------------------------------
 
@@ -88,7 +89,7 @@ def _by_eigh(grads: Any, result0: Any, result1: Any, A_sizes: Sizes) -> Any:
     return multiplied(multiplied(result1, turned + diag_embed(grads[0], 0, rank - 2, rank - 1)), back)
 
 
-linalg_eigh = op("_linalg_eigh", _eigh, Traits(node="LinalgEighBackward0"), A=_by_eigh)
+linalg_eigh = op("_linalg_eigh", _eigh, Traits(node="LinalgEighBackward0"), Presentation(letters="λV"), A=_by_eigh)
 
 
 def _svd(A: Array, full_matrices: bool = False, compute_uv: bool = True) -> tuple[Array, Array, Array]:
@@ -141,7 +142,11 @@ def _skew(matrices: Any, sizes: Sizes) -> Any:
     return matrices - flipped(matrices, sizes)
 
 
-linalg_svd = op("_linalg_svd", _svd, Traits(node="LinalgSvdBackward0"), A=_by_svd)
+linalg_svd = op(
+    "_linalg_svd", _svd, Traits(node="LinalgSvdBackward0"),
+    Presentation(letters="USV", roles=("", "", "the third result, Vh: the transposed V")),
+    A=_by_svd,
+)  # fmt: skip
 
 # -- pseudoinverse and least squares ------------------------------------------------------------------------------
 
@@ -170,8 +175,9 @@ def by_pinv(grad: Any, self: Any, X: Any, sizes: Sizes) -> Any:
 
 
 linalg_pinv = op(
-    "linalg_pinv", _pinv, self=lambda grad, self, result, self_sizes: by_pinv(grad, self, result, self_sizes)
-)
+    "linalg_pinv", _pinv, PLAIN, Presentation(name="pinv", word="the pseudoinverse"),
+    self=lambda grad, self, result, self_sizes: by_pinv(grad, self, result, self_sizes),
+)  # fmt: skip
 
 
 def _lstsq(self: Array, b: Array, rcond: float = 0.0, driver: str = "gelsy") -> tuple[Array, Array, Array, Array]:
@@ -243,7 +249,11 @@ def _by_exponential(grad: Any, self: Any, self_sizes: Sizes) -> Any:
     return slice_(slice_(linalg_matrix_exp(both), down, 0, n), along, n, 2 * n)
 
 
-linalg_matrix_exp = op("linalg_matrix_exp", _matrix_exp, self=_by_exponential)
+linalg_matrix_exp = op(
+    "linalg_matrix_exp", _matrix_exp, PLAIN,
+    Presentation(name="matrix_exp", word="the exponential of a matrix, I + X + X²/2 + …"),
+    self=_by_exponential,
+)  # fmt: skip
 
 # -- reflections --------------------------------------------------------------------------------------------------
 
@@ -287,7 +297,8 @@ def _reflected(value: Any, v: Any, scale: Any, sizes: Sizes) -> Any:
 
 
 linalg_householder_product = op(
-    "linalg_householder_product", _householder_product,
+    "linalg_householder_product", _householder_product, PLAIN,
+    Presentation(word="the product of reflections"),
     input=lambda grad, input, tau, input_sizes, tau_sizes: _by_reflections(grad, input, tau, input_sizes, tau_sizes)[
         0
     ],

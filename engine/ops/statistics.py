@@ -11,8 +11,11 @@ from ..arrays.array import Array, xp, zeros_at
 from ..arrays.ufunc_folds import folded
 from .choice import eq, gt, isnan, where
 from .elementwise import reciprocal, unknown_derivative
-from .op import SAME, Traits, op
+from .notation import index_notation
+from .op import PLAIN, SAME, Traits, op
+from .presentation import DIAGONAL, Presentation
 from .reduction import amount_share, norm_of, norm_slope, restored, spread, spread_slope, sum_dim, vector_norm, wide
+from .result_shapes import Sized
 from .shape import Sizes, count
 
 # -- two results --------------------------------------------------------------------------------------------------
@@ -34,13 +37,15 @@ def _mean_slope(grad: Any, self_sizes: Sizes, dim: Any, keepdim: bool) -> Any:
 
 
 var_mean = op(
-    "var_mean", _var_mean,
+    "var_mean", _var_mean, PLAIN,
+    Presentation(letters="yμ"),
     self=lambda grads, self, self_sizes, dim, correction, keepdim: spread_slope(
         grads[0], self, self_sizes, dim, correction, keepdim
     ) + _mean_slope(grads[1], self_sizes, dim, keepdim),
 )  # fmt: skip
 std_mean = op(
-    "std_mean", _std_mean,
+    "std_mean", _std_mean, PLAIN,
+    Presentation(letters="yμ"),
     self=lambda grads, self, self_sizes, results, dim, correction, keepdim: spread_slope(
         where(eq(results[0], 0), 0, grads[0] / (2 * results[0])), self, self_sizes, dim, correction, keepdim
     ) + _mean_slope(grads[1], self_sizes, dim, keepdim),
@@ -133,8 +138,15 @@ def _on_diagonal(self: Array, sizes: Sizes) -> Array:
     return out
 
 
-trace = op("trace", _trace, self=lambda grad, self_sizes: on_diagonal(grad, self_sizes))
-on_diagonal = op("on_diagonal", _on_diagonal, self=lambda grad: trace(grad))
+trace = op(
+    "trace", _trace, PLAIN, Presentation(word="the sum of the diagonal"),
+    self=lambda grad, self_sizes: on_diagonal(grad, self_sizes),
+)  # fmt: skip
+on_diagonal = op(
+    "on_diagonal", _on_diagonal, PLAIN,
+    Presentation(shape=Sized("sizes"), name="diag", word=DIAGONAL, indexed=index_notation.diagonal_placed),
+    self=lambda grad: trace(grad),
+)  # fmt: skip
 """A number along the diagonal of zeros."""
 
 # -- counts -------------------------------------------------------------------------------------------------------

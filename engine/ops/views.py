@@ -8,7 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays.array import Array, library_of, memory_of, strided, xp, zeros_at
-from .op import VIEW, Traits, op
+from .notation import index_notation
+from .op import PLAIN, VIEW, Traits, op
+from .presentation import DIAGONAL, Presentation
+from .result_shapes import Attrs, Sized
 from .shape import Sizes, cat, reshape, slice_backward
 
 # -- diagonals ----------------------------------------------------------------------------------------------------
@@ -49,12 +52,22 @@ def _diag_embed(self: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> A
     return _spread_diagonal(self, tuple(sizes), offset, dim1, dim2)
 
 
+def _on_diagonal(attrs: Attrs, first: Sizes) -> Sizes | None:
+    """How long the diagonal of a matrix is; of batches of them it is not worked out."""
+    if len(first) != 2 or (attrs.get("dim1", 0), attrs.get("dim2", 1)) != (0, 1):
+        return None
+    offset = attrs.get("offset", 0)
+    return (max(0, min(first[0] + min(0, offset), first[1] - max(0, offset))),)
+
+
 diagonal = op(
     "diagonal", _diagonal, VIEW,
+    Presentation(shape=_on_diagonal, word="the numbers on the diagonal", indexed=index_notation.diagonal),
     self=lambda grad, self_sizes, offset, dim1, dim2: diagonal_backward(grad, self_sizes, offset, dim1, dim2),
 )  # fmt: skip
 diagonal_backward = op(
     "diagonal_backward", _spread_diagonal, Traits(node="DiagonalBackwardBackward0"),
+    Presentation(shape=Sized("sizes"), name="diag", word=DIAGONAL, indexed=index_notation.diagonal_placed),
     self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2),
 )  # fmt: skip
 diagonal_copy = op(
@@ -62,7 +75,8 @@ diagonal_copy = op(
     self=lambda grad, self_sizes, offset, dim1, dim2: diagonal_backward(grad, self_sizes, offset, dim1, dim2),
 )  # fmt: skip
 diag_embed = op(
-    "diag_embed", _diag_embed, self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2)
+    "diag_embed", _diag_embed, PLAIN,
+    Presentation(name="diag", word=DIAGONAL), self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2)
 )  # fmt: skip
 
 # -- windows ------------------------------------------------------------------------------------------------------
@@ -95,10 +109,15 @@ def _unfold_backward(self: Array, sizes: Sizes, dimension: int, size: int, step:
 
 unfold = op(
     "unfold", _unfold, VIEW,
+    Presentation(word="the windows along a dimension"),
     self=lambda grad, self_sizes, dimension, size, step: unfold_backward(grad, self_sizes, dimension, size, step),
 )  # fmt: skip
 unfold_backward = op(
     "unfold_backward", _unfold_backward, Traits(node="UnfoldBackwardBackward0"),
+    Presentation(
+        shape=Sized("sizes"), name="unfoldᵀ",
+        word="the transpose of unfold: each window's numbers are added where they were read",
+    ),
     self=lambda grad, dimension, size, step: unfold(grad, dimension, size, step),
 )  # fmt: skip
 
@@ -158,12 +177,14 @@ def _strided_from(
 
 as_strided = op(
     "as_strided", _as_strided, VIEW,
+    Presentation(word="the numbers at the places in memory that size and stride say"),
     self=lambda grad, self_sizes, size, stride, storage_offset, source_stride, source_offset: as_strided_backward(
         grad, self_sizes, size, stride, storage_offset, source_stride, source_offset
     ),
 )  # fmt: skip
 as_strided_into = op(
     "as_strided_", _as_strided, Traits(node="AsStridedBackward1", view=True),
+    Presentation(word="the numbers at the places in memory that size and stride say"),
     self=lambda grad, self_sizes, size, stride, storage_offset, source_stride, source_offset: as_strided_backward(
         grad, self_sizes, size, stride, storage_offset, source_stride, source_offset
     ),
@@ -176,13 +197,18 @@ as_strided_copy = op(
     ),
 )  # fmt: skip
 as_strided_backward = op(
-    "as_strided_backward", _restrided,
+    "as_strided_backward", _restrided, PLAIN,
+    Presentation(
+        shape=Sized("sizes"), name="as_stridedᵀ",
+        word="the transpose of as_strided: each number is added at the place in memory that it was read from",
+    ),
     self=lambda grad, size, stride, storage_offset, source_stride, source_offset: as_strided_from(
         grad, size, stride, storage_offset, source_stride, source_offset
     ),
 )  # fmt: skip
 as_strided_from = op(
-    "as_strided_from", _strided_from,
+    "as_strided_from", _strided_from, PLAIN,
+    Presentation(shape=Sized("size"), word="the numbers at the places in memory that size and stride say"),
     self=lambda grad, self_sizes, size, stride, storage_offset, source_stride, source_offset: as_strided_backward(
         grad, self_sizes, size, stride, storage_offset, source_stride, source_offset
     ),

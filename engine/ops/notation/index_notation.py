@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..result_shapes import Sizes, dims_order
+from ..result_shapes import Permuted, Sizes
 from .printed import ATOM, INDICATOR, MEMBER, PRODUCT, SERIES, NoIndices, Places, Printed
 from .symbol import Symbol, is_number, noted
 
@@ -36,15 +36,17 @@ def sizes_of(x: Symbol) -> Sizes:
 # -- views ------------------------------------------------------------------------------------------------------------
 
 
-def _repeated(p: Printer, x: Symbol, places: Places) -> Printed:
+def repeated(p: Printer, x: Symbol, places: Places) -> Printed:
+    """What is repeated along dimensions that the input has not, or of size 1."""
     return p.show(operand(x), p.under(x, operand(x), places))
 
 
-def _raised(p: Printer, x: Symbol, places: Places) -> Printed:
+def raised(p: Printer, x: Symbol, places: Places) -> Printed:
+    """With a dimension of size 1 more."""
     return p.show(operand(x), [q for d, q in enumerate(places) if d != x.attrs["dim"]])
 
 
-def _respaced(p: Printer, x: Symbol, places: Places) -> Printed:
+def respaced(p: Printer, x: Symbol, places: Places) -> Printed:
     """A reshape that only adds or drops dimensions of size 1."""
     item = operand(x)
     inner, outer = sizes_of(item), sizes_of(x)
@@ -54,21 +56,23 @@ def _respaced(p: Printer, x: Symbol, places: Places) -> Printed:
     return p.show(item, [None if n == 1 else next(kept) for n in inner])
 
 
-def _turned(p: Printer, x: Symbol, places: Places) -> Printed:
+def turned(p: Printer, x: Symbol, places: Places) -> Printed:
+    """With the dimensions in another order."""
     item = operand(x)
-    assert x.op is not None
-    order = dims_order(x.op.name, len(sizes_of(item)), x.attrs)
-    assert order is not None
+    assert x.op is not None and isinstance(x.op.presentation.shape, Permuted)
+    order = x.op.presentation.shape.order(x.attrs, len(sizes_of(item)))
     return p.show(item, [places[order.index(d)] for d in range(len(order))])
 
 
-def _row(p: Printer, x: Symbol, places: Places) -> Printed:
+def row(p: Printer, x: Symbol, places: Places) -> Printed:
+    """One slice along a dimension."""
     dim, item = x.attrs["dim"], operand(x)
     index = None if sizes_of(item)[dim] == 1 else str(x.attrs["index"] % sizes_of(item)[dim])
     return p.show(item, [*places[:dim], index, *places[dim:]])
 
 
-def _part(p: Printer, x: Symbol, places: Places) -> Printed:
+def part(p: Printer, x: Symbol, places: Places) -> Printed:
+    """A range along a dimension."""
     dim, start, step = x.attrs["dim"], x.attrs["start"], x.attrs["step"]
     moved = None if sizes_of(operand(x))[dim] == 1 else shifted(p, times(p, places[dim] or "0", step), start)
     return p.show(operand(x), [*places[:dim], moved, *places[dim + 1 :]])
@@ -97,7 +101,7 @@ def _only(p: Printer, test: str, then: Printed, other: str = "0") -> Printed:
 
 def equal(p: Printer, a: str, b: str) -> str:
     """Whether two indices are the same."""
-    return f"{a} {p.style.signs['eq']} {b}"
+    return f"{a} {p.style.signs['=']} {b}"
 
 
 def viewed(x: Symbol) -> Symbol:
@@ -126,11 +130,12 @@ def _unviewed(x: Symbol, places: Places) -> Symbol:
     return noted(f"{name}_backward", operand(x), sizes=sizes_of(x), **statics)
 
 
-def _view_placed(p: Printer, x: Symbol, places: Places) -> Printed:
+def view_placed(p: Printer, x: Symbol, places: Places) -> Printed:
+    """What was read through a view at its places, 0 elsewhere."""
     return p.show(_unviewed(x, places), places)
 
 
-def _view_cleared(p: Printer, x: Symbol, places: Places) -> Printed:
+def view_cleared(p: Printer, x: Symbol, places: Places) -> Printed:
     """0 where the view is, else what it was."""
     test = _inside(p, _unviewed(x, places), places)
     return ("0", ATOM) if test is None else _only(p, test, ("0", ATOM), p.show(operand(x), places)[0])
@@ -139,7 +144,7 @@ def _view_cleared(p: Printer, x: Symbol, places: Places) -> Printed:
 def _inside(p: Printer, x: Symbol, places: Places) -> str | None:
     """Whether a place is among those of a placed row or part; None where all are."""
     at, here, n = x.attrs, places[x.attrs["dim"]], sizes_of(x)[x.attrs["dim"]]
-    least, below = f" {p.style.signs['le']} ", f" {p.style.signs['lt']} "
+    least, below = f" {p.style.signs['≤']} ", f" {p.style.signs['<']} "
     if here is None:
         return None
     if "index" in at:
@@ -151,16 +156,18 @@ def _inside(p: Printer, x: Symbol, places: Places) -> str | None:
         return equal(p, here, str(start))
     if start == 0:
         return None if end == n else f"{here}{below}{end}"
-    return f"{start}{least}{here}{below}{end}" if end < n else f"{here} {p.style.signs['ge']} {start}"
+    return f"{start}{least}{here}{below}{end}" if end < n else f"{here} {p.style.signs['≥']} {start}"
 
 
-def _row_placed(p: Printer, x: Symbol, places: Places) -> Printed:
+def row_placed(p: Printer, x: Symbol, places: Places) -> Printed:
+    """A slice at its place, 0 elsewhere."""
     body = p.show(operand(x), [q for d, q in enumerate(places) if d != x.attrs["dim"]])
     test = _inside(p, x, places)
     return body if test is None else _only(p, test, body)
 
 
-def _part_placed(p: Printer, x: Symbol, places: Places) -> Printed:
+def part_placed(p: Printer, x: Symbol, places: Places) -> Printed:
+    """A range at its place, 0 elsewhere."""
     dim, here, long = x.attrs["dim"], places[x.attrs["dim"]], sizes_of(operand(x))[x.attrs["dim"]]
     test = _inside(p, x, places)
     moved = None if here is None or long == 1 else shifted(p, here, -x.attrs["start"])
@@ -168,7 +175,8 @@ def _part_placed(p: Printer, x: Symbol, places: Places) -> Printed:
     return body if test is None else _only(p, test, body)
 
 
-def _diagonal_placed(p: Printer, x: Symbol, places: Places) -> Printed:
+def diagonal_placed(p: Printer, x: Symbol, places: Places) -> Printed:
+    """Numbers on a diagonal, 0 elsewhere."""
     offset, size = x.attrs.get("offset", 0), sizes_of(x)
     if len(size) != 2 or None in places or (x.attrs.get("dim1", 0), x.attrs.get("dim2", 1)) != (0, 1):
         raise NoIndices
@@ -179,7 +187,8 @@ def _diagonal_placed(p: Printer, x: Symbol, places: Places) -> Printed:
     return _only(p, equal(p, column, shifted(p, row, offset)), body)
 
 
-def _diagonal(p: Printer, x: Symbol, places: Places) -> Printed:
+def diagonal(p: Printer, x: Symbol, places: Places) -> Printed:
+    """The numbers on a diagonal."""
     offset, size = x.attrs.get("offset", 0), sizes_of(operand(x))
     if len(size) != 2 or 1 in size or (x.attrs.get("dim1", 0), x.attrs.get("dim2", 1)) != (0, 1):
         raise NoIndices
@@ -187,7 +196,9 @@ def _diagonal(p: Printer, x: Symbol, places: Places) -> Printed:
     return p.show(operand(x), [shifted(p, here, max(0, -offset)), shifted(p, here, max(0, offset))])
 
 
-def _triangle(sign: str) -> Placed:
+def triangle(sign: str) -> Placed:
+    """What is on one side of a diagonal, 0 elsewhere; `sign` relates column to row."""
+
     def write(p: Printer, x: Symbol, places: Places) -> Printed:
         if len(places) < 2 or None in places[-2:]:
             raise NoIndices
@@ -230,17 +241,19 @@ def _added_along(p: Printer, item: Symbol, index: Any, places: Places, dim: int)
     return added(p, body, tests, [q for q in over if q is not None])
 
 
-def _rows_added(p: Printer, x: Symbol, places: Places) -> Printed:
+def rows_added(p: Printer, x: Symbol, places: Places) -> Printed:
+    """Slices added up where an index says."""
     return _added_along(p, operand(x), x.inputs[1], places, x.attrs["dim"])
 
 
-def _embedded(p: Printer, x: Symbol, places: Places) -> Printed:
+def embedded(p: Printer, x: Symbol, places: Places) -> Printed:
+    """Rows added up where an index says."""
     if x.attrs.get("scale_grad_by_freq") or (x.attrs.get("padding_idx") or -1) >= 0 or x.attrs.get("padding_idx") == 0:
         raise NoIndices
     return _added_along(p, operand(x), x.inputs[1], places, 0)
 
 
-def _added_at(p: Printer, x: Symbol, places: Places) -> Printed:
+def added_at(p: Printer, x: Symbol, places: Places) -> Printed:
     """The gradient of `x[a, b]`, of indices of one shape that stand side by side."""
     keys, item = list(x.inputs[1]), operand(x)
     found = [d for d, key in enumerate(keys) if key is not None]
@@ -258,7 +271,7 @@ def _added_at(p: Printer, x: Symbol, places: Places) -> Printed:
     return added(p, p.show(item, inner), tests, [q for q in over if q is not None])
 
 
-def _scattered(p: Printer, x: Symbol, places: Places) -> Printed:
+def scattered(p: Printer, x: Symbol, places: Places) -> Printed:
     """Σₖ item · 1[index = place] along one dimension; the index has the shape of the item."""
     item, index, dim = operand(x), x.inputs[1], x.attrs["dim"]
     if not isinstance(index, Symbol) or index.shape != item.shape or not places or len(sizes_of(item)) != len(places):
@@ -273,7 +286,8 @@ def _scattered(p: Printer, x: Symbol, places: Places) -> Printed:
     return added(p, p.show(item, inner), tests, [q for q in along if q is not None])
 
 
-def _gathered(p: Printer, x: Symbol, places: Places) -> Printed:
+def gathered(p: Printer, x: Symbol, places: Places) -> Printed:
+    """The number that an index says, along a dimension."""
     item, index, dim = operand(x), x.inputs[1], x.attrs["dim"]
     if (
         not places
@@ -290,7 +304,8 @@ def _gathered(p: Printer, x: Symbol, places: Places) -> Printed:
     return p.show(item, inner)
 
 
-def _rows_picked(p: Printer, x: Symbol, places: Places) -> Printed:
+def rows_picked(p: Printer, x: Symbol, places: Places) -> Printed:
+    """The slice that an index says."""
     item, index, dim = operand(x), x.inputs[1], x.attrs["dim"]
     if not isinstance(index, Symbol) or not places:
         raise NoIndices
@@ -298,7 +313,8 @@ def _rows_picked(p: Printer, x: Symbol, places: Places) -> Printed:
     return p.show(item, [*places[:dim], moved, *places[dim + 1 :]])
 
 
-def _cleared(p: Printer, x: Symbol, places: Places) -> Printed:
+def cleared(p: Printer, x: Symbol, places: Places) -> Printed:
+    """0 at the places of an index, else what was there."""
     keys = list(x.inputs[1])
     found = [d for d, key in enumerate(keys) if key is not None]
     key = keys[found[0]]
@@ -307,7 +323,8 @@ def _cleared(p: Printer, x: Symbol, places: Places) -> Printed:
     return _unless_in(p, operand(x), key, places, found[0], "0")
 
 
-def _filled(p: Printer, x: Symbol, places: Places) -> Printed:
+def filled(p: Printer, x: Symbol, places: Places) -> Printed:
+    """A value at the places of an index, else what was there."""
     value = x.attrs["value"]
     if not is_number(value) or not isinstance(x.inputs[1], Symbol):
         raise NoIndices
@@ -319,16 +336,4 @@ def _unless_in(p: Printer, item: Symbol, key: Symbol, places: Places, dim: int, 
     if here is None:
         raise NoIndices
     p.explain("∈", MEMBER)
-    return _only(p, f"{here} {p.style.signs['in']} {p.leaf(key.name)}", (value, ATOM), p.show(item, places)[0])
-
-
-MOVED: dict[str, Placed] = {
-    "expand": _repeated, "clone": _repeated, "unsqueeze": _raised, "squeeze.dim": _respaced, "view": _respaced,
-    "reshape": _respaced, "t": _turned, "permute": _turned, "transpose": _turned, "select": _row, "slice": _part,
-    "select_backward": _row_placed, "slice_backward": _part_placed, "spread_slice": _view_placed,
-    "zero_slice": _view_cleared, "diagonal": _diagonal, "diagonal_backward": _diagonal_placed,
-    "on_diagonal": _diagonal_placed, "tril": _triangle("le"), "triu": _triangle("ge"), "index_sum": _rows_added,
-    "embedding_dense_backward": _embedded, "index_backward": _added_at, "scatter_sum": _scattered,
-    "gather": _gathered, "index_select": _rows_picked, "index_cleared": _cleared, "index_fill": _filled,
-}  # fmt: skip
-"""How each op is written that moves, places or picks numbers."""
+    return _only(p, f"{here} {p.style.signs['∈']} {p.leaf(key.name)}", (value, ATOM), p.show(item, places)[0])

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from .index_notation import viewed
-from .printed import ATOM, MATRIX, POWER, PRODUCT, SCALED, SERIES, SUM, NoIndices, Places, Printed
+from .printed import ATOM, COMPARISON, MATRIX, POWER, PRODUCT, SCALED, SERIES, SUM, NoIndices, Places, Printed
 from .symbol import Symbol, is_call, is_number
 
 if TYPE_CHECKING:
@@ -19,22 +19,26 @@ Inner = Sequence[Places | None]
 Writer = Callable[["Printer", Symbol, Inner], Printed]
 
 
-def _sum(p: Printer, x: Symbol, inner: Inner) -> Printed:
+def plus(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """`a + b`; of zeros of a shape and something else, that."""
     zeros = [is_call(item, "zero") or is_call(item, "zero_of") for item in x.inputs]
     if any(zeros):  # zeros of a shape, to which something is added
         return p.show(x.inputs[zeros.index(True) - 1], inner[zeros.index(True) - 1])
     return f"{p.held(x.inputs[0], inner[0], SUM)} + {p.held(x.inputs[1], inner[1], SERIES)}", SUM
 
 
-def _difference(p: Printer, x: Symbol, inner: Inner) -> Printed:
+def minus(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """`a − b`."""
     return f"{p.held(x.inputs[0], inner[0], SUM)} {p.style.minus} {p.held(x.inputs[1], inner[1], SERIES)}", SUM
 
 
-def _negated(p: Printer, x: Symbol, inner: Inner) -> Printed:
+def negative(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """`−a`."""
     return p.style.minus + p.held(x.inputs[0], inner[0], SERIES), SUM
 
 
-def _times(p: Printer, x: Symbol, inner: Inner) -> Printed:
+def times(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """`a · b` of numbers and places, `a ⊙ b` of tensors, `2·a` with a number before it."""
     a, b = x.inputs
     if is_number(a) and isinstance(b, Symbol):
         return f"{p.held(a, inner[0], SCALED)}{p.style.scaled}{p.held(b, inner[1], SCALED)}", SCALED
@@ -42,64 +46,91 @@ def _times(p: Printer, x: Symbol, inner: Inner) -> Printed:
     return f"{p.held(a, inner[0], PRODUCT)}{sign}{p.held(b, inner[1], MATRIX)}", PRODUCT
 
 
-def _over(p: Printer, x: Symbol, inner: Inner) -> Printed:
+def quotient(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """`a / b`."""
     a, b = (p.show(item, places) for item, places in zip(x.inputs, inner, strict=True))
     return p.style.fraction(a, b)
 
 
-def _reciprocal(p: Printer, x: Symbol, inner: Inner) -> Printed:
+def reciprocal(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """`1 / a`."""
     return p.style.fraction(("1", ATOM), p.show(x.inputs[0], inner[0]))
 
 
-def _root(p: Printer, x: Symbol, inner: Inner) -> Printed:
+def root(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """`√a`."""
     return p.style.root(p.show(x.inputs[0], inner[0])[0]), POWER
 
 
-def _inverse_root(p: Printer, x: Symbol, inner: Inner) -> Printed:
-    return p.style.fraction(("1", ATOM), _root(p, x, inner))
+def inverse_root(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """`1 / √a`."""
+    return p.style.fraction(("1", ATOM), root(p, x, inner))
 
 
-def _power(p: Printer, x: Symbol, inner: Inner) -> Printed:
+def power(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """`aᵇ`; either may be a static argument."""
     base, exponent = x.attrs.get("self", x.inputs[0]), x.attrs.get("exponent", x.inputs[-1])
     raised = p.show(exponent, inner[-1] if isinstance(exponent, Symbol) else None)[0]
     return p.style.power(p.held(base, inner[0], ATOM), raised), POWER
 
 
-def _choice(p: Printer, x: Symbol, inner: Inner) -> Printed:
+def choice(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """`a where test, else b`."""
     test, then, other = x.inputs
     shown = p.held(then, inner[1], p.style.in_choice), p.held(other, inner[2], p.style.in_choice)
     return p.style.choice(p.show(test, inner[0])[0], *shown)
 
 
-def _masked(p: Printer, x: Symbol, inner: Inner) -> Printed:
+def masked(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """The value where the mask is, else what was there."""
     mask = p.show(x.inputs[1], inner[1])[0]
     return p.style.choice(mask, p.argument(x.attrs.get("value"), None), p.show(x.inputs[0], inner[0])[0])
 
 
-def _magnitude(p: Printer, x: Symbol, inner: Inner) -> Printed:
+def magnitude(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """`|a|`."""
     return p.style.magnitude(p.show(x.inputs[0], inner[0])[0]), ATOM
 
 
-def _nothing(p: Printer, x: Symbol, inner: Inner) -> Printed:
+def nothing(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """`0`, whatever the shape."""
     return "0", ATOM
 
 
-def _matrices(p: Printer, x: Symbol, inner: Inner) -> Printed:
+def matrices(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """`A B`, the product of matrices."""
     return f"{p.held(x.inputs[0], None, MATRIX)}{p.style.gap}{p.held(x.inputs[1], None, SCALED)}", MATRIX
 
 
-def _transposed(p: Printer, x: Symbol, inner: Inner) -> Printed:
-    rank = None if x.shape is None else len(x.shape)
-    if x.op is not None and x.op.name == "transpose":
-        dims = {x.attrs["dim0"], x.attrs["dim1"]}
-        if rank is None or dims not in ({rank - 2, rank - 1}, {-2, -1}):
-            return p.function(x, inner)
-    if x.op is not None and x.op.name == "permute" and tuple(x.attrs["dims"]) != (1, 0):
-        return p.function(x, inner)
+def transposed(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """`Aᵀ`."""
     return p.held(x.inputs[0], None, ATOM) + p.style.transposed, POWER
 
 
-def _part(p: Printer, x: Symbol, inner: Inner) -> Printed:
+def last_two_swapped(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """`Aᵀ` where it is the last two dimensions that change places."""
+    rank = None if x.shape is None else len(x.shape)
+    if rank is None or {x.attrs["dim0"], x.attrs["dim1"]} not in ({rank - 2, rank - 1}, {-2, -1}):
+        return p.function(x, inner)
+    return transposed(p, x, inner)
+
+
+def permuted(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """`Aᵀ` where it is a matrix whose dimensions change places."""
+    return transposed(p, x, inner) if tuple(x.attrs["dims"]) == (1, 0) else p.function(x, inner)
+
+
+def relation(sign: str) -> Writer:
+    """`a < b`, and the like."""
+
+    def write(p: Printer, x: Symbol, inner: Inner) -> Printed:
+        a, b = (p.held(item, places, SUM) for item, places in zip(x.inputs, inner, strict=True))
+        return f"{a} {p.style.signs[sign]} {b}", COMPARISON
+
+    return write
+
+
+def part(p: Printer, x: Symbol, inner: Inner) -> Printed:
     """`x[:, 2]`, `x[0:3]`: a selection, written as in Python."""
     attrs = x.attrs
     key = str(attrs["index"]) if "index" in attrs else f"{attrs['start']}:{attrs['end']}"
@@ -108,21 +139,24 @@ def _part(p: Printer, x: Symbol, inner: Inner) -> Printed:
     return f"{p.held(x.inputs[0], None, ATOM)}[{', '.join([':'] * attrs['dim'] + [key])}]", ATOM
 
 
-def _picked(p: Printer, x: Symbol, inner: Inner) -> Printed:
+def picked(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """`a[k]`."""
     return p.held(x.inputs[0], None, ATOM) + p.argument(x.inputs[1], None), ATOM
 
 
-def _summed(p: Printer, x: Symbol, inner: Inner) -> Printed:
+def total(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """`Σ a`, of all elements."""
     if x.shape == ():
         return f"{p.style.series} {p.held(x.inputs[0], None, PRODUCT)}", SERIES
     return p.function(x, inner)
 
 
-def _inverted(p: Printer, x: Symbol, inner: Inner) -> Printed:
+def inverse(p: Printer, x: Symbol, inner: Inner) -> Printed:
+    """`A⁻¹`."""
     return p.held(x.inputs[0], None, ATOM) + p.style.inverse, POWER
 
 
-def _solved(p: Printer, x: Symbol, inner: Inner) -> Printed:
+def solution(p: Printer, x: Symbol, inner: Inner) -> Printed:
     """A⁻¹ B, or B A⁻¹; a triangle of which only a part counts stays a function."""
     if x.attrs.get("unitriangular"):
         return p.function(x, inner)
@@ -132,30 +166,17 @@ def _solved(p: Printer, x: Symbol, inner: Inner) -> Printed:
     return f"{p.held(other, None, MATRIX)}{p.style.gap}{inverse}", MATRIX
 
 
-def _resampled_back(p: Printer, x: Symbol, inner: Inner) -> Printed:
+def resampled_back(p: Printer, x: Symbol, inner: Inner) -> Printed:
     """The transpose of a resampling, which is linear: `upsample_bilinear2dᵀ(ḡ)`."""
+    assert x.op is not None
     name = f"{x.attrs['name'].strip('_')}ᵀ"
-    p.explain(
-        name, "the transpose of the resampling: each number goes to the places it was made of, times their weights"
-    )
+    p.explain(name, x.op.presentation.word or "")
     return p.style.function(name) + p.style.brackets(p.show(x.inputs[0], None)[0]), ATOM
 
 
-def _taken(p: Printer, x: Symbol, inner: Inner) -> Printed:
+def viewed_part(p: Printer, x: Symbol, inner: Inner) -> Printed:
     """The part that a path of views reads, each written as the view that it is."""
     try:
         return p.show(viewed(x), None)
     except NoIndices:
         return p.function(x, inner)
-
-
-WRITERS: dict[str, Writer] = {
-    "add": _sum, "sub": _difference, "neg": _negated, "mul": _times, "div": _over, "reciprocal": _reciprocal,
-    "sqrt": _root, "rsqrt": _inverse_root, "pow.Tensor_Scalar": _power, "pow.Tensor_Tensor": _power,
-    "pow.Scalar": _power, "where": _choice, "masked_fill": _masked, "abs": _magnitude, "zero": _nothing,
-    "zero_of": _nothing, "mm": _matrices, "bmm": _matrices, "mv": _matrices,
-    "matmul_pairs": _matrices, "multiplied": _matrices, "t": _transposed, "transpose": _transposed,
-    "resample_backward": _resampled_back, "take_slice": _taken,
-    "permute": _transposed, "matrix_inverse": _inverted, "matrix_solve": _solved, "linalg_solve_triangular": _solved,
-    "select": _part, "slice": _part, "index": _picked, "sum": _summed, "sum_to_size": _summed,
-}  # fmt: skip

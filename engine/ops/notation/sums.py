@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Sequence, Set
 from typing import TYPE_CHECKING
 
-from ..result_shapes import MATRICES
-from .index_notation import MOVED, Placed, added, equal, operand, picked, shifted, sizes_of, times
+from .index_notation import added, equal, operand, picked, shifted, sizes_of, times
 from .printed import ATOM, INDICATOR, INSIDE, PRODUCT, ROUNDED_DOWN, SCALED, SERIES, SUM, NoIndices, Places, Printed
 from .symbol import Symbol, is_call
 
@@ -16,46 +16,63 @@ if TYPE_CHECKING:
 # -- sums -------------------------------------------------------------------------------------------------------------
 
 
-def _series(p: Printer, x: Symbol, places: Places) -> Printed:
-    """A sum (or mean) over the dimensions that the result does not have."""
-    item = operand(x)
-    assert x.op is not None
-    rank, size = len(sizes_of(item)), sizes_of(item)
+def series(p: Printer, x: Symbol, places: Places) -> Printed:
+    """A sum over the dimensions that `dim` names, or all."""
+    return _added_up(p, x, places, _dims(x))
+
+
+def mean(p: Printer, x: Symbol, places: Places) -> Printed:
+    """A share of the sum over the dimensions that `dim` names, or all."""
+    summed = _dims(x)
+    return _added_up(p, x, places, summed, math.prod(n for d, n in enumerate(sizes_of(operand(x))) if d in summed))
+
+
+def sum_of_copies(p: Printer, x: Symbol, places: Places) -> Printed:
+    """A sum over the dimensions that the result does not have, or with size 1."""
+    size, kept = sizes_of(operand(x)), sizes_of(x)
+    extra = len(size) - len(kept)
+    return _added_up(p, x, places, {d for d, n in enumerate(size) if d < extra or kept[d - extra] == 1 != n})
+
+
+def _dims(x: Symbol) -> set[int]:
     dims = x.attrs.get("dim")
-    if x.op.name == "sum_to_size":
-        extra = rank - len(sizes_of(x))
-        summed = {d for d in range(rank) if d < extra or (sizes_of(x)[d - extra] == 1 != size[d])}
-    else:
-        summed = set(range(rank)) if dims is None else set(dims if isinstance(dims, tuple) else (dims,))
+    return set(range(len(sizes_of(operand(x)))) if dims is None else dims if isinstance(dims, tuple) else (dims,))
+
+
+def _added_up(p: Printer, x: Symbol, places: Places, summed: Set[int], count: int = 0) -> Printed:
+    """A sum over some dimensions; with a `count` as the mean of so many."""
+    item = operand(x)
     kept = iter(q for q, n in zip(places, sizes_of(x), strict=True) if n != 1)
-    inner: list[str | None] = []
-    count = 1
-    for d, n in enumerate(size):
-        inner.append(None if n == 1 else p.letter(n) if d in summed else next(kept))
-        count *= n if d in summed else 1
+    inner = [None if n == 1 else p.letter(n) if d in summed else next(kept) for d, n in enumerate(sizes_of(item))]
     over = [q for d, q in enumerate(inner) if d in summed and q is not None]
     if not over:
         return p.show(item, inner)
     shown = p.summed(over, p.held(item, inner, PRODUCT))
-    return (f"{p.style.share(count)} {shown}" if x.op.name.startswith("mean") else shown), SERIES
+    return (f"{p.style.share(count)} {shown}" if count else shown), SERIES
 
 
-def _product(p: Printer, x: Symbol, places: Places) -> Printed:
-    """A matrix product as the sum that it is."""
+def matrices(p: Printer, x: Symbol, places: Places) -> Printed:
+    """A product of matrices as the sum that it is."""
+    return _product(p, x, places[:-1], lambda shared: [*places[:-2], shared, places[-1]])
+
+
+def vectors(p: Printer, x: Symbol, places: Places) -> Printed:
+    """A product with a vector as the sum that it is."""
+    return _product(p, x, places, lambda shared: [shared])
+
+
+def _product(p: Printer, x: Symbol, rows: Places, right: Callable[[str | None], Places]) -> Printed:
     a, b = operand(x, 0), operand(x, 1)
-    assert x.op is not None
     if not (sizes_of(a) and sizes_of(b)):
         raise NoIndices
     shared = None if sizes_of(a)[-1] == 1 else p.letter(sizes_of(a)[-1])
-    matrices = x.op.name in MATRICES
-    left = [*(places[:-1] if matrices else places), shared]
-    right = [*places[:-2], shared, places[-1]] if matrices else [shared]
-    shown = f"{p.held(a, left, PRODUCT)}{p.style.times}{p.held(b, right, PRODUCT)}"
+    shown = f"{p.held(a, [*rows, shared], PRODUCT)}{p.style.times}{p.held(b, right(shared), PRODUCT)}"
     return (p.summed([shared], shown), SERIES) if shared else (shown, PRODUCT)
 
 
-def _running_sum(p: Printer, x: Symbol, places: Places) -> Printed:
-    return _running(p, operand(x), places, x.attrs["dim"], "le")
+def running_sum(p: Printer, x: Symbol, places: Places) -> Printed:
+    """The sum of all up to a place."""
+    return _running(p, operand(x), places, x.attrs["dim"], "≤")
 
 
 def _running(p: Printer, item: Symbol, places: Places, dim: int, sign: str) -> Printed:
@@ -67,17 +84,18 @@ def _running(p: Printer, item: Symbol, places: Places, dim: int, sign: str) -> P
     return p.summed([letter], body, f"{p.style.signs[sign]} {here}"), SERIES
 
 
-def _others(p: Printer, x: Symbol, places: Places) -> Printed:
+def others(p: Printer, x: Symbol, places: Places) -> Printed:
+    """The product of all others along a dimension."""
     item, dim = operand(x), x.attrs["dim"]
     here = places[dim] if places else None
     if here is None:
         raise NoIndices
     letter = p.letter(sizes_of(item)[dim])
     body = p.held(item, [*places[:dim], letter, *places[dim + 1 :]], SCALED)
-    return p.summed([letter], body, f"{p.style.signs['ne']} {here}", p.style.product), SERIES
+    return p.summed([letter], body, f"{p.style.signs['≠']} {here}", p.style.product), SERIES
 
 
-def _evenly(p: Printer, x: Symbol, places: Places) -> Printed:
+def evenly(p: Printer, x: Symbol, places: Places) -> Printed:
     """1[x = extreme] / Σ 1[x = extreme]."""
     item, extreme, dims = operand(x), operand(x, 1), x.attrs.get("dim")
     size = sizes_of(item)
@@ -95,14 +113,15 @@ def _evenly(p: Printer, x: Symbol, places: Places) -> Printed:
     return p.style.fraction((test(places), ATOM), (p.summed(over, test(others)), SERIES))
 
 
-def _reversed(p: Printer, x: Symbol, places: Places) -> Printed:
+def in_reverse(p: Printer, x: Symbol, places: Places) -> Printed:
+    """From the end; of a running sum of what was turned round, the sum from a place on."""
     item, dims = operand(x), x.attrs["dims"]
     if (
         is_call(item, "cumsum")
         and is_call(item.inputs[0], "flip")
         and item.inputs[0].attrs["dims"] == dims == (item.attrs["dim"],)
     ):  # a sum from the end
-        return _running(p, operand(item.inputs[0]), places, dims[0], "ge")
+        return _running(p, operand(item.inputs[0]), places, dims[0], "≥")
     turned = [
         q if q is None or d not in dims else f"{n - 1}{p.style.minus}{q}"
         for d, (q, n) in enumerate(zip(places, sizes_of(x), strict=True))
@@ -120,13 +139,14 @@ def _unit(p: Printer, item: Symbol, places: Places) -> Printed:
     return p.at(p.normalised(item.name), places), ATOM
 
 
-def _normalized(p: Printer, x: Symbol, places: Places) -> Printed:
+def normalized(p: Printer, x: Symbol, places: Places) -> Printed:
+    """`x̂`: a name under a hat."""
     if x.inputs[1] is None:
         raise NoIndices
     return _unit(p, operand(x), places)
 
 
-def _through_normalized(p: Printer, x: Symbol, places: Places) -> Printed:
+def through_normalized(p: Printer, x: Symbol, places: Places) -> Printed:
     """ρ · (h − mean(h) − x̂ · mean(h · x̂))."""
     upstream, item, rstd, dims = operand(x), operand(x, 1), x.inputs[3], x.attrs["dims"]
     if not isinstance(rstd, Symbol):
@@ -151,7 +171,7 @@ def _through_normalized(p: Printer, x: Symbol, places: Places) -> Printed:
     return f"{steep}{p.style.times}{p.style.brackets(less)}", PRODUCT
 
 
-def _to_target(p: Printer, x: Symbol, places: Places) -> Printed:
+def to_target(p: Printer, x: Symbol, places: Places) -> Printed:
     """−ḡ / N · 1[target = class]."""
     upstream, target, weight, total = operand(x), x.inputs[1], x.inputs[2], x.inputs[3]
     classes = min(1, len(places) - 1)
@@ -173,7 +193,7 @@ def _to_target(p: Printer, x: Symbol, places: Places) -> Printed:
 # -- windows ----------------------------------------------------------------------------------------------------------
 
 
-def _to_largest(p: Printer, x: Symbol, places: Places) -> Printed:
+def to_largest(p: Printer, x: Symbol, places: Places) -> Printed:
     """Σ over windows of upstream · 1[where its largest was = this place, counted through]."""
     upstream, index, sizes = operand(x), x.inputs[1], x.attrs["sizes"]
     lead = len(places) - len(sizes)
@@ -188,7 +208,7 @@ def _to_largest(p: Printer, x: Symbol, places: Places) -> Printed:
     return added(p, p.show(upstream, over), tests, [q for q in over[lead:] if q is not None])
 
 
-def _spread(p: Printer, x: Symbol, places: Places) -> Printed:
+def spread(p: Printer, x: Symbol, places: Places) -> Printed:
     """Each window's share, of windows that lie side by side and cover all."""
     upstream, sizes, sides = operand(x), x.attrs["sizes"], x.attrs["kernel_size"]
     lead = len(places) - len(sizes)
@@ -227,7 +247,7 @@ def _windowed(p: Printer, image: Symbol, first: Places, seen: Sequence[str]) -> 
     return p.held(image, [*first, *at], PRODUCT), tests
 
 
-def _filters(p: Printer, x: Symbol, places: Places) -> Printed:
+def filters(p: Printer, x: Symbol, places: Places) -> Printed:
     """w̄[o, c, k] = Σ ȳ[n, o, i] · x[n, c, i + k − padding], over samples and windows."""
     upstream, image, at = operand(x), operand(x, 1), x.attrs
     if at["groups"] != 1:
@@ -241,7 +261,7 @@ def _filters(p: Printer, x: Symbol, places: Places) -> Printed:
     return added(p, (f"{left}{p.style.times}{right}", PRODUCT), tests, over)
 
 
-def _convolved(p: Printer, x: Symbol, places: Places) -> Printed:
+def convolved(p: Printer, x: Symbol, places: Places) -> Printed:
     """Σ over channels and the filter's places; transposed (the gradient of the image) with a stride of 1 only."""
     item, weight, at = operand(x), operand(x, 1), x.attrs
     back = at["transposed"]
@@ -259,20 +279,3 @@ def _convolved(p: Printer, x: Symbol, places: Places) -> Printed:
     right = p.held(weight, [channel, places[1], *window] if back else [places[1], channel, *window], PRODUCT)
     over = [q for q in (channel, *window) if q is not None]
     return added(p, (f"{left}{p.style.times}{right}", PRODUCT), tests, over)
-
-
-PLACED: dict[str, Placed] = {
-    **MOVED, "sum": _series, "sum.dim": _series, "mean": _series, "mean.dim": _series, "sum_to_size": _series,
-    **dict.fromkeys((*MATRICES, "mv", "dot"), _product), "cumsum": _running_sum, "flip": _reversed,
-    "prod_of_others": _others, "even_share": _evenly, "normalized": _normalized,
-    "normalized_backward": _through_normalized, "nll_loss_backward": _to_target, "pool_spread": _to_largest,
-    "avg_pool_backward": _spread, "convolution_weight": _filters, "convolution": _convolved,
-}  # fmt: skip
-"""How each op is written place by place."""
-WORTH = frozenset(PLACED) - {"t", "mv", "dot", "select", "slice", *MATRICES, "transpose"}
-"""Ops for which indices say more than a word."""
-
-
-def all_places(found: Iterator[str]) -> bool:
-    """Whether one of the ops is better written place by place."""
-    return not WORTH.isdisjoint(found)

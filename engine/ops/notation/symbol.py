@@ -89,7 +89,7 @@ def noted(name: str, *inputs: Any, **attrs: Any) -> Symbol:
     if name == "pow":
         return _power(*inputs)
     op = REGISTRY[name]
-    return Symbol("", shape_of(op.name, inputs, attrs), op, tuple(inputs), attrs)
+    return Symbol("", shape_of(op, inputs, attrs), op, tuple(inputs), attrs)
 
 
 def _power(base: Any, exponent: Any) -> Symbol:
@@ -102,17 +102,16 @@ def _power(base: Any, exponent: Any) -> Symbol:
 
 def _apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     inputs, attrs = op.bind(args, kwargs)
-    return Symbol("", shape_of(op.name, inputs, attrs), op, tuple(inputs), attrs)
+    return Symbol("", shape_of(op, inputs, attrs), op, tuple(inputs), attrs)
 
 
 HANDLERS[Symbol] = _apply
 
 
-def shape_of(name: str, inputs: tuple[Any, ...], attrs: Mapping[str, Any]) -> Sizes | None:
+def shape_of(op: Op, inputs: tuple[Any, ...], attrs: Mapping[str, Any]) -> Sizes | None:
     """The shape of an op's result where it follows from the shapes of its inputs; None where it is not worked out."""
-    return shape_of_result(
-        name, [x.shape if isinstance(x, Symbol) else () for x in inputs if not isinstance(x, (list, tuple))], attrs
-    )
+    shapes = [x.shape if isinstance(x, Symbol) else () for x in inputs if not isinstance(x, (list, tuple))]
+    return shape_of_result(op.presentation.shape, shapes, attrs)
 
 
 # -- what is asked of expressions ------------------------------------------------------------------------------------
@@ -137,15 +136,20 @@ def evaluate(x: Any, values: Mapping[str, Any]) -> Any:
     return as_array(call_kernel(x.op, inputs, x.attrs))
 
 
-def mentions(x: Any) -> Iterator[str]:
-    """The names of all ops in an expression."""
+def mentions(x: Any) -> Iterator[Op]:
+    """All ops in an expression."""
     if isinstance(x, (list, tuple)):
         for item in x:
             yield from mentions(item)
     elif isinstance(x, Symbol) and x.op is not None:
-        yield x.op.name
+        yield x.op
         for item in x.inputs:
             yield from mentions(item)
+
+
+def wants_indices(x: Any) -> bool:
+    """Whether one of the ops of an expression is better written place by place."""
+    return any(op.presentation.indexed is not None and not op.presentation.plain for op in mentions(x))
 
 
 def is_number(x: Any) -> bool:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ...ops.op import CUSTOM, REGISTRY
-from ...ops.result_shapes import result_shape
 from ..events import (
     Accumulated,
     AnyEvent,
@@ -137,8 +136,9 @@ class _Seen:
         if len(shapes) < len(given):
             return
         _check_dimensions(event, max(1, *map(len, [found, *shapes])))
+        rule = REGISTRY.get(event.name, CUSTOM).presentation.shape
         try:
-            shape = result_shape(event.name, shapes, event.attrs)
+            shape = None if rule is None else rule(event.attrs, *shapes)
         except (ValueError, IndexError, KeyError, TypeError) as error:
             raise Malformed(f"inputs: {event.name} takes no tensors of shapes {shapes}"[:400]) from error
         if shape is not None and shape != found:

@@ -14,8 +14,7 @@ from engine.formula.formula import _Call
 from engine.formula.printer import Printer
 from engine.formula.styles import Style
 from engine.ops.notation.printed import ATOM, SUM, NoIndices
-from engine.ops.notation.sums import PLACED, all_places
-from engine.ops.notation.symbol import Symbol, evaluate, mentions, noted
+from engine.ops.notation.symbol import Symbol, evaluate, mentions, noted, wants_indices
 from engine.ops.op import REGISTRY
 from tests.engine.formula.test_formula import OPS, by_rule, calls, described, given, some
 
@@ -38,8 +37,7 @@ CODE = Style(
     minus="-", times=" * ", each=" * ", scaled="*", transposed=".T", series="sum", product="math.prod", inverse="",
     also=" and ",
     gap=" ", in_choice=SUM,
-    signs={"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "logical_and": "and",
-           "logical_or": "or", "in": "in"},
+    signs={"<": "<", "≤": "<=", ">": ">", "≥": ">=", "=": "==", "≠": "!=", "and": "and", "or": "or", "∈": "in"},
 )  # fmt: skip
 
 
@@ -61,7 +59,7 @@ def at(array: np.ndarray, *places: int) -> Any:
 FUNCTIONS: dict[str, Any] = {
     "math": math, "at": at, "f_sign": np.sign, "f_exp": math.exp, "f_log": math.log, "f_isnan": math.isnan,
     "f_exp2": np.exp2, "f_log1p": math.log1p, "f_xlogy": lambda x, y: x and x * math.log(y), "f_trunc": math.trunc,
-    "f_floor": math.floor, "f_sigmoid": lambda x: 1 / (1 + math.exp(-x)), "f_tanh": math.tanh,
+    "f_floor": math.floor, "f_σ": lambda x: 1 / (1 + math.exp(-x)), "f_tanh": math.tanh,
 }  # fmt: skip
 
 
@@ -103,7 +101,7 @@ def check(name: str) -> set[str]:
         call = _Call(name, REGISTRY[name], attrs, inputs, [r.shape for r in results], {}, ())
         for target, said in found.items():
             shape = values[target].shape
-            if said.expression is None or not shape or not all_places(mentions(said.expression)):
+            if said.expression is None or not shape or not wants_indices(said.expression):
                 continue
             try:
                 made = computed(Program(CODE, call.labels), shape, said.expression, values)
@@ -111,7 +109,7 @@ def check(name: str) -> set[str]:
                 continue
             expected = np.broadcast_to(by_rule(name, target, args, attrs, values, results), shape)
             assert np.allclose(made, expected, rtol=1e-9, atol=1e-12, equal_nan=True), said.text
-            seen |= set(mentions(said.expression))
+            seen |= {op.name for op in mentions(said.expression)}
     return seen
 
 
@@ -167,5 +165,7 @@ def test_an_expression_place_by_place_is_what_its_kernel_gives(x: Symbol) -> Non
 
 
 def test_every_way_to_write_places_was_tried() -> None:
-    seen = set().union(*(check(name) for name in OPS), *(mentions(x) for x in EXPRESSIONS))
-    assert set(PLACED) - seen == {"dot"}  # a number has no places
+    seen = set().union(*(check(name) for name in OPS), *({op.name for op in mentions(x)} for x in EXPRESSIONS))
+    assert {name for name, op in REGISTRY.items() if op.presentation.indexed is not None} - seen == {
+        "dot"
+    }  # a number has no places

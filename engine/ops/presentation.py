@@ -1,0 +1,68 @@
+"""What is known of an op beside its rules: the shape of its result, and how people read it.
+
+    sqrt = op("sqrt", xp.sqrt, FLOAT, elementwise(written=signs.root), self=lambda grad, result: grad / (2 * result))
+
+Every part has a default: an op without a presentation is a function of its inputs, called by its name, and of the shape
+of its result nothing is said.  Cards, sentences, formulas and the checks of a trace file look here; none of them has a
+table of ops of its own.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .notation.printed import Places, Printed
+from .result_shapes import ResultShape, broadcast
+
+Writer = Callable[[Any, Any, Sequence[Places | None]], Printed]
+"""Of (printer, expression, indices of each input; None: of whole tensors), what is written."""
+IndexForm = Callable[[Any, Any, Places], Printed]
+"""Of (printer, expression, indices of the place asked for), what stands there; raises NoIndices where that is long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Presentation:
+    """How an op is shown.
+
+    ================ ==================================================================================================
+    `shape`          the shape of the result, from the static arguments and the shapes of the inputs
+    `elementwise`    one place of every (broadcast) input makes one place of the result
+    `name`           the function in formulas, where the op's own name says less
+    `word`           what that function does, in words; "" where the name says it to everyone
+    `written`        how a formula writes it where it has a sign of its own
+    `indexed`        how a formula writes one place of its result
+    `plain`          whether it reads as well without indices
+    `letters`        the letters of its results in formulas, where it has several
+    `roles`          what each of its results is, "" of the one that it is called for
+    ================ ==================================================================================================
+    """
+
+    shape: ResultShape | None = None
+    elementwise: bool = False
+    name: str = ""
+    word: str | None = None
+    written: Writer | None = None
+    indexed: IndexForm | None = None
+    plain: bool = False
+    letters: str = ""
+    roles: tuple[str, ...] = ()
+
+
+NOTHING_KNOWN = Presentation()
+elementwise = functools.partial(Presentation, elementwise=True, shape=broadcast)
+"""The presentation of an op that works element by element."""
+
+PICKED = Presentation(letters="yk", roles=("", "the result indices: where along the dimension each value was found"))
+"""Of ops that give values along a dimension, and where they were found."""
+PICKED_IN_WINDOWS = Presentation(
+    letters="yk", roles=("", "where each window's largest was found, its plane counted through row by row")
+)
+"""The same of poolings."""
+
+ADDED_AT = "each number is added at the place that its index says, places that no index says get 0"
+PLACED = "the upstream gradient at the place that was read, 0 elsewhere"
+DIAGONAL = "a diagonal: taken out of a matrix, or set into one that is 0 elsewhere"
+"""Words that functions of several files share."""
